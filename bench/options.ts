@@ -3,9 +3,9 @@ import { Command, Option } from "commander";
 import { type Effort, efforts } from "./harness/effort.ts";
 import { ratios } from "./ratios/table.ts";
 
-/** What a run is asked for. */
+/** The options of a run. */
 export interface BenchOptions {
-  /** Parts of the run; all where none is named. */
+  /** Parts of the run; empty for all parts. */
   parts: string[];
   quick?: true;
   thorough?: true;

@@ -22,7 +22,7 @@ interface Part {
   run(results: Results, progress: Progress): Promise<void>;
 }
 
-/** Measures what was asked for. */
+/** Runs the requested measurements. */
 export async function measureAll(options: BenchOptions, effort: Effort): Promise<Results> {
   const results = openResults(effort);
   const parts = partsOf(options, effort, results);
@@ -90,7 +90,7 @@ function scalePart(scale: Omit<Scale, "progress">): Part {
   };
 }
 
-/** Those that can be run here; the others are told of. Holdfast always is one: the limits answer with its bytes. */
+/** The subjects that can run on this machine. Reports the others. Holdfast is always included, because the limits respond with its bytes. */
 function opponentsHere({ only }: BenchOptions, { name: effort }: Effort, results: Results): Opponent[] {
   const quick = ["holdfast", "express-sqlite"];
   const wanted = effort === "quick" ? quick : only;

@@ -1,8 +1,8 @@
 /** Reads the facts that package.json states about this package. */
-import { readFileSync } from "node:fs";
+import { readProgramFile } from "./program.ts";
 
 /** The version, and a description in one line. */
-export const about = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+export const about = JSON.parse(readProgramFile("../package.json") as string) as {
   version: string;
   description: string;
 };

@@ -1,16 +1,22 @@
-/** The start of the command line. `bin/holdfast.js` has already checked the version of Node. */
-import { enableCompileCache } from "node:module";
+/** The start of the command line, and of the program's other processes. `bin/holdfast.js` has already checked the version of Node. */
+import { watchOutput } from "./commands/output.ts";
+import { runCli } from "./commands/run.ts";
+import { processArguments } from "./program.ts";
 
-// The next start is faster: it does not strip types and compile again. Threads find the cache in the environment.
-const { directory } = enableCompileCache();
-if (directory !== undefined) process.env.NODE_COMPILE_CACHE = directory;
+async function run(args: string[]): Promise<void> {
+  watchOutput();
+  const exitCode = await runCli(args, process.env);
+  if (exitCode !== 0) process.exitCode = exitCode; // 0 must not hide a failure that another part reported
+  // A configuration file can leave a timer running. It must not keep the process alive.
+  process.stdout.write("", () => setTimeout(() => process.exit(), 1_000).unref());
+}
 
-const [{ watchOutput }, { runCli }] = await Promise.all([
-  import("./commands/output.ts"),
-  import("./commands/run.ts"),
-]);
-watchOutput();
-const exitCode = await runCli(process.argv.slice(2), process.env);
-if (exitCode !== 0) process.exitCode = exitCode; // 0 must not hide a failure that another part reported
-// A configuration file can leave a timer running. It must not keep the process alive.
-process.stdout.write("", () => setTimeout(() => process.exit(), 1_000).unref());
+async function start(args: string[]): Promise<void> {
+  const [first, format = ""] = args;
+  if (first === processArguments.watchedService) await import("./commands/serve/watch/service.ts");
+  else if (first === processArguments.syntaxCheck)
+    await (await import("./config/syntax.ts")).failWithSyntaxError(format);
+  else await run(args);
+}
+
+void start(process.argv.slice(2)); // no `await`, because the bundle of the package is a CommonJS module

@@ -3,7 +3,7 @@
  * over the file, and the file over the defaults. All faults are collected and reported together.
  */
 import { type Access, compileAccess } from "./access/access.ts";
-import { type NamedRole, rolesOfAdministrators } from "./access/roles.ts";
+import { defaultKeyRoles, type NamedRole, rolesOfAdministrators } from "./access/roles.ts";
 import type { AuthSettings } from "./access/settings.ts";
 import type { Collection } from "./collection/collection.ts";
 import { type Declared, readCollections } from "./config/collections.ts";
@@ -11,6 +11,7 @@ import { type FoundFile, namedFile, type OnFile, readConfigFile } from "./config
 import { readFiles } from "./config/files.ts";
 import { requireKnownVariables } from "./config/option-names.ts";
 import { authOf, httpOf, tlsOf } from "./config/settings.ts";
+import { type ShownOption, shownOptions } from "./config/shown-options.ts";
 import {
   type FileContent,
   type Get,
@@ -23,6 +24,7 @@ import { StartFaults } from "./errors/start-faults.ts";
 import { StartError } from "./errors.ts";
 import { isLoopback } from "./http/protocol/hosts.ts";
 import type { HttpSettings } from "./http/settings.ts";
+import { hostAndPort, type MetricsPlace } from "./metrics/place.ts";
 import { readAddress, type StoreAddress } from "./store/address.ts";
 import type { History } from "./store/history.ts";
 
@@ -32,6 +34,8 @@ export interface Config {
   file: string | undefined;
   /** The content of the file; empty without a file. */
   content: FileContent;
+  /** Every option as administrators see it, without secrets. */
+  options: readonly ShownOption[];
   store: StoreAddress;
   /** The declared collections, by name. */
   collections: ReadonlyMap<string, Collection>;
@@ -41,6 +45,8 @@ export interface Config {
   access: Access | undefined;
   /** The roles that the configuration names, with each place. */
   roles: readonly NamedRole[];
+  /** The roles that administrators can give to keys over HTTP. */
+  keyRoles: readonly string[];
   history: History;
   /** The sources of credentials; `undefined` without `auth`. */
   auth: AuthSettings | undefined;
@@ -49,6 +55,8 @@ export interface Config {
   http: HttpSettings;
   host: string;
   port: number;
+  /** Where the metrics are served; `undefined`: nothing is counted. */
+  metrics: MetricsPlace | undefined;
   /** Whether to log a line about each request even without a terminal. */
   logRequests: boolean;
   /** Whether to listen on any address without authentication. */
@@ -95,10 +103,10 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
 /** The configuration from the content of a file. Throws StartError with all faults. */
 export async function compileConfig(content: FileContent, cwd: string): Promise<Config> {
   const file = { file: undefined, content, faults: new StartFaults() };
-  return readConfig(file, { flags: {}, cwd, given: new Map(), faults: new StartFaults() });
+  return readConfig(file, { flags: {}, env: {}, cwd, given: new Map(), faults: new StartFaults() });
 }
 
-interface Outside extends Pick<ConfigSources, "flags" | "cwd" | "reportsFiles"> {
+interface Outside extends Pick<ConfigSources, "flags" | "env" | "cwd" | "reportsFiles"> {
   given: ReturnType<typeof readGiven>;
   /** The faults found so far, to which faults outside the file are added. */
   faults: StartFaults;
@@ -113,6 +121,7 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
   const auth = ofFile.read(["auth"], () => authOf(known, get, cwd));
   faults.read(["host"], () => requireSafeHost(get("host"), flags, () => known.auth !== undefined));
   faults.read(["requireTls"], () => requireReachable(get));
+  faults.read(["metrics"], () => requireUsableMetrics(get, known.auth !== undefined));
   faults.read([], () => ofFile.throwIfAny());
   if (outside.reportsFiles === true && faults.isAny) {
     const tls = () => tlsOf(get("tls"), cwd);
@@ -120,7 +129,7 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
   }
   faults.throwIfAny(content);
   const openCollections = get("openCollections") ?? declared().collections.size === 0;
-  return {
+  const config = {
     file,
     content,
     store: store(),
@@ -132,23 +141,27 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
     http: httpOf(get, { cwd, auth: auth() }),
     ...programOf(get, flags),
   };
+  const { corsOrigins } = config.http;
+  const shown = shownOptions({ file, content: known, outside }, get, { ...config, corsOrigins });
+  return { ...config, options: shown };
 }
 
 function accessOf(
   { collections, rules, roles }: Declared,
   auth: AuthSettings | undefined,
   openCollections: boolean,
-): Pick<Config, "collections" | "access" | "roles"> {
-  if (auth === undefined) return { collections, access: undefined, roles };
-  const { administrators = [] } = auth;
+): Pick<Config, "collections" | "access" | "roles" | "keyRoles"> {
+  if (auth === undefined) return { collections, access: undefined, roles, keyRoles: [] };
+  const { administrators = [], keyRoles = defaultKeyRoles(roles, administrators) } = auth;
   const access = compileAccess(collections, rules, { openCollections, administrators });
-  return { collections, access, roles: [...roles, ...rolesOfAdministrators(administrators)] };
+  return { collections, access, roles: [...roles, ...rolesOfAdministrators(administrators)], keyRoles };
 }
 
 function programOf(get: Get, flags: OutsideFile["flags"]) {
   return {
     host: get("host"),
     port: get("port"),
+    metrics: get("metrics"),
     logRequests: get("log") === "requests",
     insecure: flags.insecure === true,
     readOnly: get("readOnly") || flags.readOnly === true,
@@ -163,6 +176,23 @@ function requireReachable(get: Get): void {
   if (!get("requireTls") || get("tls") !== undefined || get("trustProxy").length > 0) return;
   throw new StartError(
     "requireTls: the service would refuse every request. Configure tls, or trustProxy with the address of the proxy that terminates TLS.",
+  );
+}
+
+/** Throws StartError if no caller could read the metrics, or if they need the address of the service itself. */
+function requireUsableMetrics(get: Get, hasAuth: boolean): void {
+  const place = get("metrics");
+  if (place === undefined) return;
+  if (place === "administrators") {
+    if (!hasAuth || get("auth.administrators") !== undefined) return;
+    throw new StartError(
+      "metrics: no caller could read them, because the service has no administrators. Add auth.administrators, or give the metrics a port, such as metrics: 9464.",
+    );
+  }
+  const isTaken = place.port !== 0 && place.port === get("port") && place.host === get("host");
+  if (!isTaken) return;
+  throw new StartError(
+    `metrics: the service itself listens on ${hostAndPort(place)}. Choose another port, or "administrators" to serve them at /metrics of the service.`,
   );
 }
 

@@ -27,7 +27,7 @@ export const problems = {
   INVALID_PARAMETER: {
     status: 400,
     meaning:
-      "A query parameter, a member of a QUERY body, a header or the path is unknown or has an invalid value.",
+      "A query parameter, a member of the body of a QUERY or a bulk change, a header or the path is unknown or has an invalid value.",
   },
   INVALID_REQUEST: { status: 400, meaning: "The request is not a valid HTTP request." },
   INVALID_CURSOR: {
@@ -39,7 +39,15 @@ export const problems = {
     status: 400,
     meaning: "A batch operation names a collection or resource that does not exist.",
   },
-  INVALID_PATCH: { status: 400, meaning: "The body is not a valid patch for its media type." },
+  INVALID_IMPORT: {
+    status: 400,
+    meaning: "Some resources of the import are invalid, or its body cannot be read. Nothing was imported.",
+  },
+  INVALID_PATCH: {
+    status: 400,
+    meaning:
+      "The body is not a valid patch for its media type, or an update operator does not fit the value of its attribute.",
+  },
   TOO_MANY_COLLECTIONS: {
     status: 400,
     meaning: "The service already has the maximum number of collections.",
@@ -61,6 +69,15 @@ export const problems = {
   PATCH_CONFLICT: {
     status: 409,
     meaning: "The JSON Patch does not fit the resource: a test failed, or a path does not exist.",
+  },
+  TOO_MANY_MATCHES: {
+    status: 409,
+    meaning: 'More resources match the filter than "max" allows. Nothing changed.',
+  },
+  REWIND_REFUSED: {
+    status: 409,
+    meaning:
+      "Some resources, as they were, do not fit today's schemas, unique attributes or references. Nothing was rewound.",
   },
   UNIQUE_VIOLATION: {
     status: 409,
@@ -86,6 +103,11 @@ export const problems = {
     status: 409,
     meaning:
       "The service keeps no history, already has all the webhooks it can have, or no longer has the event.",
+  },
+  KEY_UNAVAILABLE: {
+    status: 409,
+    meaning:
+      "A valid API key already has the name, the service already has all the keys it can have, or the key cannot be replaced.",
   },
   POSITION_GONE: {
     status: 410,
@@ -161,8 +183,16 @@ export interface ProblemExtras {
   headers?: Readonly<Record<string, string>>;
   /** The number of the operation in its batch, from 0. */
   operation?: number | undefined;
+  /** The path of the resource that the error is about, if a request changes many. */
+  resource?: string | undefined;
+  /** The number of resources that match a filter, if they are too many. */
+  matched?: number | undefined;
   /** The number of the change in its commit, from 0, if the store knows it. */
   change?: number | undefined;
+  /** The report of an import or a rewind. */
+  report?: unknown;
+  /** The further refusals of the same commit, if the store lists all of them. */
+  others?: readonly Problem[] | undefined;
   /** The attribute that the store refuses, as a JSON Pointer in a fragment. */
   attribute?: string | undefined;
   /** The original error. It goes only to the log. */
@@ -176,8 +206,12 @@ export class Problem extends Error {
   readonly violations: readonly Violation[];
   readonly headers: Readonly<Record<string, string>>;
   readonly operation: number | undefined;
+  readonly resource: string | undefined;
+  readonly matched: number | undefined;
   readonly change: number | undefined;
   readonly attribute: string | undefined;
+  readonly report: unknown;
+  readonly others: readonly Problem[];
 
   constructor(code: ProblemCode, detail: string, extras: ProblemExtras = {}) {
     super(detail, extras.cause === undefined ? undefined : { cause: extras.cause });
@@ -185,8 +219,12 @@ export class Problem extends Error {
     this.violations = extras.violations ?? [];
     this.headers = extras.headers ?? {};
     this.operation = extras.operation;
+    this.resource = extras.resource;
+    this.matched = extras.matched;
     this.change = extras.change;
     this.attribute = extras.attribute;
+    this.report = extras.report;
+    this.others = extras.others ?? [];
   }
 
   /** The HTTP status of the code. */
@@ -239,3 +277,6 @@ export class StartError extends Error {
     return this.#faults;
   }
 }
+
+/** Thrown if another program has the store open for writing. */
+export class StoreInUse extends StartError {}

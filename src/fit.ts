@@ -4,11 +4,12 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Collection } from "./collection/collection.ts";
+import { describeViolations } from "./collection/messages.ts";
 import { formatPath } from "./collection/paths.ts";
 import type { Reference } from "./collection/references.ts";
 import type { Config } from "./config.ts";
 import { StartError } from "./errors.ts";
-import { type CheckName, checkNames, describeViolations, findMisfits, type Misfits } from "./fit/misfits.ts";
+import { type CheckName, checkNames, findMisfits, type Misfits } from "./fit/misfits.ts";
 import { isInternal } from "./store/internal.ts";
 import { type CollectionRecord, isDeclared, recordOf } from "./store/record.ts";
 import type { Store } from "./store/store.ts";

@@ -3,7 +3,7 @@ import type { AdministratorRule } from "./access/administrators.ts";
 import type { GuardedDeclaration } from "./access/declaration.ts";
 import type { Algorithm } from "./access/jwt/key-set.ts";
 import type { App } from "./http/wire/app.ts";
-import type { applicationLimits, applicationOptions } from "./server/embed.ts";
+import type { applicationLimits, applicationOptions } from "./server/plugin.ts";
 
 export type { AdministratorRule } from "./access/administrators.ts";
 export type {
@@ -39,7 +39,7 @@ export interface JwtOptions {
 
 /** The content of a configuration file. */
 export interface HoldfastConfig {
-  /** Where resources are kept: `sqlite:<file>` or `postgres://user@host/database`. @default "sqlite:holdfast.db" */
+  /** The address of the store: `sqlite:<file>` or `postgres://user@host/database`. @default "sqlite:holdfast.db" */
   store?: string;
   /** The declared collections, by name. @default none: clients create collections by using them */
   collections?: Readonly<Record<string, GuardedDeclaration>>;
@@ -53,9 +53,16 @@ export interface HoldfastConfig {
   prefix?: string;
   /** What to log: `"requests"` also logs a line about every request. @default "problems" */
   log?: "requests" | "problems";
+  /**
+   * Where to serve metrics for Prometheus: `"administrators"` (at `/metrics` of the service, for administrators), or a separate
+   * port or `"host:port"`, without authentication. @default nowhere
+   */
+  metrics?: "administrators" | number | `${string}:${number}`;
+  /** Whether browsers get the console at `/`. @default true */
+  console?: boolean;
   /** Whether to serve the OpenAPI document (`/openapi.json`) and a page to try requests on (`/docs`). @default true */
   docs?: boolean;
-  /** Whether responses above 1 kB to GET, HEAD and QUERY are compressed, for clients that accept it. @default true */
+  /** Whether to compress responses above 1 kB to GET, HEAD and QUERY, for clients that accept this. @default true */
   compression?: boolean;
   /** The title, version and description of your interface, in the OpenAPI documents and at `/docs`. */
   info?: {
@@ -69,8 +76,8 @@ export interface HoldfastConfig {
   /** Whether to refuse every write with 503 `UNAVAILABLE`. @default false */
   readOnly?: boolean;
   /**
-   * How long changes are kept: while at least one of `keepDays` and `keepChanges` allows it, but at most `keepBytes` of each
-   * collection; `"forever"` or not at all.
+   * How long the history keeps changes: while `keepDays` or `keepChanges` allows it, but at most `keepBytes` of each collection.
+   * `"forever"` keeps all changes, and `"none"` keeps no changes.
    * @default { keepDays: 30, keepChanges: 1_000_000 }
    */
   history?:
@@ -84,8 +91,10 @@ export interface HoldfastConfig {
     keys?: boolean;
     /** The issuer whose JSON Web Tokens to accept. @default none */
     jwt?: JwtOptions;
-    /** Who administers the service over HTTP: the webhooks. A credential with scopes never does. @default nobody */
+    /** Who administers the service over HTTP: webhooks, imports and metrics. A credential with scopes never does. @default no caller */
     administrators?: AdministratorRule | readonly AdministratorRule[];
+    /** The roles that administrators can give to the keys that they create over HTTP. @default the roles in rules of collections, except those of administrators */
+    keyRoles?: readonly string[];
   };
   /** The receivers that webhooks can have although they are not public: names, addresses and networks. */
   webhooks?: { allow?: readonly string[] };
@@ -104,6 +113,10 @@ export interface HoldfastConfig {
   limits?: {
     /** Size of a request body, in bytes or as `"1mb"`. @default "1mb" */
     body?: number | string;
+    /** Size of the body of an import over HTTP, in bytes or as `"64mb"`. @default "64mb" */
+    import?: number | string;
+    /** Size of the resources that a rewind changes, in bytes or as `"64mb"`. @default "64mb" */
+    rewind?: number | string;
     /** Length of the request target (path and query), in bytes. @default 8000 */
     target?: number;
     /** Size of all headers with the request target, in bytes. @default 32768 */
@@ -124,7 +137,7 @@ export interface HoldfastConfig {
     collections?: number;
     /** Event streams, and pages of events that wait, at the same time. @default 5000 */
     streams?: number;
-    /** The same for one caller, or for one IP address without a credential. @default 100 */
+    /** Event streams, and pages of events that wait, for one caller, or for one IP address without a credential. @default 100 */
     streamsPerCaller?: number;
     /** How long a client can take to send the headers, in milliseconds. @default 10000 */
     headersTimeoutMs?: number;
@@ -169,6 +182,6 @@ export interface EmbeddedConfig extends Omit<HoldfastConfig, (typeof application
  * application run first. The store opens before the application is ready, and closes with it.
  */
 export async function holdfast(app: App, config: EmbeddedConfig): Promise<void> {
-  const { embed } = await import("./server/embed.ts"); // a configuration file does not need it
-  await embed(app, { ...config });
+  const { registerService } = await import("./server/plugin.ts"); // a configuration file does not need it
+  await registerService(app, { ...config });
 }

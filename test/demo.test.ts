@@ -36,7 +36,7 @@ const inNorway = cities.filter(({ country }) => country === "NO");
 const pick = (resource: Resource | undefined, ...names: string[]) =>
   Object.fromEntries(names.map((name) => [name, resource?.[name]]));
 
-/** What each request of the README lists, worked out from the data. The order counts where `sort` gives one. */
+/** The expected list of each request of the README, computed from the data. The order matters only with `sort`. */
 const lists: Readonly<Record<string, readonly Resource[]>> = {
   "/cities?sort=name&limit=3": [...cities].sort(byName).slice(0, 3),
   "/cities?country=NO&sort=name&limit=3": [...inNorway].sort(byName).slice(0, 3),
@@ -110,7 +110,7 @@ async function exportAll(t: TestContext, cwd: string, collection: string): Promi
   return lines(await readFile(join(cwd, "out"), "utf8"));
 }
 
-/** A resource without its id, which every import makes anew. */
+/** A resource without its id, which is new in every import. */
 const attributesOf = ({ id: _, ...rest }: Resource) => rest;
 
 async function importAll(t: TestContext, cwd: string): Promise<void> {
@@ -251,7 +251,7 @@ function sorted(resources: readonly Resource[]): string[] {
   return resources.map((each) => JSON.stringify(Object.entries(attributesOf(each)).sort())).sort();
 }
 
-/** What a merge patch comes to (RFC 7396 section 2). */
+/** The result of a merge patch (RFC 7396 section 2). */
 function merge(target: unknown, patch: unknown): unknown {
   if (typeof patch !== "object" || patch === null || Array.isArray(patch)) return patch;
   const merged = { ...(target as Resource) };

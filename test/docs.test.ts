@@ -6,6 +6,7 @@ import { reservedIds } from "../src/collection/ids.ts";
 import { createCommands } from "../src/commands/declarations.ts";
 import { longFlagOf, options } from "../src/config/options.ts";
 import { problems } from "../src/errors.ts";
+import { families, processMetrics } from "../src/metrics/families.ts";
 
 test("the HTTP reference lists every problem with its status, and no other", () => {
   const reference = readFileSync("docs/reference/http.md", "utf8");
@@ -38,6 +39,19 @@ test("the configuration reference lists every option with flag, variable and def
   assert.deepEqual(listed, known);
 });
 
+test("the metrics reference lists every metric with its type, labels and meaning, and no other", () => {
+  const reference = readFileSync("docs/reference/metrics.md", "utf8");
+  const listed = [...reference.matchAll(/^\| `(holdfast_\w+)` \| (\w+) \| (.*?) ?\| (.+) \|$/gm)].map(
+    ([, name, type, labels = "", help]) => [name, type, labels.match(/\w+/g) ?? [], help],
+  );
+  assert.deepEqual(
+    listed,
+    Object.entries(families).map(([name, { type, labels, help }]) => [name, type, [...labels], help]),
+  );
+  const ofProcess = [...reference.matchAll(/^\| `((?:process|nodejs)_\w+)` \|/gm)].map(([, name]) => name);
+  assert.deepEqual(ofProcess, [...processMetrics]);
+});
+
 test("the command line reference has a section for every command, and for no other", () => {
   const reference = readFileSync("docs/reference/command-line.md", "utf8");
   const sections = [...reference.matchAll(/^## `holdfast ([a-z]+)/gm)].map(([, name]) => name);
@@ -48,20 +62,43 @@ test("the command line reference has a section for every command, and for no oth
 });
 
 test("the dependencies that are explained are those of the package, and the reasons are in the right table", () => {
-  const { dependencies, devDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+  const { dependencies = {}, devDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
   const { optionalDependencies } = JSON.parse(readFileSync("tools/node/package.json", "utf8"));
-  const explained = readFileSync("docs/explanation/dependencies.md", "utf8").split("## For development");
+  const console = Object.keys(JSON.parse(readFileSync("console/package.json", "utf8")).devDependencies);
+  const explained = readFileSync("docs/explanation/dependencies.md", "utf8").split(
+    /## (?:In the console|For development)/,
+  );
   const named = explained.map((part) =>
     [...part.matchAll(/^\| (`.+?`.*?) \|/gm)].flatMap(([, cell = ""]) =>
       [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name),
     ),
   );
-  const known = [Object.keys(dependencies), [devDependencies, optionalDependencies].flatMap(Object.keys)];
+  const all = [dependencies, devDependencies, optionalDependencies].flatMap(Object.keys);
+  const used = packagesOf("src");
+  const onPage = packagesOf("console/src");
+  const known = [
+    all.filter((name) => used.has(name)),
+    console.filter((name) => onPage.has(name)),
+    [...all.filter((name) => !used.has(name)), ...console.filter((name) => !onPage.has(name))],
+  ];
   assert.deepEqual(
     named.map((names) => names.sort()),
     known.map((names) => names.sort()),
   );
 });
+
+/** The packages that the files of a folder import. */
+function packagesOf(folder: string): Set<string> {
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) =>
+    /\.tsx?$/.test(file),
+  );
+  const specifiers = files.flatMap((file) => [
+    ...readFileSync(join(folder, file), "utf8").matchAll(
+      /(?:from |import |\()"((?:@[^/"]+\/)?[^@./":\s]+[^/"\s]*)/g,
+    ),
+  ]);
+  return new Set(specifiers.map(([, name]) => String(name)));
+}
 
 test("every file and folder that is named by the documents about the code is there", () => {
   const paths = ["src", "test", "bench", "docs", "client/src", "tools"].flatMap((folder) =>
@@ -76,10 +113,10 @@ test("every file and folder that is named by the documents about the code is the
 
 test("the contributor's order of the rooms is the one that the code is held to", () => {
   const [, order = ""] = / {4}(errors < .+)/.exec(readFileSync("CONTRIBUTING.md", "utf8")) ?? [];
-  const [, held = ""] = /"(about errors .+)"/.exec(readFileSync("test/rooms.test.ts", "utf8")) ?? [];
+  const [, held = ""] = /"(program about errors .+)"/.exec(readFileSync("test/rooms.test.ts", "utf8")) ?? [];
   const there = held.split(" ").filter((room) => existsSync(`src/${room}`) || existsSync(`src/${room}.ts`));
   assert.deepEqual(
     order.split(/ < |, /),
-    there.filter((room) => room !== "about" && room !== "react-admin"),
+    there.filter((room) => !["program", "about", "react-admin"].includes(room)),
   );
 });

@@ -12,7 +12,7 @@ import type { Browser, Page } from "playwright-core";
 import { openBrowser, watchPage } from "./browser/browser.ts";
 import { folder } from "./commands/cli.ts";
 import { links } from "./http/check.ts";
-import { type Made, type Service, startService } from "./http/service.ts";
+import { type Made, type Service, type ServiceOptions, startService } from "./http/service.ts";
 import { until } from "./until.ts";
 
 const reference = await readFile("docs/reference/events.md", "utf8");
@@ -24,8 +24,8 @@ function blockLike(pattern: RegExp): string {
   return found[0] ?? "";
 }
 
-async function started(t: TestContext): Promise<Service> {
-  const service = await startService({ probe: { standstillMs: 1_000 } }); // the browser is driven in this thread
+async function started(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
+  const service = await startService({ probe: { standstillMs: 1_000 }, ...options }); // the browser is driven in this thread
   t.after(() => service.stop());
   return service;
 }
@@ -35,7 +35,7 @@ const general = (text: string) =>
   text
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "<time>")
     .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<uuid>")
-    .replaceAll(/("id": ?)"[\w-]{22}"/g, '$1"<event>"')
+    .replaceAll(/("id": ?)"e[\w-]{22}"/g, '$1"<event>"')
     .replaceAll(/since=[\w-]+/g, "since=<position>")
     .replaceAll(/^id: [\w-]+$/gm, "id: <position>");
 
@@ -93,7 +93,7 @@ test("the stream of the reference is the one that a service sends", async (t) =>
   assert.equal(general(text).trimEnd(), shown);
 });
 
-/** The program of a guide, in a folder of its own, for a service. */
+/** The program of a guide, in a temporary folder, for a service. */
 async function programOf(t: TestContext, page: string, service: Service): Promise<string> {
   const [, name = "", text = ""] =
     /^```(?:ts|html) (\S+)\n(.*?)^```$/ms.exec(await readFile(`docs/how-to/${page}`, "utf8")) ?? [];
@@ -232,6 +232,22 @@ test("the page of the guide shows the list and follows every change", { skip }, 
   await shows("Two");
   await service.send({ method: "DELETE", path: second.path });
   await shows();
+  assert.deepEqual(
+    seen.errors.filter((error) => !error.includes("favicon")),
+    [],
+  );
+});
+
+test("the page of the guide says so when the service has no events", { skip }, async (t) => {
+  const service = await started(t, { history: "none" });
+  await service.create("topics", { title: "One", status: "open" });
+  const page = await browser.newPage();
+  t.after(() => page.close());
+  page.setDefaultTimeout(120_000);
+  const seen = watchPage(page);
+  await page.goto(await serveFile(t, await programOf(t, "live-data.md", service)));
+  await page.getByText("These topics stay as they are: the service keeps no history").waitFor();
+  assert.deepEqual(await rowsOf(page), ["One"]);
   assert.deepEqual(
     seen.errors.filter((error) => !error.includes("favicon")),
     [],

@@ -1,4 +1,4 @@
-/** The files of this project, without what a checkout has beside them. */
+/** The files of this project, without other files in a checkout. */
 import { cp } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 

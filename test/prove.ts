@@ -1,6 +1,6 @@
 /**
  * Proofs at full length: what `npm test` does in small. `npm run prove` runs all of them, one after the other; with names it runs
- * those. A proof that was interrupted goes on where it was.
+ * those. An interrupted proof continues where it stopped.
  */
 import { proveNoPowerLoss } from "./explorer/prove.ts";
 import { proveFaultsNoticed } from "./faults/prove.ts";
@@ -8,6 +8,7 @@ import { fullVariable } from "./first-hour/clone.ts";
 import { allJobs } from "./runner/jobs.ts";
 import { describeResults } from "./runner/results.ts";
 import { interruption, isInterrupted, runTests } from "./runner/run-tests.ts";
+import { proveNoGrowth } from "./soak/prove.ts";
 
 const proofs: Record<string, () => Promise<boolean>> = {
   explorer: () => proveNoPowerLoss(interruption),
@@ -17,14 +18,48 @@ const proofs: Record<string, () => Promise<boolean>> = {
       HOLDFAST_RUNS: "500",
       HOLDFAST_KILLS: "200",
     }),
+  figures: () =>
+    runAtLength(["test/store/sqlite-figures.test.ts", "test/store/postgres-figures.test.ts"], {
+      HOLDFAST_FIGURE_RUNS: "450",
+    }),
+  related: () =>
+    runAtLength(
+      [
+        "test/store/sqlite-related.test.ts",
+        "test/store/postgres-related.test.ts",
+        "test/http/related-oracle.test.ts",
+      ],
+      { HOLDFAST_RELATED_RUNS: "2000" },
+    ),
+  rewind: () =>
+    runAtLength(
+      [
+        "test/store/sqlite-rewind.test.ts",
+        "test/store/postgres-rewind.test.ts",
+        "test/http/rewind-load.test.ts",
+      ],
+      { HOLDFAST_REWIND_RUNS: "1000" },
+    ),
   kills: () =>
     runAtLength(
-      ["test/durability/kill.test.ts", "test/durability/retry.test.ts", "test/durability/feed-kill.test.ts"],
+      [
+        "test/durability/kill.test.ts",
+        "test/durability/retry.test.ts",
+        "test/durability/feed-kill.test.ts",
+        "test/durability/webhook-kill.test.ts",
+        "test/durability/rewind-kill.test.ts",
+      ],
       { HOLDFAST_KILLS: "200" },
     ),
   feed: () => runAtLength(["test/changes/feed-property.test.ts"], { HOLDFAST_RUNS: "1000" }),
-  "lost-updates": () => runAtLength(["test/http/lost-updates.test.ts"], { HOLDFAST_ROUNDS: "400" }),
+  changes: () => runAtLength(["test/http/changes-property.test.ts"], { HOLDFAST_RUNS: "1000" }),
+  "lost-updates": () =>
+    runAtLength(["test/http/lost-updates.test.ts", "test/http/update.test.ts"], { HOLDFAST_ROUNDS: "400" }),
   processes: () => runAtLength(["test/postgres/processes.test.ts"], { HOLDFAST_LOAD_MS: "300000" }),
+  console: () =>
+    runAtLength(["test/browser/console/large-list.test.ts"], { HOLDFAST_CONSOLE_RESOURCES: "100000" }),
+  container: () => runAtLength(["test/deploy/image.test.ts"], { HOLDFAST_TEST_IMAGE: "yes" }),
+  soak: () => proveNoGrowth(interruption),
   "first-hour": () => runAtLength(["test/first-hour.test.ts"], { [fullVariable]: "yes" }),
 };
 

@@ -5,13 +5,13 @@ import { test } from "node:test";
 
 // A file of src/ that is not named here is a room of its own and must be added.
 const order =
-  "about errors json collection query store access changes webhooks http config fit server commands cli index react-admin".split(
+  "program about errors json counters collection query store import rewind access changes webhooks http metrics traces config fit server commands cli index react-admin".split(
     " ",
   );
 
 // The files and folders of src/http/, from the ground up. `handle.ts` calls the steps of a request, and `wire/` calls `handle.ts`.
 const orderOfHttp =
-  "settings limits protocol service problem route caller operations lists reads events respond writes webhooks batch openapi documents perform handle wire".split(
+  "settings limits protocol service problem route-kinds route templates caller operations related lists reads events respond writes webhooks batch imports openapi documents administration perform handle wire".split(
     " ",
   );
 
@@ -64,11 +64,55 @@ test("every file of src/ belongs to a known room", () => {
   );
 });
 
+// The folders of console/src/. Files beside them can import from each, and each from them.
+const orderOfConsole = "service parts resource list administration shell".split(" ");
+
+/** The button that opens the sidebar on a narrow screen. Each page has it. */
+const menuButton = "shell/drawer.tsx";
+
+test("a folder of the console imports only from itself and from those before it", () => {
+  const own = readdirSync("console/src", { recursive: true, encoding: "utf8" })
+    .map((file) => file.replaceAll("\\", "/"))
+    .filter((file) => file.includes("/") && /\.tsx?$/.test(file));
+  const levelOf = (file: string) => orderOfConsole.indexOf(roomOf(file));
+  assert.ok(own.length > 50);
+  requireNone(
+    own.filter((file) => levelOf(file) === -1),
+    "Add the folder to orderOfConsole, after everything that it imports.",
+  );
+  const backwards = own.flatMap((file) =>
+    [...readFileSync(`console/src/${file}`, "utf8").matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)]
+      .map(([, path]) => posix.join(posix.dirname(file), path as string))
+      .filter((target) => target !== menuButton && levelOf(target) > levelOf(file))
+      .map((target) => `${file} imports ${target}`),
+  );
+  requireNone(backwards, "Move what both folders need into the earlier one.");
+});
+
+test("the contributor's order of the console is the one that it is held to", () => {
+  const [, order = ""] = / {4}(service < .+)/.exec(readFileSync("CONTRIBUTING.md", "utf8")) ?? [];
+  assert.deepEqual(order.split(" < "), orderOfConsole);
+});
+
 test("only one file knows Fastify", () => {
   const knowing = files.filter((file) =>
     /(?:from|import)\s*\(?\s*"(?:fastify["/]|@fastify\/)/.test(readFileSync(`src/${file}`, "utf8")),
   );
   assert.deepEqual(knowing, ["http/wire/app.ts"]);
+});
+
+test("only one file knows the client of Prometheus", () => {
+  const knowing = files.filter((file) => /"prom-client"/.test(readFileSync(`src/${file}`, "utf8")));
+  assert.deepEqual(knowing, ["metrics/exposition.ts"]);
+});
+
+test("only the room of traces knows OpenTelemetry, and it is loaded only on demand", () => {
+  const knowing = files.filter((file) => /"@opentelemetry\//.test(readFileSync(`src/${file}`, "utf8")));
+  assert.deepEqual(
+    knowing.filter((file) => !file.startsWith("traces/")),
+    [],
+  );
+  assert.ok(!knowing.includes("traces/find.ts") && knowing.length > 2);
 });
 
 test("no file imports node:http, which would load Node's WebSocket client at each start", () => {

@@ -2,7 +2,7 @@
  * Runs all tests, those of the HTTP interface on each store, and then checks that each response that a document of the interface
  * describes was given at least once. With arguments (files, patterns of files, options of Node), only these files run, once, on
  * SQLite or the store that HOLDFAST_TEST_STORE names, and nothing is checked afterwards. `--times` also prints what each file
- * took. At the end it prints what failed, what was skipped and why, and how many tests there were.
+ * took. At the end, it prints the failed and skipped tests with reasons, and the number of tests.
  */
 import { existsSync, globSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,7 +1,7 @@
-/** System calls of a program, as strace sees and changes them. */
+/** Traces and delays system calls of a program with strace. */
 import { execFileSync } from "node:child_process";
 
-/** The reason to skip, where system calls cannot be traced. */
+/** The reason to skip a test; `false` if system calls can be traced. */
 export function whyNoTrace(): string | false {
   try {
     execFileSync("strace", ["-o", "/dev/null", "true"], { stdio: "ignore" });
@@ -11,7 +11,7 @@ export function whyNoTrace(): string | false {
   }
 }
 
-/** The command to run a program behind, which stays the child itself, so that signals reach it. */
+/** The command that runs a program under strace. The program remains the direct child, so that signals reach it. */
 export function tracing(
   calls: string,
   { file = "/dev/null", more = [] }: { file?: string; more?: readonly string[] } = {},
@@ -19,7 +19,7 @@ export function tracing(
   return ["strace", "-D", "-f", "--seccomp-bpf", "-o", file, "-e", `trace=${calls}`, ...more];
 }
 
-/** The command behind which flushes of the disk are slow, such as by `delay_enter=1500000`. */
+/** The command that runs a program with slow flushes of the disk, such as `delay_enter=1500000`. */
 export function slowlyFlushing(delay: string): string[] {
   return tracing("fsync,fdatasync", { more: ["-e", `inject=fsync,fdatasync:${delay}`] });
 }
@@ -28,14 +28,14 @@ export function slowlyFlushing(delay: string): string[] {
 export interface Call {
   name: string;
   fd: string;
-  /** What `fd` is, where the trace tells it (`-y`). */
+  /** The path of `fd`, if the trace contains it (`-y`). */
   file: string;
   begin: number;
   end: number;
   text: string;
 }
 
-/** The calls of a trace that have a file descriptor; those of several threads may be interleaved. */
+/** The calls of a trace that have a file descriptor. Calls of several threads can be interleaved. */
 export function parseTrace(trace: string): Call[] {
   const open = new Map<string, { begin: number; text: string }>();
   const calls: Call[] = [];
@@ -54,7 +54,7 @@ export function parseTrace(trace: string): Call[] {
   return calls;
 }
 
-/** Whether a call is a flush of a file that was begun after one call had ended, and has ended before another began. */
+/** Whether a call is a flush of a file that started after `earlier` ended, and ended before `later` started. */
 export function isFlushBetween(call: Call, earlier: Call, later: Call): boolean {
   return (
     /^f(data)?sync$/.test(call.name) &&

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-/** Where a suite is, or the reason why its tests are skipped. */
+/** The path of a suite, or the reason why its tests are skipped. */
 export function findSuite(name: string): { folder: string; skip: string | false } {
   const root = process.env.HOLDFAST_SUITES;
   if (root === undefined)

@@ -4,7 +4,7 @@ import { setTimeout as pass } from "node:timers/promises";
 /** How long a test waits for a state before it fails: far longer than a busy machine needs. */
 export const ceilingMs = 60_000;
 
-/** Waits until something is so. Throws after `ceilingMs`; `what` is the end of "It did not come to be that …". */
+/** Waits until a condition is true. Throws after `ceilingMs`. `what` completes "It did not come to be that …". */
 export async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
   const begun = performance.now();
   while (!(await isSo())) {

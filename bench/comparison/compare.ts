@@ -27,7 +27,7 @@ export interface Grid {
 const all = scenarios.map(({ name }) => name);
 const written = ["holdfast", "express-sqlite", "fastify-sqlite"];
 
-/** What a run measures. */
+/** The measurements of a run. */
 export const grids: Record<Effort["name"], readonly Grid[]> = {
   quick: [
     {
@@ -49,7 +49,7 @@ export const grids: Record<Effort["name"], readonly Grid[]> = {
   ),
 };
 
-/** What is compared, and how. */
+/** The subjects of a comparison, and its options. */
 export interface Comparison {
   effort: Effort;
   opponents: readonly Opponent[];
@@ -66,7 +66,7 @@ export function countRounds({ effort, opponents, grids: asked }: Omit<Comparison
   }, 0);
 }
 
-/** Adds to the results what the comparison finds. */
+/** Compares the subjects, and adds the results. */
 export async function compare(comparison: Comparison, results: Results): Promise<void> {
   if (comparison.effort.name !== "quick") results.subjects.push(...limitFacts());
   for (const bytes of new Set(comparison.grids.map((grid) => grid.bytes)))
@@ -107,7 +107,7 @@ async function compareOn(
   await stopAll(subjects, results);
 }
 
-/** One that cannot be filled or started is told of, and left out. */
+/** Reports and leaves out a subject that cannot be filled or started. */
 async function startAll(
   folder: string,
   data: Data,

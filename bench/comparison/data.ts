@@ -7,7 +7,7 @@ import { createUuidSource } from "../../src/collection/uuids.ts";
 import type { Articles } from "../opponents/opponent.ts";
 import { articleAttributes } from "../ratios/articles.ts";
 
-/** Articles of about so many bytes. */
+/** Articles of about this size, in bytes. */
 export interface Data extends Articles {
   /** Bytes of an article as JSON, about. */
   bytes: number;
@@ -22,7 +22,7 @@ export function attributesOf(n: number, bytes: number): Record<string, unknown> 
     : { ...attributes, summary: summary.repeat(Math.ceil((bytes - 300) / summary.length)) };
 }
 
-/** Writes the file of so many articles. */
+/** Writes a file with this number of articles. */
 export async function makeData(file: string, resources: number, bytes: number): Promise<Data> {
   const newUuid = createUuidSource();
   const ids = Array.from({ length: resources }, () => newUuid());

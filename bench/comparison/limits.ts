@@ -18,7 +18,7 @@ const constants = [
 
 const loop = { name: "sqlite-loop", title: "node:sqlite, a loop" };
 
-/** What a reader should know of the limits. */
+/** The facts about the limits for the reader. */
 export function limitFacts(): SubjectFacts[] {
   const constantNotes = {
     keeps: "nothing",

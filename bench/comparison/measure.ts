@@ -1,4 +1,4 @@
-/** One scenario on several subjects: rounds in turn, so that what the machine does meanwhile falls on all alike. */
+/** Measures one scenario on several subjects, with rounds in turn, so that other work of the machine affects all equally. */
 import type { Effort } from "../harness/effort.ts";
 import { median } from "../harness/figure.ts";
 import { originOf, type Server } from "../harness/server.ts";
@@ -11,13 +11,13 @@ import type { Scenario } from "./scenarios.ts";
 import type { Subject } from "./subject.ts";
 import type { Witness } from "./witness.ts";
 
-/** What is measured how. */
+/** A measurement. */
 export interface Task {
   scenario: Scenario;
   data: Data;
   connections: number;
   effort: Effort;
-  /** Articles for this scenario and nobody else, where it takes them away. */
+  /** Separate articles for a scenario that deletes them. */
   doomed?: readonly string[];
   /** The processor of the load. */
   loadCpu: number;
@@ -96,7 +96,7 @@ async function timed(
   return { ...result, cpu: cpuSeconds(server) - before };
 }
 
-/** What is refused is refused fast, and must not count. */
+/** Throws if requests were refused, because refusals are fast and must not count. */
 function counted(round: Round, { name }: Subject, { title, statuses }: Scenario): Round {
   const others = Object.keys(round.statuses).filter((status) => !statuses.includes(status));
   if (others.length > 0 || round.answers === 0)

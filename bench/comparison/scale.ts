@@ -102,7 +102,7 @@ async function measureWalks(
   });
 }
 
-/** So many of all, from everywhere among them. */
+/** This number of items, evenly spread over all. */
 function everyOther(ids: readonly string[], count: number): string[] {
   const step = Math.max(1, Math.floor(ids.length / count));
   return Array.from({ length: Math.min(count, ids.length) }, (_, n) => ids[n * step] as string);

@@ -5,7 +5,7 @@ import type { Says } from "../opponents/opponent.ts";
 import { authorOf, authors } from "../ratios/articles.ts";
 import { attributesOf } from "./data.ts";
 
-/** What a scenario is made for. */
+/** The input of a scenario. */
 export interface Setting {
   says: Says;
   origin: string;
@@ -25,14 +25,14 @@ export interface Scenario {
   requests(setting: Setting): Promise<string[]> | string[];
   /** Whether each request can be sent but once. */
   once?: boolean;
-  /** Whether one answer can stand for all, so that a constant can be compared with. */
+  /** Whether all responses are equal, so that the limit with a constant response can be compared. */
   isConstant: boolean;
 }
 
 const some = 2_000;
 const ok = ["200"];
 
-/** In an order in which those that read see what was filled in. */
+/** The scenarios. Reads come before writes, so that they see the original articles. */
 export const scenarios: readonly Scenario[] = [
   { name: "read", title: "read by id", statuses: ok, isConstant: true, requests: reads },
   {
@@ -114,7 +114,7 @@ function mixed(setting: Setting): string[] {
     .slice(0, all.length);
 }
 
-/** Each time it is sent the title is another one: to write what is there already would be no change. */
+/** Each sending has another title, because a write of the same state changes nothing. */
 function written(n: number, bytes: number): Record<string, unknown> {
   return { ...attributesOf(n, bytes), title: `A title of an article that was written as ${serial}` };
 }

@@ -1,4 +1,4 @@
-/** Durable creates where the disk is slow: that is where writing together pays. */
+/** Measures durable creates on a slow disk, where writing several together saves time. */
 import { has, type RunOptions } from "../harness/commands.ts";
 import type { Effort } from "../harness/effort.ts";
 import { inFolder } from "../harness/folder.ts";
@@ -11,7 +11,7 @@ import { scenarioOf } from "./scenarios.ts";
 import { type Subject, startSubject } from "./subject.ts";
 import { witnessOf } from "./witness.ts";
 
-/** What is added to each flush of a slow disk. */
+/** The delay that is added to each flush of a slow disk. */
 const slowFlushUs = 2_000;
 
 const names = ["holdfast", "express-sqlite"];

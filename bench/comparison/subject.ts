@@ -1,4 +1,4 @@
-/** A service under comparison: filled, started, and with what is known of it so far. */
+/** A filled and started service under comparison, with its facts. */
 import { mkdirSync } from "node:fs";
 import type { RunOptions } from "../harness/commands.ts";
 import { bytesIn } from "../harness/folder.ts";
@@ -8,7 +8,7 @@ import type { Opponent, Says } from "../opponents/opponent.ts";
 import type { SubjectFacts } from "../report/results.ts";
 import type { Data } from "./data.ts";
 
-/** What a scenario is measured on. */
+/** The object of a measurement. */
 export interface Subject {
   name: string;
   server: Server;

@@ -2,11 +2,11 @@ import type { Progress } from "../report/progress.ts";
 import type { Results } from "../report/results.ts";
 import type { Subject } from "./subject.ts";
 
-/** Whom a measurement tells how it goes. */
+/** Receives the progress of a measurement. */
 export interface Witness {
   /** A round of a subject is over. */
   onRound(subject: Subject): void;
-  /** A subject does not do what it is asked; the others are measured all the same. */
+  /** A subject failed. The measurement continues with the others. */
   onFailure(subject: Subject, reason: string): void;
 }
 

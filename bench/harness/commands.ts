@@ -1,4 +1,4 @@
-/** The commands that the bench runs, and what it wraps them in. */
+/** Runs the commands of the bench, with wrappers such as `taskset`. */
 import { execFileSync } from "node:child_process";
 
 /** Node, as this program itself is run, before the path of a program. */
@@ -6,7 +6,7 @@ export const node: readonly string[] = [process.execPath, "--conditions=holdfast
 
 /** How a program under measurement is run. */
 export interface RunOptions {
-  /** The one processor that it may use, where `taskset` is there. */
+  /** The only processor that the command can use, if `taskset` is installed. */
   cpu?: number;
   /** Microseconds that each flush (fsync, fdatasync) is held up, with strace. */
   flushDelayUs?: number;
@@ -27,7 +27,7 @@ function slowFlushes(delayUs: number): string[] {
 
 const known = new Map<string, boolean>();
 
-/** Whether a command is there. */
+/** Whether a command is installed. */
 export function has(command: string): boolean {
   let isThere = known.get(command);
   if (isThere === undefined) {

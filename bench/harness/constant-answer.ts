@@ -1,4 +1,4 @@
-/** The answer that a yardstick gives whatever it is asked, from its command line. */
+/** The constant response of a limit, from its command line. */
 
 /** An answer that costs nothing to find. */
 export interface ConstantAnswer {

@@ -5,7 +5,7 @@ export interface Effort {
   rounds: number;
   /** Not counted, before each round. A short run has none, which costs both sides of a ratio about the same. */
   warmUpMs: number;
-  /** What a round counts. */
+  /** The time that a round measures. */
   durationMs: number;
   /** The share of the resources, or requests, of those measurements that take many. */
   share: number;

@@ -17,14 +17,14 @@ export function spreadOf(ours: readonly number[], theirs: readonly number[]): Sp
   return { median: median(ratios), smallest: Math.min(...ratios), largest: Math.max(...ratios) };
 }
 
-/** What a ratio is to be. */
+/** The aim of a ratio. */
 export type Aim = { atLeast: number } | { atMost: number };
 
-/** A measured figure beside what was aimed at. */
+/** A measured figure and its aim. */
 export interface Figure {
   what: string;
   value: string;
-  /** The ratio and the aim, where there is one. */
+  /** The ratio and its aim, if it has one. */
   ratio?: number;
   aim?: Aim;
 }

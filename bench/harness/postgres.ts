@@ -12,7 +12,7 @@ let started: Promise<PostgresServer> | undefined;
 let version = "";
 const databases = new Map<string, string>();
 
-/** The address of a database that belongs to a folder, made where it is not there. */
+/** The address of a database that belongs to a folder. Creates it if it does not exist. */
 export async function databaseFor(folder: string): Promise<string> {
   const made = databases.get(folder);
   if (made !== undefined) return made;

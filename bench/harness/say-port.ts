@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 
-/** Prints the port that a server listens on, which is what the bench waits for; now, or as soon as it listens. */
+/** Prints the port of a server when it listens. The bench waits for this. */
 export function sayPort(server: Server): void {
   if (!server.listening) {
     server.once("listening", () => sayPort(server));

@@ -1,4 +1,4 @@
-/** Servers as programs of their own, so that what is measured shares no event loop with what measures. */
+/** Starts and stops servers as separate programs, so that they do not share an event loop with the measurement. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
@@ -10,7 +10,7 @@ import { node, type RunOptions, wrapperOf } from "./commands.ts";
 export interface Server {
   port: number;
   child: ChildProcess;
-  /** Processes that work for it and are counted with it. */
+  /** Processes that work for the server and count as a part of it. */
   beside?: readonly number[];
 }
 
@@ -21,10 +21,10 @@ export function startServer(name: string, argument: unknown, options: RunOptions
 
 const running = new Set<ChildProcess>();
 process.once("exit", () => {
-  for (const child of running) child.kill("SIGKILL"); // also where a measurement fails
+  for (const child of running) child.kill("SIGKILL"); // also if a measurement fails
 });
 
-/** Starts a program that prints the port that it listens on, on a line of its own or in the first address that it names. */
+/** Starts a program that prints its port, on a separate line or in the first address in its output. */
 export async function startProgram(program: readonly string[], options: RunOptions = {}): Promise<Server> {
   const [command = "", ...args] = [...wrapperOf(options), ...program];
   const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
@@ -32,13 +32,13 @@ export async function startProgram(program: readonly string[], options: RunOptio
   for await (const line of createInterface({ input: child.stdout })) {
     const port = /^\d+$|(?<=http:\/\/127\.0\.0\.1:)\d+/.exec(line)?.[0];
     if (port === undefined) continue;
-    child.stdout.resume(); // what is printed later must not fill the pipe
+    child.stdout.resume(); // later output must not fill the pipe
     return { port: Number(port), child };
   }
   throw new Error(`${program.join(" ")} did not start`);
 }
 
-/** Starts a program that listens on a port that it is given. */
+/** Starts a program that listens on a given port. */
 export async function startOnPort(
   program: readonly string[],
   port: number,
@@ -54,7 +54,7 @@ export async function startOnPort(
   throw new Error(`${program.join(" ")} did not start`);
 }
 
-/** A port that nobody listens on. */
+/** A free port. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -72,7 +72,7 @@ async function isAnswered(port: number): Promise<boolean> {
   }
 }
 
-/** Ends a server and waits until it is gone. */
+/** Ends a server, and waits until its process has ended. */
 export async function stopServer({ child }: Server, signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
   running.delete(child);
   child.kill(signal);

@@ -1,27 +1,32 @@
-/** What processes take, as Linux tells it under /proc; elsewhere nothing is known. */
+/** The processor time and memory of processes, from /proc on Linux. Other systems give no values. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Server } from "./server.ts";
 
-/** Ticks of proc_pid_stat(5) in a second: USER_HZ, which is 100 wherever Node runs. */
+/** Ticks of proc_pid_stat(5) per second: USER_HZ, which is 100 on all platforms of Node. */
 const ticksPerSecond = 100;
 
-/** The processor seconds that a server has taken so far, with all its threads and the processes that it started. */
+/** The processor seconds that a server has used so far, with all its threads and child processes. */
 export function cpuSeconds(server: Server): number {
   return sumOf(processesOf(server), ticksOf) / ticksPerSecond;
 }
 
-/** The most memory that a server has had, in MB: VmHWM, summed over the processes that it started. */
+/** The peak memory of a server in MB: the sum of VmHWM over its processes. */
 export function peakMb(server: Server): number {
   return sumOf(processesOf(server), (pid) => megabytes(pid, "VmHWM"));
 }
 
-/** The memory that a server has now, in MB. */
+/** The current memory of a server, in MB. */
 export function residentMb(server: Server): number {
   return sumOf(processesOf(server), (pid) => megabytes(pid, "VmRSS"));
 }
 
-/** Resolves when a server has come to rest: it may have work of its own after its start, or after many writes. */
+/** Memory that holds no pages of files, in MB. The system can take back pages of files, such as those of the store. */
+export function ownMb(server: Server): number {
+  return sumOf(processesOf(server), (pid) => megabytes(pid, "RssAnon"));
+}
+
+/** Resolves when a server is idle. It can have work in the background after its start, or after many writes. */
 export async function untilIdle(server: Server, patienceMs = 60_000): Promise<void> {
   const endAt = performance.now() + patienceMs;
   let before: number;
@@ -41,7 +46,7 @@ function processesOf({ child, beside = [] }: Server): number[] {
   return [child.pid ?? 0, ...beside].flatMap(familyOf);
 }
 
-/** A process and those that it started. */
+/** A process and its child processes. */
 function familyOf(pid: number): number[] {
   const tasks = `/proc/${pid}/task`;
   if (!existsSync(tasks)) return [];
@@ -51,7 +56,7 @@ function familyOf(pid: number): number[] {
   return [pid, ...children.flatMap(familyOf)];
 }
 
-/** utime and stime. The name before them, in parentheses, may hold spaces. */
+/** The sum of utime and stime. The name before them, in parentheses, can contain spaces. */
 function ticksOf(pid: number): number {
   const text = readIfThere(`/proc/${pid}/stat`);
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
@@ -63,7 +68,7 @@ function megabytes(pid: number, name: string): number {
   return Number(found?.[1] ?? 0) / 1024;
 }
 
-/** A process may end while it is looked at. */
+/** The text of a file; empty if the process has ended. */
 function readIfThere(file: string): string {
   try {
     return readFileSync(file, "utf8");

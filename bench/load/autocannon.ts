@@ -1,5 +1,5 @@
 /**
- * The load made by autocannon, where wrk is not installed.
+ * Makes load with autocannon, if wrk is not installed.
  *
  * As a program it reads a `LoadPlan` as JSON from the file in its argument and prints a `LoadResult`.
  */
@@ -8,7 +8,7 @@ import { createRequire } from "node:module";
 import { type LoadPlan, type LoadResult, serial } from "./plan.ts";
 import { readRequest } from "./requests.ts";
 
-/** What is used of autocannon, which has no types. */
+/** The part of autocannon that is used here. It has no types. */
 type Autocannon = (options: {
   url: string;
   connections: number;

@@ -1,6 +1,6 @@
 /**
- * Makes load with a program of its own: `wrk` where it is installed, else `autocannon`. Two things neither can do, and
- * `sockets.ts` does: requests that each connection sends in an order of its own, and requests that are sent once.
+ * Makes load with another program: `wrk` if it is installed, otherwise `autocannon`. `sockets.ts` makes the loads that both
+ * cannot make: a separate sequence of requests for each connection, and requests that are sent only once.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +10,7 @@ import { inFolder } from "../harness/folder.ts";
 import type { LoadPlan, LoadResult } from "./plan.ts";
 import { runWrk } from "./wrk.ts";
 
-/** The program that makes the load, but for what it cannot. */
+/** The program that makes most loads. */
 export const loadProgram: "wrk" | "autocannon" = has("wrk") ? "wrk" : "autocannon";
 
 /** Runs a plan. */
@@ -30,7 +30,7 @@ function runProgram(name: string, plan: LoadPlan, options: RunOptions): Promise<
   });
 }
 
-/** Runs a program, and gives what it prints. Throws if it fails. */
+/** Runs a program, and returns its output. Throws if it fails. */
 export async function outputOf(program: readonly string[], options: RunOptions): Promise<string> {
   const [command = "", ...args] = [...wrapperOf(options), ...program];
   const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });

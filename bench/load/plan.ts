@@ -1,38 +1,38 @@
-/** What a load is, whichever program makes it. */
+/** A load and its result, independent of the program that makes the load. */
 
-/** What is to be sent, and for how long. */
+/** The requests of a load, and how long to send them. */
 export interface LoadPlan {
   port: number;
   connections: number;
-  /** Not counted, to warm up. */
+  /** The time before the measurement, in milliseconds. Its requests do not count. */
   warmUpMs: number;
   durationMs: number;
-  /** Requests to choose from, as text; they are gone round in. Where `serial` stands, each sending has a number of its own. */
+  /** The requests as texts, which are sent in a circle. Each sending replaces `serial` with another number. */
   requests: readonly string[];
-  /** Whether each connection sends a stretch of its own in order, which a sequence of versions needs. @default false */
+  /** Whether each connection sends its own part of the requests in order, as a sequence of versions needs. @default false */
   inOrder?: boolean;
-  /** Whether each request is sent once, so that the load ends with the last one; deletes need it. @default false */
+  /** Whether each request is sent only once, as deletes need. The load ends with the last request. @default false */
   once?: boolean;
-  /** Whether wrk counts statuses, which takes it time; the others always do. @default in the warm-up only, where there is one */
+  /** Whether wrk counts statuses, which takes time. The other programs always count them. @default only in a warm-up */
   counts?: boolean;
 }
 
-/** What came back while it was counted. */
+/** The result of a load. */
 export interface LoadResult {
   perSecond: number;
-  /** How many answers that is. */
+  /** The number of responses. */
   answers: number;
-  /** Milliseconds from sending to the whole answer. */
+  /** The time from sending a request to its complete response, in milliseconds. */
   p50: number;
   p99: number;
-  /** How many answers had each status; where wrk makes the load, those of the warm-up, and `failed` of what was counted. */
+  /** The number of responses with each status. With wrk, these are the responses of the warm-up, and `failed` of the measurement. */
   statuses: Record<string, number>;
 }
 
-/** Stands in a request for eight digits that differ each time it is sent. */
+/** A placeholder in a request. Each sending replaces it with eight different digits. */
 export const serial = "########";
 
-/** Throws unless all was answered with one status: what is refused is refused fast, and must not count. */
+/** Throws unless all responses have this status, because refusals are fast and must not count. */
 export function requireStatus({ answers, statuses }: LoadResult, wanted: string): void {
   const others = Object.keys(statuses).filter((status) => status !== wanted);
   if (others.length > 0 || statuses[wanted] === undefined || answers === 0)

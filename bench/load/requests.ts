@@ -16,7 +16,7 @@ export function requestText(
   return `${lines.join("\r\n")}\r\n\r\n${body ?? ""}`;
 }
 
-/** The parts of such a text, for programs that put it together themselves. */
+/** The parts of such a text, for programs that build requests themselves. */
 export function readRequest(text: string): {
   method: string;
   path: string;

@@ -1,7 +1,7 @@
 /**
- * A closed-loop load generator over raw sockets: each connection sends its next request when the answer to the last
- * one is there. It does what the well-known generators cannot: a sequence of requests for each connection (each update
- * names the version that the one before it made), and requests that are sent once (what is deleted is gone).
+ * A closed-loop load generator over raw sockets: each connection sends its next request after the response to the previous one.
+ * It makes loads that the well-known generators cannot make: a sequence of requests for each connection (each update names the
+ * version that the previous one made), and requests that are sent only once (a resource can be deleted only once).
  *
  * As a program it reads a `LoadPlan` as JSON from the file in its argument and prints a `LoadResult`.
  */
@@ -44,10 +44,10 @@ export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
   };
 }
 
-/** Gives the next request of a connection, while there is one. */
+/** Returns the next request of a connection; `undefined` after the last one. */
 type Next = () => Buffer | undefined;
 
-/** All share one list where each is sent once; else each connection goes round from another place of it. */
+/** With `once`, all connections share one list. Otherwise each connection sends it in a circle from another place. */
 function sequencesOf({ requests, connections, once }: LoadPlan): Next[] {
   let number = Math.floor(Math.random() * 90_000_000);
   const all = requests.map((text) => (text.includes(serial) ? text : Buffer.from(text)));
@@ -90,8 +90,8 @@ function runConnection(socket: Socket, next: Next, onAnswer: OnAnswer): Promise<
   });
 }
 
-/** The length of the whole answer that begins here; Infinity while its header section is not complete. */
-function answerLength(text: string): number {
+/** The length of the complete response at the start of the text; Infinity until its headers are complete. */
+export function answerLength(text: string): number {
   const end = text.indexOf("\r\n\r\n");
   if (end === -1) return Number.POSITIVE_INFINITY;
   const length = /content-length: *(\d+)/i.exec(text.slice(0, end));

@@ -1,9 +1,9 @@
-/** The load made by wrk, which takes less of a processor for a request than any server here. */
+/** Makes load with wrk. It needs less processor time for a request than any server here. */
 import { writeFileSync } from "node:fs";
 import { inFolder } from "../harness/folder.ts";
 import type { LoadPlan, LoadResult } from "./plan.ts";
 
-/** What `wrk.lua` says at its end. */
+/** The output of `wrk.lua`. */
 interface Said {
   answers: number;
   seconds: number;
@@ -13,7 +13,7 @@ interface Said {
   statuses: Record<string, number>;
 }
 
-/** Runs a plan: the warm-up by itself, counting what is answered, then what is measured, which has no time to count. */
+/** Runs a plan: first the warm-up, which counts statuses, and then the measurement, which does not. */
 export function runWrk(
   plan: LoadPlan,
   run: (command: readonly string[]) => Promise<string>,
@@ -36,7 +36,7 @@ export function runWrk(
   });
 }
 
-/** wrk knows whole seconds only. */
+/** The command line. wrk accepts only whole seconds. */
 function commandOf({ port, connections }: LoadPlan, file: string, ms: number): string[] {
   const seconds = Math.max(1, Math.round(ms / 1000));
   const first = Math.floor(Math.random() * 90_000_000); // serial numbers that no other run has

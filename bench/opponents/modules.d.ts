@@ -1,4 +1,4 @@
-/** What is used of packages that are not there before the bench is first run, so that types hold without them. */
+/** The used parts of packages that only the bench installs, so that the types compile without them. */
 
 declare module "better-sqlite3" {
   interface Statement {

@@ -1,4 +1,4 @@
-/** What the bench asks of each service that it compares with, and of Holdfast in the same way. */
+/** The requests of the bench to each service, and in the same way to Holdfast. */
 import type { RunOptions } from "../harness/commands.ts";
 import type { Server } from "../harness/server.ts";
 
@@ -9,11 +9,11 @@ export interface Opponent {
   title: string;
   /** What an acknowledged write has behind it. */
   keeps: string;
-  /** What is checked of what is sent, and what else makes a comparison unequal. */
+  /** The checks of request bodies, and other differences that make the comparison unequal. */
   checks: string;
   /** Its parts with their versions. */
   versions(): string;
-  /** Why it cannot be run here; undefined where it can. */
+  /** Why it cannot run on this machine; `undefined` if it can. */
   missing(): string | undefined;
   /** Makes a store in a folder and puts the articles into it. */
   fill(folder: string, articles: Articles): Promise<void>;
@@ -35,7 +35,7 @@ export interface Articles {
 
 /** How its interface spells the same requests. */
 export interface Says {
-  /** The path of the collection: what is created is posted to it. */
+  /** The path of the collection, which also receives creates. */
   collection: string;
   item(id: string): string;
   /** The first page of 20. */

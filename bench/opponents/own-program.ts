@@ -15,7 +15,7 @@ export const plainSays: Says = {
   patchType: "application/merge-patch+json",
 };
 
-/** What is the same for all such programs. */
+/** The common part of all such programs. */
 export function ownProgram(name: string): Pick<Opponent, "missing" | "fill" | "start"> {
   const program = (task: object) => [...node, `bench/opponents/servers/${name}.ts`, JSON.stringify(task)];
   return {

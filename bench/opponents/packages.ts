@@ -1,11 +1,11 @@
-/** The package of this folder: what the project itself does not need, installed when a measurement first needs it. */
+/** Installs the packages that only measurements need, when a measurement first needs them. */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 
 const folder = "bench/opponents";
 let tried: string | undefined | false = false;
 
-/** Installs the package where it is not there. Gives one line that says why it cannot be used; undefined where it can. */
+/** Installs the packages if they are missing. Returns the reason in one line if that fails; otherwise `undefined`. */
 export function installOpponents(): string | undefined {
   if (tried === false)
     tried = existsSync(`${folder}/node_modules/.package-lock.json`) ? undefined : install();

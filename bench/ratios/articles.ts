@@ -13,7 +13,7 @@ const days = Array.from({ length: 3_650 }, (_, n) =>
   new Date(Date.UTC(2016, 0, 1 + n)).toISOString().slice(0, 10),
 );
 
-/** What the service declares to be quick. */
+/** The indexes that make the lists fast. */
 export const indexes = [["author", "-publishedOn"]];
 
 /** The collection as the service declares it, but for the checks. */
@@ -33,7 +33,7 @@ export function articleAttributes(n: number): Record<string, unknown> {
   return { ...sampleAttributes(n), author: authorOf(n), publishedOn: days[(n * 7919) % days.length] };
 }
 
-/** The path of the page after so many articles, in the order of the index, as the link of the page before spells it. */
+/** The path of the page after this number of articles in the order of the index, in the form of the `next` link. */
 export function pathAfter(ids: readonly string[], count: number, limit: number): string {
   const query = `sort=author,-publishedOn&limit=${limit}`;
   const asked = parseList(query, articles, limit);

@@ -1,4 +1,4 @@
-/** What a credential costs: GET by id with an API key, and with a JSON Web Token, against the same service that asks nobody. */
+/** Measures the cost of a credential: GET by id with an API key and with a JSON Web Token, compared with no authentication. */
 
 import { writeFileSync } from "node:fs";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
@@ -60,7 +60,7 @@ function pathsOf(ids: readonly string[]): string[] {
   return Array.from({ length: 10_000 }, (_, n) => `/api/v1/articles/${ids[(n * 7_919) % ids.length]}`);
 }
 
-/** Who is asked for what, as whom. */
+/** A server, a request and its credential. */
 interface Reading {
   server: Server;
   paths: readonly string[];
@@ -79,7 +79,7 @@ export async function rateOf(
   return result.perSecond;
 }
 
-/** Microseconds of the processor for one request: what else the machine does hardly matters to them. */
+/** Processor time for one request, in microseconds. Other work of the machine hardly changes it. */
 async function costOf(
   effort: Effort,
   server: Server,
@@ -89,7 +89,7 @@ async function costOf(
   const plan = planOf(effort, { server, paths, credential });
   requireStatus(await load({ ...plan, warmUpMs: 0 }, { cpu: 1 }), "200");
   const before = cpuSeconds(server);
-  const { answers } = await load({ ...plan, warmUpMs: 0, counts: false }, { cpu: 1 }); // nothing but what is measured
+  const { answers } = await load({ ...plan, warmUpMs: 0, counts: false }, { cpu: 1 }); // only the measurement
   return ((cpuSeconds(server) - before) / answers) * 1e6;
 }
 
@@ -99,7 +99,7 @@ function planOf({ warmUpMs, durationMs }: Effort, { server, paths, credential }:
   return { port: server.port, connections: 64, warmUpMs, durationMs, requests };
 }
 
-/** A configuration that takes keys and tokens, and a token of the size that issuers give out. */
+/** A configuration that accepts keys and tokens, and a token of a usual size. */
 async function issuerIn(folder: string): Promise<{ config: string; token: string }> {
   const { publicKey, privateKey } = await generateKeyPair("RS256");
   const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: "one", alg: "RS256" }] };
@@ -121,7 +121,7 @@ async function issuerIn(folder: string): Promise<{ config: string; token: string
   return { config, token };
 }
 
-/** An API key of somebody, in a store that nobody serves yet. */
+/** Creates an API key in a store that no service uses yet. */
 export async function makeKey(path: string, subject = "bench"): Promise<string> {
   const wish = { name: "bench", subject, roles: [], scopes: undefined, expiresAt: undefined };
   const keys = await openKeys({ kind: "sqlite", path });

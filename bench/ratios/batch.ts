@@ -1,4 +1,4 @@
-/** What a batch of a hundred creates costs beside one create, for a client that waits for each answer. */
+/** Measures a batch of a hundred creates, compared with one create, for a client that waits for each response. */
 import type { Effort } from "../harness/effort.ts";
 import { type Figure, median } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";

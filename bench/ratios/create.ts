@@ -10,7 +10,7 @@ import { requireStatus } from "../load/plan.ts";
 import { requestText } from "../load/requests.ts";
 import { sampleAttributes } from "./sample.ts";
 
-/** Measures creates on the disk as it is, and with 2 ms added to each flush. */
+/** Measures creates on the normal disk, and with 2 ms added to each flush. */
 export async function measureCreates(effort: Effort): Promise<Figure[]> {
   const bareDisk = await rates(effort, {});
   const figures: Figure[] = [

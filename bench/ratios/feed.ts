@@ -1,17 +1,16 @@
 /** What subscribers cost the writers, and how soon an event arrives. */
-import { writeFileSync } from "node:fs";
-import { node } from "../harness/commands.ts";
 import type { Effort } from "../harness/effort.ts";
 import { type Figure, median } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { type Server, startServer, stopServer } from "../harness/server.ts";
 import { residentMb, untilIdle } from "../harness/usage.ts";
-import type { FeedPlan, FeedResult } from "../load/feed.ts";
-import { load, outputOf } from "../load/load.ts";
+import { follow } from "../load/follow.ts";
+import { load } from "../load/load.ts";
 import { requireStatus } from "../load/plan.ts";
 import { requestText } from "../load/requests.ts";
 import { fillStore } from "./fill.ts";
 import { sampleAttributes } from "./sample.ts";
+import { measureWebhooks } from "./webhooks.ts";
 
 const idleStreams = 1_000;
 const loggedEvents = 20_000;
@@ -24,14 +23,25 @@ export async function measureFeed(effort: Effort): Promise<Figure[]> {
     await latencyOfEvents(effort),
     await catchingUp(effort),
     await idleMemory(),
+    ...(await measureWebhooks(effort)),
   ];
 }
 
 /** Creates at a fixed rate, with subscribers and without, in turn. */
 async function latencyOfCreates(effort: Effort): Promise<Figure> {
-  const plan = { writesPerSecond: 1_000, durationMs: 3 * effort.durationMs };
+  const plan = { writesPerSecond: 1_000, warmUpMs: 3_000, durationMs: 3 * effort.durationMs };
   const rounds = await inTurn(effort.rounds, async (subscribers) => {
-    const { createP99 } = await onServer((server) => follow({ ...plan, subscribers, port: server.port }));
+    const { createP99 } = await onServer(async ({ port }) => {
+      const following = follow({
+        port,
+        subscribers,
+        writesPerSecond: 0,
+        durationMs: plan.warmUpMs + plan.durationMs + 2_000,
+      });
+      const result = await follow({ port, subscribers: 0, ...plan });
+      await following;
+      return result;
+    });
     return createP99;
   });
   return {
@@ -73,7 +83,7 @@ async function latencyOfEvents(effort: Effort): Promise<Figure> {
   const { eventP50, eventP99, events } = await onServer((server) => follow({ ...plan, port: server.port }));
   return {
     what: "from the response of a create to its event, 1,000 subscribers, 200 creates/s",
-    value: `p50 ${eventP50.toFixed(1)} ms, p99 ${eventP99.toFixed(1)} ms, ${events.toLocaleString("en")} events`,
+    value: `p50 ${eventP50.toFixed(1)} ms, p99 ${eventP99.toFixed(1)} ms, ${events.toLocaleString("en")} events timed`,
   };
 }
 
@@ -147,13 +157,5 @@ function onServer<T>(work: (server: Server) => Promise<T>): Promise<T> {
     } finally {
       await stopServer(server);
     }
-  });
-}
-
-function follow(plan: FeedPlan): Promise<FeedResult> {
-  return inFolder(async (folder) => {
-    const file = `${folder}/plan.json`;
-    writeFileSync(file, JSON.stringify(plan));
-    return JSON.parse(await outputOf([...node, "bench/load/feed.ts", file], {})) as FeedResult;
   });
 }

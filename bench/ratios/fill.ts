@@ -4,7 +4,7 @@ import { createUuidSource } from "../../src/collection/uuids.ts";
 import { isPostgresUrl } from "../../src/store/address.ts";
 import { openStore } from "../../src/store/open.ts";
 
-/** Fills the collection of a new store, which is a file or a database, as it is declared or an open one called `articles`, and gives the ids. */
+/** Fills the collection of a new store, which is a file or a database, with a declaration or as the open collection `articles`, and returns the ids. */
 export async function fillStore(
   place: string,
   resources: number,

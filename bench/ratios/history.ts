@@ -1,4 +1,4 @@
-/** What the change log costs: durable updates and creates with it, against the same service without. */
+/** Measures the cost of the change log: durable updates and creates with it and without it. */
 
 import { defineCollection } from "../../src/collection/declaration.ts";
 import type { History } from "../../src/store/history.ts";
@@ -15,7 +15,7 @@ import { requestText } from "../load/requests.ts";
 import { sampleAttributes, sampleSchema } from "./sample.ts";
 
 const resources = 25_000;
-/** So many of them are written to. */
+/** The number of resources that the load writes to. */
 const updated = 20_000;
 
 type Write = "update" | "create";

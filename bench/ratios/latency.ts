@@ -25,8 +25,8 @@ export async function measureReadLatency(effort: Effort): Promise<Figure[]> {
 }
 
 function measure(effort: Effort, what: string, options: RunOptions): Promise<Figure> {
-  const warmUpMs = Math.max(1_000, effort.warmUpMs); // what is compiled meanwhile would be the slowest hundredth
-  const durationMs = 2 * effort.durationMs; // so many that there is a hundredth
+  const warmUpMs = Math.max(1_000, effort.warmUpMs); // requests during compilation would be the slowest hundredth
+  const durationMs = 2 * effort.durationMs; // enough requests for a slowest hundredth
   return inFolder(async (folder) => {
     const store = `${folder}/latency.db`;
     const ids = await fillStore(store, shareOf(effort, 100_000), sampleAttributes);

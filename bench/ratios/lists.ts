@@ -1,6 +1,6 @@
 /**
- * Lists: what a hundred times as many resources cost, a page against Fastify answering the same bytes as a constant,
- * what reads feel of a full scan, and json-server on the same resources.
+ * Measures lists: with a hundred times as many resources, compared with Fastify that responds with constant bytes, with json-server
+ * on the same resources, and reads during a full scan.
  */
 
 import { writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ import { fillStore } from "./fill.ts";
 const sizes = { small: 10_000, large: 1_000_000 };
 const limit = 20;
 
-/** The service on so many resources. */
+/** The service with a number of resources. */
 interface Subject {
   effort: Effort;
   store: string;
@@ -50,11 +50,11 @@ async function startFilled(store: string, count: number, effort: Effort): Promis
 }
 
 function startService(store: string, options: RunOptions): Promise<Server> {
-  // So much time that a scan of everything comes to its end on any machine.
+  // Enough time for a full scan on any machine.
   return startServer("holdfast", { store, declared: true, indexes, queryMs: 60_000 }, options);
 }
 
-/** What is asked of either size, as paths; each goes round in them. */
+/** The paths to request from a service, in a circle. */
 type Ask = (subject: Subject) => readonly string[];
 
 const byId: Ask = ({ ids }) =>
@@ -66,7 +66,7 @@ const byAuthor: Ask = () =>
     (_, n) => `/api/v1/articles?author=${authorOf(n)}&sort=-publishedOn&limit=${limit}`,
   );
 
-/** The small collection does not have 10,000 pages: its middle one stands for them. */
+/** Page 10,000, or the middle page of a small collection. */
 const deepPage: Ask = ({ ids }) => [pathAfter(ids, Math.min(9_999 * limit, ids.length / 2), limit)];
 
 async function compareSizes(small: Subject, large: Subject): Promise<Figure[]> {
@@ -96,7 +96,7 @@ async function compareSizes(small: Subject, large: Subject): Promise<Figure[]> {
 async function compareConstant(subject: Subject): Promise<Figure> {
   const { server } = subject;
   const paths = byAuthor(subject);
-  const headers = { "Accept-Encoding": "identity" }; // as the load, which accepts no coding either
+  const headers = { "Accept-Encoding": "identity" }; // the load accepts no coding either
   const answer = await fetch(`${originOf(server)}${paths[0]}`, { headers });
   const body = await answer.text();
   const answered = Object.fromEntries(
@@ -118,7 +118,7 @@ async function compareConstant(subject: Subject): Promise<Figure> {
   };
 }
 
-/** Asked in the words of json-server, which the service knows too, so that both do the same: filter, sort, count, cut. */
+/** Compares with json-server. Both get the same requests, in the syntax of json-server: filter, sort, count and page. */
 async function compareJsonServer(subject: Subject, file: string): Promise<Figure> {
   const { ids, server } = subject;
   writeFileSync(file, JSON.stringify({ articles: ids.map((id, n) => ({ id, ...articleAttributes(n) })) }));
@@ -150,7 +150,7 @@ async function compareJsonServer(subject: Subject, file: string): Promise<Figure
   };
 }
 
-/** Two connections ask for what is nowhere, again and again, as many as there are threads for such lists. */
+/** Measures reads while two connections request lists that match nothing: one for each thread that runs such lists. */
 async function measureScan(subject: Subject): Promise<Figure> {
   const server = await startService(subject.store, {});
   const scanned = { ...subject, server };
@@ -163,7 +163,7 @@ async function measureScan(subject: Subject): Promise<Figure> {
     ...crowded(scanned, ["/api/v1/articles?title=nowhere"]),
     connections: 2,
     warmUpMs: 0,
-    inOrder: true, // few answers come, and each is to be counted
+    inOrder: true, // few responses come, and each must count
     durationMs: reads.warmUpMs + reads.durationMs,
   };
   await untilIdle(server);
@@ -181,7 +181,7 @@ async function measureScan(subject: Subject): Promise<Figure> {
   };
 }
 
-/** Runs the plans in turn, and gives the median of each one's rounds. */
+/** Runs the plans in turn, and returns the median of the rounds of each plan. */
 async function alternate(
   { rounds }: Effort,
   plans: readonly LoadPlan[],
@@ -199,7 +199,7 @@ async function alternate(
 }
 
 function sequentially(subject: Subject, paths: readonly string[]): LoadPlan {
-  return { ...crowded(subject, paths), connections: 1, warmUpMs: 0, counts: true }; // the median is that of a warm server
+  return { ...crowded(subject, paths), connections: 1, warmUpMs: 0, counts: true }; // a median ignores the warm-up
 }
 
 function crowded({ effort, server }: Subject, paths: readonly string[]): LoadPlan {
@@ -208,7 +208,7 @@ function crowded({ effort, server }: Subject, paths: readonly string[]): LoadPla
   return { port: server.port, connections: 64, warmUpMs, durationMs, requests };
 }
 
-/** A cursor that is made must be the one that a client comes to. */
+/** Checks that a computed cursor is the same as the cursor of a client that follows links. */
 async function requireCursorOfWalk({ ids, server }: Subject): Promise<void> {
   let path = `/api/v1/articles?sort=author,-publishedOn&limit=${limit}`;
   for (let page = 0; page < ids.length / 2 / limit; page++) {

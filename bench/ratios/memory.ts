@@ -5,7 +5,7 @@ import type { Effort } from "../harness/effort.ts";
 import type { Figure } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { startProgram, stopServer } from "../harness/server.ts";
-import { residentMb } from "../harness/usage.ts";
+import { ownMb, residentMb } from "../harness/usage.ts";
 import { load } from "../load/load.ts";
 import { requestText } from "../load/requests.ts";
 import { fillStore } from "./fill.ts";
@@ -22,6 +22,7 @@ export function measureMemory({ share }: Effort): Promise<Figure[]> {
     const serve = ["serve", "--port", "0", "--store", `sqlite:${store}`];
     const server = await startProgram([...compiledProgram(), ...serve]);
     const sizes: number[] = [];
+    const own: number[] = [];
     let sent = 0;
     const mixed = mixedRequests(ids);
     while (sent < requests) {
@@ -35,10 +36,11 @@ export function measureMemory({ share }: Effort): Promise<Figure[]> {
       });
       sent += answers;
       sizes.push(residentMb(server));
+      own.push(ownMb(server));
     }
     await stopServer(server);
     const largest = Math.max(...sizes);
-    const value = `${Math.round(sent)} requests; MB after each round: ${sizes.map(Math.round).join(" ")}`;
+    const value = `${Math.round(sent)} requests; MB after each round: ${sizes.map(Math.round).join(" ")}, of which are no pages of files: ${own.map(Math.round).join(" ")}`;
     return [
       {
         what: `resident memory after ${requests.toLocaleString("en")} mixed requests, MB`,

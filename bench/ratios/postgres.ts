@@ -41,7 +41,7 @@ interface Kind {
   reads: readonly string[];
 }
 
-/** The service on a database of its own. */
+/** The service on its own database. */
 async function kindIn(folder: string, groupCommit: boolean): Promise<Kind> {
   const store = await databaseFor(folder);
   const ids = await fillStore(store, resources, sampleAttributes);

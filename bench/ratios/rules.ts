@@ -1,4 +1,4 @@
-/** What a rule costs a list: one that is narrowed by the caller's name, against one whose caller asks for the same. */
+/** Measures the cost of a rule: a list that a rule restricts to the caller, compared with the same filter in the request. */
 import { writeFileSync } from "node:fs";
 import { defineCollection } from "../../src/collection/declaration.ts";
 import type { Effort } from "../harness/effort.ts";

@@ -1,4 +1,4 @@
-/** What the service is measured with. */
+/** The resources for measurements. */
 
 /** Attributes of about 300 bytes as JSON. */
 export function sampleAttributes(n: number): Record<string, unknown> {

@@ -1,29 +1,59 @@
-/** From launch to the first answer, against the launch of Node itself. */
+/** From launch to the first answer, against the launch of Node itself: of the clone, of the package and of the single executable. */
 
-import { spawn, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { cpSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Effort } from "../harness/effort.ts";
 import { type Figure, median } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 
-/** Measures the whole start, npm not counted. */
-export async function measureStart(effort: Effort): Promise<Figure[]> {
-  const ours: number[] = [];
-  const theirs: number[] = [];
-  const rounds = 3 * effort.rounds + 2;
-  for (let round = 0; round < rounds; round++) {
-    theirs.push(nodeMs());
-    ours.push(await inFolder((folder) => firstAnswerMs(`${folder}/start.db`)));
-  }
-  const [own, node] = [median(ours), median(theirs)];
+/** A form of the program. */
+interface Form {
+  name: string;
+  command: readonly string[];
+  /** The most launches of Node that one start may take. */
+  aim: number;
+}
+
+/** Measures the whole start, npm not counted. Each round starts every form once. */
+export function measureStart(effort: Effort): Promise<Figure[]> {
+  return inFolder(async (folder) => {
+    const forms = makeForms(folder);
+    const times = new Map(forms.map(({ name }) => [name, [] as number[]]));
+    const theirs: number[] = [];
+    const rounds = 3 * effort.rounds + 2;
+    for (let round = 0; round < rounds; round++) {
+      theirs.push(nodeMs());
+      for (const { name, command } of forms)
+        times.get(name)?.push(await inFolder((stores) => firstAnswerMs(command, `${stores}/start.db`)));
+    }
+    const node = median(theirs);
+    return forms.map(({ name, aim }) => {
+      const own = median(times.get(name) as number[]);
+      return {
+        what: `launch to first answer against \`node -e 0\`: ${name}`,
+        ratio: own / node,
+        aim: { atMost: aim },
+        value: `${Math.round(own)} ms against ${Math.round(node)} ms`,
+      };
+    });
+  });
+}
+
+/** Builds the package and the single executable in a folder. */
+function makeForms(folder: string): Form[] {
+  for (const args of [["tools/build/package.ts"], ["tools/build/binary.ts", folder]])
+    execFileSync(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });
+  const installed = join(folder, "node_modules/holdfast");
+  for (const part of ["bin", "dist", "package.json"])
+    cpSync(part, join(installed, part), { recursive: true });
+  const program = "bin/holdfast.js";
   return [
-    {
-      what: "launch to first answer against `node -e 0`",
-      ratio: own / node,
-      aim: { atMost: 12 },
-      value: `${Math.round(own)} ms against ${Math.round(node)} ms`,
-    },
+    { name: "the clone", command: [process.execPath, "--conditions=holdfast-source", program], aim: 12 },
+    { name: "the package", command: [process.execPath, join(installed, program)], aim: 6 },
+    { name: "the single executable", command: [join(folder, "holdfast")], aim: 6 },
   ];
 }
 
@@ -33,18 +63,11 @@ function nodeMs(): number {
   return performance.now() - begin;
 }
 
-async function firstAnswerMs(store: string): Promise<number> {
+async function firstAnswerMs([program = "", ...args]: readonly string[], store: string): Promise<number> {
   const begin = performance.now();
-  const args = [
-    "--conditions=holdfast-source",
-    "bin/holdfast.js",
-    "serve",
-    "--port",
-    "0",
-    "--store",
-    `sqlite:${store}`,
-  ];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(program, [...args, "serve", "--port", "0", "--store", `sqlite:${store}`], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   for await (const line of createInterface({ input: child.stdout })) {
     const base = /listens on\s+(\S+)/.exec(line)?.[1];
     if (base === undefined) continue;

@@ -2,21 +2,28 @@
 import type { Effort } from "../harness/effort.ts";
 import type { Figure } from "../harness/figure.ts";
 import { measureAuth } from "./auth.ts";
+import { measureBackups } from "./backup.ts";
 import { measureBatches } from "./batch.ts";
+import { measureConsole } from "./console.ts";
 import { measureCreates } from "./create.ts";
 import { measureFeed } from "./feed.ts";
+import { measureFigures } from "./figures.ts";
 import { measureHistory } from "./history.ts";
 import { measureImport } from "./import.ts";
+import { measureIncrements } from "./increment.ts";
 import { measureReadLatency } from "./latency.ts";
 import { measureLists } from "./lists.ts";
 import { measureMemory } from "./memory.ts";
+import { measureObservation } from "./observe.ts";
 import { measureTravelling } from "./postgres.ts";
 import { measureReads } from "./read.ts";
+import { measureRelated } from "./related.ts";
+import { measureRewind } from "./rewind.ts";
 import { measureRules } from "./rules.ts";
 import { measureStart } from "./start.ts";
 import { measureUpdates } from "./update.ts";
 
-/** Each gives its figures, with the aims beside them. */
+/** The measurements. Each returns its figures with their aims. */
 export const ratios: Readonly<Record<string, (effort: Effort) => Promise<Figure[]>>> = {
   start: measureStart,
   read: measureReads,
@@ -24,12 +31,19 @@ export const ratios: Readonly<Record<string, (effort: Effort) => Promise<Figure[
   rules: measureRules,
   create: measureCreates,
   update: measureUpdates,
+  increment: measureIncrements,
   batch: measureBatches,
   latency: measureReadLatency,
   history: measureHistory,
+  rewind: measureRewind,
   feed: measureFeed,
   import: measureImport,
+  backup: measureBackups,
   memory: measureMemory,
   lists: measureLists,
+  related: measureRelated,
+  figures: measureFigures,
+  observe: measureObservation,
   postgres: measureTravelling,
+  console: measureConsole,
 };

@@ -1,4 +1,4 @@
-/** What a precondition costs: durable updates with If-Match, against the same updates without. */
+/** Measures the cost of a precondition: durable updates with and without If-Match. */
 import type { Effort } from "../harness/effort.ts";
 import { type Figure, median } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";

@@ -1,4 +1,4 @@
-/** Which cells the tables show, and what they are called. */
+/** The cells that tables show, and their names. */
 import { scenarios } from "../comparison/scenarios.ts";
 import type { Cell, SubjectFacts } from "./results.ts";
 import { short } from "./table.ts";
@@ -15,20 +15,20 @@ export function isMain({ bytes, connections, flushDelayUs, subject }: Cell): boo
   return bytes === main.bytes && flushDelayUs === undefined && connections === main.connections;
 }
 
-/** What was measured: the scenario, the articles, the connections and the disk. */
+/** The name of a measurement: the scenario, the articles, the connections and the disk. */
 export function describeCell({ scenario, bytes, connections, flushDelayUs }: Cell): string {
   const title = scenarios.find(({ name }) => name === scenario)?.title ?? scenario;
   const slow = flushDelayUs === undefined ? "" : `, each flush ${flushDelayUs / 1000} ms slower`;
   return `${title}: ${short(bytes)} bytes, ${connections} connection${connections === 1 ? "" : "s"}${slow}`;
 }
 
-/** What a curve is called. */
+/** The name of a curve. */
 export function scaleTitle(what: string): string {
   if (what === "walk") return "walk by pages of 100, articles";
   return scenarios.find(({ name }) => name === what)?.title ?? what;
 }
 
-/** What a subject is called. */
+/** The name of a subject. */
 export function titleOf(subjects: readonly SubjectFacts[], name: string): string {
   return subjects.find((each) => each.name === name)?.title ?? name;
 }

@@ -1,4 +1,4 @@
-/** Keeps the figures of the documentation those of a results file: between two marks stands what is made here. */
+/** Writes the figures of a results file into the documentation, between marks. */
 import { basename } from "node:path";
 import { loop } from "./cells.ts";
 import type { Results } from "./results.ts";
@@ -10,7 +10,7 @@ export const page = "docs/explanation/performance.md";
 
 const block = /<!-- figures: ([a-z]+) -->\n[\s\S]*?<!-- end -->/g;
 
-/** The page with the figures of the results. Throws where it has a mark that nobody knows. */
+/** The page with the figures of the results. Throws if it has an unknown mark. */
 export function fillIn(text: string, results: Results, file: string): string {
   return text.replace(block, (_, name: string) => {
     const content = contentOf(name, results, file);

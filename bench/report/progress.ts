@@ -1,11 +1,11 @@
 /** How far a run is, on the terminal. */
 import { SingleBar } from "cli-progress";
 
-/** Tells of steps. */
+/** Prints the steps of a run. */
 export interface Progress {
   /** One step of those that were announced is done. */
   step(what: string): void;
-  /** What is being done that is no step. */
+  /** Prints work that is not a step. */
   say(what: string): void;
   stop(): void;
 }

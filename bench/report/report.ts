@@ -1,4 +1,4 @@
-/** Tells on the terminal what a run found, and keeps it. */
+/** Prints the results of a run, and saves them. */
 import type { Effort } from "../harness/effort.ts";
 import { type Figure, formatFigure, isReached } from "../harness/figure.ts";
 import { margin } from "../session.ts";
@@ -6,7 +6,7 @@ import { type Results, writeResults } from "./results.ts";
 import { toText } from "./table.ts";
 import { tables } from "./tables.ts";
 
-/** Prints the tables, and gives whether the ratios are as they are to be; only a quick run minds. */
+/** Prints the tables. Returns whether the ratios reach their aims, which only a quick run requires. */
 export function report(results: Results, effort: Effort): boolean {
   for (const make of Object.values(tables)) {
     const table = make(results);

@@ -1,4 +1,4 @@
-/** What a run found, as it is kept under `bench/results/`. Tables and the documentation come from such a file. */
+/** The results of a run, as a file under `bench/results/`. Tables and the documentation are made from such a file. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { arch, availableParallelism, cpus, loadavg, release, totalmem, type } from "node:os";
@@ -9,7 +9,7 @@ import { loadProgram } from "../load/load.ts";
 /** The folder of the results. */
 export const resultsFolder = "bench/results";
 
-/** All of a run. */
+/** The results of a run. */
 export interface Results {
   format: 1;
   date: string;
@@ -19,14 +19,14 @@ export interface Results {
   /** The program that made the load. */
   load: string;
   subjects: SubjectFacts[];
-  /** What could not be compared with, and why. */
+  /** The programs that could not be compared, and why. */
   absent: { title: string; reason: string }[];
   cells: Cell[];
   scale: ScalePoint[];
   ratios: (Figure & { name: string })[];
 }
 
-/** Where it was run. `busy` is the load average at the beginning, for each processor: figures want it near 0. */
+/** The machine. `busy` is the load average for each processor at the start. For good figures, it must be near 0. */
 export interface Machine {
   processor: string;
   processors: number;
@@ -36,14 +36,14 @@ export interface Machine {
   busy: number;
 }
 
-/** What is compared, with what a reader should know of it. */
+/** A program to compare, with the facts for the reader. */
 export interface SubjectFacts {
   name: string;
   title: string;
   versions: string;
   keeps: string;
   checks: string;
-  /** Whether it is no service but a limit: it keeps nothing, or answers nobody. */
+  /** Whether it is only a limit for comparison: it stores nothing, or it has no clients. */
   isLimit: boolean;
   peakMb?: number;
   bytesPerResource?: number;
@@ -52,18 +52,18 @@ export interface SubjectFacts {
 /** One scenario on one subject: medians of the rounds. */
 export interface Cell {
   scenario: string;
-  /** Bytes of an article. */
+  /** The size of an article, in bytes. */
   bytes: number;
   connections: number;
   subject: string;
-  /** Microseconds that were added to each flush to the disk. */
+  /** The delay that was added to each flush to the disk, in microseconds. */
   flushDelayUs?: number;
   perSecond: number;
   p50: number;
   p99: number;
-  /** Processor seconds for 10,000 requests; not known of limits that are no servers. */
+  /** Processor seconds for 10,000 requests; unknown for limits that are not servers. */
   cpuPer10k?: number;
-  /** Each round, in the order in which they were measured in turn with the other subjects. @default not in turn */
+  /** Each round, if the rounds of all subjects were measured in turn. @default not in turn */
   rounds?: readonly CellRound[];
 }
 
@@ -75,13 +75,13 @@ export interface ScalePoint {
   subject: string;
   resources: number;
   what: string;
-  /** Answers in a second; of a walk, resources. */
+  /** Responses per second, or resources per second of a walk. */
   perSecond: number;
-  /** The same of each round, in the order in which they were measured in turn with the other subjects. */
+  /** The same for each round, if the rounds of all subjects were measured in turn. */
   rounds?: readonly number[];
 }
 
-/** Says where the bench runs. */
+/** Describes this machine. */
 export function describeMachine(): Machine {
   return {
     processor: cpus()[0]?.model.trim() ?? "unknown",
@@ -93,7 +93,7 @@ export function describeMachine(): Machine {
   };
 }
 
-/** The results of a run that has found nothing yet. */
+/** Empty results for a new run. */
 export function openResults(effort: Effort): Results {
   return {
     format: 1,
@@ -110,7 +110,7 @@ export function openResults(effort: Effort): Results {
   };
 }
 
-/** Writes results as `<date>-<commit>.json`, and gives the path. */
+/** Writes results as `<date>-<commit>.json`, and returns the path. */
 export function writeResults(results: Results): string {
   mkdirSync(resultsFolder, { recursive: true });
   const file = `${resultsFolder}/${results.date}-${results.commit}.json`;
@@ -123,7 +123,7 @@ export function readResults(file: string): Results {
   return JSON.parse(readFileSync(file, "utf8")) as Results;
 }
 
-/** The file that was written last; undefined where there is none. */
+/** The latest results file; `undefined` if there is none. */
 export function latestResults(): string | undefined {
   const names = readdirSync(resultsFolder).filter((name) => name.endsWith(".json"));
   const last = names.sort().at(-1);

@@ -1,4 +1,4 @@
-/** The tables that a results file is told in. */
+/** The tables of a results file. */
 import { scenarios } from "../comparison/scenarios.ts";
 import { describeCell, isMain, loop, main, scaleTitle, titleOf } from "./cells.ts";
 import { ratioTables } from "./ratio-tables.ts";
@@ -44,7 +44,7 @@ function describeMain(): string {
   return `articles of ${main.bytes} bytes, ${main.connections} connections`;
 }
 
-/** What was measured with other articles, connections and disks: a line for each way, a column for each service. */
+/** The measurements with other articles, connections and disks: a row for each variant, a column for each service. */
 function variationsTable({ cells, subjects }: Results): Table {
   const others = cells.filter((cell) => !isMain(cell) && cell.subject !== loop);
   const shown = subjects.filter(({ name }) => others.some(({ subject }) => subject === name));

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { fillIn, page, requireRounds } from "./documentation.ts";
 import { latestResults, readResults } from "./results.ts";
 
-/** Makes the page from a results file, or from the last one, and gives its path. Throws if the file has too few rounds. */
+/** Makes the page from a results file, or from the last one, and returns its path. Throws if the file has too few rounds. */
 export function writeDocumentation(asked: string | true): string {
   const file = asked === true ? latestResults() : asked;
   if (file === undefined)

@@ -1,8 +1,8 @@
-/** Iterators that can be ended from outside. */
+/** Iterators that a caller can end while they wait for a value. */
 
 /**
- * The iterator of a generator that gets a signal. `return` aborts the signal, so that it also ends a `next` that waits: an
- * ordinary generator would wait for its next value first.
+ * The iterator of a generator that takes a signal. `return` aborts the signal, so it also ends a `next` that waits. An ordinary
+ * generator would wait for its next value first.
  */
 export function abortable<T>(
   outer: AbortSignal | undefined,

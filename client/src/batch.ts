@@ -1,5 +1,7 @@
-/** Several writes, of which all are done or none. */
-import { newKey } from "./keys.ts";
+/** Batches: several writes in one request, all or none of them. */
+import { ResultHiddenError } from "./errors.ts";
+import { keyedPost } from "./keys.ts";
+import { idAt } from "./location.ts";
 import type {
   ChangesOf,
   IdOf,
@@ -7,39 +9,43 @@ import type {
   JsonPatchOperation,
   ReplacementOf,
   ResourceOf,
+  ResourceOrId,
+  UpdateOf,
 } from "./resource-types.ts";
-import { tagOf, withTag } from "./tags.ts";
-import type { CallOptions, Send } from "./transport.ts";
+import { precondition, tagOf, withTag } from "./tags.ts";
+import { type CallOptions, type Send, updateType } from "./transport.ts";
 
-/** An operation that will be carried out with the others, and what it will give. */
+/** A planned operation of a batch. `R` is the type of its result. */
 export interface Operation<R> {
-  /** Never there: what the operation gives. */
+  /** Only for the type of the result. This member never exists. */
   readonly "~result"?: R;
 }
 
-/** A create that will be carried out with the others. */
+/** A planned create of a batch. */
 export interface PlannedCreate<R, Id> extends Operation<R> {
-  /** Stands for the id of what will be created, in the operations after it. */
+  /** A placeholder for the id of the new resource. Use it in later operations of the batch. */
   readonly id: Id;
 }
 
-/** What a batch may do in one collection. */
+/** Plans operations on the resources of one collection. */
 export interface BatchCollection<D> {
   create(attributes: InputOf<D>): PlannedCreate<ResourceOf<D>, IdOf<D>>;
   replace(resource: ReplacementOf<D>): Operation<ResourceOf<D>>;
   patch(
-    target: IdOf<D> | { readonly id: IdOf<D> },
+    target: ResourceOrId<D>,
     changes: ChangesOf<D> | readonly JsonPatchOperation[],
   ): Operation<ResourceOf<D>>;
-  delete(target: IdOf<D> | { readonly id: IdOf<D> }): Operation<undefined>;
+  /** Changes attributes by operators, such as `{ views: { $increment: 1 } }`. */
+  update(target: ResourceOrId<D>, operators: UpdateOf<D>): Operation<ResourceOf<D>>;
+  delete(target: ResourceOrId<D>): Operation<undefined>;
 }
 
-/** What the operations gave, in their order. */
+/** The results of the operations, in their order. */
 export type Results<Operations> = {
   -readonly [I in keyof Operations]: Operations[I] extends Operation<infer R> ? R : never;
 };
 
-/** As the service takes an operation. */
+/** An operation in the form that the service reads. */
 interface WireOperation {
   readonly method: string;
   readonly path: string;
@@ -49,11 +55,12 @@ interface WireOperation {
 }
 
 interface WireResult {
+  readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: { readonly id: string | number };
 }
 
-/** Stands for an id that is not known yet; text cannot be made of it. */
+/** A placeholder for an id that is not known yet. It cannot be converted to text. */
 class Reference {
   readonly $ref: string;
   constructor(name: string) {
@@ -71,7 +78,7 @@ export class BatchPlan {
   readonly #wire = new Map<object, WireOperation>();
   #created = 0;
 
-  /** What the batch may do in the collection of this name. */
+  /** Plans operations on the collection with this name. */
   collection(name: string): BatchCollection<unknown> {
     const base = `/${encodeURIComponent(name)}`;
     const plan = <O extends object>(operation: O, wire: WireOperation): O => {
@@ -90,47 +97,42 @@ export class BatchPlan {
         const type = Array.isArray(body) ? { "Content-Type": "application/json-patch+json" } : {};
         return plan({}, { method: "PATCH", path, headers: { ...headers, ...type }, body });
       },
+      update: (target, body) => {
+        const { path, headers } = at(base, target);
+        return plan({}, { method: "PATCH", path, headers: { ...headers, "Content-Type": updateType }, body });
+      },
       delete: (target) => plan({}, { method: "DELETE", ...at(base, target) }),
     };
   }
 
-  /** Sends the operations, and gives what each gave. */
+  /** Sends the operations, and returns their results. Throws ResultHiddenError if the caller cannot see the results. */
   async send(
     send: Send,
     operations: readonly Operation<unknown>[],
     options: CallOptions,
   ): Promise<unknown[]> {
     const wire = operations.map((operation) => this.#wire.get(operation));
-    const headers = { "Idempotency-Key": newKey() };
-    const content = { operations: wire };
-    const { body } = await send({
-      ...options,
-      method: "POST",
-      path: "/_batch",
-      headers,
-      content,
-      isRepeatable: true,
-    });
+    const { body } = await send(keyedPost({ ...options, path: "/_batch", content: { operations: wire } }));
+    if (body === undefined) throw new ResultHiddenError("batch");
     return (body as { results: WireResult[] }).results.map((result, n) =>
       toResult(result, wire[n]?.path ?? ""),
     );
   }
 }
 
-/** Path and precondition of an operation on a resource. */
+/** The path and the precondition of an operation on a resource. */
 function at(base: string, target: unknown): { path: string; headers: Record<string, string> } {
   const id: unknown = isObject(target) && !(target instanceof Reference) ? target.id : target;
   const path = `${base}/${id instanceof Reference ? `$${id.$ref}` : encodeURIComponent(String(id))}`;
-  const tag = tagOf(target, path);
-  return { path, headers: tag === undefined ? {} : { "If-Match": tag.etag } };
+  return { path, headers: precondition(tagOf(target, path)?.etag) };
 }
 
 function isObject(value: unknown): value is { readonly id?: unknown } {
   return typeof value === "object" && value !== null;
 }
 
-function toResult({ body, headers }: WireResult, path: string): unknown {
-  if (body === undefined) return undefined;
+function toResult({ status, body, headers }: WireResult, path: string): unknown {
+  if (body === undefined) return status === 201 ? { id: idAt(headers.Location) } : undefined;
   const collection = path.slice(0, path.indexOf("/", 1) === -1 ? undefined : path.indexOf("/", 1));
   return withTag(body, `${collection}/${encodeURIComponent(body.id)}`, { etag: headers.ETag ?? null });
 }

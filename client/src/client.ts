@@ -1,27 +1,64 @@
 /** The client of a service: an object with a member for each collection. */
+import {
+  type AccessAnswer,
+  type AccessQuestion,
+  askAccess,
+  type CollectionDetails,
+  readCollectionDetails,
+  readConfiguration,
+  type ServiceConfiguration,
+} from "./administration.ts";
+import { ApiKeysClient } from "./api-keys.ts";
 import { type BatchCollection, BatchPlan, type Operation, type Results } from "./batch.ts";
 import { CollectionClient } from "./collection.ts";
+import { ResultHiddenError } from "./errors.ts";
 import { EventStream } from "./event-stream.ts";
 import type { EventOf, EventsQuery } from "./event-types.ts";
+import { keyedPost } from "./keys.ts";
 import type { CollectionsOf, ConfigurationTypes } from "./resource-types.ts";
+import type { Rewind, RewindReport } from "./rewind-types.ts";
 import { type CallOptions, type ClientOptions, createTransport } from "./transport.ts";
+import { type Webhooks, WebhooksClient } from "./webhooks.ts";
 
-/** A member for each collection; what is the service's as a whole begins with `$`, as no collection does. */
+/** A client has a member for each collection. Members for the whole service begin with `$`. */
 export type Client<C extends ConfigurationTypes> = {
-  readonly [Name in keyof CollectionsOf<C>]: CollectionClient<CollectionsOf<C>[Name], Name & string>;
+  readonly [Name in keyof CollectionsOf<C>]: CollectionClient<
+    CollectionsOf<C>[Name],
+    Name & string,
+    CollectionsOf<C>
+  >;
 } & {
-  /** Carries out all of the operations that the function gives, or none of them. */
+  /** Carries out all operations that the function returns, or none of them. */
   $batch<const O extends readonly Operation<unknown>[]>(
     plan: (collections: BatchCollections<C>) => O,
     options?: CallOptions,
   ): Promise<Results<O>>;
-  /** The collections that the caller may list, sorted by name, with those that are not in the type of the configuration. */
+  /** The collections that the caller can list, sorted by name. Includes collections that the configuration does not declare. */
   $collections(options?: CallOptions): Promise<readonly CollectionLink[]>;
-  /** The changes of several collections, as they happen. Changes of different collections have no order between them. */
+  /** The collections that the caller can list, with their schemas and options, and what the caller can do with them. */
+  $collectionDetails(options?: CallOptions): Promise<readonly CollectionDetails[]>;
+  /** Whether the caller can do an operation. Nothing changes. Administrators also learn why, and can ask for others. */
+  $access(question: AccessQuestion, options?: CallOptions): Promise<AccessAnswer>;
+  /** The changes of several collections as they happen. Events of different collections have no particular order. */
   $events<const Name extends keyof CollectionsOf<C> & string = keyof CollectionsOf<C> & string>(
     query?: EventsQuery<Name>,
   ): EventStream<EventOf<C, Name>>;
+  /** The effective configuration of the service, for administrators. For other callers, it does not exist. */
+  $configuration(options?: CallOptions): Promise<ServiceConfiguration>;
+  /** The API keys of the service, for administrators. For other callers, they do not exist. */
+  readonly $keys: ApiKeysClient;
+  /**
+   * Returns collections to their state at an earlier time, with new versions: all changes, or none. Only administrators can
+   * rewind. Throws ProblemError. Its `problem.report` says what would not fit. Throws ResultHiddenError if the rewind took effect,
+   * but the caller cannot see the result.
+   */
+  $rewind(rewind: Rewind<keyof CollectionsOf<C> & string>, options?: CallOptions): Promise<RewindReport>;
+  /** The webhooks of the service, for administrators. For other callers, they do not exist. */
+  readonly $webhooks: Webhooks;
 };
+
+/** The time for a rewind, in milliseconds: it can change many resources. */
+const rewindMs = 120_000;
 
 /** A collection in the service's list. */
 export interface CollectionLink {
@@ -30,12 +67,12 @@ export interface CollectionLink {
   readonly href: string;
 }
 
-/** The collections as a batch sees them. */
+/** The collections in a batch. */
 export type BatchCollections<C extends ConfigurationTypes> = {
   readonly [Name in keyof CollectionsOf<C>]: BatchCollection<CollectionsOf<C>[Name]>;
 };
 
-/** A client for the service at an address; the configuration's type tells what its collections hold. */
+/** Creates a client for the service at an address. The type of the configuration gives the types of the resources. */
 export function createClient<C extends ConfigurationTypes = ConfigurationTypes>(
   options: ClientOptions,
 ): Client<C> {
@@ -55,11 +92,29 @@ export function createClient<C extends ConfigurationTypes = ConfigurationTypes>(
     const source = { send, path: "/_events", query: { collection: collections?.join(",") } };
     return new EventStream(source, query);
   };
-  const own = { $batch, $collections, $events };
+  const $collectionDetails = (call?: CallOptions) => readCollectionDetails(send, call);
+  const $configuration = (call?: CallOptions) => readConfiguration(send, call);
+  const $access = (question: AccessQuestion, call?: CallOptions) => askAccess(send, question, call);
+  const $rewind = async (content: Rewind, call: CallOptions = {}) => {
+    const { body } = await send(keyedPost({ timeoutMs: rewindMs, ...call, path: "/_rewind", content }));
+    if (body === undefined) throw new ResultHiddenError("rewind");
+    return body as RewindReport;
+  };
+  const own = {
+    $access,
+    $batch,
+    $collections,
+    $configuration,
+    $collectionDetails,
+    $events,
+    $keys: new ApiKeysClient(send),
+    $rewind,
+    $webhooks: new WebhooksClient(send),
+  };
   return byName((name) => new CollectionClient(send, name), own) as unknown as Client<C>;
 }
 
-/** An object that makes a member when it is first asked for it. `then` is none: a promise may give a client. */
+/** An object that makes each member at its first use. It has no `then`, so that a promise can resolve to a client. */
 function byName(make: (name: string) => object, own: object = {}): object {
   const made = new Map<string, object>();
   return new Proxy(own, {

@@ -1,198 +1,205 @@
-/** One collection: its resources are listed, read, created, replaced, patched and deleted. */
-import { ConflictError, HoldfastError, ProblemError } from "./errors.ts";
-import { EventStream } from "./event-stream.ts";
-import type { EventQuery, FeedEvent } from "./event-types.ts";
-import { newKey } from "./keys.ts";
-import { type AnyQuery, ResourceList } from "./list.ts";
-import type { ListQuery } from "./list-types.ts";
-import { type AnyLiveQuery, LiveList, type LiveQuery } from "./live.ts";
+/** The client of one collection: reads its resources as `collection-reads.ts` does, and writes them. */
+import type { BulkChange, BulkResult } from "./bulk-types.ts";
+import { CollectionReads } from "./collection-reads.ts";
+import { ConflictError, HoldfastError, ProblemError, ResultHiddenError } from "./errors.ts";
+import type { ImportOptions, ImportReport, ImportTextOptions } from "./import-types.ts";
+import { keyedPost, newKey } from "./keys.ts";
+import { idAt } from "./location.ts";
 import type {
   ChangesOf,
   IdOf,
+  ImportedOf,
   InputOf,
   JsonPatchOperation,
   ReplacementOf,
   ResourceOf,
+  ResourceOrId,
+  UpdateOf,
 } from "./resource-types.ts";
 import { isSameState } from "./same.ts";
-import { tagOf, withTag } from "./tags.ts";
-import type { Answer, Call, CallOptions, Send } from "./transport.ts";
+import { precondition, tagOf, wholeTag, withTag } from "./tags.ts";
+import { type Answer, type Call, type CallOptions, updateType } from "./transport.ts";
 
-/** What a write may say. */
+/** The options of a write. */
 export interface WriteOptions extends CallOptions {
-  /** The ETag that the resource must have, or `*` for any. @default that which it was read with */
+  /** The ETag that the resource must have, or `*` for any. @default the ETag with which it was read */
   readonly ifMatch?: string;
 }
 
-/** What a create may say. */
+/** The options of a create. */
 export interface CreateOptions extends CallOptions {
-  /** Creates with the same key have one effect between them. @default a new one */
+  /** Several creates with the same key create only one resource. @default a new key */
   readonly idempotencyKey?: string;
 }
 
-/** What an update may say. */
+/** The options of an update by a function. */
 export interface UpdateOptions extends CallOptions {
-  /** How often it is tried while others change the same resource. @default 5 */
+  /** The most attempts while other clients change the same resource. @default 5 */
   readonly attempts?: number;
 }
 
-/** Which resource: its id, or the resource as it was read, which then must not have changed since. */
-export type Target<D> = IdOf<D> | { readonly id: IdOf<D> };
-
-type Keys<D> = keyof ResourceOf<D> & string;
-
-/** A resource with the chosen attributes. */
-type Chosen<D, F extends Keys<D>> = Pick<ResourceOf<D>, F | ("id" & Keys<D>)> & { readonly id: IdOf<D> };
-
-/** The resources of one collection. `D` is its declaration. */
-export class CollectionClient<D, Name extends string = string> {
-  readonly #send: Send;
-  readonly #path: string;
-
-  constructor(send: Send, name: string) {
-    this.#send = send;
-    this.#path = `/${encodeURIComponent(name)}`;
-  }
-
-  /** The resources that are asked for, for `for await`, by pages or in one array. */
-  list<const F extends Keys<D> = Keys<D>>(
-    query: ListQuery<ResourceOf<D>, F> & CallOptions = {},
-  ): ResourceList<Pick<ResourceOf<D>, F | ("id" & Keys<D>)>> {
-    return new ResourceList(this.#send, this.#path, query as AnyQuery & CallOptions);
-  }
-
-  /** The changes of the resources, as they happen. */
-  events<const F extends Keys<D> = Keys<D>>({
-    filter,
-    fields,
-    ...options
-  }: EventQuery<ResourceOf<D>, F> = {}): EventStream<FeedEvent<Name, Chosen<D, F>>> {
-    const query = { filter, fields } as AnyQuery;
-    return new EventStream({ send: this.#send, path: `${this.#path}/_events`, query }, options);
-  }
-
-  /** The list, kept equal to the list of the service: an array now, and another one after each change. */
-  live<const F extends Keys<D> = Keys<D>>(query: LiveQuery<ResourceOf<D>, F> = {}): LiveList<Chosen<D, F>> {
-    return new LiveList(this.#send, this.#path, query as AnyLiveQuery);
-  }
-
-  /** Reads a resource. Throws NotFoundError where there is none. */
-  async get<const F extends Keys<D> = Keys<D>>(
-    id: IdOf<D>,
-    { fields, ...options }: CallOptions & { readonly fields?: readonly F[] } = {},
-  ): Promise<Pick<ResourceOf<D>, F | ("id" & Keys<D>)>> {
-    const path = this.#pathOf(id);
-    const query = fields === undefined ? "" : `?${new URLSearchParams({ fields: fields.join(",") })}`;
-    const answer = await this.#send({
-      ...options,
-      method: "GET",
-      path: `${path}${query}`,
-      isRepeatable: true,
-    });
-    return withTag(answer.body as ResourceOf<D>, path, {
-      etag: answer.headers.get("etag"),
-      isWhole: fields === undefined,
-    });
-  }
-
-  /** Creates a resource, once, however often the request must be sent. */
+/** The resources of one collection. `D` is its declaration, and `All` are the declarations of all collections. */
+export class CollectionClient<
+  D,
+  Name extends string = string,
+  All = Record<string, object>,
+> extends CollectionReads<D, Name, All> {
+  /**
+   * Creates a resource. Retries of the request never create a second one. If the caller cannot read the resource, the result has
+   * only its `id`, also for `replace` and `patch`.
+   */
   async create(
     attributes: InputOf<D>,
-    { idempotencyKey = newKey(), ...options }: CreateOptions = {},
+    { idempotencyKey, ...options }: CreateOptions = {},
   ): Promise<ResourceOf<D>> {
-    const headers = { "Idempotency-Key": idempotencyKey };
     try {
-      const call: Call = {
-        ...options,
-        method: "POST",
-        path: this.#path,
-        headers,
-        content: attributes,
-        isRepeatable: true,
-      };
-      return this.#read(await this.#send(call));
+      const call = keyedPost({ ...options, path: this.path, content: attributes }, idempotencyKey);
+      return this.#read(await this.send(call));
     } catch (error) {
       const made =
         error instanceof ProblemError && error.code === "ANSWER_NOT_KEPT" && error.headers.get("location");
       if (!made) throw error;
-      return (await this.get(
-        decodeURIComponent(made.slice(made.lastIndexOf("/") + 1)) as IdOf<D>,
-        options,
-      )) as ResourceOf<D>;
+      const id = idAt(made) as IdOf<D>;
+      return (await this.get(id, options).catch((failure: unknown) => {
+        if (failure instanceof ProblemError && [401, 403, 404].includes(failure.status)) return { id };
+        throw failure;
+      })) as ResourceOf<D>;
     }
   }
 
   /**
-   * Replaces a resource that was read. Throws ConflictError where it has changed since, and an error before anything is
-   * sent where no ETag is known: a resource from a list, or one that went through JSON, needs `ifMatch`.
+   * Replaces a resource that was read before. Throws ConflictError if it has changed since then. Throws HoldfastError without a
+   * request if its ETag is not known. A resource from a list or from JSON text has no ETag, so it needs `ifMatch`.
    */
   async replace(
     resource: ReplacementOf<D>,
     { ifMatch, ...options }: WriteOptions = {},
   ): Promise<ResourceOf<D>> {
-    const path = this.#pathOf(resource);
+    const path = this.pathOf(resource);
     const etag = ifMatch ?? wholeTag(resource, path);
-    const headers = { "If-Match": etag };
-    const call: Call = {
-      ...options,
-      method: "PUT",
-      path,
-      headers,
-      content: resource,
-      isRepeatable: etag !== "*",
-    };
+    const headers = precondition(etag);
+    const isRepeatable = etag !== "*";
     try {
-      return this.#read(await this.#send(call));
+      const call: Call = { ...options, method: "PUT", path, headers, content: resource, isRepeatable };
+      return this.#read(await this.send(call), resource.id);
     } catch (error) {
       const conflict = await this.#conflictOf(error, path, options);
       const { current } = conflict;
-      // The answer to the first try was lost, and the second found what the first had done.
+      // The first attempt took effect, but its response was lost.
       if (conflict.afterLostAnswer && current !== undefined && isSameState(current, resource)) return current;
       throw conflict;
     }
   }
 
-  /** Changes a part of a resource: by a merge patch, in which null removes, or by the operations of a JSON Patch. */
+  /** Changes a part of a resource by a merge patch, in which null removes an attribute, or by a JSON Patch. */
   async patch(
-    target: Target<D>,
+    target: ResourceOrId<D>,
     changes: ChangesOf<D> | readonly JsonPatchOperation[],
-    { ifMatch, ...options }: WriteOptions = {},
+    options: WriteOptions = {},
   ): Promise<ResourceOf<D>> {
-    const path = this.#pathOf(target);
     const type = Array.isArray(changes) ? "application/json-patch+json" : "application/merge-patch+json";
-    const headers = {
-      "Content-Type": type,
-      "Idempotency-Key": newKey(),
-      ...precondition(ifMatch ?? tagOf(target, path)?.etag),
-    };
-    return this.#write(
-      { ...options, method: "PATCH", path, headers, content: changes, isRepeatable: true },
-      options,
-    );
+    return this.#patch(target, { type, content: changes }, options);
   }
 
-  /** Deletes a resource. Throws NotFoundError where there is none. */
-  async delete(target: Target<D>, { ifMatch, ...options }: WriteOptions = {}): Promise<void> {
-    const path = this.#pathOf(target);
+  /**
+   * Changes or deletes all resources that match a filter, or none of them. Throws ResultHiddenError if the change took effect,
+   * but the caller cannot see the result.
+   */
+  async bulk(change: BulkChange<D>, options: CallOptions = {}): Promise<BulkResult<D>> {
+    const { body } = await this.send(keyedPost({ ...options, path: `${this.path}/_bulk`, content: change }));
+    if (body === undefined) throw new ResultHiddenError("bulk change");
+    return body as BulkResult<D>;
+  }
+
+  /**
+   * Imports an array of resources, or text in NDJSON, JSON or CSV. Creates all resources with their ids, or none of them. Only
+   * administrators can import. Throws ProblemError. Its `problem.report` says which resources are invalid.
+   */
+  import(resources: readonly ImportedOf<D>[], options?: ImportOptions): Promise<ImportReport>;
+  import(body: string | Blob | Uint8Array<ArrayBuffer>, options: ImportTextOptions): Promise<ImportReport>;
+  async import(
+    given: readonly ImportedOf<D>[] | string | Blob | Uint8Array<ArrayBuffer>,
+    { dryRun, skipInvalid, ...options }: ImportOptions & Partial<ImportTextOptions> = {},
+  ): Promise<ImportReport> {
+    const { type = "application/x-ndjson", delimiter, timeoutMs = 600_000, ...call } = options;
+    const query = new URLSearchParams({
+      ...(dryRun === true ? { dryRun: "true" } : {}),
+      ...(skipInvalid === true ? { skipInvalid: "true" } : {}),
+      ...(delimiter === undefined ? {} : { delimiter }),
+    }).toString();
+    const { body } = await this.send({
+      ...call,
+      timeoutMs,
+      method: "POST",
+      path: `${this.path}/_import${query === "" ? "" : `?${query}`}`,
+      headers: { "Content-Type": type },
+      body: isText(given) ? given : given.map((each) => `${JSON.stringify(each)}\n`).join(""),
+      isRepeatable: dryRun === true,
+    });
+    return body as ImportReport;
+  }
+
+  /** Deletes a resource. Throws NotFoundError if it does not exist. */
+  async delete(target: ResourceOrId<D>, { ifMatch, ...options }: WriteOptions = {}): Promise<void> {
+    const path = this.pathOf(target);
     const etag = ifMatch ?? tagOf(target, path)?.etag;
     const isRepeatable = etag !== undefined && etag !== "*";
     try {
-      await this.#send({ ...options, method: "DELETE", path, headers: precondition(etag), isRepeatable });
+      await this.send({ ...options, method: "DELETE", path, headers: precondition(etag), isRepeatable });
     } catch (error) {
       if (error instanceof ProblemError && error.status === 404 && error.afterLostAnswer) return;
       throw await this.#conflictOf(error, path, options);
     }
   }
 
-  /** Reads a resource, and replaces it by what the function makes of it; anew whenever somebody else was quicker. */
-  async update(
+  /**
+   * Makes a resource as it was at an earlier version, with a new version number. Also brings back a deleted resource. Throws
+   * ConflictError if the resource has changed since it was read, and NotFoundError if the service does not have the version.
+   */
+  async restore(
+    target: ResourceOrId<D>,
+    version: number,
+    { ifMatch, ...options }: WriteOptions = {},
+  ): Promise<ResourceOf<D>> {
+    const path = this.pathOf(target);
+    const call = keyedPost({ ...options, path: `${path}/_restore`, content: { version } });
+    const headers = { ...call.headers, ...precondition(ifMatch ?? tagOf(target, path)?.etag) };
+    try {
+      return this.#read(
+        await this.send({ ...call, headers }),
+        typeof target === "object" ? target.id : target,
+      );
+    } catch (error) {
+      throw await this.#conflictOf(error, path, options);
+    }
+  }
+
+  /** Changes attributes by operators, such as `{ views: { $increment: 1 } }`. The service applies them to the current values. */
+  update(target: ResourceOrId<D>, operators: UpdateOf<D>, options?: WriteOptions): Promise<ResourceOf<D>>;
+  /** Reads a resource, and replaces it with the result of the function. If the resource has changed in between, starts again. */
+  update(
     id: IdOf<D>,
     change: (current: ResourceOf<D>) => ReplacementOf<D> | Promise<ReplacementOf<D>>,
-    { attempts = 5, ...options }: UpdateOptions = {},
+    options?: UpdateOptions,
+  ): Promise<ResourceOf<D>>;
+  async update(
+    target: ResourceOrId<D>,
+    change: UpdateOf<D> | ((current: ResourceOf<D>) => ReplacementOf<D> | Promise<ReplacementOf<D>>),
+    options: WriteOptions & UpdateOptions = {},
+  ): Promise<ResourceOf<D>> {
+    if (typeof change !== "function")
+      return this.#patch(target, { type: updateType, content: change }, options);
+    return this.#replaceCurrent(target as IdOf<D>, change, options);
+  }
+
+  async #replaceCurrent(
+    id: IdOf<D>,
+    change: (current: ResourceOf<D>) => ReplacementOf<D> | Promise<ReplacementOf<D>>,
+    { attempts = 5, ...options }: UpdateOptions,
   ): Promise<ResourceOf<D>> {
     let current = (await this.get(id, options)) as ResourceOf<D>;
     for (let attempt = 1; ; attempt++) {
-      const ifMatch = wholeTag(current, this.#pathOf(id));
+      const ifMatch = wholeTag(current, this.pathOf(id));
       try {
         return await this.replace({ ...(await change(current)), id }, { ...options, ifMatch });
       } catch (error) {
@@ -203,15 +210,30 @@ export class CollectionClient<D, Name extends string = string> {
     }
   }
 
-  async #write(call: Call, options: CallOptions): Promise<ResourceOf<D>> {
+  #patch(
+    target: ResourceOrId<D>,
+    { type, content }: { type: string; content: unknown },
+    { ifMatch, ...options }: WriteOptions,
+  ): Promise<ResourceOf<D>> {
+    const path = this.pathOf(target);
+    const headers = {
+      "Content-Type": type,
+      "Idempotency-Key": newKey(),
+      ...precondition(ifMatch ?? tagOf(target, path)?.etag),
+    };
+    const call: Call = { ...options, method: "PATCH", path, headers, content, isRepeatable: true };
+    return this.#write(call, target, options);
+  }
+
+  async #write(call: Call, target: ResourceOrId<D>, options: CallOptions): Promise<ResourceOf<D>> {
     try {
-      return this.#read(await this.#send(call));
+      return this.#read(await this.send(call), typeof target === "object" ? target.id : target);
     } catch (error) {
       throw await this.#conflictOf(error, call.path, options);
     }
   }
 
-  /** The error as it is, unless a precondition was false: then with the resource as it is now. */
+  /** A ConflictError with the current resource, if a precondition of the request was false. Throws any other error. */
   async #conflictOf(
     error: unknown,
     path: string,
@@ -226,32 +248,18 @@ export class CollectionClient<D, Name extends string = string> {
     return new ConflictError(error, current as ResourceOf<D> | undefined);
   }
 
-  /** The resource in an answer, with its ETag. */
-  #read({ body, headers }: Answer): ResourceOf<D> {
-    const resource = body as ResourceOf<D> & { id: IdOf<D> };
-    return withTag(resource, this.#pathOf(resource.id), { etag: headers.get("etag") });
-  }
-
-  #pathOf(target: Target<D>): string {
-    const id = typeof target === "object" ? target.id : target;
-    return `${this.#path}/${encodeURIComponent(id)}`;
+  /** The resource in a response, with its ETag; only its id if the response has no body, because the caller cannot read it. */
+  #read({ body, headers }: Answer, id?: IdOf<D>): ResourceOf<D> {
+    const resource = (body ?? { id: id ?? idAt(headers.get("location") ?? undefined) }) as ResourceOf<D> & {
+      id: IdOf<D>;
+    };
+    const isWhole = body !== undefined;
+    return withTag(resource, this.pathOf(resource.id), { etag: headers.get("etag"), isWhole });
   }
 }
 
-function precondition(etag: string | undefined): Record<string, string> {
-  return etag === undefined ? {} : { "If-Match": etag };
-}
-
-/** Throws where the ETag is not known, or what was read is not all there is. */
-function wholeTag(resource: unknown, path: string): string {
-  const tag = tagOf(resource, path);
-  if (tag === undefined)
-    throw new HoldfastError(
-      "The version of this resource is unknown. Pass a resource that get, create, replace or patch returned (or a spread of it), pass { ifMatch } with its ETag, or use update.",
-    );
-  if (!tag.isWhole)
-    throw new HoldfastError(
-      "This resource was read with fields, so replacing it would remove its other attributes. Use patch.",
-    );
-  return tag.etag;
+function isText<T>(
+  given: readonly T[] | string | Blob | Uint8Array<ArrayBuffer>,
+): given is string | Blob | Uint8Array<ArrayBuffer> {
+  return !Array.isArray(given);
 }

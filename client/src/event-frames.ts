@@ -1,24 +1,24 @@
-/** Reads server-sent events: the HTML standard, section 9.2.6. */
+/** Reads the frames of server-sent events (HTML standard, section 9.2.6). It does not know what their data means. */
 
-/** A frame of a stream: what a blank line ends. */
+/** A frame of a stream. A blank line ends it. */
 export interface Frame {
-  /** The id of this frame, or else of the last one that had any. */
+  /** The id of this frame, or of the last frame that had an id. */
   readonly id: string;
-  /** `undefined` in a frame that only moves the id. */
+  /** `undefined` if the frame has only an id. */
   readonly data: string | undefined;
 }
 
-/** Reads one stream. It keeps what is not complete yet; what is still incomplete at the end of a stream does not count. */
+/** Reads one stream. It keeps an incomplete frame until the rest arrives. An incomplete frame at the end of the stream is ignored. */
 export class FrameReader {
   #decoder = new TextDecoder();
   #line = "";
   #endedWithReturn = false;
   #id = "";
   #data: string[] = [];
-  /** How long the server wants clients to wait before they connect again; `undefined` until it says so. */
+  /** The wait before the next connection that the server asks for; `undefined` until it sends one. */
   retryMs: number | undefined;
 
-  /** The frames that these bytes complete. */
+  /** Reads more bytes. Returns the frames that they complete. */
   read(bytes: Uint8Array): Frame[] {
     let text = this.#decoder.decode(bytes, { stream: true });
     if (text === "") return [];

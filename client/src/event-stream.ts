@@ -1,4 +1,4 @@
-/** A feed of changes: a stream that connects again whenever its connection ends. */
+/** A stream of events, which connects again if its connection ends. */
 import { abortable } from "./abortable.ts";
 import { HoldfastError, ProblemError } from "./errors.ts";
 import { type Frame, FrameReader } from "./event-frames.ts";
@@ -8,35 +8,35 @@ import { sleep } from "./retry.ts";
 import { withTag } from "./tags.ts";
 import type { Answer, Send } from "./transport.ts";
 
-/** Which feed, and how it is read. */
+/** The feed of a stream. */
 export interface FeedSource {
   readonly send: Send;
   /** The path of the feed. */
   readonly path: string;
   readonly query: AnyQuery & { readonly collection?: string | undefined };
-  /** Whether the first connection, too, is tried until it succeeds. @default false */
+  /** Whether to repeat also the first connection until it succeeds. @default false */
   readonly isPatient?: boolean;
 }
 
 /** Events that arrived together. */
 export interface EventBatch<E> {
   readonly events: readonly E[];
-  /** After these events. */
+  /** The position after these events. */
   readonly position: string;
 }
 
 const defaultIdleTimeoutMs = 45_000;
 
-/** Until the service has said how long to wait before the next connection. */
+/** The wait before the next connection, in milliseconds, until the service sends another one. */
 const defaultRetryMs = 3_000;
 
-/** If the service asks for no wait at all. */
+/** The shortest wait before the next connection, in milliseconds. */
 const leastRetryMs = 100;
 
 /**
  * The events of a feed, for `for await`. Throws ProblemError if the service refuses the request, NetworkError if the first
- * connection fails, and the reason of the signal if that is aborted. After the first connection, the stream waits for the
- * service as long as it cannot be reached.
+ * connection fails, and the reason of the signal if the signal is aborted. After the first connection, the stream waits until the
+ * service can be reached again.
  */
 export class EventStream<E extends EventAttributes> implements AsyncIterable<E> {
   readonly #source: FeedSource;
@@ -44,7 +44,7 @@ export class EventStream<E extends EventAttributes> implements AsyncIterable<E> 
   #since: string;
   #position: string | undefined;
   #retryMs = defaultRetryMs;
-  /** Why the position is gone, until an event says so. */
+  /** Why the log cannot continue from the position. The next event reports it. */
   #gone: string | undefined;
 
   constructor(source: FeedSource, options: FeedOptions) {
@@ -54,8 +54,8 @@ export class EventStream<E extends EventAttributes> implements AsyncIterable<E> 
   }
 
   /**
-   * A value of `since`: a feed from here continues after the last event that the loop received. It also moves on while no
-   * event matches. `undefined` until the first connection.
+   * The position after the last event that the loop received, as a value of `since`. It also advances while no event matches.
+   * `undefined` until the first connection.
    */
   get position(): string | undefined {
     return this.#position;
@@ -76,11 +76,11 @@ export class EventStream<E extends EventAttributes> implements AsyncIterable<E> 
     }
   }
 
-  /** The events as they arrive together. A batch counts as read when the next one is asked for. */
+  /** The events, in the batches in which they arrive. A batch counts as read when the loop asks for the next one. */
   async *batches(signal: AbortSignal): AsyncGenerator<EventBatch<E>, void, undefined> {
     for (let isPatient = this.#source.isPatient ?? false; ; isPatient = true) {
       yield* this.#connection(signal, isPatient);
-      // Clients that lost their connections together must not come back together.
+      // The wait is random, so that clients that lost their connections together do not return together.
       await sleep(this.#retryMs * (1 + Math.random() / 2), signal);
     }
   }
@@ -93,6 +93,8 @@ export class EventStream<E extends EventAttributes> implements AsyncIterable<E> 
     const { idleTimeoutMs = defaultIdleTimeoutMs } = this.#options;
     const frames = new FrameReader();
     const reader = await this.#open(signal, isPatient);
+    const { onConnection } = this.#options;
+    onConnection?.(true);
     try {
       for (;;) {
         const bytes = await readWithin(reader, idleTimeoutMs);
@@ -105,6 +107,7 @@ export class EventStream<E extends EventAttributes> implements AsyncIterable<E> 
         this.#position = position;
       }
     } finally {
+      onConnection?.(false);
       void reader.cancel().catch(() => {});
     }
   }
@@ -155,7 +158,7 @@ function readerOf({ headers, body }: Answer): ByteReader {
   throw new HoldfastError(`The response must be a stream of events (text/event-stream), but it is ${type}.`);
 }
 
-/** The next bytes; `undefined` when the connection has ended, is broken, or sent nothing for so long. */
+/** The next bytes; `undefined` if the connection has ended, is broken, or sent nothing for `ms` milliseconds. */
 async function readWithin(reader: ByteReader, ms: number): Promise<Uint8Array | undefined> {
   const timer = setTimeout(() => void reader.cancel().catch(() => {}), ms);
   try {
@@ -170,7 +173,7 @@ async function readWithin(reader: ByteReader, ms: number): Promise<Uint8Array | 
 /** An event in the form in which the service sends it. */
 export type SentEvent = Omit<EventAttributes, "position"> & { data?: { id?: unknown }; etag?: string };
 
-/** An event as the service sent it, with its position, and with the ETag on the resource. */
+/** The event of the client: with its position, and with the ETag on its resource. */
 export function toEvent(event: SentEvent, position: string, { fields }: AnyQuery): EventAttributes {
   const { source, data, etag = null } = event;
   const path = `${source.slice(source.lastIndexOf("/"))}/${encodeURIComponent(String(data?.id))}`;

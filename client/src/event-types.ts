@@ -1,9 +1,9 @@
-/** What a feed of changes gives, and what it is asked with. */
+/** The types of events, and of the options of feeds. */
 import type { Filter } from "./list-types.ts";
 import type { CollectionsOf, ConfigurationTypes, IdOf, ResourceOf } from "./resource-types.ts";
 import type { CallOptions } from "./transport.ts";
 
-/** An event of a feed: a change as the caller sees it, or the news that changes were missed. */
+/** An event of a feed: a change as the caller sees it, or a resync, which says that changes are missing. */
 export type FeedEvent<Name extends string, R extends { readonly id: unknown }> =
   | ChangeEvent<Name, R>
   | ResyncEvent;
@@ -30,7 +30,7 @@ export interface DeletedEvent<Name extends string, Id> extends ChangeAttributes 
   readonly data: { readonly id: Id };
 }
 
-/** Changes are missing here. List the resources again after this event; it is followed by the changes after it. */
+/** Changes before this event are missing. List the resources again. Later events continue from here. */
 export interface ResyncEvent extends EventAttributes {
   readonly type: "holdfast.resync";
   readonly data: { readonly reason: string };
@@ -44,7 +44,7 @@ export interface EventAttributes {
   readonly source: string;
   readonly time: string;
   readonly datacontenttype?: string;
-  /** A value of `since`: a feed from here has all later events. */
+  /** The position after this event, as a value of `since`. A feed from here has all later events. */
   readonly position: string;
 }
 
@@ -66,18 +66,20 @@ export interface FeedOptions extends CallOptions {
    * @default now
    */
   readonly since?: string;
-  /** A connection is considered dead after so long without a byte, in milliseconds. @default 45000 */
+  /** How long a connection can be silent before the stream opens another one, in milliseconds. @default 45000 */
   readonly idleTimeoutMs?: number;
+  /** Called with true after each connection, and with false when it ends. */
+  readonly onConnection?: (isConnected: boolean) => void;
 }
 
-/** What is asked of the feed of one collection. Feeds have no filters by id. */
+/** The options of the feed of one collection. Feeds have no filters by id. */
 export interface EventQuery<T, F extends keyof T> extends FeedOptions {
   readonly filter?: FeedFilter<T>;
-  /** The attributes of `data`, beside `id`. @default all */
+  /** The attributes of `data`, in addition to `id`. @default all */
   readonly fields?: readonly F[];
 }
 
-/** A filter that feeds understand. */
+/** A filter of a feed. */
 export type FeedFilter<T> = Filter<Omit<T, "id">>;
 
 /** The events of several collections. `type` says which collection an event belongs to. */
@@ -90,8 +92,8 @@ export type EventOf<C extends ConfigurationTypes, Name extends keyof Collections
     }[Name]
   | ResyncEvent;
 
-/** What is asked of the feed of several collections. */
+/** The options of the feed of several collections. */
 export interface EventsQuery<Name extends string> extends FeedOptions {
-  /** Up to 50 names. @default all that the caller can list, if these are no more */
+  /** Up to 50 names. @default all collections that the caller can list, if there are at most 50 */
   readonly collections?: readonly Name[];
 }

@@ -1,5 +1,17 @@
 /** The public interface of the client. */
+export type {
+  AccessAnswer,
+  AccessCheck,
+  AccessQuestion,
+  Action,
+  CollectionDetails,
+  DeclaredRule,
+  ExplainedRule,
+  ServiceConfiguration,
+} from "./administration.ts";
+export type { ApiKey, ApiKeyInput, ApiKeyRotation, ApiKeysClient, NewApiKey } from "./api-keys.ts";
 export type { BatchCollection, Operation, PlannedCreate } from "./batch.ts";
+export type { BulkChange, BulkResult } from "./bulk-types.ts";
 export { type Client, type CollectionLink, createClient } from "./client.ts";
 export type { CollectionClient, CreateOptions, UpdateOptions, WriteOptions } from "./collection.ts";
 export {
@@ -9,6 +21,7 @@ export {
   NotFoundError,
   type ProblemBody,
   ProblemError,
+  ResultHiddenError,
   TimeoutError,
   type Violation,
 } from "./errors.ts";
@@ -24,12 +37,42 @@ export type {
   ResyncEvent,
   WrittenEvent,
 } from "./event-types.ts";
+export type { DateUnit, FigureGroup, FigureName, FigureOptions, GroupName } from "./figure-types.ts";
+export type { Past, ResourceChange } from "./history-types.ts";
+export type {
+  ImportedIds,
+  ImportFault,
+  ImportOptions,
+  ImportPlace,
+  ImportReport,
+  ImportTextOptions,
+  ImportType,
+} from "./import-types.ts";
 export type { Page, ResourceList } from "./list.ts";
 export type { Filter, ListQuery } from "./list-types.ts";
 export type { LiveList, LiveQuery } from "./live.ts";
+export type { NestedClient } from "./nested.ts";
 export { type ProblemCode, problemCodes } from "./problem-codes.ts";
-export type { ChangesOf, InputOf, JsonPatchOperation, ReplacementOf, ResourceOf } from "./resource-types.ts";
+export type { Embedded, Embeds, RelationsOf } from "./relation-types.ts";
+export type {
+  ChangesOf,
+  ImportedOf,
+  InputOf,
+  JsonPatchOperation,
+  ReplacementOf,
+  ResourceOf,
+  UpdateOf,
+} from "./resource-types.ts";
 export type { RetryOptions } from "./retry.ts";
+export type { Rewind, RewindCounts, RewindMisfit, RewindReport } from "./rewind-types.ts";
 export type { FromSchema } from "./schema.ts";
 export { etagOf } from "./tags.ts";
 export type { CallOptions, ClientOptions } from "./transport.ts";
+export type {
+  Webhook,
+  WebhookDelivery,
+  WebhookInput,
+  WebhookStatus,
+  Webhooks,
+  WebhookTest,
+} from "./webhooks.ts";

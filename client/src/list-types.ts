@@ -1,35 +1,37 @@
-/** What can be asked of a list, by the attributes that its resources have. */
+/** The types of list queries, derived from the attributes of the resources. */
 
-/** What is asked of a list; nothing of it must be given. */
-export interface ListQuery<T, F extends keyof T> {
-  readonly filter?: Filter<T>;
-  /** Attributes, each with `-` in front where it is to descend. */
+/** The options of a list. All are optional. */
+export interface ListQuery<T, F extends keyof T, X = unknown> {
+  readonly filter?: Filter<T, X>;
+  /** Attributes to sort by. A `-` before a name means descending order. */
   readonly sort?: SortKey<T> | readonly SortKey<T>[];
-  /** How many resources come with one request. @default 100 */
+  /** The number of resources on each page. @default 100 */
   readonly limit?: number;
-  /** How many resources are left out at the beginning. */
+  /** How many resources to skip at the beginning. */
   readonly offset?: number;
-  /** The attributes to answer with, beside `id`. @default all */
+  /** The attributes to read, in addition to `id`. @default all */
   readonly fields?: readonly F[];
   /** Words to search for. */
   readonly q?: string;
   /** Reads the list as it was at this time: a `Date`, `2026-01-31`, a timestamp, or Unix time in milliseconds. */
   readonly at?: Date | string | number;
-  /** Whether the number of all resources is wanted in any case, or in none. */
+  /** Whether to count all resources (`exact`) or never to count them (`none`). */
   readonly count?: "exact" | "none";
+  /** Parameters as a query string, such as `status=draft&views:gte=10`, in addition to the other options. */
+  readonly query?: string;
 }
 
-/** Conditions, all of which must be true. */
-export type Filter<T> = { readonly [P in Path<T>]?: Condition<At<T, P>> } & {
-  readonly and?: readonly Filter<T>[];
-  readonly or?: readonly Filter<T>[];
-  readonly not?: Filter<T>;
-};
+/** Conditions, all of which must be true. `X` are conditions about related resources. */
+export type Filter<T, X = unknown> = { readonly [P in Path<T>]?: Condition<At<T, P>> } & X & {
+    readonly and?: readonly Filter<T, X>[];
+    readonly or?: readonly Filter<T, X>[];
+    readonly not?: Filter<T, X>;
+  };
 
-/** An attribute's value, one of several, or operators that must all be true of it. */
+/** The condition for one attribute: a value, a list of possible values, or operators that must all be true. */
 export type Condition<V> = unknown extends V ? unknown : Scalar<V> | readonly Scalar<V>[] | Operators<V>;
 
-/** The operators that an attribute of such values has. */
+/** The operators for an attribute with values of this type. */
 export type Operators<V> = {
   readonly eq?: Scalar<V>;
   readonly ne?: Scalar<V>;
@@ -59,7 +61,7 @@ type Elements<V> = [V] extends [never]
     ? { readonly contains?: Scalar<E> }
     : unknown;
 
-/** Names of attributes; of nested ones with dots, four levels down. */
+/** The names of attributes, and dotted paths of nested attributes, up to four levels deep. */
 export type Path<T, Above extends readonly unknown[] = []> = Above["length"] extends 4
   ? never
   : { [K in keyof T & string]-?: K | Below<K, Nested<T[K]>, Above> }[keyof T & string];
@@ -70,7 +72,8 @@ type Below<K extends string, V, Above extends readonly unknown[]> = [V] extends 
 
 type Nested<V> = V extends readonly unknown[] ? never : V extends object ? V : never;
 
-type At<T, P> = P extends keyof T
+/** The type of the values at a path. */
+export type At<T, P> = P extends keyof T
   ? T[P]
   : P extends `${infer K}.${infer Rest}`
     ? K extends keyof T

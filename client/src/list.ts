@@ -1,25 +1,51 @@
-/** Lists: the pages of one, one after the other. */
+/** Lists: reads their pages one after the other. */
 import type { ListQuery } from "./list-types.ts";
 import type { Answer, CallOptions, Send } from "./transport.ts";
 
 /** One page. */
 export interface Page<T> {
   readonly items: T[];
-  /** The number of resources on all pages, where the service tells it. */
+  /** The number of resources on all pages; `undefined` if the service did not count them. */
   readonly total: number | undefined;
-  /** The number of items that the page can have at most. The service lowers a `limit` that is too large. */
+  /** The most items of the page. The service lowers a `limit` that is too large. */
   readonly limit: number | undefined;
   /**
-   * Where the events that follow the page begin, for `since`; `undefined` if the list has no feed. Nothing is missed if
-   * the events are read from the position of the first page.
+   * The position of the page, as a value of `since`; `undefined` if the list has no feed. Events from the position of the first
+   * page include every change after the list.
    */
   readonly position: string | undefined;
 }
 
-/** What a list is asked with, whatever its resources are. */
-export type AnyQuery = ListQuery<Record<string, unknown>, string>;
+/** The options of a list of any resources. */
+export type AnyQuery = ListQuery<Record<string, unknown>, string> & { readonly embed?: AnyEmbeds };
 
-/** A list that nobody has asked for yet: each walk through it asks anew. */
+/** Any embedded relations. */
+export interface AnyEmbeds {
+  readonly [name: string]:
+    | true
+    | {
+        readonly limit?: number;
+        readonly sort?: string | readonly string[];
+        readonly embed?: AnyEmbeds;
+      };
+}
+
+function hasNames(embeds: AnyEmbeds | undefined): embeds is AnyEmbeds {
+  return embeds !== undefined && Object.keys(embeds).length > 0;
+}
+
+/** The relations as the parameter `embed` has them: `author`, `author.team`, `comments(limit:5,sort:-createdAt)`. */
+function embedTexts(embeds: AnyEmbeds, above = ""): string[] {
+  return Object.entries(embeds).flatMap(([name, options]) => {
+    const { limit, sort = [], embed = {} } = options === true ? {} : options;
+    const keys = typeof sort === "string" ? [sort] : sort;
+    const given = [...(limit === undefined ? [] : [`limit:${limit}`]), ...keys.map((key) => `sort:${key}`)];
+    const own = `${above}${name}${given.length === 0 ? "" : `(${given.join(",")})`}`;
+    return [own, ...embedTexts(embed, `${above}${name}.`)];
+  });
+}
+
+/** A list that is read on demand. Each loop over it sends new requests. */
 export class ResourceList<T> implements AsyncIterable<T> {
   readonly #send: Send;
   readonly #path: string;
@@ -31,12 +57,12 @@ export class ResourceList<T> implements AsyncIterable<T> {
     this.#query = query;
   }
 
-  /** Every resource, each page fetched when it is come to. */
+  /** Every resource. Each page is read when the loop reaches it. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     for await (const { items } of this.pages()) yield* items;
   }
 
-  /** Every page. */
+  /** Every page, read when the loop reaches it. */
   async *pages(): AsyncGenerator<Page<T>, void, undefined> {
     for (let place: Place | undefined = {}; place !== undefined; ) {
       const answer = await this.#ask(place);
@@ -62,7 +88,7 @@ export class ResourceList<T> implements AsyncIterable<T> {
     const options = { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
     const query = { ...asked, ...(isStart(place) ? offset !== undefined && { offset } : place) };
     const target = `${this.#path}${toQueryString(query)}`;
-    if (target.length <= maxTarget)
+    if (target.length <= maxTarget || asked.query !== undefined)
       return this.#send({ ...options, method: "GET", path: target, isRepeatable: true });
     return this.#send({
       ...options,
@@ -74,10 +100,10 @@ export class ResourceList<T> implements AsyncIterable<T> {
   }
 }
 
-/** What is longer is asked by content. The service puts no longer URLs into its links either. */
+/** The longest path of a GET, with its query string. A longer query is sent as a body. The links of the service are never longer. */
 const maxTarget = 3_500;
 
-/** Where a page begins; nothing is the beginning of the list. */
+/** Where a page starts. Without members, it is the start of the list. */
 interface Place {
   cursor?: string;
   offset?: number;
@@ -87,7 +113,7 @@ function isStart({ cursor, offset }: Place): boolean {
   return cursor === undefined && offset === undefined;
 }
 
-/** Of the link to the next page, what differs from the request for this one. */
+/** The part of the link to the next page that differs from the request for this page. */
 function nextPlace(links: string | null): Place | undefined {
   const parameters = linkedParameters(links, "next");
   if (parameters === undefined) return undefined;
@@ -116,9 +142,11 @@ function numberIn(header: string | null): number | undefined {
 
 /** The query string of a list or feed, with its `?`; empty without parameters. */
 export function toQueryString(query: AnyQuery & Place & { readonly since?: string }): string {
-  const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (value === undefined || (name === "sort" && value.length === 0)) continue;
+  const { embed, query: text, ...others } = query;
+  const parameters = new URLSearchParams(text);
+  if (hasNames(embed)) parameters.set("embed", embedTexts(embed).join(","));
+  for (const [name, value] of Object.entries(others)) {
+    if (value === undefined || (name === "sort" && Array.isArray(value) && value.length === 0)) continue;
     parameters.set(
       name,
       Array.isArray(value) ? value.join(",") : name === "filter" ? JSON.stringify(value) : textOf(value),
@@ -131,9 +159,10 @@ function textOf(value: unknown): string {
   return value instanceof Date ? value.toISOString() : String(value);
 }
 
-function toContent({ sort, ...query }: AnyQuery & Place): unknown {
+function toContent({ sort, embed, ...query }: AnyQuery & Place): unknown {
   return {
     ...query,
+    ...(hasNames(embed) && { embed: embedTexts(embed) }),
     ...(sort === undefined ? {} : { sort: typeof sort === "string" ? sort.split(",") : sort }),
   };
 }

@@ -1,11 +1,11 @@
-/** The resources of a live list, kept in order while events change them. */
+/** The resources of a live list in memory: applies events to them and keeps them in order. It sends no requests. */
 import type { ChangeEvent } from "./event-types.ts";
 import type { Compare } from "./order.ts";
 
 /** A resource with any attributes. */
 export type Item = { readonly id: string | number };
 
-/** What the service has listed. */
+/** The resources that the service has listed. */
 export interface Listed<T> {
   /** In order. */
   readonly items: readonly T[];
@@ -14,8 +14,8 @@ export interface Listed<T> {
 }
 
 /**
- * The resources that are held beyond those that are shown, so that the list need not be read again after each change. There
- * can be twice as many until the last ones are dropped.
+ * How many resources are held in addition to the shown ones, so that the list does not have to be read again after each change.
+ * There can be twice as many until the last ones are removed.
  */
 export const spare = 50;
 
@@ -24,13 +24,13 @@ interface Held<T> {
   readonly version: number;
 }
 
-/** The first resources of a list, and some more. Up to the horizon, it holds every resource of the list. */
+/** The shown resources of a list, and some more. It holds every resource of the list up to the horizon. */
 export class LiveItems<T extends Item> {
   readonly #compare: Compare;
   readonly #limit: number;
   readonly #items: T[];
   readonly #byId: Map<T["id"], Held<T>>;
-  /** Resources after this one are not held; `undefined` if every resource of the list is held. */
+  /** The last resource up to which it holds all; `undefined` if it holds every resource of the list. */
   #horizon: T | undefined;
   #shown: readonly T[];
 
@@ -53,12 +53,12 @@ export class LiveItems<T extends Item> {
     return this.#shown;
   }
 
-  /** Whether resources are missing that the list has. Then it must be read again. */
+  /** Whether it holds too few resources to show. Then the list must be read again. */
   get isShort(): boolean {
     return this.#horizon !== undefined && this.#items.length < this.#limit;
   }
 
-  /** Carries out a change, unless it is older than the one that it would replace. */
+  /** Applies a change, unless a later change of the same resource was applied. */
   apply(event: ChangeEvent<string, T>): void {
     const { data } = event;
     const version = Number(event.version);

@@ -1,4 +1,4 @@
-/** Live lists: arrays that stay equal to a list of the service. */
+/** Live lists: read a list, and follow its events, so that an array stays equal to the list of the service. */
 import { abortable } from "./abortable.ts";
 import { HoldfastError, ProblemError } from "./errors.ts";
 import { EventStream, type SentEvent, toEvent } from "./event-stream.ts";
@@ -9,31 +9,41 @@ import { type Item, LiveItems, spare } from "./live-items.ts";
 import { compareBy } from "./order.ts";
 import type { CallOptions, Send } from "./transport.ts";
 
-/** What is asked of a live list. */
+/** The options of a live list. */
 export interface LiveQuery<T, F extends keyof T> extends CallOptions {
   /** Feeds have no filters by id. */
   readonly filter?: FeedFilter<T>;
-  /** Attributes, each with `-` in front where it is to descend. With `fields`, only these. @default id */
+  /** Attributes to sort by. A `-` before a name means descending order. With `fields`, only these attributes. @default id */
   readonly sort?: SortOf<T, NoInfer<F>> | readonly SortOf<T, NoInfer<F>>[];
   /** The maximum number of resources: the first ones in the order of `sort`. @default all */
   readonly limit?: number;
-  /** The attributes to read, beside `id`. @default all */
+  /** The attributes to read, in addition to `id`. @default all */
   readonly fields?: readonly F[];
-  /** A connection is considered dead after so long without a byte, in milliseconds. @default 45000 */
+  /** How long a connection can be silent before the list opens another one, in milliseconds. @default 45000 */
   readonly idleTimeoutMs?: number;
 }
 
-/** A key to sort by, of the attributes that are read. */
+/** A sort key among the attributes that are read. */
 type SortOf<T, F extends keyof T> = SortKey<Pick<T, F | ("id" & keyof T)>>;
 
-/** What a live list is asked with, for resources of any attributes. */
+/** The options of a live list of any resources. */
 export type AnyLiveQuery = LiveQuery<Record<string, unknown>, string>;
+
+const options: Readonly<Record<keyof AnyLiveQuery, true>> = {
+  filter: true,
+  sort: true,
+  limit: true,
+  fields: true,
+  idleTimeoutMs: true,
+  timeoutMs: true,
+  signal: true,
+};
 
 const maxPage = 1_000;
 
 /**
- * The list as it is now, and again after each change, for `for await`. Throws what lists and feeds throw; a service that
- * cannot be reached ends only the first list.
+ * A live list, for `for await`: the array now, and a new array after each change. Throws what lists and feeds throw. A service
+ * that cannot be reached is an error only before the first array.
  */
 export class LiveList<T extends Item> implements AsyncIterable<readonly T[]> {
   readonly #send: Send;
@@ -44,33 +54,54 @@ export class LiveList<T extends Item> implements AsyncIterable<readonly T[]> {
     this.#send = send;
     this.#path = path;
     this.#query = query;
+    requireKnown(query);
     requireSorted(query);
   }
 
-  /** A new frozen array after each change. Changes that arrive while the loop is busy make one array. */
+  /** A new frozen array after each change. If several changes arrive while the loop is busy, they make one array. */
   [Symbol.asyncIterator](): AsyncGenerator<readonly T[], void, undefined> {
     return abortable(this.#query.signal, (signal) => this.#states(signal));
   }
 
   async *#states(signal: AbortSignal): AsyncGenerator<readonly T[], void, undefined> {
+    let wasOther = false;
     for (let isFirst = true; ; isFirst = false) {
       const { timeoutMs } = this.#query;
       const common = { signal, isPatient: !isFirst, ...(timeoutMs !== undefined && { timeoutMs }) };
-      const send: Send = (call) => this.#send({ ...call, ...common });
+      let listedWith: Credential | undefined;
+      const send: Send = async (call) => {
+        const answer = await this.#send({ ...call, ...common });
+        listedWith ??= { credential: answer.credential };
+        return answer;
+      };
       const read = await this.#read(send);
-      if (read !== undefined) yield* this.#follow(read, signal);
+      if (read === undefined) continue;
+      try {
+        // Otherwise a new token for each request would make the list start again forever.
+        yield* this.#follow(read, signal, wasOther ? undefined : listedWith);
+        wasOther = false;
+      } catch (error) {
+        if (!(error instanceof OtherCredential)) throw error;
+        wasOther = true;
+      }
     }
   }
 
-  /** The array after each change, until the list must be read again. */
+  /** The array after each change, until the list must be read again. Throws OtherCredential. */
   async *#follow(
     { items, position }: ReadList<T>,
     signal: AbortSignal,
+    listedWith: Credential | undefined,
   ): AsyncGenerator<readonly T[], void, undefined> {
     let { shown } = items;
     yield shown;
     const path = `${this.#path}/_events`;
-    const source = { send: this.#send, path, query: this.#feedQuery(), isPatient: true };
+    const source = {
+      send: withOneCredential(this.#send, listedWith),
+      path,
+      query: this.#feedQuery(),
+      isPatient: true,
+    };
     const stream = new EventStream<FeedEvent<string, T>>(source, { ...this.#query, since: position });
     for await (const { events } of stream.batches(signal)) {
       signal.throwIfAborted();
@@ -86,7 +117,7 @@ export class LiveList<T extends Item> implements AsyncIterable<readonly T[]> {
     }
   }
 
-  /** The list and its position. `undefined` if it must be read again, because the log no longer has the changes since then. */
+  /** Reads the list and its position. `undefined` if it must be read again, because the log no longer has the changes since then. */
   async #read(send: Send): Promise<ReadList<T> | undefined> {
     const { limit = Number.POSITIVE_INFINITY, sort = [] } = this.#query;
     const wanted = limit + spare;
@@ -107,9 +138,8 @@ export class LiveList<T extends Item> implements AsyncIterable<readonly T[]> {
   }
 
   /**
-   * The later pages of a list can have a later state than the first one. Applies the events since the first one, so that no
-   * resource is shown in a state before its own. Returns the position after them, or `undefined` if the log no longer has
-   * them.
+   * Applies the events since the first page, because later pages can have a later state. Returns the position after these events,
+   * or `undefined` if the log no longer has them.
    */
   async #catchUp(send: Send, items: LiveItems<T>, from: string): Promise<string | undefined> {
     for (let since = from; ; ) {
@@ -133,6 +163,26 @@ export class LiveList<T extends Item> implements AsyncIterable<readonly T[]> {
   }
 }
 
+/** Thrown if a stream was opened with another credential than the list. The caller can have other rights now. */
+class OtherCredential extends Error {}
+
+/** The Authorization header of a request. */
+interface Credential {
+  readonly credential: string | undefined;
+}
+
+/** Opens streams with this credential, or with the one of the first stream. Throws OtherCredential for another one. */
+function withOneCredential(send: Send, given: Credential | undefined): Send {
+  let expected = given;
+  return async (call) => {
+    const answer = await send(call);
+    expected ??= { credential: answer.credential };
+    if (answer.credential === expected.credential) return answer;
+    void (answer.body as ReadableStream | null)?.cancel().catch(() => {});
+    throw new OtherCredential();
+  };
+}
+
 interface ReadList<T extends Item> {
   readonly items: LiveItems<T>;
   readonly position: string;
@@ -142,6 +192,17 @@ function noFeed(): never {
   throw new HoldfastError(
     "This list has no feed of changes: the service keeps no history, or the filter names an id or is too long. Use list.",
   );
+}
+
+/** Throws for an option that live lists do not have, such as an option of lists. */
+function requireKnown(query: object): void {
+  const [name] =
+    Object.entries(query).find(([key, value]) => value !== undefined && !Object.hasOwn(options, key)) ?? [];
+  if (name === undefined) return;
+  const known = Object.keys(options).map((each) => JSON.stringify(each));
+  const advice =
+    name === "q" ? ": feeds cannot search. Use list, or a filter." : `. Its options are ${known.join(", ")}.`;
+  throw new HoldfastError(`A live list has no option ${JSON.stringify(name)}${advice}`);
 }
 
 /** Throws if the resources are read without an attribute that decides their order. */

@@ -1,9 +1,9 @@
-/** The order of lists, as the service sorts: its reference of lists describes it under "Sorting". */
+/** The order of lists, the same as in the service. The reference of lists describes it under "Sorting". */
 
 /** Compares two resources: negative if `a` comes first, zero only if the ids are equal. */
 export type Compare = (a: object, b: object) => number;
 
-/** Of a text, only so many characters count. */
+/** The number of characters of a text that count. */
 const sortedCharacters = 128;
 
 /** The order of a sort such as `["-views", "title"]`. If all keys are equal, the ids decide in ascending order. */
@@ -34,7 +34,7 @@ function rankOf(value: unknown): number {
   return typeof value === "string" ? 4 : 5;
 }
 
-/** By code point. `<` compares UTF-16 units, which puts 😀 before U+FFFD. */
+/** Compares by code point. `<` compares UTF-16 units, which puts 😀 before U+FFFD. */
 function compareTexts(a: string, b: string): number {
   if (a === b) return 0;
   const [these, those] = [a, b].map((text) => Array.from(text.slice(0, 2 * sortedCharacters)));

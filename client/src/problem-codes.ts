@@ -1,4 +1,4 @@
-/** The codes of the problems that the service answers with; its HTTP reference tells what each means. */
+/** The error codes of the service. Its HTTP reference describes them. */
 export const problemCodes = [
   "MALFORMED_JSON",
   "DUPLICATE_MEMBER",
@@ -16,6 +16,7 @@ export const problemCodes = [
   "INVALID_CURSOR",
   "INVALID_BATCH",
   "OPERATION_NOT_FOUND",
+  "INVALID_IMPORT",
   "INVALID_PATCH",
   "TOO_MANY_COLLECTIONS",
   "UNAUTHENTICATED",
@@ -26,6 +27,8 @@ export const problemCodes = [
   "NOT_ACCEPTABLE",
   "REQUEST_TIMEOUT",
   "PATCH_CONFLICT",
+  "TOO_MANY_MATCHES",
+  "REWIND_REFUSED",
   "UNIQUE_VIOLATION",
   "REFERENCE_NOT_FOUND",
   "REFERENCED",
@@ -34,6 +37,7 @@ export const problemCodes = [
   "IDEMPOTENCY_KEY_REUSED",
   "ANSWER_NOT_KEPT",
   "WEBHOOKS_UNAVAILABLE",
+  "KEY_UNAVAILABLE",
   "POSITION_GONE",
   "PRECONDITION_FAILED",
   "PRECONDITION_REQUIRED",
@@ -52,5 +56,5 @@ export const problemCodes = [
   "OUTCOME_UNKNOWN",
 ] as const;
 
-/** A stable word for one kind of problem. A newer service may have more. */
+/** An error code. A newer service can have more codes. */
 export type ProblemCode = (typeof problemCodes)[number];

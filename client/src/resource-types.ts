@@ -1,37 +1,52 @@
-/** What resources of a declared collection look like, to who reads and to who writes them. */
+/** The types of resources of a declared collection, for reading and for each kind of write. */
 import type { Flat, FromSchema } from "./schema.ts";
+import type { Updates, WholeUpdates } from "./update-types.ts";
 
-/** A configuration, or the part of one that types are taken from. */
+/** The part of a configuration that the types depend on. */
 export interface ConfigurationTypes {
   readonly collections?: object;
 }
 
-/** The collections by name. Without declared ones, any name has resources of any attributes. */
+/** The collections by name. Without declared collections, every name is allowed, and resources can have any attributes. */
 export type CollectionsOf<C extends ConfigurationTypes> = C extends { readonly collections: infer All }
   ? All
   : Record<string, object>;
 
-/** The id that resources of a collection have. */
+/** The type of the ids in a collection. */
 export type IdOf<D> = D extends { readonly id: "integer" } ? number : string;
 
-/** A resource as it is read. */
+/** The resource to write: its id, or the resource as it was read. In the second case, it must not have changed since then. */
+export type ResourceOrId<D> = IdOf<D> | { readonly id: IdOf<D> };
+
+/** A resource in a response. */
 export type ResourceOf<D> = Flat<
   { readonly id: IdOf<D> } & Without<AttributesOf<D>, Secrets<D>> & Timestamps<D>
 >;
 
-/** What a resource is created from. An `id` may be there, and is ignored. */
+/** The attributes of a new resource. The service ignores an `id`. */
 export type InputOf<D> = Flat<
   { readonly id?: unknown } & Without<AttributesOf<D>, Defaulted<D> | Fixed<D>> &
     Partial<Only<AttributesOf<D>, Exclude<Defaulted<D>, Fixed<D>>>>
 >;
 
-/** What a resource is replaced by: what was read, and attributes that nobody can read where they are to change. */
+/** The new state of a resource: all readable attributes, and the write-only attributes that change. */
 export type ReplacementOf<D> = Flat<ResourceOf<D> & Partial<Only<AttributesOf<D>, Secrets<D>>>>;
 
-/** The attributes that a patch may change. */
+/** A resource to import. It keeps its id and its timestamps; without an id, it gets a new one. */
+export type ImportedOf<D> = Flat<
+  { readonly id?: string | number } & Without<AttributesOf<D>, Defaulted<D>> &
+    Partial<Only<AttributesOf<D>, Defaulted<D>>> &
+    Timestamps<D>
+>;
+
+/** A merge patch of the attributes that clients can change. */
 export type ChangesOf<D> = MergePatch<Without<AttributesOf<D>, Fixed<D>>>;
 
-/** A JSON Merge Patch (RFC 7396): null removes an attribute that may be absent. */
+/** Update operators: `{ views: { $increment: 1 }, "author.name": { $set: "Ann" } }`. */
+export type UpdateOf<D> = Updates<Without<AttributesOf<D>, Fixed<D> | Secrets<D>>> &
+  WholeUpdates<Only<AttributesOf<D>, Secrets<D>>>;
+
+/** A JSON Merge Patch (RFC 7396). Null removes an attribute that can be absent. */
 export type MergePatch<T> = { [K in keyof T]?: Patched<Exclude<T[K], null | undefined>> | Removal<T, K> };
 
 type Patched<V> = V extends readonly unknown[] ? V : V extends object ? MergePatch<V> : V;
@@ -62,7 +77,7 @@ type Fixed<D> =
   | Marked<D, { readonly readOnly: true }>
   | (D extends { readonly timestamps: true } ? "createdAt" | "updatedAt" : never);
 
-/** Names of the attributes of which the declaration says so, in the schema or beside it. */
+/** The names of the attributes with this mark in the declaration, in the schema or outside it. */
 type Marked<D, Mark> =
   | (D extends { readonly attributes: infer All } ? NamesOf<All, Mark> : never)
   | (D extends { readonly schema: { readonly properties: infer All } } ? NamesOf<All, Mark> : never);

@@ -1,24 +1,24 @@
-/** When a request is sent again, and how long that waits. */
+/** Decides whether a failed request is sent again, and how long to wait before. It sends nothing. */
 
-/** How often and how soon. */
+/** The options of retries. */
 export interface RetryOptions {
-  /** How often a request is sent at most. @default 5 */
+  /** The most attempts of one request. @default 5 */
   readonly attempts: number;
-  /** The wait after the first failure, at most; it doubles with each. @default 200 */
+  /** The longest wait after the first failure, in milliseconds. It doubles with each failure. @default 200 */
   readonly baseMs: number;
-  /** No wait is longer. What the service asks for beyond that is an error at once. @default 20000 */
+  /** The longest wait, in milliseconds. If the service asks for a longer wait, the call fails at once. @default 20000 */
   readonly maxMs: number;
 }
 
-/** Unless the caller says otherwise. */
+/** The options of retries without a configuration. */
 export const defaultRetry: RetryOptions = { attempts: 5, baseMs: 200, maxMs: 20_000 };
 
-/** Why there is no success. */
+/** How an attempt failed. */
 export type Failure =
   | { readonly kind: "network" }
   | { readonly kind: "answer"; readonly status: number; readonly code: string | undefined };
 
-/** Whether the same request may be sent again, given that a second effect of it would or would not be harmless. */
+/** Whether to send the request again. `isRepeatable`: a second effect of the request would do no harm. */
 export function isWorthRetrying(failure: Failure, isRepeatable: boolean): boolean {
   if (failure.kind === "network") return isRepeatable;
   const { status, code } = failure;
@@ -27,12 +27,12 @@ export function isWorthRetrying(failure: Failure, isRepeatable: boolean): boolea
   return isRepeatable && (status === 502 || status === 503 || status === 504);
 }
 
-/** Whether the request may have taken effect all the same. */
+/** Whether the failed request may have taken effect. */
 export function mayHaveHappened(failure: Failure): boolean {
   return failure.kind === "network" || failure.code === undefined || failure.code === "OUTCOME_UNKNOWN";
 }
 
-/** How long to wait after so many failures; `undefined` where that is longer than anybody wants to. */
+/** The wait after this number of failures, in milliseconds; `undefined` if the service asks for more than `maxMs`. */
 export function waitMs(
   failures: number,
   retryAfter: string | null,
@@ -43,22 +43,22 @@ export function waitMs(
   return Math.min(options.maxMs, asked + backOffMs(failures, options));
 }
 
-/** The client's own wait after so many failures. It varies: clients that failed together must not come back together. */
+/** The client's own wait after this number of failures. It is random, so that clients that failed together do not return together. */
 export function backOffMs(failures: number, { baseMs, maxMs }: RetryOptions): number {
   return Math.min(maxMs, baseMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
 }
 
-/** The wait that `Retry-After` asks for: seconds, or a date (RFC 9110 §10.2.3). Without it, 0. */
+/** The wait that `Retry-After` asks for, as seconds or as a date (RFC 9110 §10.2.3), in milliseconds. 0 without the header. */
 export function askedMs(retryAfter: string | null): number {
   if (retryAfter === null) return 0;
   const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - Date.now();
   return Number.isNaN(ms) ? 0 : Math.max(0, ms);
 }
 
-/** The longest time that a timer takes, in milliseconds. */
+/** The longest time that a timer accepts, in milliseconds. */
 const maxTimerMs = 2 ** 31 - 1;
 
-/** Waits; rejects with the signal's reason when that is aborted first. */
+/** Waits. Rejects with the reason of the signal if the signal is aborted first. */
 export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = () => {

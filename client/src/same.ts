@@ -1,4 +1,4 @@
-/** Whether a resource is in the state that it was to be replaced by; the service's own timestamps may differ. */
+/** Whether a resource has the state that a replace would give it. Timestamps from the service can differ. */
 export function isSameState(current: object, wanted: object): boolean {
   const [a, b] = [current, wanted].map((resource) => {
     const { createdAt: _, updatedAt: __, ...attributes } = resource as Record<string, unknown>;
@@ -7,7 +7,7 @@ export function isSameState(current: object, wanted: object): boolean {
   return isSame(a, b);
 }
 
-/** Whether two JSON values are the same, in whatever order their members are. */
+/** Whether two JSON values are equal. The order of members does not matter. */
 function isSame(a: unknown, b: unknown): boolean {
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
   if (Array.isArray(a) !== Array.isArray(b)) return false;
@@ -18,7 +18,7 @@ function isSame(a: unknown, b: unknown): boolean {
   );
 }
 
-/** JSON leaves out what is undefined. */
+/** The names of members that JSON includes. It leaves out `undefined`. */
 function definedNames(value: object): string[] {
   return Object.keys(value).filter((name) => memberOf(value, name) !== undefined);
 }

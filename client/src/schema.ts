@@ -1,9 +1,9 @@
 /**
- * TypeScript types of JSON Schemas, as far as a type can say what a schema says. A keyword that is not known here, and
- * a schema that is no literal, leave `unknown`.
+ * The TypeScript types of JSON Schemas, as far as a type can express a schema. The type of an unknown keyword, or of a schema
+ * that is not a literal type, is `unknown`.
  */
 
-/** What fits a schema: JSON Schema with literal types (`as const`), or TypeBox. */
+/** The type of values that fit a schema: a JSON Schema with literal types (`as const`), or TypeBox. */
 export type FromSchema<S> = S extends boolean
   ? S extends false
     ? never
@@ -66,7 +66,7 @@ type Members<P, Required> = Flat<
   }
 >;
 
-/** The service closes a schema that says nothing of other attributes. */
+/** The type of further attributes. If a schema does not mention them, the service refuses them. */
 type Others<S> = S extends { readonly additionalProperties: infer A }
   ? A extends false
     ? unknown

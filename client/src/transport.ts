@@ -1,4 +1,4 @@
-/** Sends requests: credentials, time-outs, retries, and errors for what is no success. */
+/** Sends requests: adds the credential, applies timeouts and retries, and turns failures into errors. */
 import { NetworkError, NotFoundError, ProblemError, TimeoutError } from "./errors.ts";
 import {
   askedMs,
@@ -12,53 +12,61 @@ import {
   waitMs,
 } from "./retry.ts";
 
-/** How the service is reached. */
+/** The options of a client. */
 export interface ClientOptions {
-  /** The address that the collections live under, such as `http://localhost:3000/api/v1`. */
+  /** The address of the service with its prefix, such as `http://localhost:3000/api/v1`. */
   readonly baseUrl: string;
-  /** An API key or a JSON Web Token; or what gives one, which is asked before every try. */
+  /** An API key or a JSON Web Token, or a function that returns one. The client calls it before every attempt. */
   readonly token?: string | (() => string | Promise<string>);
-  /** What sends requests. @default the global `fetch` */
+  /** The function that sends requests. @default the global `fetch` */
   readonly fetch?: typeof globalThis.fetch;
-  /** Until the answer to one try must be there, in milliseconds. @default 30000 */
+  /** The time limit for the response to one attempt, in milliseconds. @default 30000 */
   readonly timeoutMs?: number;
   readonly retry?: Partial<RetryOptions>;
 }
 
-/** What each call may say. */
+/** The options of every call. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** Until the answer to one try must be there, in milliseconds. @default that of the client */
+  /** The time limit for the response to one attempt, in milliseconds. @default the time limit of the client */
   readonly timeoutMs?: number;
 }
 
-/** A request, and whether a second effect of it would be harmless. */
+/** A request to send. */
 export interface Call extends CallOptions {
   readonly method: string;
-  /** Below the base address, with the query string. */
+  /** The path below the base address, with the query string. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly content?: unknown;
+  /** The exact body, instead of `content`. `headers` has its type. */
+  readonly body?: string | Blob | Uint8Array<ArrayBuffer>;
+  /** Whether a second effect of the request would do no harm. */
   readonly isRepeatable: boolean;
-  /** The body of the response is a stream. The time-out ends with its headers. */
+  /** Whether the body of the response is a stream. The time limit then ends with the headers. */
   readonly isStream?: boolean;
-  /** Failures that can pass do not end the call: it is tried until it succeeds or is aborted. */
+  /** Whether to repeat the request after temporary failures until it succeeds or is aborted. */
   readonly isPatient?: boolean;
 }
 
-/** A success. */
+/** The media type of update operators. */
+export const updateType = "application/vnd.holdfast.update+json";
+
+/** A successful response. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** What its JSON says; `undefined` without content. For a stream, the `ReadableStream`, or null. */
+  /** The JSON value of the body; `undefined` without a body. For a stream, the `ReadableStream` or null. */
   readonly body: unknown;
-  /** Whether an earlier try, whose answer was lost, may have taken effect. */
+  /** The Authorization header of the request. */
+  readonly credential: string | undefined;
+  /** Whether an earlier attempt may have taken effect, because its response was lost. */
   readonly afterLostAnswer: boolean;
 }
 
 export type Send = (call: Call) => Promise<Answer>;
 
-/** What sends; it throws ProblemError, NetworkError, or the reason of the signal that was aborted. */
+/** Creates the function that sends requests. It throws ProblemError, NetworkError, or the reason of an aborted signal. */
 export function createTransport(options: ClientOptions): Send {
   const retry = { ...defaultRetry, ...options.retry };
   return async (call) => {
@@ -78,7 +86,7 @@ type Tried =
   | (Failure & { kind: "network"; error: NetworkError })
   | (Failure & { kind: "answer" } & Omit<Answer, "afterLostAnswer">);
 
-/** `undefined` where it is not to be sent again. */
+/** The wait before the next attempt, in milliseconds; `undefined` if no attempt follows. */
 function waitBefore(
   tried: Tried,
   { isRepeatable, isPatient = false }: Call,
@@ -102,11 +110,13 @@ async function attempt(options: ClientOptions, call: Call): Promise<Tried> {
   const timer = setTimeout(() => timeout.abort(), call.timeoutMs ?? options.timeoutMs ?? 30_000);
   const signal = call.signal === undefined ? timeout.signal : AbortSignal.any([call.signal, timeout.signal]);
   const headers = await headersOf(options, call);
-  const body = call.content === undefined ? {} : { body: JSON.stringify(call.content) };
+  const content = call.body ?? (call.content === undefined ? undefined : JSON.stringify(call.content));
+  const body = content === undefined ? {} : { body: content };
   try {
     const response = await send(addressOf(options, call), { method: call.method, headers, signal, ...body });
-    if (call.isStream && response.ok) return toStream(response);
-    return toAnswer(response, await response.text());
+    const { Authorization: credential } = headers;
+    if (call.isStream && response.ok) return toStream(response, credential);
+    return toAnswer(response, await response.text(), credential);
   } catch (cause) {
     call.signal?.throwIfAborted();
     const what = `${call.method} ${addressOf(options, call)}`;
@@ -138,24 +148,25 @@ async function headersOf(
   };
 }
 
-function toStream({ status, headers, body }: Response): Tried {
-  return { kind: "answer", status, headers, body, code: undefined };
+function toStream({ status, headers, body }: Response, credential: string | undefined): Tried {
+  return { kind: "answer", status, headers, body, credential, code: undefined };
 }
 
-function toAnswer({ status, headers }: Response, text: string): Tried {
+function toAnswer({ status, headers }: Response, text: string, credential: string | undefined): Tried {
   if (status < 400)
     return {
       kind: "answer",
       status,
       headers,
       body: text === "" ? undefined : JSON.parse(text),
+      credential,
       code: undefined,
     };
   const body = parseProblem(text);
-  return { kind: "answer", status, headers, body, code: body?.code };
+  return { kind: "answer", status, headers, body, credential, code: body?.code };
 }
 
-/** What a proxy answers may be anything. */
+/** The problem in a response. A response from a proxy can contain anything. */
 function parseProblem(text: string): { code?: string } | undefined {
   try {
     return JSON.parse(text) ?? undefined;

@@ -110,7 +110,7 @@ export default defineConfig({
           },
           landlocked: { type: "boolean" },
           borders: { type: "array", items: alpha3, uniqueItems: true },
-          // Square kilometres; -1 where nobody knows.
+          // Square kilometres; -1 if unknown.
           area: { type: "number", minimum: -1 },
           flag: { type: "string", maxLength: 10 },
           demonyms: byLanguage(demonym),

@@ -12,6 +12,8 @@ import { defaultRules, type Rules } from "./rules.ts";
 export interface Access {
   /** What a caller can do in a collection. */
   permit(collection: string, principal: Principal | undefined): Permit;
+  /** The rules of a collection, as the configuration declares them. */
+  rulesOf(collection: string): Rules;
   /** The collection as the caller sees it: without hidden attributes. */
   viewFor(collection: Collection, principal: Principal | undefined): Collection;
   /** Whether the caller can write to any collection. */
@@ -41,6 +43,7 @@ export function compileAccess(
   const viewFor = createViews();
   return {
     permit,
+    rulesOf: (name) => rules.get(name) ?? defaultRules,
     viewFor,
     listFilters: (name) => filtersOf(rules.get(name) ?? defaultRules),
     rights: (principal) => rightsOf(collections, { permit, viewFor }, principal),

@@ -1,4 +1,4 @@
-/** Reads the rule that says who administers the service over HTTP: `auth.administrators`. */
+/** The rule for who administers the service over HTTP, `auth.administrators`: reads it and applies it to a caller. */
 import { shortJson } from "../collection/messages.ts";
 import { readEach } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";

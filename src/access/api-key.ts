@@ -56,6 +56,11 @@ export function prefixOf(key: string): string {
   return key.slice(0, prefixLength);
 }
 
+/** Whether a text can be the public part of a key. */
+export function isKeyPrefix(text: string): boolean {
+  return text.length === prefixLength && /^hf_[0-9a-z]+$/.test(text);
+}
+
 /** What the store keeps of a key. One round of SHA-256 is enough, because 256 random bits cannot be guessed. */
 export function hashKey(key: string): Buffer {
   return hash("sha256", key, "buffer");

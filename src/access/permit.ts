@@ -34,8 +34,8 @@ function ruleOf(rules: Rules, action: Action, principal: Principal | undefined):
   return action === "list" && rules.list !== rules.read ? both(allowed, rules.read(principal)) : allowed;
 }
 
-/** Scopes never add a permission. Without scopes, only the rules decide. */
-function isInScope(principal: Principal | undefined, collection: string, action: Action): boolean {
+/** Whether the scopes of a credential include an action. Scopes never add a permission. Without scopes, only the rules decide. */
+export function isInScope(principal: Principal | undefined, collection: string, action: Action): boolean {
   if (principal?.scopes === undefined) return true;
   const needed = scopeOf(action);
   return principal.scopes.some((scope) => scope.collection === collection && scope.action === needed);

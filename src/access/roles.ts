@@ -28,6 +28,15 @@ export function rolesOfAdministrators(rules: readonly AdministratorRule[]): Name
   return rules.flatMap((rule) => ("role" in rule ? [{ name: rule.role, at: "auth.administrators" }] : []));
 }
 
+/** The roles that keys made over HTTP can have, unless the configuration lists them. Administrators cannot make others like them. */
+export function defaultKeyRoles(
+  named: readonly NamedRole[],
+  administrators: readonly AdministratorRule[],
+): readonly string[] {
+  const theirs = rolesOfAdministrators(administrators).map(({ name }) => name);
+  return [...new Set(named.map(({ name }) => name))].filter((name) => !theirs.includes(name)).sort();
+}
+
 function rolesOf(rule: unknown, at: string): NamedRole[] {
   if (Array.isArray(rule)) return rule.flatMap((each: unknown, n) => rolesOf(each, `${at}[${n}]`));
   return isObject(rule) && typeof rule.role === "string" ? [{ name: rule.role, at: `${at}.role` }] : [];

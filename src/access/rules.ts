@@ -4,8 +4,7 @@ import { didYouMean, shortJson, withKnownMembers } from "../collection/messages.
 import { readEach, readMembers, StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
-import type { Filter } from "../query/filter.ts";
-import { allOf } from "../query/filter.ts";
+import { allOf, type Filter } from "../query/filter.ts";
 import { type Action, actions, shorthands } from "./actions.ts";
 import type { Principal } from "./principal.ts";
 import { type FilterFor, readWhere } from "./where.ts";
@@ -18,6 +17,22 @@ export interface CompiledRule {
   (principal: Principal | undefined): AllowedResources;
   /** The filters that results can contain. Samples replace the values that depend on the caller. @default none */
   readonly filters?: readonly Filter[];
+  /** The rules, as the configuration declares them. One of them is enough. @default none */
+  readonly alternatives?: readonly RuleAlternative[];
+}
+
+/** One rule of a configuration. */
+export interface RuleAlternative {
+  /** Its place, such as `collections.topics.access.write[0]`; `undefined` for the rule of a collection without `access`. */
+  at: string | undefined;
+  /** The rule as it is declared. */
+  declared: unknown;
+  /** The role that a caller needs. */
+  role?: string | undefined;
+  /** The filter for the resources. */
+  where?: FilterFor | undefined;
+  /** The resources that it allows a caller. */
+  allows(principal: Principal | undefined): AllowedResources;
 }
 
 /** The rule for each action. */
@@ -25,15 +40,19 @@ export type Rules = Readonly<Record<Action, CompiledRule>>;
 
 const nobody: CompiledRule = () => "nothing";
 
-const ifAuthenticated: CompiledRule = (principal) => (principal === undefined ? "nothing" : "everything");
+function ifAuthenticated(principal: Principal | undefined): AllowedResources {
+  return principal === undefined ? "nothing" : "everything";
+}
+
+const defaultRule = ruleOf([{ at: undefined, declared: "authenticated", allows: ifAuthenticated }]);
 
 /** The rules of a collection without `access`. */
 export const defaultRules: Rules = {
-  list: ifAuthenticated,
-  read: ifAuthenticated,
-  create: ifAuthenticated,
-  update: ifAuthenticated,
-  delete: ifAuthenticated,
+  list: defaultRule,
+  read: defaultRule,
+  create: defaultRule,
+  update: defaultRule,
+  delete: defaultRule,
 };
 
 /**
@@ -80,12 +99,19 @@ function shorthandOf(action: Action): string {
 
 /** Reads one rule, or a list of rules of which one is enough. */
 function readAnyOf(declared: unknown, at: string, collection: () => Collection): CompiledRule {
-  if (!Array.isArray(declared)) return readRule(declared, at, collection);
+  if (!Array.isArray(declared)) return ruleOf([readRule(declared, at, collection)]);
   if (declared.length === 0)
     throw new StartError(`${at} is an empty list. If that is what you mean, write "nobody".`);
-  const rules = readEach(declared as unknown[], (each, n) => readRule(each, `${at}[${n}]`, collection));
-  const rule = (principal: Principal | undefined) => anyOf(rules.map((each) => each(principal)));
-  return Object.assign(rule, { filters: rules.flatMap(({ filters = [] }) => filters) });
+  return ruleOf(readEach(declared as unknown[], (each, n) => readRule(each, `${at}[${n}]`, collection)));
+}
+
+function ruleOf(alternatives: readonly RuleAlternative[]): CompiledRule {
+  const [first, ...others] = alternatives;
+  const isOne = first !== undefined && others.length === 0;
+  const rule = (principal: Principal | undefined) =>
+    isOne ? first.allows(principal) : anyOf(alternatives.map((each) => each.allows(principal)));
+  const filters = alternatives.flatMap(({ where }) => (where === undefined ? [] : [where.sample]));
+  return Object.assign(rule, { filters, alternatives });
 }
 
 function anyOf(alternatives: readonly AllowedResources[]): AllowedResources {
@@ -103,16 +129,16 @@ export function both(a: AllowedResources, b: AllowedResources): AllowedResources
   return b === "everything" ? a : allOf([a, b]);
 }
 
-const namedRules: Readonly<Record<string, CompiledRule>> = {
+const namedRules: Readonly<Record<string, RuleAlternative["allows"]>> = {
   public: () => "everything",
   authenticated: ifAuthenticated,
   nobody,
 };
 
-function readRule(declared: unknown, at: string, collection: () => Collection): CompiledRule {
+function readRule(declared: unknown, at: string, collection: () => Collection): RuleAlternative {
   if (typeof declared === "string") {
-    const rule = Object.hasOwn(namedRules, declared) ? namedRules[declared] : undefined;
-    if (rule !== undefined) return rule;
+    const allows = Object.hasOwn(namedRules, declared) ? namedRules[declared] : undefined;
+    if (allows !== undefined) return { at, declared, allows };
     const advice = didYouMean(declared, Object.keys(namedRules));
     throw new StartError(
       `${at}: ${shortJson(declared)} is not a rule.${advice} To name a role, write { role: ${shortJson(declared)} }.`,
@@ -133,7 +159,7 @@ function readParts(
   declared: Record<string, unknown>,
   at: string,
   collection: () => Collection,
-): CompiledRule {
+): RuleAlternative {
   const faults = new StartFaults();
   const refuse = (name: string) => `${at}.${name} is not part of a rule.`;
   withKnownMembers(declared, { ...parts, refuse }, faults);
@@ -144,16 +170,18 @@ function readParts(
     Object.hasOwn(declared, "where") ? readWhere(declared.where, at, collection()) : undefined,
   );
   faults.throwIfAny();
-  return compileRule(readRoleOf(), readWhereOf());
+  const [role, where] = [readRoleOf(), readWhereOf()];
+  return { at, declared, role, where, allows: (principal) => allowedBy(role, where, principal) };
 }
 
 /** A rule with a role and a filter needs both. */
-function compileRule(role: string | undefined, where: FilterFor | undefined): CompiledRule {
-  const rule = (principal: Principal | undefined) => {
-    if (role !== undefined && principal?.roles.includes(role) !== true) return "nothing";
-    return where === undefined ? "everything" : (where(principal) ?? "nothing");
-  };
-  return Object.assign(rule, { filters: where === undefined ? [] : [where.sample] });
+function allowedBy(
+  role: string | undefined,
+  where: FilterFor | undefined,
+  principal: Principal | undefined,
+): AllowedResources {
+  if (role !== undefined && principal?.roles.includes(role) !== true) return "nothing";
+  return where === undefined ? "everything" : (where(principal) ?? "nothing");
 }
 
 function readRole(declared: unknown, at: string): string {

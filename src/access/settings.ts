@@ -8,6 +8,8 @@ export interface AuthSettings {
   jwt: JwtSettings | undefined;
   /** The administrators of the service over HTTP: callers that match one of these rules. @default [] */
   administrators?: readonly AdministratorRule[];
+  /** The roles that administrators can give to keys over HTTP. @default the roles in the rules of collections */
+  keyRoles?: readonly string[];
 }
 
 /** The issuer whose tokens the service accepts, and how it reads them. */

@@ -1,12 +1,14 @@
 /** The filters of rules. A value in them can name the caller, such as "$subject". For each caller, it becomes a normal filter. */
+import { attributeInfo } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { shortJson } from "../collection/messages.ts";
+import { formatPath } from "../collection/paths.ts";
+import { forwardName } from "../collection/relations.ts";
 import { readEach } from "../errors/start-faults.ts";
 import { StartError, toSentence } from "../errors.ts";
 import { isBadString, isObject } from "../json/values.ts";
-import type { Filter } from "../query/filter.ts";
-import { matchesAll } from "../query/filter.ts";
-import { readFilter } from "../query/filter-json.ts";
+import { type Filter, leavesOf, matchesAll } from "../query/filter.ts";
+import { readOwnFilter } from "../query/filter-json.ts";
 import { emptyFilterSize } from "../query/reading.ts";
 import { inBody, Violations } from "../query/violations.ts";
 import { claimAt, type Principal } from "./principal.ts";
@@ -16,16 +18,21 @@ export interface FilterFor {
   (principal: Principal | undefined): Filter | undefined;
   /** The filter with samples for the values that depend on the caller. */
   readonly sample: Filter;
+  /** The names in the filter for which the caller has no value that a filter can use. */
+  missing(principal: Principal | undefined): readonly string[];
 }
 
 /** Reads the filter of a rule. Throws StartError with every fault, each with the place `at`. */
 export function readWhere(declared: unknown, at: string, collection: Collection): FilterFor {
   const names = [...namesIn(declared)];
   requireNames(names, at);
-  const read = (resolve: Resolve) => readAs(substitute(declared, resolve), collection);
+  const read = (resolve: ResolveRef) => readAs(substitute(declared, resolve), collection);
   const { filter, violations } = read(samplesFor(names, read));
   requireUsefulFilter(filter, violations, at);
-  if (names.length === 0) return Object.assign(() => filter, { sample: filter });
+  requireOwnAttributes(filter, at, collection);
+  const missing = (principal: Principal | undefined) =>
+    names.filter((name) => principal === undefined || valueFor(name, principal) === undefined);
+  if (names.length === 0) return Object.assign(() => filter, { sample: filter, missing });
   const filterFor = (principal: Principal | undefined) => {
     if (principal === undefined) return undefined;
     const values = new Map(names.map((name) => [name, valueFor(name, principal)]));
@@ -33,11 +40,11 @@ export function readWhere(declared: unknown, at: string, collection: Collection)
     const own = read((name) => values.get(name));
     return own.violations.all.length === 0 ? own.filter : undefined;
   };
-  return Object.assign(filterFor, { sample: filter });
+  return Object.assign(filterFor, { sample: filter, missing });
 }
 
 /** Returns the value of a name in the filter. */
-type Resolve = (name: string) => unknown;
+type ResolveRef = (name: string) => unknown;
 
 interface ReadFilter {
   filter: Filter;
@@ -47,7 +54,7 @@ interface ReadFilter {
 function readAs(value: unknown, collection: Collection): ReadFilter {
   const violations = new Violations();
   const reading = { collection, violations, used: emptyFilterSize() };
-  return { filter: readFilter(value, inBody("where"), reading), violations };
+  return { filter: readOwnFilter(value, inBody("where"), reading), violations };
 }
 
 function requireUsefulFilter(filter: Filter, violations: Violations, at: string): void {
@@ -57,6 +64,19 @@ function requireUsefulFilter(filter: Filter, violations: Violations, at: string)
     throw new StartError(
       `${at}: "where" is true for every resource. If that is what you mean, write "public".`,
     );
+}
+
+/** An open schema allows any attribute, but in a list the same name leads to a related resource. */
+function requireOwnAttributes(filter: Filter, at: string, collection: Collection): void {
+  const relations = collection.references.map(forwardName);
+  for (const { path } of leavesOf(filter)) {
+    const [first, ...rest] = path;
+    if (rest.length === 0 || !relations.includes(first) || attributeInfo(collection, [first]).isDeclared)
+      continue;
+    throw new StartError(
+      `${at}: "where" names ${shortJson(formatPath(path))}, but ${shortJson(first)} is a relation, and rules cannot use attributes of related resources.`,
+    );
+  }
 }
 
 const subject = "$subject";
@@ -84,7 +104,7 @@ function notAName(value: string): string {
   return `${shortJson(value)} is not known. Use "$subject" or a claim such as "$claims.tenant". For a text that begins with "$", write ${shortJson(`$${value}`)}.`;
 }
 
-function substitute(value: unknown, resolve: Resolve): unknown {
+function substitute(value: unknown, resolve: ResolveRef): unknown {
   if (isName(value)) return resolve(value);
   if (typeof value === "string") return value.startsWith("$$") ? value.slice(1) : value;
   if (Array.isArray(value)) return value.map((item: unknown) => substitute(item, resolve));
@@ -96,7 +116,7 @@ function substitute(value: unknown, resolve: Resolve): unknown {
 const samples: readonly unknown[] = ["a", 1, true, ["a"], [1]];
 
 /** Chooses the samples with which the filter has the fewest faults. The remaining faults are independent of the caller. */
-function samplesFor(names: readonly string[], read: (resolve: Resolve) => ReadFilter): Resolve {
+function samplesFor(names: readonly string[], read: (resolve: ResolveRef) => ReadFilter): ResolveRef {
   const chosen = new Map<string, unknown>();
   const resolve = (name: string) => (chosen.has(name) ? chosen.get(name) : "a");
   for (const name of names) {

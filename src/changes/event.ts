@@ -30,7 +30,7 @@ export interface EventParts {
 }
 
 /**
- * What a change is for a subscriber: a resource that enters the view is created, and one that leaves it is deleted.
+ * The kind of a change for a subscriber: a resource that enters the view is created, and a resource that leaves it is deleted.
  * `undefined`: the subscriber does not see it before or after the change.
  */
 export function kindFor(view: View, change: LoggedChange): ChangeKind | undefined {

@@ -1,4 +1,5 @@
 /** The feed: the events of some collections for one subscriber, page by page from a position. */
+import { hash } from "node:crypto";
 import type { ChangeKind, LoggedChange } from "../store/change-log.ts";
 import { type EventParts, eventText, kindFor, type View } from "./event.ts";
 import type { SharedLog } from "./log.ts";
@@ -11,12 +12,14 @@ export interface FeedParts extends EventParts {
 
 /** Where a page ends. */
 export interface PageEnd {
-  /** Events. A page can have more, to keep the changes of one commit together. */
+  /** Events. Unless it splits commits, a page can have more, to keep the changes of one commit together. */
   events: number;
   /** Text of the events, in characters. */
   text: number;
   /** Whether subscribers that wait for commits share the read. Otherwise the page has every confirmed change. */
   isShared: boolean;
+  /** Whether a page can end inside a commit. @default false */
+  splitsCommits?: boolean;
 }
 
 /** One event of a feed. */
@@ -41,7 +44,7 @@ export interface FeedPage {
   isEnd: boolean;
 }
 
-/** A page looks at no more changes, so that it takes milliseconds even if the subscriber sees none of them. */
+/** The most changes that one page reads. It takes only milliseconds, even if the subscriber sees none of them. */
 const maxLookedAt = 2_000;
 
 /**
@@ -55,7 +58,7 @@ export async function readFeed(
   end: PageEnd,
 ): Promise<FeedPage> {
   const page = new PageDraft(parts, from, end);
-  for (const view of views) {
+  for (const view of inFairOrder(views, parts.positions.format(from))) {
     const { name } = view.collection;
     for (let isRead = false; !isRead; ) {
       if (page.isFull) return page.finish(false);
@@ -64,6 +67,16 @@ export async function readFeed(
     }
   }
   return page.finish(true);
+}
+
+/**
+ * The views in an order that depends on the position, so that a busy collection does not delay the others page after page. The
+ * text of a position is encrypted: so the first view is practically random.
+ */
+function inFairOrder(views: readonly View[], position: string): readonly View[] {
+  if (views.length < 2) return views;
+  const first = hash("sha256", position, "buffer").readUInt32BE() % views.length;
+  return [...views.slice(first), ...views.slice(0, first)];
 }
 
 /** A page while it is read. */
@@ -94,7 +107,8 @@ class PageDraft {
   take(view: View, changes: readonly LoggedChange[]): boolean {
     for (const [index, change] of changes.entries()) {
       this.#lookedAt++;
-      const isWithin = change.group !== undefined && changes[index + 1]?.group === change.group;
+      const isSame = change.group !== undefined && changes[index + 1]?.group === change.group;
+      const isWithin = isSame && this.#end.splitsCommits !== true;
       if (!isWithin) this.#advance(markOf(view.collection.name, change));
       this.#add(view, change);
       if (!isWithin && this.isFull) return index === changes.length - 1;

@@ -31,7 +31,7 @@ export function idFrame(positions: Positions, position: Position): string {
   return `${idLine(positions, position)}\n`;
 }
 
-/** The line that tells the client from where it can continue. */
+/** The line with the position from which the client can continue. */
 export function idLine(positions: Positions, position: Position): string {
   return `id: ${positions.format(position)}\n`;
 }

@@ -1,4 +1,4 @@
-/** Reads the change log for all subscribers: those at the same place share one read. */
+/** Reads the change log for all subscribers. Subscribers at the same place share one read. */
 import type { LoggedChange, LogHead, LogSlice } from "../store/change-log.ts";
 import type { HistoryStore } from "../store/store.ts";
 import type { CommitWatch } from "./commit-watch.ts";
@@ -42,7 +42,7 @@ export class SharedLog {
     maxSize: maxKeptBytes,
     sizeOf: ({ changes }) => 2 * textOf(changes),
   });
-  /** The place of each collection that was asked for last. */
+  /** The last requested place of each collection. */
   readonly #latest = new Map<string, Mark>();
 
   constructor(store: HistoryStore, watch: CommitWatch) {
@@ -89,7 +89,7 @@ export class SharedLog {
     );
   }
 
-  /** The place after the change with a sequence. At once if it was asked for last. */
+  /** The place after the change with a sequence. Without a promise if it is the last requested place. */
   markAt(collection: string, sequence: number): Mark | Promise<Mark> {
     const known = this.#latest.get(collection);
     return known?.sequence === sequence ? known : this.#readMark(collection, sequence);
@@ -134,7 +134,7 @@ function lacksText({ kind, superseded, text }: LoggedChange): boolean {
   return (kind !== "created" && superseded === undefined) || (kind !== "deleted" && text === undefined);
 }
 
-/** The changes without the last commit, which may go on behind them. A commit of one change has no group. */
+/** The changes without the last commit, which may continue after them. A commit of one change has no group. */
 function wholeCommits(changes: readonly LoggedChange[]): readonly LoggedChange[] {
   const group = changes.at(-1)?.group;
   if (group === undefined) return changes;

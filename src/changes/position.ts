@@ -2,7 +2,9 @@
  * Positions in the change log, and ids of events, as texts that clients do not read. They hide the sequences of collections:
  * a sequence would reveal how much others write.
  */
-import { createCipheriv, createDecipheriv, createHmac, hash } from "node:crypto";
+import { type Cipheriv, createCipheriv, createDecipheriv, createHmac, hash } from "node:crypto";
+import { crc32 } from "node:zlib";
+import { LRUCache } from "lru-cache";
 import type { LoggedKey } from "../store/change-log.ts";
 
 /** A place in the change log of one collection: after the change with this sequence, or before all changes. */
@@ -27,7 +29,10 @@ export type ReadPosition =
 /** Makes and reads the texts. */
 export interface Positions {
   format(position: Position): string;
-  /** `isOpen`: the position can lack some of the collections, which are new since then. */
+  /**
+   * `isOpen`: the position can lack some of the collections, which are new since then, and can have others, which the caller
+   * can no longer list. The result leaves these out.
+   */
   read(text: string, collections: readonly string[], isOpen: boolean): ReadPosition;
   /** The id of the event of a change. It differs from all others of the store. */
   eventId(collection: string, sequence: number): string;
@@ -47,21 +52,19 @@ export function checkOf({ id, version, kind, at }: LoggedKey): string {
 
 /** Creates the texts with the secret of the store. `secret` is first called when a text is made or read. */
 export function createPositions(secret: () => Buffer): Positions {
-  let made: { key: Buffer; identity: Buffer } | undefined;
+  let made: { key: Buffer; identity: Buffer; cipher: Cipheriv } | undefined;
   const keys = () => {
-    made ??= {
-      key: derive(secret(), "positions").subarray(0, sizes.block),
-      identity: derive(secret(), "identity").subarray(0, sizes.identity),
-    };
+    made ??= keysOf(secret());
     return made;
   };
+  const blockOf = createBlocks();
   const formatted = new WeakMap<Position, string>();
   return {
     format: (position) => {
       const known = formatted.get(position);
       if (known !== undefined) return known;
-      const { key, identity } = keys();
-      const content = Buffer.concat([identity, encrypt(key, Buffer.concat(position.map(blockOf)))]);
+      const { identity, cipher } = keys();
+      const content = Buffer.concat([identity, cipher.update(Buffer.concat(position.map(blockOf)))]);
       const text = Buffer.concat([content, checksumOf(content)]).toString("base64url");
       formatted.set(position, text);
       return text;
@@ -71,17 +74,30 @@ export function createPositions(secret: () => Buffer): Positions {
       if (content === undefined) return { kind: "invalid" };
       const { key, identity } = keys();
       if (!content.subarray(0, sizes.identity).equals(identity)) return { kind: "foreign" };
-      const position = marksOf(decrypt(key, content.subarray(sizes.identity)), collections);
-      const isWhole = position !== undefined && (isOpen || position.length === collections.length);
-      return isWhole ? { kind: "position", position } : { kind: "invalid" };
+      const blocks = decrypt(key, content.subarray(sizes.identity));
+      const position = marksOf(blocks, collections);
+      const isExact =
+        position.length === collections.length && blocks.length === position.length * sizes.block;
+      return isOpen || isExact ? { kind: "position", position } : { kind: "invalid" };
     },
-    eventId: (collection, sequence) =>
-      encrypt(keys().key, blockOf({ collection, sequence, check: ofEvent })).toString("base64url"),
+    eventId: (collection, sequence) => {
+      const block = keys().cipher.update(blockOf({ collection, sequence, check: ofEvent }));
+      return `e${block.toString("base64url")}`; // a command line would take a "-" at the start for an option
+    },
   };
 }
 
 /** In the block of an event's id. No position has it, because it would need the same check. */
 const ofEvent = "ffffffffff";
+
+function keysOf(secret: Buffer): { key: Buffer; identity: Buffer; cipher: Cipheriv } {
+  const key = derive(secret, "positions").subarray(0, sizes.block);
+  return {
+    key,
+    identity: derive(secret, "identity").subarray(0, sizes.identity),
+    cipher: createCipheriv(algorithm, key, null).setAutoPadding(false),
+  };
+}
 
 function derive(secret: Buffer, purpose: string): Buffer {
   return createHmac("sha256", secret)
@@ -90,7 +106,9 @@ function derive(secret: Buffer, purpose: string): Buffer {
 }
 
 function checksumOf(content: Buffer): Buffer {
-  return hash("sha256", content, "buffer").subarray(0, sizes.checksum);
+  const checksum = Buffer.allocUnsafe(sizes.checksum);
+  checksum.writeUInt32BE(crc32(content));
+  return checksum;
 }
 
 /** The bytes of a text without its checksum; `undefined` if any character is wrong. */
@@ -108,21 +126,32 @@ function nameHash(collection: string): Buffer {
   return hash("sha256", collection, "buffer").subarray(0, sizes.name);
 }
 
-function blockOf({ collection, sequence, check }: Mark): Buffer {
-  const number = Buffer.alloc(sizes.sequence);
-  number.writeUIntBE(sequence, 0, sizes.sequence);
-  return Buffer.concat([nameHash(collection), number, Buffer.from(check, "hex")]);
+/** Makes the blocks of marks. It keeps the hashes of recent names, because each event needs one. */
+function createBlocks(): (mark: Mark) => Buffer {
+  const hashes = new LRUCache<string, Buffer>({ max: 1_000 });
+  return ({ collection, sequence, check }) => {
+    let name = hashes.get(collection);
+    if (name === undefined) {
+      name = nameHash(collection);
+      hashes.set(collection, name);
+    }
+    const block = Buffer.allocUnsafe(sizes.block);
+    name.copy(block);
+    block.writeUIntBE(sequence, sizes.name, sizes.sequence);
+    block.write(check, sizes.name + sizes.sequence, "hex");
+    return block;
+  };
 }
 
-/** The marks in blocks; `undefined` if one is not of these collections, or two are of the same. */
-function marksOf(blocks: Buffer, collections: readonly string[]): Position | undefined {
+/** The marks of these collections, each once, in blocks. */
+function marksOf(blocks: Buffer, collections: readonly string[]): Position {
   const names = new Map(collections.map((name) => [nameHash(name).toString("hex"), name]));
   const marks: Mark[] = [];
   for (let start = 0; start < blocks.length; start += sizes.block) {
     const block = blocks.subarray(start, start + sizes.block);
     const hashed = block.toString("hex", 0, sizes.name);
     const collection = names.get(hashed);
-    if (collection === undefined) return undefined;
+    if (collection === undefined) continue;
     names.delete(hashed);
     marks.push({
       collection,
@@ -133,13 +162,11 @@ function marksOf(blocks: Buffer, collections: readonly string[]): Position | und
   return marks;
 }
 
-/** Each block alone: a block is never the same for two places, and it needs no secret about the others. */
+/**
+ * Each block alone: a block is never the same for two places, and it needs no secret about the others. So one cipher encrypts
+ * all of them, and gives each block at once.
+ */
 const algorithm = "aes-128-ecb";
-
-function encrypt(key: Buffer, blocks: Buffer): Buffer {
-  const cipher = createCipheriv(algorithm, key, null).setAutoPadding(false);
-  return Buffer.concat([cipher.update(blocks), cipher.final()]);
-}
 
 function decrypt(key: Buffer, blocks: Buffer): Buffer {
   const decipher = createDecipheriv(algorithm, key, null).setAutoPadding(false);

@@ -1,13 +1,13 @@
-/** Reads of the change log that many subscribers share, because they are at the same place. */
+/** Shares reads of the change log between subscribers at the same place. It does not know what a read returns. */
 import { LRUCache } from "lru-cache";
 
-/** Something that was read from a place on. */
+/** The result of a read that starts at a place. */
 interface Read {
-  /** Whether there was nothing further. */
+  /** Whether the read reached the end of the log. */
   isEnd: boolean;
 }
 
-/** How long a read is kept for others, in milliseconds. After that, an erased resource is gone from memory too. */
+/** How long a result is kept, in milliseconds. This is also how long the memory can contain an erased resource. */
 const keptMs = 1_000;
 
 /** The reads of one kind. */
@@ -16,15 +16,16 @@ export class SharedReads<T extends Read> {
   readonly #underWay = new Map<string, Promise<T>>();
   readonly #sizeOf: (read: T) => number;
 
-  /** `sizeOf` gives the memory that a read needs, in bytes; 0 if it found nothing, and is not kept. */
+  /** `sizeOf` returns the memory that a result needs, in bytes, or 0 if the read found nothing. Such a result is not kept. */
   constructor({ maxSize, sizeOf }: { maxSize: number; sizeOf: (read: T) => number }) {
     this.#sizeOf = sizeOf;
     this.#kept = new LRUCache({ maxSize, ttl: keptMs, sizeCalculation: (read) => sizeOf(read) + overhead });
   }
 
   /**
-   * What `read` finds from a place on. Others at the same place get the same, as long as it is kept, or while it is read. `since`
-   * names the commits that it must see: a read that began before them is not shared. `undefined`: it must see all of them.
+   * The result of `read`, which starts at a place. Other callers at the same place get the same result while it is read or kept.
+   * `since` names the commits that the read must see: a read that started before them is not shared. `undefined`: it must see
+   * all commits before this call, so it shares no read in progress.
    */
   read(place: string, since: string | undefined, read: () => Promise<T>): T | Promise<T> {
     const kept = this.#kept.get(place);
@@ -40,7 +41,7 @@ export class SharedReads<T extends Read> {
 
   async #keep(place: string, read: Promise<T>): Promise<T> {
     const found = await read;
-    // When others get it, there can be more after it.
+    // When another caller gets it, the log can be longer.
     if (this.#sizeOf(found) > 0) this.#kept.set(place, { ...found, isEnd: false });
     return found;
   }

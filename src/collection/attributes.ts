@@ -2,7 +2,7 @@
 import { isObject } from "../json/values.ts";
 import type { IdKind } from "./ids.ts";
 import { formatPath, type Path } from "./paths.ts";
-import { createResolve, groupOf, type Resolve, type Schema } from "./subschemas.ts";
+import { createResolve, groupOf, type ResolveRef, type Schema } from "./subschemas.ts";
 import { timestampNames } from "./timestamps.ts";
 
 /** The parts of a collection that decide which attributes can exist. */
@@ -33,7 +33,7 @@ export interface AttributeInfo {
 
 const anything: AttributeInfo = { isDeclared: false, types: undefined, alternatives: undefined };
 
-/** What the schema allows for the attribute at a path. If this is hard to tell, everything counts as allowed. */
+/** What the schema allows for the attribute at a path. If this is hard to find out, everything counts as allowed. */
 export function attributeInfo(collection: AttributeSource, path: Path): AttributeInfo {
   const [first, ...rest] = path;
   if (first === "id") return rest.length === 0 ? idInfo(collection) : { ...anything, alternatives: [] };
@@ -81,7 +81,7 @@ function isTimestampName(name: string): boolean {
 
 interface Declared {
   root: Schema;
-  resolve: Resolve;
+  resolve: ResolveRef;
   /** Earlier results by path, because most list requests name the same few attributes. */
   known: Map<string, AttributeInfo>;
 }
@@ -111,7 +111,7 @@ interface Level {
   certain: readonly Schema[];
 }
 
-function memberInfo(level: Level, name: string, resolve: Resolve): AttributeInfo & { next: Level } {
+function memberInfo(level: Level, name: string, resolve: ResolveRef): AttributeInfo & { next: Level } {
   const group = level.site === undefined ? new Set<Schema>() : groupOf(level.site, resolve);
   const descriptions = [...group].flatMap((schema) => propertyOf(schema, name));
   const certain = certainOf(level.certain, resolve).flatMap((schema) => propertyOf(schema, name));
@@ -146,11 +146,11 @@ function propertyOf({ properties }: Schema, name: string): unknown[] {
   return isObject(properties) && Object.hasOwn(properties, name) ? [properties[name]] : [];
 }
 
-/** Every name that can exist; `undefined` if other names can exist, or if this is hard to tell. */
+/** Every name that can exist; `undefined` if other names can exist, or if this is hard to find out. */
 function closedNames(
   site: Schema | undefined,
   group: ReadonlySet<Schema>,
-  resolve: Resolve,
+  resolve: ResolveRef,
 ): string[] | undefined {
   const all = new Set(group);
   // If an `if` matches, its attributes are allowed too.
@@ -178,7 +178,7 @@ function refusesOthers(schema: Schema): boolean {
 }
 
 /** The schemas, and all others that every value must match because of `$ref` and `allOf`. */
-function certainOf(schemas: readonly Schema[], resolve: Resolve): Schema[] {
+function certainOf(schemas: readonly Schema[], resolve: ResolveRef): Schema[] {
   const found = new Set(schemas);
   for (const { $ref, allOf } of found) {
     const more = [
@@ -193,7 +193,7 @@ function certainOf(schemas: readonly Schema[], resolve: Resolve): Schema[] {
 type Types = ReadonlySet<AttributeType> | undefined;
 
 /** The types that a schema allows. */
-function typesOf(schema: unknown, resolve: Resolve, seen: ReadonlySet<unknown>): Types {
+function typesOf(schema: unknown, resolve: ResolveRef, seen: ReadonlySet<unknown>): Types {
   if (!isObject(schema) || seen.has(schema)) return undefined;
   const inner = new Set([...seen, schema]);
   const of = (each: unknown): Types => typesOf(each, resolve, inner);

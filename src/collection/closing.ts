@@ -6,10 +6,10 @@
  * refuse the attributes of the others. For the same reason, an attribute that two branches describe stays open.
  */
 import { isObject } from "../json/values.ts";
-import { groupOf, type Resolve, type Schema, subschemasOf } from "./subschemas.ts";
+import { groupOf, type ResolveRef, type Schema, subschemasOf } from "./subschemas.ts";
 
 /** Closes the schema in place. Returns the names that each closed schema allows. */
-export function closeSchema(root: Schema, resolve: Resolve): Map<Schema, string[]> {
+export function closeSchema(root: Schema, resolve: ResolveRef): Map<Schema, string[]> {
   const known = new Map<Schema, string[]>();
   const sites = findSites(root, resolve);
   for (const site of sites) {
@@ -25,8 +25,8 @@ export function closeSchema(root: Schema, resolve: Resolve): Map<Schema, string[
   return known;
 }
 
-/** All sites, without those that two schemas describe together and the sites inside them. */
-function findSites(root: Schema, resolve: Resolve): Set<Schema> {
+/** All sites, except sites that two schemas describe together and the sites inside them. */
+function findSites(root: Schema, resolve: ResolveRef): Set<Schema> {
   const sites = new Set([root]);
   collectSites(root, sites);
   const shared = new Set<Schema>();

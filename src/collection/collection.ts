@@ -8,6 +8,7 @@ import type { IdKind } from "./ids.ts";
 import type { Index } from "./indexes.ts";
 import type { Path } from "./paths.ts";
 import type { Reference } from "./references.ts";
+import type { Relation } from "./relations.ts";
 import type { Validator } from "./resource.ts";
 import type { Unique } from "./unique.ts";
 import type { AttributeRule, AttributeVisibility } from "./visibility.ts";
@@ -26,6 +27,8 @@ export interface Collection {
   unique: readonly Unique[];
   /** Attributes that contain ids of existing resources. */
   references: readonly Reference[];
+  /** The ways to related resources, by name. */
+  relations: ReadonlyMap<string, Relation>;
   /** Whether a write to an existing resource requires a precondition, such as `If-Match`. */
   requirePreconditions: boolean;
   /** Values of attributes that a create does not contain. */
@@ -58,6 +61,7 @@ export function openCollection(name: string): Collection {
     search: [],
     unique: [],
     references: [],
+    relations: new Map(),
     requirePreconditions: false,
     defaults: [],
     timestamps: false,

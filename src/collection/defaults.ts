@@ -9,6 +9,8 @@ import { type Attributes, isAbout, type Validator } from "./resource.ts";
 /** The default of one attribute. */
 export interface Default {
   name: string;
+  /** The value in the configuration, such as `"$now"`. */
+  declared: unknown;
   /** Returns the value for one create; `undefined`: no value. */
   valueFor: (creation: Creation) => unknown;
   /** Whether the value is the subject of the caller, so a create requires a credential. */
@@ -45,7 +47,7 @@ export function readDefaults(declared: unknown, at: string, validate: () => Vali
     faults.read([name], () => {
       requireSettable(name, value, place);
       const valueFor = makerOf(name, value, { place, validate });
-      readable.push({ name, valueFor, namesCaller: value === subject });
+      readable.push({ name, declared: value, valueFor, namesCaller: value === subject });
     });
   }
   faults.read([], () => requireFit(readable, at, validate()));

@@ -2,6 +2,7 @@
 import { readEach } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { type AttributeSource, attributeInfo } from "./attributes.ts";
+import { readDistinct } from "./distinct.ts";
 import { didYouMean, shortJson } from "./messages.ts";
 import { formatPath, type Path, parsePath } from "./paths.ts";
 
@@ -22,25 +23,6 @@ const maxKeys = 5;
  */
 export function readIndexes(declared: unknown, at: string, source?: () => AttributeSource): readonly Index[] {
   return readDistinct(declared, at, (item, place) => readIndex(item, place, source));
-}
-
-/** Reads every item of a list. Throws StartError for an item that is in the list twice. */
-function readDistinct<Value>(
-  declared: unknown,
-  at: string,
-  read: (item: unknown, at: string) => Value,
-): readonly Value[] {
-  if (declared === undefined) return [];
-  if (!Array.isArray(declared)) throw new StartError(`${at} must be a list, not ${shortJson(declared)}.`);
-  const seen = new Set<string>();
-  return readEach<unknown, Value>(declared, (item, n) => {
-    const place = `${at}[${n}]`;
-    const value = read(item, place);
-    const text = JSON.stringify(value);
-    if (seen.has(text)) throw new StartError(`${place} is in the list twice. Remove one.`);
-    seen.add(text);
-    return value;
-  });
 }
 
 function readIndex(item: unknown, at: string, source: (() => AttributeSource) | undefined): Index {

@@ -1,6 +1,8 @@
 /** Parts of messages that every room uses: short values, similar names, and the check for unknown members. */
 import { distance } from "fastest-levenshtein";
 import { type StartFaults, withUnreadable } from "../errors/start-faults.ts";
+import type { Violation } from "../errors.ts";
+import { subjectAt } from "../json/pointer.ts";
 
 /** The most characters of a value in a message. */
 const maxLength = 80;
@@ -106,4 +108,24 @@ export function withKnownMembers(
     faults.add([name], `${refuse(name)} ${didYouMean(name, names).trimStart() || advice}`);
   const meant = unknown.map((name) => nearestTo(name, names)).filter((name) => name !== undefined);
   return meant.length === 0 ? given : withUnreadable(given, meant);
+}
+
+/** A sentence that suggests the nearest known name. If none is near, it lists the known names. */
+export function suggest(name: string, known: readonly string[]): string {
+  if (known.length === 0) return "None exist.";
+  const first = known.slice(0, 10).join(", ");
+  return didYouMean(name, known).trimStart() || `Known names: ${first}${known.length > 10 ? ", …" : ""}.`;
+}
+
+const maxDescribed = 3;
+
+/** What is wrong with a resource, in one line. */
+export function describeViolations(violations: readonly Violation[]): string {
+  const texts = violations
+    .slice(0, maxDescribed)
+    .map(({ pointer, detail }) =>
+      pointer === undefined || pointer === "#" ? detail : `${subjectAt(pointer, "")} ${detail}`,
+    );
+  const more = violations.length - texts.length;
+  return more > 0 ? `${texts.join("; ")}; and ${more} more` : texts.join("; ");
 }

@@ -19,10 +19,26 @@ export interface Reference {
   /** The name of the collection that contains these resources. */
   collection: string;
   onDelete: OnDelete;
+  /** The declared name of the relation to the resource; `undefined`: it is derived from the attribute (`relations.ts`). */
+  as?: string | undefined;
+  /** The declared name of the relation back; `undefined`: it is derived from the name of the collection. */
+  inverse?: string | undefined;
 }
 
-/** A reference in a configuration: the name of the collection, alone or with `onDelete`. */
-export type ReferenceDeclaration = string | { readonly collection: string; readonly onDelete?: OnDelete };
+/** The names of relations. They are also part of paths and of the parameter `embed`. */
+const relationName = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
+
+/** A reference in a configuration: the name of the collection, alone or with more. */
+export type ReferenceDeclaration =
+  | string
+  | {
+      readonly collection: string;
+      readonly onDelete?: OnDelete;
+      /** The name under which a request finds the resource: `?embed=author`. @default the attribute without "Id" */
+      readonly as?: string;
+      /** The name under which a request for the resource finds the resources that refer to it. @default the name of the collection */
+      readonly inverse?: string;
+    };
 
 const onDeletes: readonly unknown[] = ["restrict", "cascade", "clear"] satisfies OnDelete[];
 
@@ -51,11 +67,19 @@ function readOne(name: string, item: unknown, at: string): Reference {
     throw new StartError(`${at}: only attributes such as "authorId" or "author.id" can refer to resources.`);
   }
   const fields = isObject(item) ? item : { collection: item };
-  const { collection, onDelete = "restrict", ...others } = fields;
-  if (typeof collection === "string" && onDeletes.includes(onDelete) && Object.keys(others).length === 0)
-    return { path, collection, onDelete: onDelete as OnDelete };
+  const { collection, onDelete = "restrict", as, inverse, ...others } = fields;
+  if (typeof collection !== "string" || !onDeletes.includes(onDelete) || Object.keys(others).length > 0)
+    throw new StartError(
+      `${at} must be a collection such as "users" or { "collection": "users", "onDelete": "restrict" | "cascade" | "clear", "as": "author", "inverse": "articles" }, not ${shortJson(item)}.`,
+    );
+  const names = { as: readRelationName(as, `${at}.as`), inverse: readRelationName(inverse, `${at}.inverse`) };
+  return { path, collection, onDelete: onDelete as OnDelete, ...names };
+}
+
+function readRelationName(name: unknown, at: string): string | undefined {
+  if (name === undefined || (typeof name === "string" && relationName.test(name))) return name;
   throw new StartError(
-    `${at} must be a collection such as "users" or { "collection": "users", "onDelete": "restrict" | "cascade" | "clear" }, not ${shortJson(item)}.`,
+    `${at} must be a letter followed by up to 62 letters, digits, "_" or "-", not ${shortJson(name)}.`,
   );
 }
 

@@ -6,8 +6,11 @@ import { type IdKind, idJson } from "./ids.ts";
 /** The attributes of a resource: its members without `id`. */
 export type Attributes = Record<string, unknown>;
 
-/** Returns the violations of attributes (without `id`); empty if they fit the schema. */
-export type Validator = (attributes: Attributes) => readonly Violation[];
+/**
+ * Returns the violations of attributes (without `id`); empty if they fit the schema. `before` returns the attributes that a
+ * write replaces.
+ */
+export type Validator = (attributes: Attributes, before?: () => Attributes) => readonly Violation[];
 
 /** A violation of one attribute. */
 export function attributeViolation(name: string, code: string, detail: string): Violation {

@@ -8,7 +8,7 @@ import {
   createResolve,
   groupOf,
   keywords,
-  type Resolve,
+  type ResolveRef,
   type Schema,
   schemasReachedFrom,
   subschemasOf,
@@ -22,7 +22,7 @@ const dialect = "https://json-schema.org/draft/2020-12/schema";
 /** A valid schema, and the function that resolves its references. */
 export interface CheckedSchema {
   root: Schema;
-  resolve: Resolve;
+  resolve: ResolveRef;
 }
 
 /** Adds a fault: its place in the schema, and the message. */
@@ -209,7 +209,7 @@ function requireDistinctAnchors(found: ReadonlyMap<Schema, readonly string[]>, r
 interface ReferenceContext {
   path: readonly string[];
   found: ReadonlyMap<Schema, readonly string[]>;
-  resolve: Resolve;
+  resolve: ResolveRef;
   refuse: Refuse;
 }
 
@@ -221,7 +221,11 @@ function requireReference({ $ref }: Schema, { path, found, resolve, refuse }: Re
 }
 
 /** Of the schemas that refer to each other in a circle, refuses the first one. */
-function requireEnds(found: ReadonlyMap<Schema, readonly string[]>, resolve: Resolve, refuse: Refuse): void {
+function requireEnds(
+  found: ReadonlyMap<Schema, readonly string[]>,
+  resolve: ResolveRef,
+  refuse: Refuse,
+): void {
   const reported = new Set<Schema>();
   for (const [each, path] of found) {
     const reached = schemasReachedFrom(each, resolve);

@@ -78,10 +78,10 @@ function partsOf(value: unknown, holds: Holds): [segments: string[], part: unkno
 }
 
 /** Finds the schema that a `$ref` leads to; `undefined` if it does not exist. */
-export type Resolve = (ref: string) => unknown;
+export type ResolveRef = (ref: string) => unknown;
 
 /** Resolves `#`, `#/a/pointer` and `#anchor` in a root schema, and nothing outside of it. */
-export function createResolve(root: Schema): Resolve {
+export function createResolve(root: Schema): ResolveRef {
   let anchors: Map<string, Schema> | undefined;
   return (ref) => {
     if (!ref.startsWith("#")) return undefined;
@@ -123,7 +123,7 @@ function follow(root: unknown, pointer: string): unknown {
 }
 
 /** The schema and all others that can apply to the same value, through `$ref`, `allOf`, `anyOf`, `then` and so on. */
-export function groupOf(schema: Schema, resolve: Resolve): Set<Schema> {
+export function groupOf(schema: Schema, resolve: ResolveRef): Set<Schema> {
   return reachedFrom([schema], resolve, ["here"]);
 }
 
@@ -131,12 +131,12 @@ export function groupOf(schema: Schema, resolve: Resolve): Set<Schema> {
  * All schemas that this schema applies to the same value, including conditions. The schema itself is among them only if it
  * refers to itself.
  */
-export function schemasReachedFrom(schema: Schema, resolve: Resolve): ReadonlySet<Schema> {
+export function schemasReachedFrom(schema: Schema, resolve: ResolveRef): ReadonlySet<Schema> {
   const which = ["here", "if", "not"];
   return reachedFrom(sameValue(schema, resolve, which), resolve, which);
 }
 
-function reachedFrom(open: unknown[], resolve: Resolve, which: readonly string[]): Set<Schema> {
+function reachedFrom(open: unknown[], resolve: ResolveRef, which: readonly string[]): Set<Schema> {
   const reached = new Set<Schema>();
   while (open.length > 0) {
     const next = open.pop();
@@ -147,7 +147,7 @@ function reachedFrom(open: unknown[], resolve: Resolve, which: readonly string[]
   return reached;
 }
 
-function sameValue(schema: Schema, resolve: Resolve, which: readonly string[]): unknown[] {
+function sameValue(schema: Schema, resolve: ResolveRef, which: readonly string[]): unknown[] {
   const inside = subschemasOf(schema)
     .filter(({ applies, keyword }) => which.includes(applies) || which.includes(keyword))
     .map((each) => each.schema);

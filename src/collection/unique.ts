@@ -1,8 +1,8 @@
 /** Unique attributes: no two resources of a collection can have the same value. */
-import { readEach } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
 import { type AttributeSource, attributeInfo } from "./attributes.ts";
+import { readDistinct } from "./distinct.ts";
 import { shortJson } from "./messages.ts";
 import { formatPath, type Path, parsePath, valueAt } from "./paths.ts";
 import type { Attributes } from "./resource.ts";
@@ -26,18 +26,12 @@ const maxLength = 500;
  * with its place below `at`. The schema must declare that the attribute is a short scalar of one type.
  */
 export function readUnique(declared: unknown, at: string, source: () => AttributeSource): readonly Unique[] {
-  if (declared === undefined) return [];
-  if (!Array.isArray(declared)) throw new StartError(`${at} must be a list, not ${shortJson(declared)}.`);
-  const seen = new Set<string>();
-  return readEach<unknown, Unique>(declared, (item, n) => {
-    const place = `${at}[${n}]`;
+  const read = (item: unknown, place: string) => {
     const unique = readOne(item, place);
-    const name = formatPath(unique.path);
-    if (seen.has(name)) throw new StartError(`${place} is in the list twice. Remove one.`);
-    seen.add(name);
     requireScalar(unique, place, source());
     return unique;
-  });
+  };
+  return readDistinct(declared, at, read, ({ path }) => formatPath(path));
 }
 
 function readOne(item: unknown, at: string): Unique {

@@ -24,7 +24,7 @@ export interface AttributeRule {
   roles: readonly string[] | undefined;
 }
 
-/** The names of the attributes that a caller cannot both see and set. */
+/** The attributes that a caller cannot see or cannot set, by name. */
 export interface AttributeVisibility {
   readOnly: ReadonlySet<string>;
   /** Restricted to roles that the caller lacks: for the caller, these attributes do not exist. */
@@ -77,7 +77,7 @@ export function visiblePart(
   return pickMembers(resource, (name) => !hidden.has(name));
 }
 
-/** A quick check that saves parsing. It can be true by mistake, if a value contains the name. */
+/** A quick check that saves parsing. It can be true in error, if a value contains the name. */
 function mayContain(text: string, names: ReadonlySet<string>): boolean {
   for (const name of names) if (text.includes(`${JSON.stringify(name)}:`)) return true;
   return false;

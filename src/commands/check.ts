@@ -1,15 +1,10 @@
 /** `holdfast check`: reports faults of the configuration, warnings about it, and stored resources that do not fit it. */
 import { type Collection, openCollection } from "../collection/collection.ts";
+import { describeViolations } from "../collection/messages.ts";
 import { readFilesOf } from "../config/files.ts";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
-import {
-  type AnyCheckName,
-  checkNames,
-  describeViolations,
-  findMisfits,
-  type Misfits,
-} from "../fit/misfits.ts";
+import { type AnyCheckName, checkNames, findMisfits, type Misfits } from "../fit/misfits.ts";
 import { shownAddress } from "../store/address.ts";
 import { withoutInternal } from "../store/internal.ts";
 import { mayExist, openReader, type StoreReader } from "../store/open.ts";

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { StartError } from "../errors.ts";
 import { readAddress, type StoreAddress, shownAddress } from "../store/address.ts";
 import { type Copied, type CopyOptions, copyStore } from "../store/copy/copy.ts";
+import type { VerifiedContents } from "../store/copy/verify.ts";
 import { onStoreOf, openSource, openStore, openTarget } from "../store/open.ts";
 import { disableWebhooks } from "../webhooks/disable.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";
@@ -33,6 +34,8 @@ async function sourceOf({ from, ...flags }: Flags, env: Environment): Promise<St
   return readAddress(String(from), { cwd: shell().cwd(), as: "--from" });
 }
 
+type Described = VerifiedContents & Partial<Pick<Copied, "resumedAt">>;
+
 async function copy(
   from: StoreAddress,
   to: StoreAddress,
@@ -45,9 +48,11 @@ async function copy(
 }
 
 /** `12 resources with 30 changes, 2 keys and 1 stored response`. */
-function described({ resources, changes, keys, receipts, resumedAt }: Copied): string {
+export function described({ resources, changes, keys, receipts, resumedAt }: Described): string {
   const all = `${counted(resources, "resource")} with ${counted(changes, "change")}, ${counted(keys, "key")} and ${counted(receipts, "stored response")}`;
-  return resumedAt === 0 ? all : `${all} (${resumedAt.toLocaleString("en")} of them by an earlier run)`;
+  return resumedAt === undefined || resumedAt === 0
+    ? all
+    : `${all} (${resumedAt.toLocaleString("en")} of them by an earlier run)`;
 }
 
 const whyDisabled = "The store is a copy. Enable the webhook to send its events to this receiver too.";

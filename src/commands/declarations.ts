@@ -3,13 +3,16 @@
  * the command runs, so `--help` starts quickly.
  */
 import { Command, Option } from "commander";
+import { keysCommand } from "./keys/declarations.ts";
 import {
   addServiceOptions,
   addStoreOptions,
   type Environment,
+  examples,
   type Flags,
   type OnListening,
 } from "./options.ts";
+import { webhooksCommand } from "./webhooks/declarations.ts";
 
 /** Every command, in the order of the help. */
 export function createCommands(env: Environment, onListening?: OnListening): Command[] {
@@ -19,7 +22,10 @@ export function createCommands(env: Environment, onListening?: OnListening): Com
     seedCommand(env),
     exportCommand(env),
     copyCommand(env),
+    backupCommand(env),
+    restoreCommand(env),
     checkCommand(env),
+    rewindCommand(env),
     eraseCommand(env),
     keysCommand(env),
     webhooksCommand(env),
@@ -54,7 +60,7 @@ function importCommand(env: Environment): Command {
   return addStoreOptions(new Command("import"))
     .summary("Import resources from a file")
     .description(
-      "Import resources from a file: all of them, or none if one is invalid. With a SQLite store, stop the service first.",
+      "Import resources from a file: all of them, or none if one is invalid. With a SQLite store, stop the service first, or use --to.",
     )
     .argument("<collection>", "collection to import into; leave it out for a json-server database")
     .argument(
@@ -69,10 +75,17 @@ function importCommand(env: Environment): Command {
     )
     .option("--delimiter <character>", 'character between CSV cells: ",", ";", tab, … (default: ",")')
     .option("--skip-invalid", "import the valid resources, and list the invalid ones")
+    .option("--to <url>", "import into a running service: the URL of its collections")
+    .option(
+      "--token <token>",
+      "API key or JSON Web Token of an administrator, for --to (environment: HOLDFAST_TOKEN)",
+    )
+    .option("--dry-run", "with --to: check everything, and import nothing")
     .addHelpText(
       "after",
       examples(
         "import topics topics.ndjson",
+        "import topics topics.ndjson --to http://localhost:3000/api/v1",
         'import topics topics.csv --delimiter ";"',
         "import db.json   # every collection of a json-server database",
       ),
@@ -133,6 +146,32 @@ function copyCommand(env: Environment): Command {
     .action(async (flags: Flags) => (await import("./copy.ts")).runCopy(flags, env));
 }
 
+function backupCommand(env: Environment): Command {
+  return addStoreOptions(new Command("backup"))
+    .summary("Back up the store into a new file")
+    .description(
+      "Back up one moment of the whole store into a new SQLite file, and compare the file with the store. The service can run at the same time.",
+    )
+    .argument("<file>", "file to create; with --every, the time is added to its name")
+    .option("--every <time>", "make a backup again and again, such as every 6h, until the command is stopped")
+    .option("--keep <number>", "with --every: remove all but the latest backups")
+    .addHelpText("after", examples("backup shop-backup.db", "backup backups/shop.db --every 6h --keep 7"))
+    .action(async (file: string, flags: Flags) => (await import("./backup.ts")).runBackup(file, flags, env));
+}
+
+function restoreCommand(env: Environment): Command {
+  return addStoreOptions(new Command("restore"))
+    .summary("Create the store from a backup")
+    .description(
+      "Create the store from a backup. The store must not exist yet. Webhooks are disabled, so that the restored store does not call their receivers again.",
+    )
+    .argument("<file>", "backup to restore")
+    .addHelpText("after", examples("restore shop-backup.db --store sqlite:shop.db"))
+    .action(async (file: string, flags: Flags) =>
+      (await import("./restore.ts")).runRestore(file, flags, env),
+    );
+}
+
 function checkCommand(env: Environment): Command {
   return addStoreOptions(new Command("check"))
     .summary("Check the configuration, and whether stored resources fit it")
@@ -141,6 +180,30 @@ function checkCommand(env: Environment): Command {
     )
     .addHelpText("after", examples("check --config holdfast.config.ts"))
     .action(async (flags: Flags) => (await import("./check.ts")).runCheck(flags, env));
+}
+
+function rewindCommand(env: Environment): Command {
+  return addStoreOptions(new Command("rewind"))
+    .summary("Go back in time")
+    .description(
+      "Return collections to their state at an earlier time, with new versions: all changes, or none. With a SQLite store, stop the service first, or use --url.",
+    )
+    .requiredOption("--to <time>", "time to go back to, such as 2026-01-31T08:30:00.000Z")
+    .option("--collection <name...>", "collections to rewind (default: all)")
+    .option("--dry-run", "only say what would change")
+    .option("--url <url>", "rewind a running service: the URL of its collections")
+    .option(
+      "--token <token>",
+      "API key or JSON Web Token of an administrator, for --url (environment: HOLDFAST_TOKEN)",
+    )
+    .addHelpText(
+      "after",
+      examples(
+        "rewind --to 2026-01-31T08:30:00.000Z --dry-run",
+        "rewind --to 2026-01-31 --collection topics --url http://localhost:3000",
+      ),
+    )
+    .action(async (flags: Flags) => (await import("./rewind.ts")).runRewind(flags, env));
 }
 
 function eraseCommand(env: Environment): Command {
@@ -154,100 +217,6 @@ function eraseCommand(env: Environment): Command {
     .addHelpText("after", examples("erase topics 0190f5a0-7c3e-7b1a-9c54-3f1de3a4b5c6"))
     .action(async (collection: string, id: string, flags: Flags) =>
       (await import("./erase.ts")).runErase({ collection, id }, flags, env),
-    );
-}
-
-function webhooksCommand(env: Environment): Command {
-  const webhooks = addStoreOptions(new Command("webhooks"))
-    .summary("List, test and retry webhooks")
-    .description("List webhooks, and send events to their receivers.")
-    .addHelpText("after", examples("webhooks list", "webhooks test 0190f5a0-7c3e-7b1a-9c54-3f1de3a4b5c6"));
-  const list = new Command("list")
-    .description("Print every webhook as a line of JSON. The service can run at the same time.")
-    .action(async (_: Flags, command: Command) =>
-      (await import("./webhooks.ts")).runWebhooksList(command.optsWithGlobals(), env),
-    );
-  const test = new Command("test")
-    .description("Send a test event. With a SQLite store, stop the service first.")
-    .argument("<id>", "id of the webhook")
-    .action(async (id: string, _: Flags, command: Command) =>
-      (await import("./webhooks.ts")).runWebhooksTest(id, command.optsWithGlobals(), env),
-    );
-  const retry = new Command("retry")
-    .description("Send an event again. With a SQLite store, stop the service first.")
-    .argument("<id>", "id of the webhook")
-    .argument("<event>", "id of the event")
-    .action(async (id: string, event: string, _: Flags, command: Command) =>
-      (await import("./webhooks.ts")).runWebhooksRetry({ id, event }, command.optsWithGlobals(), env),
-    );
-  for (const part of [list, test, retry]) webhooks.addCommand(part);
-  return webhooks;
-}
-
-function keysCommand(env: Environment): Command {
-  const keys = addStoreOptions(new Command("keys"))
-    .summary("Create, list, rotate and revoke API keys")
-    .description("Create, list, rotate and revoke API keys. The service can run at the same time.")
-    .addHelpText("after", examples("keys create --name deploy --role editor --expires 90d", "keys list"));
-  for (const part of [keysCreate(env), keysList(env), keysRotate(env), keysRevoke(env)])
-    keys.addCommand(part);
-  return keys;
-}
-
-function keysCreate(env: Environment): Command {
-  const append = (value: string, before: readonly string[] = []) => [...before, value];
-  return new Command("create")
-    .description("Create an API key and print it, this one time")
-    .requiredOption("--name <name>", "name of the key in lists and messages")
-    .option("--subject <subject>", "caller that the key identifies (default: the name)")
-    .option("--role <role>", "role of the caller; repeat the option for several roles", append)
-    .option(
-      "--scope <scope>",
-      "restrict the key to a scope such as articles:read; repeat the option for several scopes (default: no restriction)",
-      append,
-    )
-    .option(
-      "--expires <when>",
-      "expiry: a time from now such as 90d, 12h or 30m, or a date such as 2027-01-31 (default: never)",
-    )
-    .addHelpText("after", examples("keys create --name report --scope articles:read --expires 2027-01-31"))
-    .action(async (_flags: Flags, command: Command) =>
-      (await import("./keys.ts")).runCreate(command.optsWithGlobals(), env),
-    );
-}
-
-function keysList(env: Environment): Command {
-  return new Command("list")
-    .description("List all API keys, also expired and revoked ones")
-    .option("--json", "print one JSON object per line")
-    .addHelpText("after", examples("keys list --json"))
-    .action(async (_flags: Flags, command: Command) =>
-      (await import("./keys/list.ts")).runList(command.optsWithGlobals(), env),
-    );
-}
-
-function keysRotate(env: Environment): Command {
-  return new Command("rotate")
-    .description("Replace an API key; the old key keeps working for a while")
-    .argument("<key>", "name or prefix of the key to replace")
-    .option(
-      "--expires <when>",
-      "expiry of the new key, as in keys create (default: the lifetime of the old key)",
-    )
-    .option("--overlap <time>", "how long the old key keeps working; 0m revokes it immediately (default: 1h)")
-    .addHelpText("after", examples("keys rotate deploy --overlap 24h"))
-    .action(async (key: string, _flags: Flags, command: Command) =>
-      (await import("./keys.ts")).runRotate(key, command.optsWithGlobals(), env),
-    );
-}
-
-function keysRevoke(env: Environment): Command {
-  return new Command("revoke")
-    .description("Revoke an API key permanently; the service refuses it within a second")
-    .argument("<key>", "name, prefix or full text of the key; a name revokes every key with that name")
-    .addHelpText("after", examples("keys revoke deploy"))
-    .action(async (key: string, _flags: Flags, command: Command) =>
-      (await import("./keys.ts")).runRevoke(key, command.optsWithGlobals(), env),
     );
 }
 
@@ -269,14 +238,13 @@ function typesCommand(env: Environment): Command {
     .summary("Write TypeScript types of the collections")
     .description("Write TypeScript types of the collections, for the typed client in another project")
     .argument("[url]", "running service to read the collections from, instead of the configuration")
-    .option("--token <token>", "API key or JSON Web Token for the running service")
+    .option(
+      "--token <token>",
+      "API key or JSON Web Token for the running service (environment: HOLDFAST_TOKEN)",
+    )
     .option("-o, --output <file>", "write to a file instead of standard output")
     .addHelpText("after", examples("types -o service.d.ts", "types http://localhost:3000 -o service.d.ts"))
     .action(async (url: string | undefined, flags: Flags) =>
       (await import("./types.ts")).runTypes({ ...flags, url }, env),
     );
-}
-
-function examples(...commandLines: readonly string[]): string {
-  return `\nExample:\n${commandLines.map((line) => `  npx holdfast ${line}\n`).join("")}`;
 }

@@ -8,7 +8,7 @@ import type { Key } from "../store/stored.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";
 import { shell } from "./shell.ts";
 import { withStore } from "./store.ts";
-import { counted, unknownCollection } from "./words.ts";
+import { counted, unknownCollection, withCommand } from "./words.ts";
 
 /** Erases a resource. Throws StartError if the store knows nothing of it, or if a service has the store open. */
 export async function runErase(key: Key, flags: Flags, env: Environment): Promise<void> {
@@ -23,7 +23,7 @@ async function erase(store: Store, key: Key): Promise<string[]> {
   const { collection, id } = key;
   const known = withoutInternal(store.collections().keys());
   if (!known.includes(collection)) throw unknownCollection(collection, known);
-  const { resource, changes, followed } = await store.erase(key).catch((error: unknown) => {
+  const { resource, changes, affected } = await store.erase(key).catch((error: unknown) => {
     if (!(error instanceof Problem) || error.code !== "REFERENCED") throw error;
     throw new StartError(`Nothing was erased. ${error.message}`);
   });
@@ -32,14 +32,14 @@ async function erase(store: Store, key: Key): Promise<string[]> {
   const what = resource ? "resource" : "deleted resource";
   return [
     `erased the ${what} "${id}" of ${collection} and ${counted(changes, "change")} of its history`,
-    ...followedLines(followed),
+    ...affectedLines(affected),
   ];
 }
 
-function followedLines(followed: Erased["followed"]): string[] {
+function affectedLines(affected: Erased["affected"]): string[] {
   // A resource can be in the list twice: first changed, then deleted.
   const isDeleted = new Map(
-    followed.map(({ collection, id, isDeleted }) => [`${collection} ${id}`, isDeleted]),
+    affected.map(({ collection, id, isDeleted }) => [`${collection} ${id}`, isDeleted]),
   );
   const deleted = [...isDeleted.keys()].filter((key) => isDeleted.get(key));
   const changed = isDeleted.size - deleted.length;
@@ -48,6 +48,6 @@ function followedLines(followed: Erased["followed"]): string[] {
   return [
     ...lines,
     `deleted ${counted(deleted.length, "resource")} because of references to it. The store keeps their history; to erase it too, run:`,
-    ...deleted.map((key) => `  npx holdfast erase ${key}`),
+    ...deleted.map((key) => withCommand(`  npx holdfast erase ${key}`)),
   ];
 }

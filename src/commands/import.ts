@@ -1,30 +1,36 @@
 /** `holdfast import` and `holdfast seed`: import a file into one collection, or a json-server database into several. */
 import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
+import { suggest } from "../collection/messages.ts";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
+import type { CollectionInput } from "../import/collection-import.ts";
+import { readCsv } from "../import/csv.ts";
+import type { ImportResult } from "../import/item-reader.ts";
+import type { Items } from "../import/items.ts";
+import { readJson } from "../import/json.ts";
 import { shownAddress } from "../store/address.ts";
 import { withoutInternal } from "../store/internal.ts";
 import { mayExist, openReader } from "../store/open.ts";
-import type { CollectionInput, ImportResult } from "./import/collection-import.ts";
-import { readCsv } from "./import/csv.ts";
 import { type Member, readDatabase } from "./import/database.ts";
 import { type ImportOptions, importAll, NotEmpty } from "./import/import-all.ts";
-import type { Items } from "./import/items.ts";
-import { readJson } from "./import/json.ts";
+import { importRemotely, type Remote } from "./import/remote.ts";
 import { type Effort, refuseObjects, reportDatabase, reportImport } from "./import/report.ts";
-import { formatOf, importFrom, UnreadableSource } from "./import/source.ts";
-import { configOf, type Environment, type Flags } from "./options.ts";
+import { formatOf, importFrom, type Source, UnreadableSource } from "./import/source.ts";
+import { configOf, type Environment, type Flags, tokenVariable } from "./options.ts";
 import { startProgress, type Work } from "./progress.ts";
+import { readBase } from "./service-address.ts";
 import { shell } from "./shell.ts";
 import { bytesOnDisk, requireNoStoreFile, withOpen, withStore } from "./store.ts";
-import { suggest, timeSince } from "./words.ts";
+import { timeSince } from "./words.ts";
 
 /** Imports a file into one collection. Throws StartError if nothing was imported. */
 export async function runImport(
   { name, file }: { name: string; file: string },
-  { skipInvalid, format: formatName, delimiter, ...flags }: Flags,
+  { to, ...given }: Flags,
   env: Environment,
 ): Promise<void> {
+  if (typeof to === "string") return importTo(to, { name, file }, given, env);
+  const { skipInvalid, format: formatName, delimiter, ...flags } = localFlags(given);
   const config = await configOf(flags, env);
   const collection = collectionOf(config, name);
   if (typeof collection === "string") throw new StartError(collection);
@@ -36,7 +42,13 @@ export async function runImport(
     const items =
       format.kind === "json"
         ? readJson(stream, maxBytes)
-        : readCsv(stream, { collection, delimiter: format.delimiter, maxBytes });
+        : readCsv(stream, {
+            collection,
+            delimiter: format.delimiter,
+            maxBytes,
+            advice: (delimiter) =>
+              `add --delimiter ${delimiter === "tab" ? delimiter : JSON.stringify(delimiter)}`,
+          });
     const options = { skipInvalid: skipInvalid === true, signal };
     const work = { what: `importing ${name}`, total: size };
     const [result] = await importInto(config, [{ collection, items }], { work, options });
@@ -44,12 +56,51 @@ export async function runImport(
   });
 }
 
+/** The options of an import into a store. Throws StartError if an option is only for a running service. */
+function localFlags({ token, dryRun, ...flags }: Flags): Flags {
+  const [given] = Object.entries({ "--token": token, "--dry-run": dryRun }).filter(([, value]) => value);
+  if (given !== undefined)
+    throw new StartError(`${given[0]} is for a running service: give its URL with --to.`);
+  return flags;
+}
+
+/** Imports a file into one collection of a running service. */
+async function importTo(
+  address: string,
+  { name: collection, file }: { name: string; file: string },
+  { skipInvalid, dryRun, token, format: formatName, delimiter, config, store }: Flags,
+  env: Environment,
+): Promise<void> {
+  if (config !== undefined || store !== undefined)
+    throw new StartError("Give either the URL of a service with --to, or --config and --store.");
+  const isDryRun = dryRun === true;
+  const remote: Remote = {
+    base: readBase(address),
+    token: typeof token === "string" ? token : env[tokenVariable],
+    dryRun: isDryRun,
+    skipInvalid: skipInvalid === true,
+  };
+  const format = formatOf(file, { format: formatName, delimiter });
+  const work = async ({ stream, size }: Source, signal: AbortSignal) => {
+    const start = performance.now();
+    const progress = await startProgress({ what: `importing ${collection}`, total: size, inBytes: true });
+    const onProgress = (bytes: number) => progress.update(bytes, 0);
+    const input = { collection, format, stream, size, signal, onProgress };
+    const result = await importRemotely(remote, input).finally(() => progress.stop());
+    reportImport(result, { time: timeSince(start), bytes: undefined, isDryRun });
+  };
+  await importFrom(file, work, "interrupted; nothing was imported, unless the service had read everything");
+}
+
 /** Imports every list of a json-server database into the collection with its name. Throws StartError if nothing was imported. */
 export async function runDatabaseImport(
   file: string,
-  { skipInvalid, format, delimiter, ...flags }: Flags,
+  { to, ...given }: Flags,
   env: Environment,
 ): Promise<void> {
+  if (to !== undefined)
+    throw new StartError(`With --to, name a collection: npx holdfast import <collection> ${file} --to <url>`);
+  const { skipInvalid, format, delimiter, ...flags } = localFlags(given);
   const config = await configOf(flags, env);
   if (format === "csv" || delimiter !== undefined) throw new StartError(needsCollection(file));
   await importDatabase(file, config, { skipInvalid: skipInvalid === true }).catch((error: unknown) => {

@@ -1,6 +1,15 @@
 /** `holdfast keys create`, `rotate` and `revoke`: change API keys, also while a service runs. */
 import { addKey, isLive, type KeyProperties, keyMark, type NewKey, prefixOf } from "../access/api-key.ts";
+import {
+  isKeyName,
+  isKeyRole,
+  isKeySubject,
+  liveKeyNamed,
+  replaceKey,
+  sameLifetime,
+} from "../access/key-changes.ts";
 import { parseScope } from "../access/principal.ts";
+import { suggest } from "../collection/messages.ts";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
 import type { ApiKey, Keys } from "../store/keys.ts";
@@ -9,7 +18,6 @@ import { parseDuration, parseExpiry } from "./keys/times.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";
 import { shell } from "./shell.ts";
 import { withOpen } from "./store.ts";
-import { suggest } from "./words.ts";
 
 /** Creates a key and prints it. Creates the store if it does not exist. Throws StartError. */
 export async function runCreate(flags: Flags, env: Environment): Promise<void> {
@@ -34,14 +42,12 @@ export async function runRotate(named: string, flags: Flags, env: Environment): 
     const overlapMs = parseDuration(String(flags.overlap ?? "1h"), "--overlap");
     // A key that is already being replaced can still work beside its replacement.
     const [old] = (await requireLiveKeys(keys, named, now)).toSorted((a, b) => b.createdAt - a.createdAt);
-    const { prefix, name, subject, roles, scopes } = old as ApiKey;
+    const { prefix } = old as ApiKey;
     const expiresAt =
       flags.expires === undefined
         ? sameLifetime(old as ApiKey, now)
         : parseExpiry(String(flags.expires), now);
-    // The new key comes first, so that one of the two always works.
-    const created = await addKey(keys, { name, subject, roles, scopes, expiresAt }, now);
-    await keys.end(prefix, overlapMs === 0 ? { revokedAt: now } : { expiresAt: now + overlapMs });
+    const created = await replaceKey(keys, old as ApiKey, { expiresAt, overlapMs, now });
     warnIfRefused(config);
     const end = (await keys.find(prefix))?.expiresAt ?? now;
     const until = overlapMs === 0 ? "no longer works" : `works until ${new Date(end).toISOString()}`;
@@ -57,7 +63,7 @@ export async function runRevoke(named: string, flags: Flags, env: Environment): 
   await withOpen(openKeys(store), async (keys) => {
     const now = Date.now();
     for (const { prefix, name } of await requireLiveKeys(keys, named, now)) {
-      await keys.end(prefix, { revokedAt: now });
+      await keys.invalidate(prefix, { revokedAt: now });
       shell().stderr.write(`revoked the API key ${prefix} ("${name}")\n`);
     }
   });
@@ -65,26 +71,22 @@ export async function runRevoke(named: string, flags: Flags, env: Environment): 
 
 function propertiesOf(flags: Flags, config: Config, now: number): KeyProperties {
   const name = String(flags.name);
-  if (!isPrintable(name) || name.startsWith(keyMark)) {
+  if (!isKeyName(name)) {
     throw new StartError(
       `--name must be 1 to 100 printable characters, without a space at either end, and must not begin with "${keyMark}".`,
     );
   }
   const subject = flags.subject === undefined ? name : String(flags.subject);
-  if (!isPrintable(subject))
+  if (!isKeySubject(subject))
     throw new StartError("--subject must be 1 to 100 printable characters, without a space at either end.");
   const roles = (flags.role ?? []) as readonly string[];
-  const invalid = roles.find((role) => !isPrintable(role) || /\s/.test(role));
+  const invalid = roles.find((role) => !isKeyRole(role));
   if (invalid !== undefined)
     throw new StartError(`--role must be 1 to 100 printable characters without spaces, not "${invalid}".`);
   const scopes = flags.scope as readonly string[] | undefined;
   for (const scope of scopes ?? []) requireScope(scope, config);
   const expiresAt = flags.expires === undefined ? undefined : parseExpiry(String(flags.expires), now);
   return { name, subject, roles: [...new Set(roles)], scopes: scopes && [...new Set(scopes)], expiresAt };
-}
-
-function isPrintable(text: string): boolean {
-  return /^[^\p{C}\p{Zl}\p{Zp}]{1,100}$/u.test(text) && text.trim() === text;
 }
 
 /** Throws StartError for a scope without a known collection, because the key would give no access to it. */
@@ -109,7 +111,7 @@ function warnOfUnknownRoles(roles: readonly string[], { auth, roles: named }: Co
 }
 
 async function requireFreeName(keys: Keys, name: string, now: number): Promise<void> {
-  const taken = (await keys.all()).find((key) => key.name === name && isLive(key, now));
+  const taken = liveKeyNamed(await keys.all(), name, now);
   if (taken === undefined) return;
   throw new StartError(
     `An API key "${name}" already exists (${taken.prefix}). Choose another name, replace the key with "npx holdfast keys rotate", or revoke it with "npx holdfast keys revoke".`,
@@ -126,10 +128,6 @@ async function requireLiveKeys(keys: Keys, named: string, now: number): Promise<
   throw new StartError(
     `No valid API key has the name or prefix "${prefix ?? named}". ${suggest(named, names)}`,
   );
-}
-
-function sameLifetime({ createdAt, expiresAt }: ApiKey, now: number): number | undefined {
-  return expiresAt === undefined ? undefined : now + (expiresAt - createdAt);
 }
 
 /** Only the key itself goes to standard output, so that a script can read it from there. */

@@ -7,6 +7,9 @@ import { shell } from "./shell.ts";
 /** The environment variables of the program. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** The environment variable with the credential for a running service. The flag `--token` overrides it. */
+export const tokenVariable = "HOLDFAST_TOKEN";
+
 /** The options of a command line, by camel-case name. */
 export type Flags = Readonly<Record<string, unknown>>;
 
@@ -30,6 +33,11 @@ function addFlag(command: Command, { flag, about, shownDefault }: ConfigOption<u
   if (flag === undefined) return command;
   const text = `${about.replaceAll("`", '"')} (default: ${shownDefault.replaceAll("`", "")})`;
   return command.addOption(new Option(flag, text));
+}
+
+/** Command lines as examples, for the end of the help of a command. */
+export function examples(...commandLines: readonly string[]): string {
+  return `\nExample:\n${commandLines.map((line) => `  npx holdfast ${line}\n`).join("")}`;
 }
 
 /** The configuration from flags, environment and file. Throws StartError with all faults. */

@@ -5,7 +5,7 @@ import { Problem, StartError } from "../errors.ts";
 import { createCommands } from "./declarations.ts";
 import type { Environment, OnListening } from "./options.ts";
 import { Interrupted, interruptedExitCode, shell } from "./shell.ts";
-import { messageOf, toOneLine } from "./words.ts";
+import { messageOf, toOneLine, withCommand } from "./words.ts";
 
 const helpAtEnd = `
 Every command explains its options with --help.
@@ -57,9 +57,9 @@ export async function runCli(
 /** Prints each error of a command in one line, which ends with a hint. */
 function printErrorsOf(command: Command, hintAt: (text: string) => string): void {
   command.configureOutput({
-    writeOut: (text) => void shell().stdout.write(text),
-    writeErr: (text) => void shell().stderr.write(text),
-    outputError: (text, write) => write(`holdfast: ${toOneLine(text)}${hintAt(text)}\n`),
+    writeOut: (text) => void shell().stdout.write(withCommand(text)),
+    writeErr: (text) => void shell().stderr.write(withCommand(text)),
+    outputError: (text, write) => write(withCommand(`holdfast: ${toOneLine(text)}${hintAt(text)}\n`)),
   });
 }
 

@@ -9,10 +9,17 @@ export async function runServe(flags: Flags, env: Environment, onListening?: OnL
   const config = await configOf(flags, env, { reportsFiles: true });
   const log = await createLog(isTerminal);
   const shutdown = createShutdown(config.stopTimeoutMs);
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => shutdown.request(0));
+  let stopsWithParent = false;
+  for (const signal of ["SIGTERM", "SIGINT"] as const)
+    process.on(signal, () => {
+      // The signal that ended the script can arrive after its end. It is the first signal, so it must not end the service at once.
+      if (stopsWithParent) stopsWithParent = false;
+      else shutdown.request(0);
+    });
   if (env.npm_lifecycle_event !== undefined) {
     watchParent(() => {
       if (shutdown.isRequested()) return; // one signal can end both the script and the service
+      stopsWithParent = true;
       log.info("the npm script that started the service has ended, so the service stops");
       shutdown.request(0);
     });

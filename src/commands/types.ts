@@ -2,7 +2,7 @@
 import type { Collection } from "../collection/collection.ts";
 import { StartError } from "../errors.ts";
 import { openApiDocument } from "../http/openapi/document.ts";
-import { configOf, type Environment, type Flags } from "./options.ts";
+import { configOf, type Environment, type Flags, tokenVariable } from "./options.ts";
 import { writeText } from "./output.ts";
 import { fetchDocument } from "./types/fetch-document.ts";
 import { typesOf } from "./types/types-of.ts";
@@ -18,7 +18,7 @@ export async function runTypes({ url, token, output, ...flags }: Flags, env: Env
   if (!isRemote && token !== undefined)
     throw new StartError("--token is for a running service: give its URL too.");
   const document = isRemote
-    ? await fetchDocument(url, token as string | undefined)
+    ? await fetchDocument(url, (token as string | undefined) ?? env[tokenVariable])
     : await configuredDocument(flags, env);
   await writeText(typesOf(document), output);
 }

@@ -1,16 +1,23 @@
-/** `holdfast webhooks list`, `test` and `retry`: shows webhooks, and sends events to their receivers. */
-import { StartError } from "../errors.ts";
+/** `holdfast webhooks list`, `test` and `retry`: shows webhooks, and sends events to their receivers, in the store or of a service. */
+import { StartError, StoreInUse } from "../errors.ts";
 import { openService } from "../server/open-service.ts";
 import { openReader, requireStore } from "../store/open.ts";
-import { type Webhook, webhooksName } from "../webhooks/collection.ts";
 import type { Versioned } from "../webhooks/records.ts";
+import { type Webhook, webhooksName } from "../webhooks/webhook.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";
+import { runningOf } from "./running-service.ts";
 import { shell } from "./shell.ts";
 import { withOpen } from "./store.ts";
+import { fetchWebhooks, requestRetry, requestTest } from "./webhooks/running-service.ts";
 
 /** Prints every webhook on a line of JSON, without its secret and headers. Throws StartError if the store does not exist. */
 export async function runWebhooksList(flags: Flags, env: Environment): Promise<void> {
+  const running = runningOf(flags, env);
+  if (running !== undefined) {
+    for (const webhook of await fetchWebhooks(running)) print(webhook);
+    return;
+  }
   const { store } = await configOf(flags, env);
   requireStore(store);
   await withOpen(openReader(store), async (reader) => {
@@ -21,13 +28,17 @@ export async function runWebhooksList(flags: Flags, env: Environment): Promise<v
   });
 }
 
-/** Sends a test event, and prints what came back. Throws StartError if the receiver did not accept it. */
+/** Sends a test event, and prints the response of the receiver. Throws StartError if the receiver did not accept it. */
 export async function runWebhooksTest(id: string, flags: Flags, env: Environment): Promise<void> {
-  await withWebhook(id, { flags, env }, async (webhooks, webhook) => {
-    const result = await webhooks.test(webhook, new AbortController().signal);
-    print(result);
-    if (result.delivered !== true) throw new StartError("The receiver did not accept the test event.");
-  });
+  const running = runningOf(flags, env);
+  const result =
+    running === undefined
+      ? await withWebhook(id, { flags, env }, (webhooks, webhook) =>
+          webhooks.test(webhook, new AbortController().signal),
+        )
+      : await requestTest(running, id);
+  print(result);
+  if (result.delivered !== true) throw new StartError("The receiver did not accept the test event.");
 }
 
 /** Sends an event again, and prints the delivery. Throws StartError if the receiver did not accept it. */
@@ -36,27 +47,38 @@ export async function runWebhooksRetry(
   flags: Flags,
   env: Environment,
 ): Promise<void> {
-  await withWebhook(id, { flags, env }, async (webhooks, webhook) => {
-    const delivery = await webhooks.retry(webhook, event, new AbortController().signal);
-    if (delivery === undefined)
-      throw new StartError(`The webhook ${id} has no delivery of the event "${event}".`);
-    print(delivery);
-    if (delivery.state !== "delivered") throw new StartError("The receiver did not accept the event.");
-  });
+  const running = runningOf(flags, env);
+  const delivery =
+    running === undefined
+      ? await withWebhook(id, { flags, env }, (webhooks, webhook) =>
+          webhooks.retry(webhook, event, new AbortController().signal),
+        )
+      : await requestRetry(running, { id, event });
+  if (delivery === undefined)
+    throw new StartError(`The webhook ${id} has no delivery of the event "${event}".`);
+  print(delivery);
+  if (delivery.state !== "delivered") throw new StartError("The receiver did not accept the event.");
 }
 
-async function withWebhook(
+async function withWebhook<T>(
   id: string,
   { flags, env }: { flags: Flags; env: Environment },
-  work: (webhooks: Webhooks, webhook: Versioned<Webhook>) => Promise<void>,
-): Promise<void> {
+  work: (webhooks: Webhooks, webhook: Versioned<Webhook>) => Promise<T>,
+): Promise<T> {
   const config = await configOf(flags, env);
   requireStore(config.store);
-  await withOpen(openService(config, { delivers: false }), async ({ webhooks }) => {
-    const webhook = await webhooks.webhook(id);
-    if (webhook === undefined) throw new StartError(`The webhook "${id}" does not exist.`);
-    await work(webhooks, webhook);
-  });
+  try {
+    return await withOpen(openService(config, { delivers: false }), async ({ webhooks }) => {
+      const webhook = await webhooks.webhook(id);
+      if (webhook === undefined) throw new StartError(`The webhook "${id}" does not exist.`);
+      return work(webhooks, webhook);
+    });
+  } catch (error) {
+    if (!(error instanceof StoreInUse)) throw error;
+    throw new StartError(
+      "The store is in use by another Holdfast program. If it is the service, give its address: --url http://localhost:3000",
+    );
+  }
 }
 
 function print(value: unknown): void {

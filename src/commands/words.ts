@@ -1,6 +1,7 @@
 /** Texts of messages that several commands print. */
-import { didYouMean } from "../collection/messages.ts";
+import { suggest } from "../collection/messages.ts";
 import { describeFaults, type Problem, StartError } from "../errors.ts";
+import { isSingleFile } from "../program.ts";
 
 /** `1 resource`, `2 resources`, `171,075 resources`. */
 export function counted(n: number, noun: string): string {
@@ -19,13 +20,6 @@ export function sized(bytes: number): string {
 export function excerpt(value: unknown): string {
   const json = JSON.stringify(value);
   return json.length > 80 ? `${json.slice(0, 76)}…` : json;
-}
-
-/** A sentence that suggests the nearest known name. If none is near, it lists the known names. */
-export function suggest(name: string, known: readonly string[]): string {
-  if (known.length === 0) return "None exist.";
-  const first = known.slice(0, 10).join(", ");
-  return didYouMean(name, known).trimStart() || `Known names: ${first}${known.length > 10 ? ", …" : ""}.`;
 }
 
 /** The error for a collection that does not exist. */
@@ -53,8 +47,13 @@ export function messageOf(error: StartError | Problem): string {
 
 /** A message as one line, without secrets. Commander's messages begin with `error: ` and have several lines. */
 export function toOneLine(text: string): string {
-  return withoutSecrets(text)
+  return withCommand(withoutSecrets(text))
     .trim()
     .replace(/^error: /, "")
     .replaceAll(/\s*\n\s*/g, " ");
+}
+
+/** A text with the command that starts this program. The single executable is not part of a package, so `npx` cannot find it. */
+export function withCommand(text: string): string {
+  return isSingleFile ? text.replaceAll("npx holdfast", "holdfast") : text;
 }

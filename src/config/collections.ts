@@ -4,6 +4,7 @@ import { type Rules, readRules } from "../access/rules.ts";
 import type { Collection } from "../collection/collection.ts";
 import { readCollection } from "../collection/declaration.ts";
 import { requireDeclaredCollections } from "../collection/references.ts";
+import { withRelations } from "../collection/relations.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
@@ -38,8 +39,11 @@ export async function readCollections(
     ),
   );
   faults.read([], () => requireAuth(content, declarations()));
+  const collections = faults.read([], () =>
+    withRelations(new Map(readings().map(([name, { whole }]) => [name, whole()]))),
+  );
   return () => ({
-    collections: new Map(readings().map(([name, { whole }]) => [name, whole()])),
+    collections: collections(),
     rules: new Map(readings().map(([name, { rules }]) => [name, rules()])),
     roles: rolesIn(declarations()),
   });

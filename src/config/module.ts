@@ -2,17 +2,18 @@
  * Imports a configuration file that is a module. The module runs in this process. If it hangs, throws later or ends the
  * process, the user gets a message about it.
  */
-import { spawnSync } from "node:child_process";
 import { readFileSync, realpathSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { basename, extname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
+import { importFile, isProgramFile, loadOwnModule, resolveOwnModule } from "../program.ts";
 import { toPlain } from "./plain.ts";
+import { checkSyntax } from "./syntax.ts";
 
 /** How to import a module. */
-export interface ImportOptions {
+export interface ModuleOptions {
   /** The name of the file in messages. */
   file: string;
   /** The time limit for the top level of the module, in milliseconds. */
@@ -24,7 +25,7 @@ export interface ImportOptions {
 }
 
 /** The default export of the module at a path, as plain data. Throws StartError if the module has no default export. */
-export async function importConfiguration(path: string, options: ImportOptions): Promise<unknown> {
+export async function importConfiguration(path: string, options: ModuleOptions): Promise<unknown> {
   const { file } = options;
   const real = realpathSync(path); // Node uses this path in errors
   try {
@@ -40,7 +41,7 @@ export async function importConfiguration(path: string, options: ImportOptions):
   }
 }
 
-async function readExport(path: string, { file, faults, onFile }: ImportOptions): Promise<unknown> {
+async function readExport(path: string, { file, faults, onFile }: ModuleOptions): Promise<unknown> {
   const module = await importAs(formatOf(path), path, onFile);
   if (module.default === undefined)
     throw new StartError(`${file} has no default export. Add: export default defineConfig({ … })`);
@@ -51,7 +52,7 @@ async function readExport(path: string, { file, faults, onFile }: ImportOptions)
  * Waits for a module until the deadline, or until it throws an error that it does not handle. If the module ends the
  * process, prints a line that names it.
  */
-async function watch(exported: Promise<unknown>, { file, deadlineMs }: ImportOptions): Promise<unknown> {
+async function watch(exported: Promise<unknown>, { file, deadlineMs }: ModuleOptions): Promise<unknown> {
   const { promise: failed, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     reject(
@@ -93,34 +94,35 @@ function formatOf(path: string): string | undefined {
 async function importAs(
   format: string | undefined,
   path: string,
-  onFile: ImportOptions["onFile"],
+  onFile: ModuleOptions["onFile"],
 ): Promise<{ default?: unknown }> {
   const { href } = pathToFileURL(path);
   const hooks = registerHooks({
     resolve: (specifier, context, next) => {
       const nameFile = (url: URL | null) => url !== null && isLocal(url) && onFile(fileURLToPath(url));
       if (/^(?:\.{0,2}\/|file:)/.test(specifier)) nameFile(URL.parse(specifier, context.parentURL)); // even if the file does not exist
+      const own = resolveOwnModule(specifier);
+      if (own !== undefined) return { url: own, shortCircuit: true };
       const resolved = next(specifier, context);
       nameFile(URL.parse(resolved.url));
       return resolved;
     },
-    load: (url, context, next) =>
-      next(url, url === href && format !== undefined ? { ...context, format } : context),
+    load: (url, context, next) => {
+      const source = loadOwnModule(url);
+      if (source !== undefined) return { source, format: "module", shortCircuit: true };
+      return next(url, url === href && format !== undefined ? { ...context, format } : context);
+    },
   });
   try {
-    return (await import(href)) as { default?: unknown };
+    return (await importFile(href)) as { default?: unknown };
   } finally {
     hooks.deregister();
   }
 }
 
-/** The folder of this package. A configuration can import its modules. */
-const ownFolder = new URL("../../", import.meta.url).href;
-
-/** Whether a module is a file outside packages. */
+/** Whether a module is a file outside packages. A configuration can import the modules of this program. */
 function isLocal({ protocol, href }: URL): boolean {
-  const isOurs = ["src/", "dist/"].some((folder) => href.startsWith(ownFolder + folder));
-  return protocol === "file:" && !isOurs && !href.includes("/node_modules/");
+  return protocol === "file:" && !isProgramFile(href) && !href.includes("/node_modules/");
 }
 
 function isCommonJs(error: unknown): boolean {
@@ -153,10 +155,7 @@ function findPlace(text: string | undefined, name: string): string | undefined {
   return `line ${place[1]}${place[2] === undefined ? "" : `, column ${place[2]}`}`;
 }
 
-/** The place of a syntax error. `import` does not report it for JavaScript, but `node --check` does. */
+/** The place of a syntax error. `import` does not report it for JavaScript. */
 function findSyntaxError(path: string): string | undefined {
-  // Node reads standard input, because for a file the package.json would decide the format.
-  const args = [`--input-type=${formatOf(path) ?? "module"}`, "--check"];
-  const { stderr } = spawnSync(process.execPath, args, { encoding: "utf8", input: readFileSync(path) });
-  return findPlace(stderr, "[stdin]");
+  return findPlace(checkSyntax(readFileSync(path, "utf8"), formatOf(path) ?? "module"), "[stdin]");
 }

@@ -87,6 +87,7 @@ function nearestOr(name: string, candidates: readonly string[], known = candidat
 const variables = [
   ...Object.values(options).flatMap(({ env }) => (env === undefined ? [] : [env])),
   "HOLDFAST_CONFIG",
+  "HOLDFAST_TOKEN",
 ];
 
 /** Variables of our own tests. */
@@ -96,8 +97,14 @@ const testVariables = [
   "HOLDFAST_SEED",
   "HOLDFAST_QUERY_RUNS",
   "HOLDFAST_ROUNDS",
+  "HOLDFAST_FIGURE_RUNS",
+  "HOLDFAST_RELATED_RUNS",
+  "HOLDFAST_REWIND_RUNS",
+  "HOLDFAST_CONSOLE_RESOURCES",
   "HOLDFAST_RUNS",
   "HOLDFAST_LOAD_MS",
+  "HOLDFAST_TEST_IMAGE",
+  "HOLDFAST_SOAK_MINUTES",
   "HOLDFAST_TEST_STORE",
   "HOLDFAST_TEST_POSTGRES",
   "HOLDFAST_STARTED_POSTGRES",

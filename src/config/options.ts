@@ -2,6 +2,7 @@
 import { about as program } from "../about.ts";
 import { readAdministrators } from "../access/administrators.ts";
 import { defaultLimits } from "../http/settings.ts";
+import { readMetricsPlace } from "../metrics/place.ts";
 import { defaultHistory } from "../store/history.ts";
 import { jwtSettings } from "./jwt.ts";
 import * as read from "./readers.ts";
@@ -23,7 +24,7 @@ export interface Option<Value> {
   read: (value: unknown) => Value;
 }
 
-/** An option with its default. Without `shownDefault`, the reference shows the default as it is. */
+/** An option with its default. Without `shownDefault`, the reference shows the default itself. */
 function option<Value>(row: Omit<Option<Value>, "shownDefault"> & { shownDefault?: string }): Option<Value> {
   return { shownDefault: describeDefault(row.fallback), ...row };
 }
@@ -91,10 +92,26 @@ export const options = {
     about: "what to log: `problems`, or `requests` for a line about every request (always on in a terminal)",
     read: read.logged,
   }),
+  metrics: option({
+    flag: "--metrics <where>",
+    env: "HOLDFAST_METRICS",
+    shownDefault: "none",
+    fallback: undefined,
+    about:
+      "where to serve metrics for Prometheus: `administrators` (at `/metrics`, for administrators), or a separate port or `host:port`, without authentication",
+    read: readMetricsPlace,
+  }),
   openCollections: optional({
     shownDefault: "true without `collections`, else false",
     about: "whether clients can create collections that are not declared",
     read: read.truth,
+  }),
+  console: option({
+    flag: "--console <true|false>",
+    env: "HOLDFAST_CONSOLE",
+    fallback: true,
+    about: "whether browsers get the console at `/`",
+    read: read.truthOrText,
   }),
   docs: option({
     fallback: true,
@@ -149,6 +166,11 @@ export const options = {
       'who administers the service over HTTP: `{ role: "ops" }`, `{ subject: "deploy" }` or a list of these',
     read: readAdministrators,
   }),
+  "auth.keyRoles": optional({
+    shownDefault: "the roles in rules of collections, except those of administrators",
+    about: "the roles that administrators can give to the API keys that they create over HTTP",
+    read: read.roleNames,
+  }),
   "webhooks.allow": option({
     fallback: [],
     about:
@@ -188,11 +210,27 @@ export const options = {
     about: "size of a request body: a number of bytes, or a text such as `512kb` or `1mb`",
     read: read.bytes,
   }),
+  "limits.import": option({
+    shownDefault: "`64mb`",
+    fallback: defaultLimits.importBytes,
+    about: "size of the body of an import over HTTP",
+    read: read.bytes,
+  }),
+  "limits.rewind": option({
+    shownDefault: "`64mb`",
+    fallback: defaultLimits.rewindBytes,
+    about: "size of the resources that a rewind changes, each before or after it",
+    read: read.bytes,
+  }),
   "limits.target": limit("targetBytes", 65_536, "length of the request target (path and query), in bytes"),
   "limits.headers": limit("headerBytes", 1_048_576, "size of all headers with the request target, in bytes"),
   "limits.jsonDepth": limit("jsonDepth", 256, "nesting depth of a JSON body"),
   "limits.jsonMembers": limit("jsonMembers", 1_000_000, "members of one JSON object"),
-  "limits.patchOperations": limit("patchOperations", 100_000, "operations in one JSON Patch"),
+  "limits.patchOperations": limit(
+    "patchOperations",
+    100_000,
+    "operations in one JSON Patch, and attributes in one update",
+  ),
   "limits.batch": limit("batch", 1_000, "operations in one batch"),
   "limits.page": limit("page", 10_000, "resources on one page; the service lowers a larger `limit` to this"),
   "limits.queryMs": timeout(
@@ -220,7 +258,7 @@ export const options = {
   ),
   "limits.handlerTimeoutMs": timeout(
     defaultLimits.handlerTimeoutMs,
-    "how long a write can wait before it starts",
+    "how long a write, or a large request body, can wait before it starts",
   ),
   "limits.keepAliveTimeoutMs": timeout(
     defaultLimits.keepAliveTimeoutMs,

@@ -2,7 +2,9 @@
  * Readers of options. Each returns the checked value, or throws an Error whose message says what is right. The message
  * continues a sentence that begins with the name of the option.
  */
+
 import { isIP } from "node:net";
+import { isKeyRole } from "../access/key-changes.ts";
 import type { Rate, TlsFiles } from "../http/settings.ts";
 import { isObject } from "../json/values.ts";
 import { defaultHistory, type History } from "../store/history.ts";
@@ -19,6 +21,10 @@ export const truth = (value: unknown): boolean => {
   if (typeof value === "boolean") return value;
   throw new Error("must be true or false");
 };
+
+/** True or false. Flags and environment variables give it as text. */
+export const truthOrText = (value: unknown): boolean =>
+  truth(value === "true" ? true : value === "false" ? false : value);
 
 /** A list of strings that are not empty. */
 export const texts = (value: unknown): readonly string[] => {
@@ -57,7 +63,7 @@ export const bytes = (value: unknown): number => {
   throw new Error('must be a size up to 256mb, such as 65536 or "1mb"');
 };
 
-/** Origins as browsers send them, `*` for all origins, and `loopback` for those of this machine. */
+/** Origins as browsers send them, `*` for all origins, and `loopback` for all origins of this machine. */
 export const origins = (value: unknown): readonly string[] => {
   // No browser sends another spelling, such as an explicit default port.
   const isOrigin = (item: string) =>
@@ -99,6 +105,13 @@ export const hostNames = (value: unknown): readonly string[] => {
   throw new Error('must be a list of host names such as "api.example.org", without scheme and port');
 };
 
+/** Names of roles. */
+export const roleNames = (value: unknown): readonly string[] => {
+  const list = texts(value);
+  if (list.every(isKeyRole)) return [...new Set(list)];
+  throw new Error('must be a list of roles such as ["editor"], each of 1 to 100 characters without spaces');
+};
+
 /** Names, addresses and networks of receivers. */
 export const receivers = (value: unknown): readonly string[] => {
   if (Array.isArray(value) && value.every((item) => typeof item === "string" && isAllowable(item)))
@@ -124,6 +137,7 @@ export const ownRootNames: readonly string[] = [
   "asyncapi.json",
   ".well-known",
   "docs",
+  "_console",
 ];
 
 /** The path before the names of collections; empty for the root. */

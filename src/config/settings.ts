@@ -16,7 +16,8 @@ export function authOf(content: FileContent, get: Get, cwd: string): AuthSetting
     );
   }
   const administrators = get("auth.administrators");
-  const settings = { keys, jwt, ...(administrators && { administrators }) };
+  const keyRoles = get("auth.keyRoles");
+  const settings = { keys, jwt, ...(administrators && { administrators }), ...(keyRoles && { keyRoles }) };
   if (jwt?.jwks.kind !== "file") return settings;
   return { ...settings, jwt: { ...jwt, jwks: { kind: "file", path: resolve(cwd, jwt.jwks.path) } } };
 }
@@ -36,8 +37,11 @@ export function httpOf(
     requireTls: get("requireTls"),
     showPrincipal: get("history").showPrincipal,
     hasFeed: get("history").keep !== "none",
+    hasKeys: auth?.keys === true && (auth.administrators ?? []).length > 0,
+    console: get("console"),
     docs: get("docs"),
     compression: get("compression"),
+    metrics: get("metrics") === "administrators",
     info: { title: get("info.title"), version: get("info.version"), description: get("info.description") },
     limits: limitsOf(get),
   };
@@ -51,6 +55,8 @@ export function tlsOf(files: TlsFiles | undefined, cwd: string): TlsFiles | unde
 function limitsOf(get: Get): Limits {
   return {
     bodyBytes: get("limits.body"),
+    importBytes: get("limits.import"),
+    rewindBytes: get("limits.rewind"),
     targetBytes: get("limits.target"),
     headerBytes: get("limits.headers"),
     jsonDepth: get("limits.jsonDepth"),

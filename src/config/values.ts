@@ -52,15 +52,23 @@ export function requirePlainObject(value: unknown, at: string): Record<string, u
   throw new StartError(`${at} must be an object.`);
 }
 
+/** The value of an option in flags or in the environment, with its flag or variable; `undefined` without one. */
+export function givenValue(
+  option: Option<unknown>,
+  { flags, env }: OutsideFile,
+): { value: unknown; at: string } | undefined {
+  const flag = longFlagOf(option);
+  return [
+    flag === undefined ? undefined : { value: flags[camelCase(flag)], at: flag },
+    option.env === undefined ? undefined : { value: env[option.env], at: option.env },
+  ].find((each) => each?.value !== undefined);
+}
+
 /** Reads the options in flags and in the environment. Adds wrong values to the faults. */
-export function readGiven({ flags, env }: OutsideFile, faults: StartFaults): Given {
+export function readGiven(outside: OutsideFile, faults: StartFaults): Given {
   const given = new Map<string, () => unknown>();
   for (const [name, option] of Object.entries<Option<unknown>>(options)) {
-    const flag = longFlagOf(option);
-    const found = [
-      flag === undefined ? undefined : { value: flags[camelCase(flag)], at: flag },
-      option.env === undefined ? undefined : { value: env[option.env], at: option.env },
-    ].find((each) => each?.value !== undefined);
+    const found = givenValue(option, outside);
     if (found === undefined) continue;
     const read = () => readValue(option, found.value, found.at);
     given.set(name, faults.read([], read));
@@ -97,7 +105,8 @@ function camelCase(flag: string): string {
   return flag.slice(2).replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-function fromFile(content: FileContent, name: string): unknown {
+/** The value of an option in the file; `undefined` without one. */
+export function fromFile(content: FileContent, name: string): unknown {
   const [first = "", second] = name.split(".");
   const value = content[first];
   return second === undefined ? value : (value as Record<string, unknown> | undefined)?.[second];

@@ -6,7 +6,7 @@ import { type Attributes, withoutId } from "../collection/resource.ts";
 import { clientAttributes, timestampViolations } from "../collection/timestamps.ts";
 import { uniqueValue } from "../collection/unique.ts";
 import type { Violation } from "../errors.ts";
-import { subjectAt, toFragment } from "../json/pointer.ts";
+import { toFragment } from "../json/pointer.ts";
 import type { Store } from "../store/store.ts";
 import { openTemporaryDatabase } from "../store/temporary-database.ts";
 
@@ -139,17 +139,4 @@ async function openReferenceCheck({ references }: Collection, store: Scannable):
         }),
     close: () => known.close(),
   };
-}
-
-const maxDescribed = 3;
-
-/** What is wrong with a resource, in one line. */
-export function describeViolations(violations: readonly Violation[]): string {
-  const texts = violations
-    .slice(0, maxDescribed)
-    .map(({ pointer, detail }) =>
-      pointer === undefined || pointer === "#" ? detail : `${subjectAt(pointer, "")} ${detail}`,
-    );
-  const more = violations.length - texts.length;
-  return more > 0 ? `${texts.join("; ")}; and ${more} more` : texts.join("; ");
 }

@@ -1,16 +1,25 @@
 /** Carries out an operation. The steps of all writes are in `write.ts`. */
 import { Problem } from "../errors.ts";
+import { checkAccess } from "./administration/access.ts";
+import { describeCollections } from "./administration/collections.ts";
+import { configurationDocument } from "./administration/configuration.ts";
+import { createFirstKey } from "./administration/first-key.ts";
+import { performOnKeys } from "./administration/keys.ts";
 import { performBatch } from "./batch/batch.ts";
+import { performBulk } from "./batch/bulk.ts";
+import type { Caller } from "./caller/admit.ts";
 import { collectionsDocument } from "./documents/collections.ts";
 import { documentOf } from "./documents/documents.ts";
 import { readEvents } from "./events/events.ts";
+import { performFigures } from "./lists/figures.ts";
 import { performList } from "./lists/lists.ts";
 import { readListing } from "./lists/query.ts";
+import { belowParent } from "./operations/nested.ts";
 import type { Operation } from "./operations/operation.ts";
 import { canHavePage } from "./operations/parse.ts";
 import { type Document, notFound, type Result } from "./operations/result.ts";
 import type { HttpRequest } from "./protocol/message.ts";
-import { readChanges, readPast } from "./reads/history.ts";
+import { readChanges, readEarlierState } from "./reads/history.ts";
 import { read } from "./reads/read.ts";
 import type { Service } from "./service.ts";
 import { performOnWebhook } from "./webhooks/webhooks.ts";
@@ -18,6 +27,7 @@ import { change } from "./writes/change.ts";
 import { create } from "./writes/create.ts";
 import { isKeyed, performOnce } from "./writes/idempotency.ts";
 import { restore } from "./writes/restore.ts";
+import { performRewind } from "./writes/rewind.ts";
 
 /** Performs the operation. Throws the problems of its content and preconditions, and the store's. */
 export function perform(
@@ -25,7 +35,7 @@ export function perform(
   operation: Operation,
   request: HttpRequest,
 ): Result | Promise<Result> {
-  if (!service.hasStarted() && operation.kind !== "document")
+  if (!service.hasStarted() && operation.kind !== "document" && operation.kind !== "metrics")
     throw new Problem("UNAVAILABLE", "The store is not reachable yet. Try again.");
   if (isKeyed(operation, request))
     return performOnce(service, operation, request, (once) => carryOut(service, once, request));
@@ -33,29 +43,57 @@ export function perform(
 }
 
 function carryOut(service: Service, operation: Operation, request: HttpRequest): Result | Promise<Result> {
+  const parent = "parent" in operation ? operation.parent : undefined;
+  const perform = () => carryOutHere(service, operation, request);
+  return parent === undefined ? perform() : belowParent(service, parent, perform);
+}
+
+function carryOutHere(
+  service: Service,
+  operation: Operation,
+  request: HttpRequest,
+): Result | Promise<Result> {
   switch (operation.kind) {
     case "nothing":
       return absence(service, operation.path, request);
     case "front page":
-      return documentResult(
-        pages().then(({ frontPageOf }) => frontPageOf(service, operation.caller, request)),
-      );
+      return documentResult(rootPage(service, operation.caller, request));
     case "collections":
       return documentResult(collectionsDocument(service, operation.caller));
+    case "collectionDetails":
+      return describeCollections(service, operation, request);
+    case "configuration":
+      return { kind: "document", document: configurationDocument(service) };
+    case "keys":
+    case "key":
+    case "createKey":
+    case "keyAction":
+      return performOnKeys(service, operation, request);
+    case "firstKey":
+      return createFirstKey(service, request);
+    case "accessCheck":
+      return checkAccess(service, operation, request);
     case "options":
       return { kind: "options", operation };
     case "document":
       return readDocument(service, operation.name, request);
+    case "metrics":
+      return readMetrics(service);
     case "list":
       return performList(service, operation, request);
     case "query":
-      return readListing(service, operation, request).then((listing) =>
-        performList(service, listing, request),
+      return readListing(service, operation, request).then(
+        (listing): Promise<Result> =>
+          listing.kind === "figures"
+            ? performFigures(service, listing, request)
+            : performList(service, listing, request),
       );
+    case "figures":
+      return performFigures(service, operation, request);
     case "read":
       return read(service, operation, request);
-    case "past":
-      return readPast(service, operation, request);
+    case "earlierState":
+      return readEarlierState(service, operation, request);
     case "changes":
       return readChanges(service, operation);
     case "events":
@@ -64,6 +102,8 @@ function carryOut(service: Service, operation: Operation, request: HttpRequest):
     case "webhookDeliveries":
     case "webhookAction":
       return performOnWebhook(service, operation, request);
+    case "import":
+      return imports().then(({ performImport }) => performImport(service, operation, request));
     case "create":
       return create({ service, operation, request });
     case "replace":
@@ -74,12 +114,22 @@ function carryOut(service: Service, operation: Operation, request: HttpRequest):
       return restore({ service, operation, request });
     case "batch":
       return performBatch({ service, operation, request });
+    case "bulk":
+      return performBulk({ service, operation, request });
+    case "rewind":
+      return performRewind({ service, operation, request });
   }
 }
 
 async function readDocument(service: Service, name: string, request: HttpRequest): Promise<Result> {
-  const document = await documentOf(service, name);
+  const document = await documentOf(service, name, request);
   return document === undefined ? absence(service, `/${name}`, request) : { kind: "document", document };
+}
+
+async function readMetrics({ metrics }: Service): Promise<Result> {
+  if (metrics === undefined) return notFound;
+  const { type, text } = await metrics.exposition();
+  return { kind: "document", document: { status: 200, type, body: text } };
 }
 
 /** The result for an unknown path: a page for a browser outside the prefix, otherwise no content. */
@@ -89,8 +139,19 @@ function absence(service: Service, path: string | undefined, request: HttpReques
   return documentResult(pages().then(({ absentPageOf }) => absentPageOf(service, path)));
 }
 
+/** The console; without it, a page that names the collections. */
+async function rootPage(service: Service, caller: Caller, request: HttpRequest): Promise<Document> {
+  const page = service.settings.console
+    ? await (await import("./documents/console.ts")).consolePage(service)
+    : undefined;
+  return page ?? (await pages()).frontPageOf(service, caller, request);
+}
+
 /** The pages, like the descriptions, are loaded on first use. */
 const pages = () => import("./documents/front-page.ts");
+
+/** Few services import while they run. */
+const imports = () => import("./imports/imports.ts");
 
 async function documentResult(document: Promise<Document>): Promise<Result> {
   return { kind: "document", document: await document };

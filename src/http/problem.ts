@@ -1,5 +1,5 @@
 /**
- * Turns everything that is thrown on the path of a request into a response.
+ * Turns any error that a request causes into a response.
  *
  * The body is a problem object (RFC 9457). For front-end libraries it also has `message`, and `errors` as a flat map. An
  * error that is not a `Problem` is a fault of the service: it is logged, and the response has no details of it.
@@ -62,6 +62,9 @@ export function problemBody(problem: Problem, requestId: string): Record<string,
     code,
     message,
     ...(problem.operation === undefined ? {} : { operation: problem.operation }),
+    ...(problem.resource === undefined ? {} : { resource: problem.resource }),
+    ...(problem.matched === undefined ? {} : { matched: problem.matched }),
+    ...(problem.report === undefined ? {} : { report: problem.report }),
     ...(code === "QUOTA_EXCEEDED" ? { "violated-policies": ["default"] } : {}),
     ...(patchCodes.has(code) ? {} : memberErrors(violations)),
     ...(violations.length === 0 ? {} : { violations }),

@@ -2,10 +2,18 @@
 import { type Caller, isEncrypted } from "./caller/admit.ts";
 import { addQuotaHeaders } from "./caller/quota.ts";
 import { eventsResponse, streamResponse } from "./events/response.ts";
+import { figuresResponse } from "./lists/figures.ts";
 import { listResponse } from "./lists/response.ts";
 import type { OperationOf } from "./operations/operation.ts";
 import type { Document, Result } from "./operations/result.ts";
-import { httpDate, isPublic, tagOfUnmodified, type Validators } from "./protocol/conditional.ts";
+import { codedTag } from "./protocol/codings.ts";
+import {
+  httpDate,
+  isPublic,
+  isUnmodified,
+  tagOfUnmodified,
+  type Validators,
+} from "./protocol/conditional.ts";
 import { addCorsHeaders, isPreflight, preflightHeaders } from "./protocol/cors.ts";
 import {
   type HttpRequest,
@@ -40,6 +48,8 @@ export function respond(service: Service, result: Result, request: HttpRequest):
       return unmodified(service, result, request);
     case "page":
       return listResponse(result, request);
+    case "figures":
+      return figuresResponse(result, request);
     case "changes":
       return changesResponse(result, request);
     case "events":
@@ -121,8 +131,18 @@ function unmodified(
   return { status: 304, headers, body: undefined };
 }
 
-function documentResponse({ status, type, body, headers }: Document, request: HttpRequest): HttpResponse {
-  const all = { "content-type": type, "cache-control": noStore, ...headers };
+function documentResponse(document: Document, request: HttpRequest): HttpResponse {
+  const { status, type, body, etag, coding, headers } = document;
+  const all: Record<string, string> = { "content-type": type, "cache-control": noStore, ...headers };
+  if (etag === undefined) return withBody(request, body, { status, headers: all });
+  const validators = { etag, lastModifiedMs: undefined };
+  if (isUnmodified(request.headers, validators, 0)) {
+    const { "content-type": _, ...others } = all;
+    const tag = tagOfUnmodified(request.headers, validators);
+    return { status: 304, headers: { ...others, etag: tag }, body: undefined };
+  }
+  if (coding !== undefined) all["content-encoding"] = coding;
+  all.etag = coding === undefined ? etag : codedTag(etag, coding);
   return withBody(request, body, { status, headers: all });
 }
 

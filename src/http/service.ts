@@ -2,26 +2,62 @@
 import type { Logger } from "pino";
 import type { Access } from "../access/access.ts";
 import type { Authenticate } from "../access/authenticate.ts";
+import type { FirstKey } from "../access/first-key.ts";
 import type { Tags } from "../access/tags.ts";
 import type { CommitWatch } from "../changes/commit-watch.ts";
 import type { FeedParts } from "../changes/feed.ts";
 import type { Frames } from "../changes/frames.ts";
+import type { Lags } from "../changes/lags.ts";
 import type { SharedReads } from "../changes/shared-reads.ts";
 import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
 import type { KeyedQueue } from "../store/keyed-queue.ts";
-import type { Pace } from "../store/pace.ts";
-import type { HistoryStore, ServingStore } from "../store/store.ts";
+import type { Keys } from "../store/keys.ts";
+import type { HistoryStore, ServingStore, StoreAdministration } from "../store/store.ts";
+import type { TurnBudget } from "../store/turn-budget.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
+import type { Budget } from "./limits/budget.ts";
 import type { Quotas } from "./limits/rate-limit.ts";
 import type { StreamCounts } from "./limits/stream-counts.ts";
+import type { HttpRequest } from "./protocol/message.ts";
 import type { HttpSettings } from "./settings.ts";
 
 /** The part of the logger that requests use. */
 export type Log = Pick<Logger, "info" | "warn" | "error">;
 
+/** Makes a span of each request, for traces. */
+export interface RequestTracer {
+  start(request: HttpRequest): RequestSpan;
+}
+
+/** The span of one request. */
+export interface RequestSpan {
+  readonly traceId: string;
+  /** Does the work. Spans that start in it belong to this one. */
+  run<T>(work: () => T): T;
+  /** Ends the span; without a response, because the service failed. Later calls do nothing. */
+  end(response?: { template?: string; status: number }): void;
+}
+
+/** Counts requests, for the metrics. */
+export interface RequestMeter {
+  /** Counts a response. `template`: that of its route, if the path is known. */
+  note(request: { method: string }, response: { template?: string; status: number }, seconds: number): void;
+  /** Sets what is read for the requests in progress. */
+  watch(budget: Pick<Budget, "requests" | "held">): void;
+}
+
+/** The metrics as a text. */
+export interface Metrics {
+  exposition(): Promise<{ type: string; text: string }>;
+}
+
 /** Everything that `handle` depends on. */
 export interface Service {
   store: ServingStore & HistoryStore;
+  /** Starts an import (`StoreAdministration`). */
+  load: StoreAdministration["load"];
+  /** Does work while nothing else writes (`StoreAdministration`). */
+  exclusively: StoreAdministration["exclusively"];
   /** The declared collections. */
   collections: ReadonlyMap<string, Collection>;
   /** Whether the first create of a resource creates its collection. */
@@ -39,14 +75,27 @@ export interface Service {
   access?: Access | undefined;
   /** Writes to the same resource wait for each other here. */
   writes: KeyedQueue;
-  /** The Idempotency-Keys, with all that they belong to, of requests in progress. */
-  keysUnderWay: Set<string>;
-  /** Absent if nobody can administer the service. */
+  /** The Idempotency-Keys of requests in progress, each with the caller and the request that it belongs to. */
+  keysInProgress: Set<string>;
+  /** Absent if the service has no administrators. */
   webhooks?: Webhooks | undefined;
+  /** Absent if the service accepts no API keys, or has no administrators. */
+  keys?: KeyAdministration | undefined;
+  /** Absent unless the start printed a link to create the first API key. */
+  firstKey?: FirstKey;
+  configuration: ShownConfiguration;
+  /** Absent unless metrics are on. */
+  meter?: RequestMeter;
+  /** Absent unless an OpenTelemetry SDK is registered. */
+  tracer?: RequestTracer;
+  /** Absent unless metrics are on. */
+  metrics?: Metrics;
+  /** Whether responses have the templates of their routes, because requests are metered or traced. @default false */
+  isObserved?: boolean;
   /** The feed of changes; absent if the store keeps no history. */
   feed?: Feed;
   /** How many writes start in one turn of the event loop. */
-  pace: Pace;
+  turnBudget: TurnBudget;
   newUuid: () => string;
   /** Unix time in milliseconds. */
   now: () => number;
@@ -59,8 +108,25 @@ export interface Service {
   isOwnHost: (host: string) => boolean;
   /** Makes the texts that callers get instead of secret values. */
   tags: Tags;
-  /** Differs between configurations, and so do the ETags of their lists. */
+  /** A hash of the configuration. It is part of the ETags of lists, so they change with the configuration. */
   configurationHash: string;
+}
+
+/** The effective configuration as administrators see it, without secrets. */
+export interface ShownConfiguration {
+  /** The configuration file; `undefined` without one. */
+  file: string | undefined;
+  /** Each option: its name, its value, and where the value comes from. */
+  options: readonly { name: string; value: unknown; source: string; from?: string }[];
+}
+
+/** What administrators need to manage API keys. */
+export interface KeyAdministration {
+  store: Keys;
+  /** The roles that they can give to keys. */
+  roles: readonly string[];
+  /** The subjects that they cannot give to keys, because these subjects administer the service. */
+  reservedSubjects: readonly string[];
 }
 
 /** What the feed of changes needs. */
@@ -70,8 +136,18 @@ export interface Feed extends FeedParts {
   frames: SharedReads<Frames>;
   /** The streams and waiting pages of all callers. */
   counts: StreamCounts;
+  /** Absent unless metrics are on. */
+  lags?: Lags;
+  /** The time between two positions that a quiet stream sends, in milliseconds. */
+  heartbeatMs: number;
   /** Aborted when the service stops: streams end, and pages no longer wait. */
   stopping: AbortSignal;
+}
+
+/** The names of the collections: all declared ones, and in open mode all that exist. */
+export async function servedNames({ collections, openCollections, store }: Service): Promise<string[]> {
+  const stored = openCollections ? await store.collectionNames() : [];
+  return [...new Set([...collections.keys(), ...stored.filter((name) => collectionName.test(name))])].sort();
 }
 
 /** The collection with this name; `undefined` if the service has none. */

@@ -1,4 +1,4 @@
-/** The settings of the HTTP interface, as the configuration gives them. */
+/** The types of the settings of the HTTP interface, and the default limits. `config/` reads and checks the settings. */
 
 /** The settings of the HTTP interface. */
 export interface HttpSettings {
@@ -20,8 +20,14 @@ export interface HttpSettings {
   showPrincipal: boolean;
   /** Whether clients can follow changes. Without a history there are none to follow. @default true */
   hasFeed: boolean;
+  /** Whether administrators can manage API keys. @default false */
+  hasKeys: boolean;
+  /** Whether browsers get the console at `/`. @default true */
+  console: boolean;
   /** Whether the service serves its descriptions: OpenAPI and the API reference. @default true */
   docs: boolean;
+  /** Whether administrators can read the metrics of the service at `/metrics`. @default false */
+  metrics: boolean;
   /** Whether to compress responses for clients that accept this. @default true */
   compression: boolean;
   /** The name and version in the OpenAPI document. @default those of Holdfast */
@@ -31,7 +37,7 @@ export interface HttpSettings {
 
 /** The two files of a certificate, both PEM. */
 export interface TlsFiles {
-  /** The certificate, followed by those that lead to the root. */
+  /** The certificate, followed by its chain to the root certificate. */
   cert: string;
   /** The private key of the certificate. */
   key: string;
@@ -57,6 +63,10 @@ export interface Info {
 export interface Limits {
   /** The body of a request. @default 1048576 */
   bodyBytes: number;
+  /** The body of an import. @default 67108864 */
+  importBytes: number;
+  /** The resources that a rewind changes, each before or after it. @default 67108864 */
+  rewindBytes: number;
   /** The request target: path and query string. @default 8000 */
   targetBytes: number;
   /** All headers. @default 32768 */
@@ -65,7 +75,7 @@ export interface Limits {
   jsonDepth: number;
   /** Members of one JSON object. @default 10000 */
   jsonMembers: number;
-  /** Operations of one JSON Patch. @default 1000 */
+  /** Operations of one JSON Patch, and attributes of one update. @default 1000 */
   patchOperations: number;
   /** Operations of one batch. @default 100 */
   batch: number;
@@ -77,13 +87,13 @@ export interface Limits {
   collections: number;
   /** Event streams, and pages of events that wait. @default 5000 */
   streams: number;
-  /** The same for each caller. @default 100 */
+  /** Event streams, and pages of events that wait, for each caller. @default 100 */
   streamsPerCaller: number;
   /** The time until the headers of a request have arrived. @default 10000 */
   headersTimeoutMs: number;
   /** The time until the whole request has arrived. @default 30000 */
   requestTimeoutMs: number;
-  /** The time that the store has to write a change. @default 10000 */
+  /** The time that the store has to write a change, and that a large body waits for its turn. @default 10000 */
   handlerTimeoutMs: number;
   /** The time until an idle connection is closed. @default 65000 */
   keepAliveTimeoutMs: number;
@@ -92,6 +102,8 @@ export interface Limits {
 /** The limits without a configuration. */
 export const defaultLimits: Limits = {
   bodyBytes: 1_048_576,
+  importBytes: 67_108_864,
+  rewindBytes: 67_108_864,
   targetBytes: 8_000,
   headerBytes: 32_768,
   jsonDepth: 64,

@@ -6,7 +6,14 @@ import { typeOf } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { fitId, type IdKind } from "../collection/ids.ts";
 import type { Path } from "../collection/paths.ts";
-import { type Condition, type Filter, matchNone, type Scalar } from "./filter.ts";
+import {
+  allOf,
+  type Condition,
+  type Filter,
+  matchNone,
+  type RequestedFilter,
+  type Scalar,
+} from "./filter.ts";
 import { legacySuffixes, type OperatorName, operators } from "./operators.ts";
 import {
   type Attribute,
@@ -29,7 +36,7 @@ export function splitSuffix(name: string, collection: Collection): { name: strin
   return { name: name.slice(0, -suffix.length), operator: legacySuffixes[suffix] };
 }
 
-/** The values that a text in a query string can mean, such as "1" and 1. Omits those that the attribute cannot have. */
+/** The values that a text in a query string can mean, such as "1" and 1. Omits values that the attribute cannot have. */
 export function candidatesOf(text: string, operator: OperatorName, attribute: Attribute): Scalar[] {
   const { kind } = operators[operator];
   if (kind === "startsWith" || kind === "endsWith") return [text];
@@ -48,10 +55,33 @@ export function valuesOf(values: readonly Scalar[], operator: OperatorName, attr
 }
 
 /** A condition. Without values, it matches nothing, or everything if the operator negates. */
-export function toCondition(operator: OperatorName, path: Path, values: readonly Scalar[]): Filter {
+export function toCondition(
+  operator: OperatorName,
+  attribute: Pick<Attribute, "path" | "through" | "isRelation">,
+  values: readonly Scalar[],
+): RequestedFilter {
+  const { path, through, isRelation } = attribute;
   const { kind, negated } = operators[operator];
-  const condition = conditionOf(kind, path, [...new Set(values)]);
-  return negated ? { kind: "not", filter: condition } : condition;
+  if (through === undefined) return negate(conditionOf(kind, path, [...new Set(values)]), negated);
+  // Related resources match if one of them does. The negation is about all of them, also about an absent attribute.
+  const isAbsence = kind === "exists" && values[0] === false;
+  const inner = isAbsence ? conditionOf(kind, path, [true]) : conditionOf(kind, path, [...new Set(values)]);
+  const filter = isRelation === true ? allOf<Condition>([]) : inner;
+  return negate({ kind: "requestedRelated", relation: through, filter }, negated || isAbsence);
+}
+
+function negate(filter: RequestedFilter, isNegated: boolean): RequestedFilter {
+  return isNegated ? { kind: "not", filter } : filter;
+}
+
+/** Why an operator cannot be used with a relation; `undefined` if it can, or if the name is an attribute. */
+export function whyNotWithRelation(
+  operator: OperatorName,
+  name: string,
+  { isRelation }: Attribute,
+): string | undefined {
+  if (isRelation !== true || operator === "exists") return undefined;
+  return `is a relation. Name an attribute of the related resources, such as "${name}.id", or write "${name}:exists"`;
 }
 
 /** Counts a condition. If the filter is too large, returns false and adds one violation. */

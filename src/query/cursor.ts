@@ -8,7 +8,7 @@ import { hash } from "node:crypto";
 import type { SortKey } from "../collection/indexes.ts";
 import { Problem } from "../errors.ts";
 import { isBadString, tryParse } from "../json/values.ts";
-import type { Filter } from "./filter.ts";
+import type { RequestedFilter } from "./filter.ts";
 import { type CursorValues, sortValueOf } from "./sort.ts";
 import { inQuery, type Location, violationAt } from "./violations.ts";
 
@@ -18,7 +18,7 @@ const advice = 'must come from a "next" link of this list, with the same filter 
 /** The content of a list, and its order. Every page of a list has the same. */
 export interface ListContents {
   /** `undefined`: every resource. */
-  filter: Filter | undefined;
+  filter: RequestedFilter | undefined;
   /** The sort keys of the request. The id is not added yet. */
   sort: readonly SortKey[];
   /** The words of `q`, as `wordsOf` returns them; `undefined` without `q`. */

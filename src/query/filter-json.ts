@@ -1,19 +1,37 @@
-/** Reads filters in JSON: `{"status": "open", "or": [{"views": {"gte": 10}}, {"author.name": ["Ada", "Bob"]}]}`. */
-import type { Collection } from "../collection/collection.ts";
 import { shortJson } from "../collection/messages.ts";
 import { toSentence } from "../errors.ts";
 import { isObject } from "../json/values.ts";
-import { countCondition, countGroup, splitSuffix, toCondition, valuesOf } from "./conditions.ts";
-import { allOf, anyOf, type Filter, matchNone, type Scalar } from "./filter.ts";
+import {
+  countCondition,
+  countGroup,
+  splitSuffix,
+  toCondition,
+  valuesOf,
+  whyNotWithRelation,
+} from "./conditions.ts";
+import {
+  allOf,
+  anyOf,
+  type Filter,
+  matchNone,
+  ownFilter,
+  type RequestedFilter,
+  type Scalar,
+} from "./filter.ts";
 import { unknownOperator } from "./foreign-operators.ts";
 import { whyImpossible } from "./impossible.ts";
 import { isOperator, type OperatorName, operators } from "./operators.ts";
-import { filterLimits, type Reading, readAttribute, visibleAttributeInfo } from "./reading.ts";
+import { filterLimits, type Reading, readFilterAttribute } from "./reading.ts";
 import { inside, type Location } from "./violations.ts";
 
 /** Reads a filter. Adds violations. */
-export function readFilter(value: unknown, location: Location, reading: Reading): Filter {
+export function readFilter(value: unknown, location: Location, reading: Reading): RequestedFilter {
   return readGroup(value, location, { reading, depth: 1 });
+}
+
+/** Like `readFilter`, for a filter by the attributes of the resource itself. Refuses relations that `viewOf` shows. */
+export function readOwnFilter(value: unknown, location: Location, reading: Reading): Filter {
+  return ownFilter(readFilter(value, location, { ...reading, refusesRelations: true }));
 }
 
 /** The context of a group. */
@@ -22,7 +40,7 @@ interface GroupContext {
   depth: number;
 }
 
-function readGroup(value: unknown, location: Location, group: GroupContext): Filter {
+function readGroup(value: unknown, location: Location, group: GroupContext): RequestedFilter {
   const { violations } = group.reading;
   if (!isObject(value)) {
     violations.add(
@@ -43,7 +61,11 @@ function readGroup(value: unknown, location: Location, group: GroupContext): Fil
   );
 }
 
-function readMember(name: string, value: unknown, group: GroupContext & { location: Location }): Filter {
+function readMember(
+  name: string,
+  value: unknown,
+  group: GroupContext & { location: Location },
+): RequestedFilter {
   const { location, reading } = group;
   const deeper = { reading, depth: group.depth + 1 };
   switch (name) {
@@ -81,7 +103,12 @@ function isForeignGroup(name: string, value: unknown): boolean {
   return Array.isArray(value) ? isObject(value[0]) : isObject(value) && !Object.keys(value).some(isOperator);
 }
 
-function readAttributeMember(name: string, value: unknown, location: Location, reading: Reading): Filter {
+function readAttributeMember(
+  name: string,
+  value: unknown,
+  location: Location,
+  reading: Reading,
+): RequestedFilter {
   if (!isObject(value)) {
     const split = splitSuffix(name, reading.collection);
     const operator = Array.isArray(value)
@@ -109,7 +136,7 @@ interface ConditionContext {
   reading: Reading;
 }
 
-function readOperation(operator: string, operand: unknown, condition: ConditionContext): Filter {
+function readOperation(operator: string, operand: unknown, condition: ConditionContext): RequestedFilter {
   const location = inside(condition.location, operator);
   if (isOperator(operator)) return readCondition(operator, operand, { ...condition, location });
   condition.reading.violations.add(location, "unknownOperator", () => {
@@ -124,11 +151,11 @@ function readCondition(
   operator: OperatorName,
   operand: unknown,
   { name, location, reading }: ConditionContext,
-): Filter {
+): RequestedFilter {
   const count = Array.isArray(operand) ? operand.length : 1;
   // This check comes first, because the following checks take longer.
   if (!countCondition(count, location, reading)) return matchNone;
-  const attribute = readAttribute(name, location, reading);
+  const attribute = readFilterAttribute(name, location, reading);
   const { takes } = operators[operator];
   if (!operands[takes].fits(operand)) {
     reading.violations.add(
@@ -140,12 +167,17 @@ function readCondition(
   }
   const values: readonly Scalar[] = Array.isArray(operand) ? operand : [operand as Scalar];
   if (attribute === undefined) return matchNone;
-  if (takes === "boolean") return toCondition(operator, attribute.path, values);
+  const whyNot = whyNotWithRelation(operator, name, attribute);
+  if (whyNot !== undefined) {
+    reading.violations.add(location, "relation", whyNot);
+    return matchNone;
+  }
+  if (takes === "boolean") return toCondition(operator, attribute, values);
   for (const written of values) {
     const why = whyImpossible({ operator, attribute, written, values: [written] });
     if (why !== undefined) reading.violations.add(location, "type", why);
   }
-  return toCondition(operator, attribute.path, valuesOf(values, operator, attribute));
+  return toCondition(operator, attribute, valuesOf(values, operator, attribute));
 }
 
 const operands: Record<
@@ -167,31 +199,4 @@ const operands: Record<
 
 function isScalar(value: unknown): boolean {
   return typeof value !== "object" || value === null;
-}
-
-/** The filter and the search of a request. */
-export interface FilterAndSearch {
-  filter: unknown;
-  q: string | undefined;
-}
-
-/**
- * Finds a search inside the filter, as search inputs of react-admin send it: `filter={"q":"text"}`. If an attribute can have
- * the name `q`, this is a condition instead. Adds violations.
- */
-export function splitSearch(
-  { filter, q }: FilterAndSearch,
-  location: Location,
-  { collection, violations }: Reading,
-): FilterAndSearch {
-  if (!isObject(filter) || typeof filter.q !== "string" || mayBeAttribute(collection)) return { filter, q };
-  const { q: inFilter, ...rest } = filter;
-  if (q === undefined) return { filter: rest, q: inFilter as string };
-  violations.add(inside(location, "q"), "repeatedParameter", 'cannot be used together with "q"');
-  return { filter: rest, q };
-}
-
-function mayBeAttribute(collection: Collection): boolean {
-  const { isDeclared, alternatives } = visibleAttributeInfo(collection, ["q"]);
-  return isDeclared || (collection.search.length === 0 && alternatives === undefined);
 }

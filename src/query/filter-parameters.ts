@@ -1,11 +1,11 @@
 /** Reads filters that are parameters of a query string: `status=open`, `views:gte=10`, `views_gte=10`. */
 import { shortJson } from "../collection/messages.ts";
-import { candidatesOf, countCondition, splitSuffix, toCondition } from "./conditions.ts";
-import type { Filter, Scalar } from "./filter.ts";
+import { candidatesOf, countCondition, splitSuffix, toCondition, whyNotWithRelation } from "./conditions.ts";
+import type { RequestedFilter, Scalar } from "./filter.ts";
 import { unknownOperator } from "./foreign-operators.ts";
 import { whyImpossible } from "./impossible.ts";
 import { isOperator, type OperatorName, operators } from "./operators.ts";
-import { type Reading, readAttribute } from "./reading.ts";
+import { type Reading, readFilterAttribute } from "./reading.ts";
 import { inQuery, type Location } from "./violations.ts";
 
 /** Reads one parameter with all its values. Adds violations. */
@@ -13,7 +13,7 @@ export function readFilterParameter(
   parameter: string,
   texts: readonly string[],
   reading: Reading,
-): Filter | undefined {
+): RequestedFilter | undefined {
   const location = inQuery(parameter);
   const split = splitName(parameter, texts, reading);
   if (split === undefined) return undefined;
@@ -21,17 +21,21 @@ export function readFilterParameter(
   const values = splitLists(operator, texts);
   // This check comes first, because the following checks take longer.
   if (!countCondition(values.length, location, reading)) return undefined;
-  const attribute = readAttribute(name, location, reading);
+  const attribute = readFilterAttribute(name, location, reading);
   if (attribute === undefined || !hasValidTexts(operator, texts, location, reading)) return undefined;
-  if (operators[operator].takes === "boolean")
-    return toCondition(operator, attribute.path, [texts[0] === "true"]);
+  const whyNot = whyNotWithRelation(operator, name, attribute);
+  if (whyNot !== undefined) {
+    reading.violations.add(location, "relation", whyNot);
+    return undefined;
+  }
+  if (operators[operator].takes === "boolean") return toCondition(operator, attribute, [texts[0] === "true"]);
   const candidates = values.flatMap((text): Scalar[] => {
     const found = candidatesOf(text, operator, attribute);
     const why = whyImpossible({ operator, attribute, written: text, values: found });
     if (why !== undefined) reading.violations.add(location, "type", why);
     return found;
   });
-  return toCondition(operator, attribute.path, candidates);
+  return toCondition(operator, attribute, candidates);
 }
 
 /** Splits a name at the last colon. A name with a colon always needs an operator. */

@@ -4,17 +4,47 @@
  * Every store translates the tree to its own language. Each must give the same result as `matches` for every resource. A
  * condition is true or false, never unknown.
  */
-import { type Path, valueAt } from "../collection/paths.ts";
+import { isIdPath, type Path, valueAt } from "../collection/paths.ts";
+import type { Relation } from "../collection/relations.ts";
 import { compareCodePoints, lowerAscii } from "../collection/text.ts";
 
 /** A value that an attribute is compared with. */
 export type Scalar = string | number | boolean | null;
 
 /** A tree of conditions. An empty `and` matches every resource, and an empty `or` matches none. */
-export type Filter =
-  | { kind: "and" | "or"; filters: readonly Filter[] }
-  | { kind: "not"; filter: Filter }
-  | Condition;
+export type Tree<Leaf> =
+  | { kind: "and" | "or"; filters: readonly Tree<Leaf>[] }
+  | { kind: "not"; filter: Tree<Leaf> }
+  | Leaf;
+
+/** A filter by the attributes of the resource itself. */
+export type Filter = Tree<Condition>;
+
+/** The part of a relation that filters and stores need. */
+export type RelationPath = Pick<Relation, "kind" | "collection" | "path">;
+
+/**
+ * A filter as a request contains it. A condition about related resources is true if one of them matches. It does not
+ * yet say which of them the caller can list.
+ */
+export type RequestedFilter = Tree<Condition | RequestedRelated>;
+
+/** The condition of a request about related resources. */
+export interface RequestedRelated {
+  kind: "requestedRelated";
+  relation: RelationPath;
+  filter: Filter;
+}
+
+/** A filter that a store evaluates. `matches` cannot, because related resources are not in memory. */
+export type StoreFilter = Tree<Condition | RelatedCondition>;
+
+/** A condition that is true if at least one related resource matches `filter`. */
+export interface RelatedCondition {
+  kind: "related";
+  relation: RelationPath;
+  filter: Filter;
+}
 
 /** One condition about an attribute. Only `exists: false` matches if the attribute is absent. */
 export type Condition =
@@ -33,26 +63,78 @@ export type Condition =
 export type ConditionKind = Condition["kind"];
 
 /** A filter that matches if all of these match. */
-export function allOf(filters: readonly Filter[]): Filter {
+export function allOf<Leaf extends { kind: string }>(filters: readonly Tree<Leaf>[]): Tree<Leaf> {
   const needed = filters.filter((each) => !matchesAll(each));
   const [first, ...others] = needed;
   return first !== undefined && others.length === 0 ? first : { kind: "and", filters: needed };
 }
 
-/** Whether a filter is an empty `and`, which matches every resource. */
-export function matchesAll(filter: Filter): boolean {
-  return filter.kind === "and" && filter.filters.length === 0;
+/** Whether a filter matches every resource, because it has no condition that can be false. */
+export function matchesAll(filter: Tree<{ kind: string }>): boolean {
+  if ("filters" in filter)
+    return filter.kind === "and" ? filter.filters.every(matchesAll) : filter.filters.some(matchesAll);
+  if (filter.kind === "not" && "filter" in filter) return matchesNone(filter.filter);
+  return isAboutIdExisting(filter) && filter.value;
+}
+
+/** Whether a filter asks if the id exists. Every resource has one. */
+function isAboutIdExisting(filter: Tree<{ kind: string }>): filter is Condition & { kind: "exists" } {
+  const condition = filter as Condition;
+  return condition.kind === "exists" && isIdPath(condition.path);
+}
+
+/** Whether a filter matches no resource, because it has no condition that can be true. */
+function matchesNone(filter: Tree<{ kind: string }>): boolean {
+  if ("filters" in filter)
+    return filter.kind === "or" ? filter.filters.every(matchesNone) : filter.filters.some(matchesNone);
+  if ("filter" in filter) {
+    const inner = filter.filter as Tree<{ kind: string }>;
+    return filter.kind === "not" ? matchesAll(inner) : matchesNone(inner); // or about related resources
+  }
+  if (isAboutIdExisting(filter)) return !filter.value;
+  return "values" in filter && Array.isArray(filter.values) && filter.values.length === 0;
 }
 
 /** A filter that matches if any of these matches. */
-export function anyOf(filters: readonly Filter[]): Filter {
+export function anyOf<Leaf extends { kind: string }>(filters: readonly Tree<Leaf>[]): Tree<Leaf> {
   if (filters.some(matchesAll)) return { kind: "and", filters: [] };
   const [first, ...others] = filters;
   return first !== undefined && others.length === 0 ? first : { kind: "or", filters };
 }
 
 /** Matches no resource. Also the result of reading an invalid filter, whose request is refused. */
-export const matchNone: Filter = { kind: "or", filters: [] };
+export const matchNone = { kind: "or", filters: [] } as const satisfies Filter;
+
+/** The leaves of a filter. */
+export function leavesOf<Leaf extends { kind: string }>(filter: Tree<Leaf>): readonly Leaf[] {
+  if ("filters" in filter) return filter.filters.flatMap((each) => leavesOf(each));
+  return filter.kind === "not" ? leavesOf((filter as { filter: Tree<Leaf> }).filter) : [filter as Leaf];
+}
+
+/** A filter with each leaf replaced. */
+export function mapLeaves<From extends { kind: string }, To>(
+  filter: Tree<From>,
+  change: (leaf: From) => Tree<To>,
+): Tree<To> {
+  if ("filters" in filter)
+    return { kind: filter.kind, filters: filter.filters.map((each) => mapLeaves(each, change)) };
+  if (filter.kind !== "not") return change(filter as From);
+  return { kind: "not", filter: mapLeaves((filter as { filter: Tree<From> }).filter, change) };
+}
+
+/** Whether a filter has a condition about related resources. */
+export function namesRelated(filter: RequestedFilter | StoreFilter | undefined): boolean {
+  return (
+    filter !== undefined &&
+    leavesOf<{ kind: string }>(filter).some(({ kind }) => kind === "related" || kind === "requestedRelated")
+  );
+}
+
+/** A filter that has no conditions about related resources. Throws an Error if it has one. */
+export function ownFilter(filter: RequestedFilter): Filter {
+  if (namesRelated(filter)) throw new Error("The filter must not be about related resources.");
+  return filter as Filter;
+}
 
 /** Whether the filter matches a resource (with its `id`). */
 export function matches(filter: Filter, resource: Record<string, unknown>): boolean {

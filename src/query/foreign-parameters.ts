@@ -39,12 +39,7 @@ const advisers: readonly [names: string, adviser: Adviser][] = [
   [[...new Set([...orderNames, ...directionNames])].join(" "), sortAdvice],
   ["search query text keyword keywords term", as("q")],
   ["select columns only attributes properties projection field", as("fields")],
-  [
-    "expand include embed populate join with relations",
-    () => ({
-      say: 'The service does not embed other resources. Request them from their own collection, such as with "id:in=1,2"',
-    }),
-  ],
+  ["expand include embed populate join with relations", as("embed")],
   ["where filter filters criteria conditions predicate", filterAdvice],
   ["total totalcount withcount withtotal includetotal inlinecount count", () => ({ write: "count=exact" })],
   ["format", () => ({ say: 'Choose the format with a header, such as "Accept: text/csv"' })],

@@ -6,7 +6,8 @@ import type { SortKey } from "../collection/indexes.ts";
 import { shortJson } from "../collection/messages.ts";
 import { isIdPath } from "../collection/paths.ts";
 import { invalidCursor, type ListContents, listName, parseCursor } from "./cursor.ts";
-import { type Filter, matchesAll } from "./filter.ts";
+import { type Embed, requireFew } from "./embed.ts";
+import { matchesAll, namesRelated, type RequestedFilter } from "./filter.ts";
 import type { PageDraft } from "./paging.ts";
 import type { Reading } from "./reading.ts";
 import { type CursorValues, withId } from "./sort.ts";
@@ -21,6 +22,8 @@ export interface ListRequest extends ListContents {
   envelope: boolean;
   /** `exact` always counts the total, and `none` never does; `undefined`: the service decides. */
   count: "exact" | "none" | undefined;
+  /** The relations whose resources the response contains. */
+  embeds: readonly Embed[];
   paging: Paging;
 }
 
@@ -44,14 +47,11 @@ const maxWords = 32;
 const maxSearchLength = 5_000;
 
 /** The parameters of a request, before they are checked together. */
-export interface Draft {
-  filter: Filter;
+export interface Draft extends Pick<ListRequest, "fields" | "envelope" | "count" | "embeds"> {
+  filter: RequestedFilter;
   sort: readonly SortKey[];
   q: string | undefined;
   at: number | undefined;
-  fields: readonly string[] | undefined;
-  envelope: boolean;
-  count: "exact" | "none" | undefined;
   page: PageDraft;
   /** The location of a parameter or member. */
   locationOf: (name: string) => Location;
@@ -59,27 +59,40 @@ export interface Draft {
 
 /** Checks the parameters together. Throws INVALID_PARAMETER with all violations, and INVALID_CURSOR. */
 export function toRequest(draft: Draft, reading: Reading, maxPageSize: number): ListRequest {
-  const { sort, at, fields, envelope, count } = draft;
+  const { sort, at, fields, envelope, count, embeds } = draft;
   const filter = matchesAll(draft.filter) ? undefined : draft.filter;
   const words = readWords(draft, reading);
   if (words !== undefined && at !== undefined)
     reading.violations.add(draft.locationOf("at"), "at", 'cannot be used together with "q"');
+  if (embeds.length > 0 && at !== undefined)
+    reading.violations.add(draft.locationOf("at"), "at", 'cannot be used together with "embed"');
+  if (namesRelated(filter) && at !== undefined)
+    reading.violations.add(
+      draft.locationOf("at"),
+      "at",
+      "cannot be used together with a filter by related resources",
+    );
   const ranked = isRanked({ words, sort });
   const ids = filter === undefined ? undefined : countIds(filter);
   const limit = Math.min(draft.page.limit ?? ids ?? defaultPageSize, maxPageSize);
   const page = { ...draft, isRanked: ranked, limit };
+  requireFew(embeds, limit, { location: draft.locationOf("embed"), pageName: "limit" }, reading.violations);
   if (draft.page.kind === "cursor" && !ranked) {
     reading.violations.throwIfAny();
     const after = readAfter({ ...draft.page, ...draft }, { filter, sort, words, at }, reading);
     const paging = { kind: "cursor", limit, hasLimit: draft.page.limit !== undefined, after } as const;
-    return { filter, sort, words, at, fields, envelope, count, paging };
+    return { filter, sort, words, at, fields, envelope, count, embeds, paging };
   }
   const paging = toOffset(page, reading);
   reading.violations.throwIfAny();
-  return { filter, sort, words, at, fields, envelope, count, paging };
+  return { filter, sort, words, at, fields, envelope, count, embeds, paging };
 }
 
-function readWords({ q, locationOf }: Draft, { collection, violations }: Reading): string[] | undefined {
+/** The words of `q`. Adds violations. */
+export function readWords(
+  { q, locationOf }: Pick<Draft, "q" | "locationOf">,
+  { collection, violations }: Reading,
+): string[] | undefined {
   if (q === undefined) return undefined;
   const location = locationOf("q");
   if (collection.search.length === 0) {
@@ -101,7 +114,7 @@ function readWords({ q, locationOf }: Draft, { collection, violations }: Reading
 }
 
 /** The maximum number of resources that the filter can match; `undefined` without a condition on ids. */
-function countIds(filter: Filter): number | undefined {
+function countIds(filter: RequestedFilter): number | undefined {
   if (filter.kind === "in" && isIdPath(filter.path)) return filter.values.length;
   if (filter.kind !== "and") return undefined;
   return filter.filters.map(countIds).find((count) => count !== undefined);

@@ -3,7 +3,7 @@ import { isBadString } from "../json/values.ts";
 import { hasForeignForm, hintFor, type OtherParameters, plainName } from "./foreign-parameters.ts";
 import { inQuery, Violations } from "./violations.ts";
 
-/** Parameters of other servers that the service accepts. Each has the same meaning as one of its own. */
+/** Parameters of other servers that the service accepts. Each means the same as a parameter of the service. */
 const aliases = {
   paging: ["range", "_start", "_end", "_page", "_limit", "_per_page"],
   sort: ["_sort", "_order"],
@@ -17,7 +17,8 @@ export const listParameters = [
   ...pagingParameters,
   "sort",
   ...aliases.sort,
-  ...(["filter", "q", "at", "fields", "envelope", "count"] as const),
+  ...(["filter", "q", "at", "fields", "embed", "envelope", "count"] as const),
+  ...(["aggregate", "group", "distinct"] as const),
 ] as const;
 
 /** The parameters that have the same meaning as another one, for clients of other servers. */
@@ -27,7 +28,7 @@ export const aliasParameters: ReadonlySet<ListParameter> = new Set([...aliases.p
 export type ListParameter = (typeof listParameters)[number];
 
 /** Names that are reserved for future parameters, so they cannot be filters. */
-const reserved = "version embed expand include aggregate group distinct dryRun".split(" ");
+const reserved = "version expand include dryRun".split(" ");
 
 /** Parameters of events. In a list, they would look like filters. */
 const ofEvents: readonly string[] = ["since", "wait"];

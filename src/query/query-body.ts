@@ -3,12 +3,20 @@ import type { Collection } from "../collection/collection.ts";
 import { shortJson } from "../collection/messages.ts";
 import { Problem } from "../errors.ts";
 import { isObject } from "../json/values.ts";
-import { allOf } from "./filter.ts";
-import { readFilter, splitSearch } from "./filter-json.ts";
+import { type Embed, readEmbed } from "./embed.ts";
 import { adviceFor } from "./foreign-parameters.ts";
 import { type ListRequest, toRequest } from "./list-request.ts";
 import type { PageDraft } from "./paging.ts";
-import { emptyFilterSize, type Reading, readFieldNames, readTime, readWord } from "./reading.ts";
+import {
+  emptyFilterSize,
+  type ListScope,
+  type Reading,
+  readFieldNames,
+  readTime,
+  readWord,
+  relationScope,
+} from "./reading.ts";
+import { readSelection, type Selection } from "./selection.ts";
 import { readSortList } from "./sort-keys.ts";
 import { inBody, Violations } from "./violations.ts";
 
@@ -20,31 +28,37 @@ export const bodyMembers = [
   "cursor",
   "offset",
   "fields",
+  "embed",
   "q",
   "at",
   "envelope",
   "count",
+  "aggregate",
+  "group",
+  "distinct",
 ] as const;
 
 /** The number of unknown members that a response names at most. */
 const maxUnknown = 50;
 
-type Body = { [Name in (typeof bodyMembers)[number]]?: unknown };
+/** A body with known members. */
+export type Body = { [Name in (typeof bodyMembers)[number]]?: unknown };
 
 /** Reads the request of a list from a body. Throws BODY_NOT_OBJECT, INVALID_PARAMETER and INVALID_CURSOR. */
-export function parseListBody(value: unknown, collection: Collection, maxPageSize: number): ListRequest {
-  const body: Body = requireBody(value);
-  const violations = new Violations();
-  const reading = { collection, violations, used: emptyFilterSize() };
-  requireKnown(body, violations);
-  const { sort, fields } = body;
-  const sent = { filter: body.filter, q: readText("q", body, violations) };
-  const { filter, q } = splitSearch(sent, inBody("filter"), reading);
+export function parseListBody(
+  value: unknown,
+  collection: Collection,
+  maxPageSize: number,
+  scope: ListScope = {},
+): ListRequest {
+  const { body, reading, selection } = readBody(value, collection, scope);
+  const { violations } = reading;
+  const { sort, fields, embed } = body;
   const draft = {
-    filter: filter === undefined ? allOf([]) : readFilter(filter, inBody("filter"), reading),
+    ...selection,
     sort: sort === undefined ? [] : readSortList(sort, inBody("sort"), reading),
-    q,
     at: readTime(body.at, inBody("at"), violations),
+    embeds: embed === undefined ? [] : readEmbedList(embed, reading),
     fields: fields === undefined ? undefined : readFields(fields, reading),
     envelope: readWord(body.envelope, inBody("envelope"), { words: [true, false], violations }) ?? false,
     count: readWord(body.count, inBody("count"), { words: ["exact", "none"], violations }),
@@ -54,6 +68,24 @@ export function parseListBody(value: unknown, collection: Collection, maxPageSiz
   return toRequest(draft, reading, maxPageSize);
 }
 
+/**
+ * Reads the members of a body, and which resources they select. Throws BODY_NOT_OBJECT. Adds violations to those of `reading`.
+ */
+export function readBody(
+  value: unknown,
+  collection: Collection,
+  scope: ListScope,
+): { body: Body; reading: Reading; selection: Selection } {
+  const body: Body = requireBody(value);
+  const violations = new Violations();
+  const reading: Reading = { collection, violations, used: emptyFilterSize(), ...relationScope(scope) };
+  requireKnown(body, violations);
+  const sent = { filter: body.filter, q: readText("q", body, violations) };
+  const selection = readSelection(sent, { byAttribute: [], scope }, inBody("filter"), reading);
+  return { body, reading, selection };
+}
+
+/** The body. Throws BODY_NOT_OBJECT. */
 function requireBody(value: unknown): Record<string, unknown> {
   if (isObject(value)) return value;
   throw new Problem(
@@ -62,6 +94,7 @@ function requireBody(value: unknown): Record<string, unknown> {
   );
 }
 
+/** Adds violations for unknown members. */
 function requireKnown(body: Body, violations: Violations): void {
   const known: readonly string[] = bodyMembers;
   const unknown = Object.keys(body).filter((name) => !known.includes(name));
@@ -96,7 +129,16 @@ function readFields(value: unknown, reading: Reading): readonly string[] {
   return [];
 }
 
-function readPage(body: Body, violations: Violations): PageDraft {
+function readEmbedList(value: unknown, reading: Reading): readonly Embed[] {
+  if (Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string"))
+    return readEmbed(value.join(","), inBody("embed"), reading);
+  const detail = `must be an array of relations such as ["author","comments(limit:5)"], not ${shortJson(value)}`;
+  reading.violations.add(inBody("embed"), "embed", detail);
+  return [];
+}
+
+/** The page that a body selects. Adds violations. */
+export function readPage(body: Body, violations: Violations): PageDraft {
   const limit = readNumber("limit", body, { least: 1, violations });
   const offset = readNumber("offset", body, { least: 0, violations });
   const cursor = readText("cursor", body, violations);
@@ -118,6 +160,7 @@ function readNumber(
   return undefined;
 }
 
+/** A member that must be a string. Adds violations. */
 function readText(name: "q" | "cursor", body: Body, violations: Violations): string | undefined {
   const value = body[name];
   if (value === undefined || typeof value === "string") return value;

@@ -7,13 +7,21 @@ import { Problem } from "../errors.ts";
 import { wholeBody } from "../json/explain.ts";
 import { parseJson } from "../json/parse.ts";
 import { defaultJsonLimits } from "../json/values.ts";
-import { allOf } from "./filter.ts";
-import { readFilter, splitSearch } from "./filter-json.ts";
+import { type Embed, readEmbed, requireFew } from "./embed.ts";
 import { readFilterParameter } from "./filter-parameters.ts";
 import { type ListRequest, toRequest } from "./list-request.ts";
 import { readPaging } from "./paging.ts";
-import { readParameters } from "./parameters.ts";
-import { emptyFilterSize, type Reading, readFieldNames, readTime, readWord } from "./reading.ts";
+import { type Parameters, readParameters } from "./parameters.ts";
+import {
+  emptyFilterSize,
+  type ListScope,
+  type Reading,
+  readFieldNames,
+  readTime,
+  readWord,
+  relationScope,
+} from "./reading.ts";
+import { readSelection, type Selection } from "./selection.ts";
 import { readSortParameters } from "./sort-keys.ts";
 import { inQuery, Violations } from "./violations.ts";
 
@@ -23,39 +31,50 @@ const recentRequests = new WeakMap<Collection, Map<string, ListRequest>>();
 const cacheLimits = { queries: 500, length: 500 } as const;
 
 /** Reads a query string without its question mark. Throws INVALID_PARAMETER and INVALID_CURSOR. */
-export function parseList(query: string, collection: Collection, maxPageSize: number): ListRequest {
-  if (collection.schema === undefined || query.length > cacheLimits.length)
-    return read(query, collection, maxPageSize);
+export function parseList(
+  query: string,
+  collection: Collection,
+  maxPageSize: number,
+  scope: ListScope = {},
+): ListRequest {
+  if (collection.schema === undefined || query.length > cacheLimits.length || scope.within !== undefined)
+    return read(query, collection, { maxPageSize, scope });
   const name = `${maxPageSize} ${query}`;
   const requests = recentRequests.get(collection) ?? new Map<string, ListRequest>();
   const known = requests.get(name);
   if (known !== undefined) return known;
-  const request = read(query, collection, maxPageSize);
+  // What the caller sees of other collections is not part of the key.
+  let isShared = true;
+  const viewOf = (other: string) => {
+    isShared = false;
+    return scope.viewOf?.(other);
+  };
+  const request = read(query, collection, {
+    maxPageSize,
+    scope: scope.viewOf === undefined ? scope : { ...scope, viewOf },
+  });
+  if (!isShared) return request;
   if (requests.size >= cacheLimits.queries) requests.clear();
   recentRequests.set(collection, requests.set(name, request));
   return request;
 }
 
-function read(query: string, collection: Collection, maxPageSize: number): ListRequest {
-  const violations = new Violations();
-  const parameters = readParameters(query, violations);
-  const { known, filters } = parameters;
-  const reading = { collection, violations, used: emptyFilterSize(), parameters };
-  const byAttribute = [...filters].flatMap(
-    ([name, texts]) => readFilterParameter(name, texts, reading) ?? [],
-  );
-  const sent = { filter: readJson(known.get("filter"), violations), q: known.get("q") };
-  const { filter, q } = splitSearch(sent, inQuery("filter"), reading);
-  const ofFilter = filter === undefined ? [] : [readFilter(filter, inQuery("filter"), reading)];
+function read(
+  query: string,
+  collection: Collection,
+  { maxPageSize, scope }: { maxPageSize: number; scope: ListScope },
+): ListRequest {
+  const { known, reading, selection } = readQueryString(query, collection, scope);
+  const { violations } = reading;
   const draft = {
-    filter: allOf([...ofFilter, ...byAttribute]),
+    ...selection,
     sort: readSortParameters(known, reading),
-    q,
     at: readTime(known.get("at"), inQuery("at"), violations),
     fields: readFieldsText(known.get("fields"), reading),
     envelope:
       readWord(known.get("envelope"), inQuery("envelope"), { words: ["true", "false"], violations }) ===
       "true",
+    embeds: readEmbedText(known.get("embed"), reading),
     count: readWord(known.get("count"), inQuery("count"), { words: ["exact", "none"], violations }),
     page: readPaging(known, violations),
     locationOf: inQuery,
@@ -63,29 +82,63 @@ function read(query: string, collection: Collection, maxPageSize: number): ListR
   return toRequest(draft, reading, maxPageSize);
 }
 
-/** Reads `fields` in the query string of a single resource, without `version` and `at`. Throws INVALID_PARAMETER. */
-export function parseFields(query: string, collection: Collection): readonly string[] | undefined {
-  if (query === "") return undefined;
+/** Reads the parameters of a list, and which resources they select. Adds violations to those of `reading`. */
+export function readQueryString(
+  query: string,
+  collection: Collection,
+  scope: ListScope,
+): { known: Parameters["known"]; reading: Reading; selection: Selection } {
+  const violations = new Violations();
+  const parameters = readParameters(query, violations);
+  const { known, filters } = parameters;
+  const used = emptyFilterSize();
+  const reading: Reading = { collection, violations, used, parameters, ...relationScope(scope) };
+  const byAttribute = [...filters].flatMap(
+    ([name, texts]) => readFilterParameter(name, texts, reading) ?? [],
+  );
+  const sent = { filter: readFilterText(known.get("filter"), violations), q: known.get("q") };
+  const selection = readSelection(sent, { byAttribute, scope }, inQuery("filter"), reading);
+  return { known, reading, selection };
+}
+
+/** The parameters of a single resource. */
+export interface ResourceRequest {
+  /** The attributes in the response, always with `id`; `undefined`: all. */
+  fields: readonly string[] | undefined;
+  embeds: readonly Embed[];
+}
+
+/** Reads the query string of a single resource, without `version` and `at`. Throws INVALID_PARAMETER. */
+export function parseResourceRequest(
+  query: string,
+  collection: Collection,
+  { viewOf }: Pick<ListScope, "viewOf"> = {},
+): ResourceRequest {
+  if (query === "") return { fields: undefined, embeds: [] };
   const violations = new Violations();
   const { known, filters } = readParameters(query, violations);
   for (const name of [...known.keys(), ...filters.keys()]) {
-    if (name !== "fields")
+    if (name !== "fields" && name !== "embed")
       violations.add(
         inQuery(name),
         "unknownParameter",
-        'is not understood here. The parameters of a single resource are "fields", "version" and "at"',
+        'is not understood here. The parameters of a single resource are "fields", "embed", "version" and "at"',
       );
   }
-  const fields = readFieldsText(known.get("fields"), {
-    collection,
-    violations,
-    used: emptyFilterSize(),
-  });
+  const reading: Reading = { collection, violations, used: emptyFilterSize(), ...(viewOf && { viewOf }) };
+  const fields = readFieldsText(known.get("fields"), reading);
+  const embeds = readEmbedText(known.get("embed"), reading);
+  requireFew(embeds, 1, { location: inQuery("embed"), pageName: undefined }, violations);
   violations.throwIfAny();
-  return fields;
+  return { fields, embeds };
 }
 
-function readJson(text: string | undefined, violations: Violations): unknown {
+function readEmbedText(text: string | undefined, reading: Reading): readonly Embed[] {
+  return text === undefined ? [] : readEmbed(text, inQuery("embed"), reading);
+}
+
+/** Parses the parameter `filter`. Adds violations. */
+function readFilterText(text: string | undefined, violations: Violations): unknown {
   if (text === undefined) return undefined;
   try {
     return parseJson(Buffer.from(text), defaultJsonLimits);

@@ -1,15 +1,18 @@
 /**
- * The context in which a list request is read: its collection, its limits and its violations. Reads the attributes that the
- * request names, and refuses those that cannot exist or that the caller cannot see.
+ * The context in which a list request is read: its collection, its limits and its violations. Also reads the names of
+ * attributes, and refuses attributes that cannot exist or that the caller cannot see.
  */
 import { type AttributeInfo, type AttributeType, attributeInfo } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
-import { timeOf } from "../collection/dates.ts";
+import { timeExamples, timeOf } from "../collection/dates.ts";
 import type { IdKind } from "../collection/ids.ts";
 import { shortJson } from "../collection/messages.ts";
 import { formatPath, isIdPath, type Path, parsePath } from "../collection/paths.ts";
+import { forwardName } from "../collection/relations.ts";
+import type { Filter, RelationPath } from "./filter.ts";
 import { hintFor } from "./foreign-parameters.ts";
 import { listParameters, type Parameters } from "./parameters.ts";
+import { usableRelation, type ViewOf } from "./relations.ts";
 import type { Location, Violations } from "./violations.ts";
 
 /** The limits of one filter. Each of them limits the work of a store. */
@@ -34,6 +37,24 @@ export function emptyFilterSize(): FilterSize {
   return { conditions: 0, groups: 0, values: 0 };
 }
 
+/** What a list request can use besides its own collection and parameters. */
+export interface ListScope {
+  /** A condition that the path of the request adds. */
+  within?: Filter | undefined;
+  /** Absent: the request cannot use relations. */
+  viewOf?: ViewOf;
+  /** Whether relations are known only for advice: neither filters nor `embed` can use them. @default false */
+  refusesRelations?: boolean;
+}
+
+/** The part of the scope that reading names needs. */
+export function relationScope({
+  viewOf,
+  refusesRelations,
+}: ListScope): Pick<Reading, "viewOf" | "refusesRelations"> {
+  return { ...(viewOf && { viewOf }), ...(refusesRelations === true && { refusesRelations }) };
+}
+
 /** The context of one request. */
 export interface Reading {
   collection: Collection;
@@ -42,6 +63,10 @@ export interface Reading {
   used: FilterSize;
   /** The parameters of the query string. Only hints use them. */
   parameters?: Parameters;
+  /** Absent: the request cannot use relations. */
+  viewOf?: ViewOf;
+  /** As in `ListScope`. */
+  refusesRelations?: boolean;
 }
 
 /** An attribute that a request names. */
@@ -51,6 +76,10 @@ export interface Attribute {
   types: ReadonlySet<AttributeType> | undefined;
   /** The kind of ids, if the attribute is `id`. */
   idKind: IdKind | undefined;
+  /** The relation to the resources that have the attribute; absent for an attribute of the resource itself. */
+  through?: RelationPath;
+  /** Whether the name is the relation itself, without an attribute. */
+  isRelation?: boolean;
 }
 
 /** The attribute with this name. If it cannot exist, adds a violation and returns `undefined`. */
@@ -78,6 +107,45 @@ export function readAttribute(name: string, location: Location, reading: Reading
   violations.add(location, "unknownAttribute", () =>
     unknownAttribute(name, location, { ...reading, path, alternatives }),
   );
+  return undefined;
+}
+
+/** Like `readAttribute`, for filters: also the attributes of related resources, such as `author.name`. */
+export function readFilterAttribute(
+  name: string,
+  location: Location,
+  reading: Reading,
+): Attribute | undefined {
+  const { collection, violations, viewOf, refusesRelations } = reading;
+  const path = name.length > filterLimits.nameLength ? undefined : readPath(name);
+  if (path === undefined || viewOf === undefined) return readAttribute(name, location, reading);
+  const [first, second, ...rest] = path;
+  const found = usableRelation(collection, first, viewOf);
+  if (found === undefined || visibleAttributeInfo(collection, path).isDeclared)
+    return readAttribute(name, location, reading);
+  if (refusesRelations === true) {
+    const detail = () => unknownAttribute(name, location, { ...reading, path, alternatives: [] });
+    violations.add(location, "unknownAttribute", detail);
+    return undefined;
+  }
+  const { relation, target } = found;
+  const through = { kind: relation.kind, collection: relation.collection, path: relation.path };
+  if (second === undefined)
+    return { path: ["id"], types: undefined, idKind: undefined, through, isRelation: true };
+  const inner: Path = [second, ...rest];
+  const { types, alternatives } = visibleAttributeInfo(target, inner);
+  if (alternatives === undefined)
+    return { path: inner, types, idKind: isIdPath(inner) ? target.idKind : undefined, through };
+  violations.add(location, "unknownAttribute", () => {
+    const what = `${naming(name, location)}is not an attribute of "${target.name}", the collection of "${first}".`;
+    if (usableRelation(target, second, viewOf) !== undefined)
+      return `${what} A filter can go through one relation only`;
+    const known = alternatives.filter((each) => !each.includes(".")).map((each) => `${first}.${each}`);
+    return (
+      what +
+      (violations.suggest(name, () => known) || ` Known names: ${known.slice(0, maxListed).join(", ")}`)
+    );
+  });
   return undefined;
 }
 
@@ -109,6 +177,7 @@ function unknownAttribute(
     parameters,
     path,
     alternatives,
+    viewOf,
   }: Reading & { path: Path; alternatives: readonly string[] },
 ): string {
   const what = `${naming(name, location)}is not an attribute of "${collection.name}".`;
@@ -116,18 +185,31 @@ function unknownAttribute(
   const hint =
     parameters === undefined || texts === undefined ? "" : hintFor(location.name, texts, parameters.others);
   if (hint !== "") return what + hint;
+  if (isAboutRelated(path, collection, viewOf))
+    return `${what} ${shortJson(path[0])} is a relation, and only the filters of lists can use attributes of related resources`;
   const depth = knownDepth(collection, path);
   const start = path
     .slice(0, depth)
     .map((each) => `${each}.`)
     .join("");
   if (alternatives.length === 0) return `${what} ${shortJson(start.slice(0, -1))} has no nested attributes`;
-  const known = alternatives.map((each) => start + each);
+  if (alternatives.some((each) => each.includes(".") && path.slice(depth).join(".").startsWith(each)))
+    return `${what} A dot leads into an object, so no list can use an attribute whose own name contains a dot`;
+  const known = alternatives.filter((each) => !each.includes(".")).map((each) => start + each);
   const isParameter = location.in === "query" && location.path.length === 0;
   const wrong = formatPath(path.slice(0, depth + 1) as unknown as Path);
   const nearest = violations.suggest(wrong, () => (isParameter ? [...known, ...listParameters] : known));
   if (nearest !== "") return what + nearest;
   return known.length > maxListed ? what : `${what} Known names: ${known.join(", ")}`;
+}
+
+/** Whether a path begins with a relation that the client can know about. */
+function isAboutRelated([first]: Path, collection: Collection, viewOf: ViewOf | undefined): boolean {
+  if (viewOf !== undefined) return usableRelation(collection, first, viewOf) !== undefined;
+  const relation = collection.relations.get(first);
+  if (relation !== undefined) return !relation.isRestricted;
+  // The rules of a configuration are read before its relations.
+  return collection.relations.size === 0 && collection.references.some((each) => forwardName(each) === first);
 }
 
 const maxListed = 30;
@@ -178,16 +260,12 @@ export function readFieldNames(
   return [...fields];
 }
 
-/** Reads a time in Unix milliseconds; `undefined` if it is absent. Adds a violation for a value that is no date value. */
+/** Reads a time in Unix milliseconds; `undefined` if it is absent. Adds a violation for a value that is no time. */
 export function readTime(value: unknown, location: Location, violations: Violations): number | undefined {
   if (value === undefined) return undefined;
   const time = typeof value === "string" || typeof value === "number" ? timeOf(String(value)) : undefined;
   if (time === undefined)
-    violations.add(
-      location,
-      "dateValue",
-      `must be a date value such as 2026-01-31, 2026-01-31T08:30:00.000Z or 1769848200000, not ${shortJson(value)}`,
-    );
+    violations.add(location, "dateValue", `must be a time such as ${timeExamples}, not ${shortJson(value)}`);
   return time;
 }
 

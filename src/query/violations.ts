@@ -32,6 +32,12 @@ export function inside(location: Location, step: string | number): Location {
 /** The violations that were found so far. */
 export class Violations {
   readonly #violations: Violation[] = [];
+  readonly #hasSubjects: boolean;
+
+  /** With `hasSubjects: false`, the details do not begin with the location: what reports them names it. */
+  constructor({ hasSubjects = true } = {}) {
+    this.#hasSubjects = hasSubjects;
+  }
 
   /** Suggests similar names for the first few wrong names. */
   readonly suggest = createSuggest();
@@ -42,7 +48,9 @@ export class Violations {
    */
   add(location: Location, code: string, what: string | (() => string)): void {
     if (this.isFull) return;
-    this.#violations.push(violationAt(location, code, typeof what === "string" ? what : what()));
+    const detail = typeof what === "string" ? what : what();
+    const violation = violationAt(location, code, detail);
+    this.#violations.push(this.#hasSubjects ? violation : { ...violation, detail });
   }
 
   /** Whether `add` ignores further violations. Then it is not necessary to check the rest of the request. */

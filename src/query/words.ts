@@ -4,7 +4,7 @@
  * The service splits the searched texts and the query in the same way, and stores keep the words. A store compares only
  * code points and does not know languages, so every store finds the same resources.
  */
-import anyAscii from "any-ascii";
+import { createRequire } from "node:module";
 
 /**
  * The version of the result of `wordsOf`. If the version of a store differs, the store must compute its words again.
@@ -37,18 +37,31 @@ export function createSplitting(): Splitting {
   return { left: maxSplit };
 }
 
+let dictionary: Intl.Segmenter | undefined;
+
 /** The dictionaries are the same in every locale (https://unicode-org.github.io/icu/userguide/boundaryanalysis/). */
-const dictionary = new Intl.Segmenter("en", { granularity: "word" });
+function segmentsOf(run: string): Intl.Segments {
+  dictionary ??= new Intl.Segmenter("en", { granularity: "word" });
+  return dictionary.segment(run);
+}
+
+let anyAscii: typeof import("any-ascii").default | undefined;
+
+/** Most texts are ASCII. The table for all others is loaded with the first of them, because it is large. */
+function asciiOf(letter: string): string {
+  anyAscii ??= (createRequire(import.meta.url)("any-ascii") as typeof import("any-ascii")).default;
+  return anyAscii(letter);
+}
 
 /**
- * Accents, vowel points and invisible characters. Vowel signs of Indic scripts are not among them, because readers treat
- * them as letters. Neither are the two voicing marks of kana, which create other letters, the Greek iota subscript, which
- * upper case turns into a letter, and the zero-width space, which ends a word.
+ * Accents, vowel points and invisible characters. These are not among them: vowel signs of Indic scripts, which readers
+ * treat as letters; the two voicing marks of kana, which create other letters; the Greek iota subscript, which upper case turns
+ * into a letter; and the zero-width space, which ends a word.
  */
 const ignored =
   /[[\p{sc=Inherited}--[\u0345\u3099\u309a]][\p{sc=Hebrew}&&\p{Mn}][\p{Cf}--\u200b]\u00b7\u02bc\u0640]/gv;
 
-/** No language uses so many marks, and `normalize` sorts them in quadratic time: minutes for 1 MiB. */
+/** More marks than any language uses. `normalize` sorts marks in quadratic time: minutes for 1 MiB. */
 const tooManyMarks = /(\p{M}{30})\p{M}+/gu;
 
 const latinBeyondAscii = /[\p{sc=Latin}--[a-z]]/gv;
@@ -79,7 +92,7 @@ function splitRuns(found: string, splitting: Splitting): string[] {
 
 /** Splits each part again until nothing changes, because the dictionary can split a word differently beside other words. */
 function splitByDictionary(run: string): string[] {
-  const segments = [...dictionary.segment(run)].map(({ segment }) => segment);
+  const segments = [...segmentsOf(run)].map(({ segment }) => segment);
   return segments.length > 1 ? segments.flatMap(splitByDictionary) : segments;
 }
 
@@ -102,7 +115,7 @@ function withoutIgnored(text: string): string {
 /** A letter without a form in ASCII stays the same. */
 function toAscii(letter: string): string {
   return (
-    anyAscii(letter)
+    asciiOf(letter)
       .toLowerCase()
       .replace(/[^a-z0-9]/g, "") || letter
   );

@@ -12,17 +12,27 @@ import type { Collection } from "../collection/collection.ts";
 import { createUuidSource } from "../collection/uuids.ts";
 import type { Config } from "../config.ts";
 import { planStart, requireDeclared } from "../fit.ts";
+import { heartbeatMs } from "../http/events/stream.ts";
 import { createQuotas } from "../http/limits/rate-limit.ts";
 import { StreamCounts } from "../http/limits/stream-counts.ts";
 import { createHostCheck } from "../http/protocol/hosts.ts";
-import { type Feed, findCollection, type Log, type Service } from "../http/service.ts";
+import {
+  type Feed,
+  findCollection,
+  type KeyAdministration,
+  type Log,
+  type Service,
+} from "../http/service.ts";
 import type { HttpSettings, Limits } from "../http/settings.ts";
+import type { Meters } from "../metrics/metrics.ts";
 import { createKeyedQueue } from "../store/keyed-queue.ts";
 import { onStoreOf, openStore, reasonOf, type StoreOptions } from "../store/open.ts";
-import { createPace, type Pace } from "../store/pace.ts";
 import type { HistoryStore, Store } from "../store/store.ts";
+import { createTurnBudget, type TurnBudget } from "../store/turn-budget.ts";
+import { findTracing } from "../traces/find.ts";
+import type { Tracing } from "../traces/tracing.ts";
 import { AllowList, resolveHost } from "../webhooks/addresses.ts";
-import { systemClock, type WebhookParts } from "../webhooks/parts.ts";
+import { systemClock, type WebhookOptions } from "../webhooks/parts.ts";
 import { WebhookRecords } from "../webhooks/records.ts";
 import { Webhooks } from "../webhooks/webhooks.ts";
 import { prepareStore } from "./prepare-store.ts";
@@ -35,6 +45,8 @@ export interface ServiceOptions {
   onFailure?: (reason: string) => void;
   /** Whether the service runs inside another application. @default false */
   isEmbedded?: boolean;
+  /** The names of options that the application decides, if the service is part of one. @default none */
+  decidedElsewhere?: readonly string[];
   /** Settings of the store for tests and measurements. */
   storeOptions?: StoreOptions;
   /** The clock, as Unix time in milliseconds, for tests. @default Date.now */
@@ -42,15 +54,18 @@ export interface ServiceOptions {
   /** Whether webhooks deliver. @default true, unless the service is read-only */
   delivers?: boolean;
   /** How webhooks are delivered, for tests. */
-  webhooks?: Partial<Pick<WebhookParts, "clock" | "random" | "resolve" | "requestMs">>;
-  /** How much one turn of the event loop handles, for tests. @default the result of `createPace` */
-  pace?: Pace;
+  webhooks?: Partial<Pick<WebhookOptions, "clock" | "random" | "resolve" | "requestMs">>;
+  /** How often a quiet stream sends its position, in milliseconds, for tests. @default 15000 */
+  heartbeatMs?: number;
+  /** How much one turn of the event loop handles, for tests. @default the result of `createTurnBudget` */
+  turnBudget?: TurnBudget;
 }
 
 /** An open service, without a listener. */
 export interface OpenService {
   service: Service;
-  /** Also if nobody can administer the service over HTTP. */
+  store: Store;
+  /** Also set if the service has no administrators over HTTP. */
   webhooks: Webhooks;
   /** Turns readiness off. From now on, every response closes its connection. */
   drain(): void;
@@ -63,30 +78,53 @@ export interface OpenService {
 /** Opens the service. Throws StartError if it cannot open the store or the configuration does not fit it. */
 export async function openService(config: Config, options: ServiceOptions = {}): Promise<OpenService> {
   const log = options.log ?? pino({ level: "silent" });
-  const pace = options.pace ?? createPace();
+  const turnBudget = options.turnBudget ?? createTurnBudget();
   const onFailure = options.onFailure ?? (() => {});
-  const store = await openStore(config.store, {
-    answersPerTurn: pace.perTurn,
+  const room = config.metrics === undefined ? undefined : await import("../metrics/metrics.ts");
+  const meters = room && new room.Meters();
+  const tracing = await findTracing(config.store.kind, (text) => log.warn(text));
+  const opened = await openStore(config.store, {
+    answersPerTurn: turnBudget.perTurn,
     queryMs: config.http.limits.queryMs,
+    importWaitMs: config.http.limits.handlerTimeoutMs / 2,
     history: config.history,
     readOnly: config.readOnly,
+    ...(meters && { meter: meters.commits }),
     ...options.storeOptions,
     onFailure,
     onWarning: (text) => log.warn(text),
     mayWait: true,
   });
+  const store = tracing === undefined ? opened : tracing.storeWithSpans(opened);
   try {
-    return await openOn(store, config, { ...options, log, pace, onFailure });
+    const complete = { ...options, log, turnBudget, onFailure, meters, tracing };
+    const service = await openOn(store, config, complete);
+    if (room && meters) addMetrics(service, room.createMetrics, { meters, store, kind: config.store.kind });
+    return service;
   } catch (error) {
     await store.close();
     throw error;
   }
 }
 
-type CompleteOptions = ServiceOptions & Required<Pick<ServiceOptions, "log" | "pace" | "onFailure">>;
+/** Lets a monitor read what the meters count. */
+function addMetrics(
+  { service, webhooks }: OpenService,
+  createMetrics: typeof import("../metrics/metrics.ts").createMetrics,
+  { meters, store, kind }: { meters: Meters; store: Store; kind: string },
+): void {
+  const { feed, hasStarted, now } = service;
+  service.metrics = createMetrics(meters, { storeKind: kind, store, webhooks, feed, hasStarted, now });
+}
+
+type CompleteOptions = ServiceOptions &
+  Required<Pick<ServiceOptions, "log" | "turnBudget" | "onFailure">> & {
+    meters: Meters | undefined;
+    tracing: Tracing | undefined;
+  };
 
 async function openOn(store: Store, config: Config, options: CompleteOptions): Promise<OpenService> {
-  const { log, pace, now = Date.now, isEmbedded = false } = options;
+  const { log, turnBudget, now = Date.now, isEmbedded = false, meters, tracing } = options;
   const { http } = config;
   let secret: Buffer = Buffer.alloc(0); // the preparation sets it before the service handles a request
   let isDraining = false;
@@ -108,11 +146,20 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   const positions = createPositions(() => secret);
   const service: Service = {
     store,
+    load: (...args) => store.load(...args),
+    exclusively: (...args) => store.exclusively(...args),
     ...(http.hasFeed && {
-      feed: createFeed(store, { positions, tags, limits: http.limits, stopping: stopping.signal }),
+      feed: createFeed(store, {
+        positions,
+        tags,
+        limits: http.limits,
+        heartbeatMs: options.heartbeatMs ?? heartbeatMs,
+        stopping: stopping.signal,
+        ...(meters && { lags: meters.lags }),
+      }),
     }),
     authenticate: await authenticateOf(config, { keys: store.keys, now, warn: (text) => log.warn(text) }),
-    pace,
+    turnBudget,
     now,
     log,
     tags,
@@ -125,17 +172,30 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     readOnly: config.readOnly,
     access: config.access,
     writes: createKeyedQueue({ maxWaitMs: http.limits.handlerTimeoutMs }),
-    keysUnderWay: new Set(),
+    keysInProgress: new Set(),
     newUuid: createUuidSource(),
     isOwnHost: createHostCheck(config.auth === undefined ? ownHosts(config) : "any"),
     ...(http.rate === undefined ? {} : { quotas: createQuotas(http.rate) }),
+    configuration: {
+      file: config.file,
+      options: config.options.filter(({ name }) => options.decidedElsewhere?.includes(name) !== true),
+    },
     configurationHash: hashConfiguration(http, config.collections),
+    ...(meters && { meter: meters.requests }),
+    ...(tracing && { tracer: tracing.requests }),
+    isObserved: meters !== undefined || tracing !== undefined,
   };
-  const webhooks = webhooksOf(service, config, options.webhooks);
+  const webhooks = webhooksOf(service, config, {
+    onAttempt: meters?.attempts.note,
+    tracer: tracing?.deliveries,
+    ...options.webhooks,
+  });
   if (config.access === undefined || config.access.hasAdministrators) service.webhooks = webhooks;
+  if (http.hasKeys) service.keys = keysOf(store, config);
   if (!config.readOnly && options.delivers !== false) webhooks.start();
   return {
     service,
+    store,
     webhooks,
     drain: () => {
       isDraining = true;
@@ -146,6 +206,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
       await webhooks.stop();
       await preparation.stop();
       await store.close();
+      await tracing?.flush();
     },
   };
 }
@@ -158,6 +219,13 @@ async function authenticateOf(
   if (auth === undefined) return undefined;
   const { openAuthenticate } = await import("../access/authenticate.ts");
   return openAuthenticate({ settings: auth, ...parts });
+}
+
+function keysOf({ keys }: Store, { auth, keyRoles }: Config): KeyAdministration {
+  const reservedSubjects = (auth?.administrators ?? []).flatMap((rule) =>
+    "subject" in rule ? [rule.subject] : [],
+  );
+  return { store: keys, roles: keyRoles, reservedSubjects };
 }
 
 /** The names that requests can use. The address to listen on is one of them, unless it means every address. */
@@ -178,7 +246,7 @@ function hashConfiguration(
 function webhooksOf(
   service: Service,
   { store: { kind }, webhooks }: Config,
-  replaced: ServiceOptions["webhooks"] = {},
+  replaced: Partial<WebhookOptions>,
 ): Webhooks {
   const { store, feed, now, newUuid, log, access } = service;
   const viewOf = (name: string, roles: readonly string[]) => {
@@ -214,7 +282,10 @@ function webhooksOf(
 
 function createFeed(
   store: HistoryStore,
-  { limits, ...parts }: Pick<Feed, "positions" | "tags" | "stopping"> & { limits: Limits },
+  {
+    limits,
+    ...parts
+  }: Pick<Feed, "positions" | "tags" | "heartbeatMs" | "stopping" | "lags"> & { limits: Limits },
 ): Feed {
   setMaxListeners(0, parts.stopping); // each stream listens
   const watch = new CommitWatch(store);

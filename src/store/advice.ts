@@ -1,7 +1,9 @@
 /** Advice for a list that takes too long: what would make it faster. */
 import type { Index } from "../collection/indexes.ts";
 import { formatPath, type Path } from "../collection/paths.ts";
-import type { Filter } from "../query/filter.ts";
+import { Problem } from "../errors.ts";
+import { namesRelated, type StoreFilter } from "../query/filter.ts";
+import { accessPathOf, type CostQuery, isByIdsAlone } from "./access-path.ts";
 import {
   conjunctsOf,
   indexedKeys,
@@ -10,7 +12,14 @@ import {
   isSupported,
   repeatedAttribute,
 } from "./conjuncts.ts";
-import { accessPathOf, type CostQuery, isByIdsAlone } from "./serving.ts";
+
+/** The problem of a list that takes longer than the option `queryMs` allows. */
+export function listTooExpensive(query: CostQuery, indexes: readonly Index[], maxMs: number): Problem {
+  return new Problem(
+    "QUERY_TOO_EXPENSIVE",
+    `The list takes longer than the limit of ${maxMs} ms. ${adviceFor(query, indexes)}`,
+  );
+}
 
 /** What would make the list faster, in one or two sentences for the error message. */
 export function adviceFor(query: CostQuery, indexes: readonly Index[]): string {
@@ -20,6 +29,7 @@ export function adviceFor(query: CostQuery, indexes: readonly Index[]): string {
   const path = accessPathOf(query, indexes);
   if (path?.kind === "ids" && !isByIdsAlone(query)) return "Filter by fewer ids, or by the ids alone.";
   if (path !== undefined) return pagingAdvice(query);
+  if (namesRelated(query.filter)) return relatedAdvice(query);
   const repeated = repeatedAttribute(conjunctsOf(query.filter));
   return repeated === undefined
     ? indexAdvice(query)
@@ -31,6 +41,24 @@ function pagingAdvice({ count, filter }: CostQuery): string {
   return count === true && filter !== undefined
     ? 'Counting the total takes the time. Send count=none, or page with "cursor".'
     : 'Page with "cursor", which is fast at any position.';
+}
+
+/** The advice for a filter by attributes of related resources. */
+function relatedAdvice({ filter }: CostQuery): string {
+  const indexes = conjunctsOf(filter)
+    .filter((each) => each.kind === "related")
+    .flatMap(({ relation, filter: inner }) =>
+      conjunctsOf(inner)
+        .filter(isEquality)
+        .map(
+          (each) =>
+            `"indexes": [${JSON.stringify(nameOf(each))}] to the configuration of "${relation.collection}"`,
+        ),
+    );
+  const [index] = indexes;
+  return index === undefined
+    ? "The filter reads related resources. Add a condition on an attribute with an index."
+    : `An index on the attribute of the related resources can make it faster: add ${index}.`;
 }
 
 /** The advice to declare an index. Names an index for the whole list, or for the largest possible part of it. */
@@ -56,7 +84,7 @@ function indexAdvice({ filter, sort = [] }: CostQuery): string {
 }
 
 /** The attribute of a range condition. An index supports the range only if the list is also sorted by this attribute. */
-function rangeAttribute(conditions: readonly Filter[], equal: readonly string[]): string | undefined {
+function rangeAttribute(conditions: readonly StoreFilter[], equal: readonly string[]): string | undefined {
   const range = conditions.find(isRange);
   const name = range === undefined ? undefined : nameOf(range);
   return name === undefined || equal.includes(name) ? undefined : name;

@@ -12,8 +12,14 @@ export interface BatchOptions<Call, Answer> {
   /**
    * Performs the calls and returns their outcomes in the same order. If it throws, all calls are rejected with that error. If
    * it returns fewer outcomes, but at least one, the remaining calls are performed in the next turn of the event loop.
+   * `since`: when each call arrived, if there is a clock.
    */
-  perform(calls: readonly Call[]): Promise<readonly Outcome<Answer>[]> | readonly Outcome<Answer>[];
+  perform(
+    calls: readonly Call[],
+    since: readonly number[] | undefined,
+  ): Promise<readonly Outcome<Answer>[]> | readonly Outcome<Answer>[];
+  /** Tells when calls arrive, in seconds. @default no clock */
+  clock?: (() => number) | undefined;
   /** The limit of calls without an outcome. More calls are refused. @default 10000 */
   maxCalls?: number;
   /** The limit of the total weight of calls without an outcome. @default Infinity */
@@ -42,6 +48,8 @@ export interface Batch<Call, Answer> {
 interface Waiting<Call, Answer> {
   call: Call;
   weight: number;
+  /** When the call arrived; 0 without a clock. */
+  since: number;
   resolve(answer: Answer): void;
   reject(error: unknown): void;
 }
@@ -68,6 +76,7 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
       maxBatchSize: 1_000,
       answersPerTurn: () => Number.POSITIVE_INFINITY,
       maxConcurrent: Number.POSITIVE_INFINITY,
+      clock: undefined,
       ...options,
     };
   }
@@ -77,8 +86,9 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
     if (!this.#accepts(weight)) return Promise.reject(queueFull());
     this.#unanswered++;
     this.#weight += weight;
+    const since = this.#options.clock?.() ?? 0;
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ call, weight, resolve, reject });
+      this.#waiting.push({ call, weight, since, resolve, reject });
       this.#schedule();
     });
   }
@@ -117,7 +127,12 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
   #perform(batch: readonly Waiting<Call, Answer>[]): void {
     this.#running++;
     try {
-      const outcomes = this.#options.perform(batch.map(({ call }) => call));
+      const { perform, clock } = this.#options;
+      const since = clock && batch.map((each) => each.since);
+      const outcomes = perform(
+        batch.map(({ call }) => call),
+        since,
+      );
       if (outcomes instanceof Promise) {
         outcomes.then(
           (settled) => this.#settle(batch, settled),

@@ -38,7 +38,7 @@ export interface LogSlice extends LogHead {
   changes: readonly LoggedChange[];
 }
 
-/** What the log of a collection without changes gives. */
+/** The slice of a log that has no changes. */
 export const emptySlice: LogSlice = { changes: [], sequence: 0, gapsUpTo: 0 };
 
 /** The most text of one slice, in bytes. A slice can be longer by a few changes. */
@@ -60,10 +60,10 @@ export interface Erased {
   /** How many of its changes were in the change log. */
   changes: number;
   /** Resources that the erasure changed or deleted, because they referred to the resource (`onDelete`), directly or not. */
-  followed: readonly Followed[];
+  affected: readonly AffectedResource[];
 }
 
 /** A resource that a delete of another resource changed or deleted (`onDelete`). */
-export interface Followed extends Key {
+export interface AffectedResource extends Key {
   isDeleted: boolean;
 }

@@ -1,9 +1,11 @@
 /** The changes after the time of a list: the resources that they changed, and the lookups to undo them. */
+
 import { Problem } from "../errors.ts";
-import type { LoggedKey } from "./change-log.ts";
+import type { Filter } from "../query/filter.ts";
+import type { LoggedChange, LoggedKey } from "./change-log.ts";
 import { type Decision, lookUp } from "./decision.ts";
+import type { KeptText } from "./history-reads.ts";
 import type { ListQuery, Page } from "./page.ts";
-import type { KeptText } from "./past.ts";
 import type { Stored } from "./stored.ts";
 
 /** The most changes after the time of a list. */
@@ -12,23 +14,26 @@ export const maxUndone = 100_000;
 /** Rows of the change log that are read at once. */
 const rowsAtOnce = 5_000;
 
-/** Thrown by `list` if the change log does not reach back to the time of the list. */
+/** Thrown by `list` and `changesSince` if the change log does not reach back to the requested time. */
 export class HistoryMissing extends Error {
   override readonly name = "HistoryMissing";
   /** The earliest time to which the log can reach back: Unix time in milliseconds. `undefined` if it has no change. */
   readonly since: number | undefined;
+  /** The collection, if several are read. */
+  readonly collection: string | undefined;
 
-  constructor(since: number | undefined) {
-    super("The change log does not reach back to the time of the list.");
+  constructor(since: number | undefined, collection?: string) {
+    super("The change log does not reach back to the requested time.");
     this.since = since;
+    this.collection = collection;
   }
 }
 
 /** A query for a page as of a time. */
-export type PastQuery = Omit<ListQuery, "collection" | "signal"> & { at: number };
+export type PastQuery = Omit<ListQuery, "collection" | "signal" | "filter"> & { at: number; filter?: Filter };
 
 /** A query for the current list. */
-export type CurrentQuery = Omit<ListQuery, "collection" | "signal" | "at" | "visibleFilter">;
+export type CurrentQuery = Omit<PastQuery, "at" | "visibleFilter">;
 
 /** A resource with changes after the time of the list. */
 export interface ChangedResource {
@@ -39,13 +44,15 @@ export interface ChangedResource {
   existed: boolean;
   /** The version that the last change made. */
   lastVersion: number;
+  /** When the last change was made: Unix time in milliseconds. */
+  lastAt: number;
   /** Whether the resource exists now. */
   exists: boolean;
 }
 
 /** The texts of a changed resource. */
 export interface ChangedTexts {
-  /** As `PastRows` gives it for the first version. */
+  /** As `HistoryLookups` gives it for the first version. */
   chain: readonly KeptText[];
   /** The current version, if the chain or the caller needs it. */
   current: Stored | undefined;
@@ -54,14 +61,14 @@ export interface ChangedTexts {
 }
 
 /** The lookups for one collection. All lookups of one decision must see the same state. */
-export interface PastPageRows {
+export interface PastPageLookups {
   /** The sequence of the collection now, and at a time (`sequenceAtSql`). */
   sequences(at: number): Sequences | Promise<Sequences>;
   /** The change log after a sequence. */
   changes(after: number, limit: number): readonly LoggedRowKey[] | Promise<readonly LoggedRowKey[]>;
   /**
-   * The texts of the resources from `from` on, at least one of them. `needsPresent`: also those that resources have now, or
-   * had before they were deleted.
+   * The texts of the resources from `from` on, at least one of them. `needsPresent`: also their current texts, or their last
+   * texts before they were deleted.
    */
   texts(
     changed: readonly ChangedResource[],
@@ -72,16 +79,19 @@ export interface PastPageRows {
   current(query: CurrentQuery): Page | Promise<Page>;
 }
 
+/** The lookups that do not read the current list. */
+export type PastLookups = Omit<PastPageLookups, "current">;
+
 interface Sequences {
   current: number;
   past: number;
 }
 
 /** A change without its texts. */
-export type LoggedRowKey = LoggedKey & { sequence: number };
+export type LoggedRowKey = LoggedKey & Pick<LoggedChange, "sequence" | "group">;
 
 /** A decision on a page as of a time. */
-export type PageDecision<T> = Decision<PastPageRows, T>;
+export type PageDecision<T> = Decision<PastPageLookups, T>;
 
 /**
  * The resources with changes between two sequences, by id. Throws HistoryMissing, and QUERY_TOO_EXPENSIVE if there are more
@@ -90,29 +100,34 @@ export type PageDecision<T> = Decision<PastPageRows, T>;
 export function* readChanged(from: number, to: number): PageDecision<Map<string, ChangedResource>> {
   const changed = new Map<string, ChangedResource>();
   if (to - from > maxUndone) yield* refuseTooMany(from);
+  yield* readRows(from, to, (row) => noteChange(changed, row));
+  return changed;
+}
+
+/** Calls `use` with every change between two sequences, in order. Throws HistoryMissing. */
+export function* readRows(from: number, to: number, use: (row: LoggedRowKey) => void): PageDecision<void> {
   let last = from;
   let afterGap: number | undefined;
   let isComplete = true;
   while (last < to) {
     const after = last;
-    const rows = yield* lookUp((log: PastPageRows) => log.changes(after, rowsAtOnce));
+    const rows = yield* lookUp((log: PastPageLookups) => log.changes(after, rowsAtOnce));
     for (const row of rows) {
       if (row.sequence !== last + 1) {
         isComplete = false;
         afterGap = row.at;
       }
       last = row.sequence;
-      note(changed, row);
+      use(row);
     }
     if (rows.length < rowsAtOnce) break;
   }
   if (last < to) throw new HistoryMissing(undefined);
   if (!isComplete) throw new HistoryMissing(afterGap);
-  return changed;
 }
 
 function* refuseTooMany(from: number): PageDecision<never> {
-  const [first] = yield* lookUp((log: PastPageRows) => log.changes(from, 1));
+  const [first] = yield* lookUp((log: PastPageLookups) => log.changes(from, 1));
   if (first?.sequence !== from + 1) throw new HistoryMissing(first?.at);
   const most = maxUndone.toLocaleString("en");
   throw new Problem(
@@ -121,10 +136,14 @@ function* refuseTooMany(from: number): PageDecision<never> {
   );
 }
 
-function note(changed: Map<string, ChangedResource>, { id, version, kind }: LoggedRowKey): void {
+/** Adds a change to the changed resources by id. Call it in the order of the changes. */
+export function noteChange(
+  changed: Map<string, ChangedResource>,
+  { id, version, kind, at }: LoggedRowKey,
+): void {
   const known = changed.get(id);
   const exists = kind !== "deleted";
   if (known === undefined)
-    changed.set(id, { id, version, existed: kind !== "created", lastVersion: version, exists });
-  else Object.assign(known, { lastVersion: version, exists });
+    changed.set(id, { id, version, existed: kind !== "created", lastVersion: version, lastAt: at, exists });
+  else Object.assign(known, { lastVersion: version, lastAt: at, exists });
 }

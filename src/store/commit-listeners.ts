@@ -15,7 +15,7 @@ export class CommitListeners {
     this.#onNone = onNone;
   }
 
-  /** Adds a listener. Returns what removes it. */
+  /** Adds a listener. Returns a function that removes it. */
   add(listener: CommitListener): () => void {
     const own: CommitListener = (collections) => listener(collections);
     this.#listeners.add(own);

@@ -1,5 +1,7 @@
-/** Commits: what a store is asked to write, and the result. */
+/** Commits: the changes that a store must write together, their result, and the batch in which they wait. */
+import { clockSeconds } from "../counters.ts";
 import { type Batch, type BatchOptions, createBatch } from "./batch.ts";
+import type { CommitMeter } from "./commit-meter.ts";
 import type { ResolvedStoreOptions } from "./options.ts";
 import type { Key } from "./stored.ts";
 
@@ -52,13 +54,24 @@ export interface Commit {
   principal?: string;
   /** Unix time in milliseconds. It becomes `updatedAt` and the time in the change log. */
   at: number;
+  /** Whether the store only decides about the commit, and writes nothing. Not together with a receipt. @default false */
+  isDryRun?: boolean;
+  /** The most text that can change because of deletes in the commit, in bytes. @default 16 MiB, and never more */
+  maxCascadeText?: number;
+  /**
+   * Set if the commit brings whole collections to a state: the sequence that each of these collections must have. Its deletes
+   * then change no other resources: a reference to a deleted resource is refused, whatever its `onDelete`. The error has all
+   * refusals (`Problem.others`), up to `maxRefusals`. @default the commit changes only some resources
+   */
+  whole?: ReadonlyMap<string, number>;
 }
 
-/** The result of each change of a commit, in the same order. */
+/** The result of each change of a commit, in the same order. Empty for a dry run. */
 export type Committed = readonly { version: number; sequence: number }[];
 
 /** Throws an Error if a commit breaks the contract of `Commit`. It would make the counts in the head rows wrong. */
-export function requireSense({ changes, receipt }: Commit): void {
+export function requireValidCommit({ changes, receipt, isDryRun }: Commit): void {
+  if (isDryRun && receipt !== undefined) throw new Error("A dry run has no receipt.");
   if (changes.length === 0 && receipt === undefined) throw new Error("A commit has at least one change.");
   if (changes.some(({ expect, next }) => expect === "absent" && next === undefined)) {
     throw new Error("A change cannot delete what it expects to be absent.");
@@ -73,17 +86,35 @@ const maxWaitingText = 128 * 1024 * 1024;
 
 /** Performs commits that arrive together in one go. */
 export function createCommitBatch(
-  { groupCommit, answersPerTurn }: Pick<ResolvedStoreOptions, "groupCommit" | "answersPerTurn">,
+  {
+    groupCommit,
+    answersPerTurn,
+    meter,
+  }: Pick<ResolvedStoreOptions, "groupCommit" | "answersPerTurn" | "meter">,
   options: Pick<BatchOptions<Commit, Committed>, "perform" | "maxConcurrent">,
 ): Batch<Commit, Committed> {
   const maxBatchSize = groupCommit ? 1_000 : 1;
   return createBatch({
     ...options,
+    ...(meter && { perform: counted(options.perform, meter), clock: clockSeconds }),
     maxBatchSize,
     answersPerTurn,
     maxWeight: maxWaitingText,
     weigh: textLength,
   });
+}
+
+type Perform = BatchOptions<Commit, Committed>["perform"];
+
+/** Counts the outcomes. */
+function counted(perform: Perform, meter: CommitMeter): Perform {
+  return async (commits, since) => {
+    const outcomes = await Promise.resolve(perform(commits, since)).catch((error: unknown) =>
+      commits.map(() => ({ error })),
+    );
+    meter.note(outcomes);
+    return outcomes;
+  };
 }
 
 /** The length of all texts that a commit brings and replaces, in characters. */

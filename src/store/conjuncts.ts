@@ -1,29 +1,31 @@
 /** The conditions of a filter that must all be true, and how an index can support each of them. */
 import type { SortKey } from "../collection/indexes.ts";
 import { formatPath, isIdPath, type Path } from "../collection/paths.ts";
-import type { Condition, Filter } from "../query/filter.ts";
+import type { Condition, StoreFilter } from "../query/filter.ts";
 import { sortedCodePoints } from "../query/sort.ts";
 
 /** The conditions of a filter that must all be true. */
-export function conjunctsOf(filter: Filter | undefined): readonly Filter[] {
+export function conjunctsOf(filter: StoreFilter | undefined): readonly StoreFilter[] {
   if (filter === undefined) return [];
   return filter.kind === "and" ? filter.filters.flatMap(conjunctsOf) : [filter];
 }
 
 /** Whether a condition lists ids. */
-export function isIdList(condition: Filter): boolean {
+export function isIdList(condition: StoreFilter): boolean {
   return condition.kind === "in" && isIdPath(condition.path);
 }
 
 /** Whether a condition requires one value that the column of an index can contain completely. */
-export function isEquality(condition: Filter): condition is Condition & { kind: "in"; path: Path } {
+export function isEquality(condition: StoreFilter): condition is Condition & { kind: "in"; path: Path } {
   if (condition.kind !== "in" || condition.values.length !== 1 || isIdPath(condition.path)) return false;
   const [value] = condition.values;
   return value !== null && fitsColumn(value);
 }
 
 /** Whether a condition is one end of a range that an index supports. */
-export function isRange(condition: Filter): condition is Condition & { kind: "gt" | "gte" | "lt" | "lte" } {
+export function isRange(
+  condition: StoreFilter,
+): condition is Condition & { kind: "gt" | "gte" | "lt" | "lte" } {
   if (
     condition.kind !== "gt" &&
     condition.kind !== "gte" &&
@@ -38,7 +40,7 @@ export function isRange(condition: Filter): condition is Condition & { kind: "gt
  * The attribute that has more conditions than an index scan can use: two equalities, two lower ends, two upper ends, or
  * ends of different types. The scan would read too many entries and check the other conditions on each of them.
  */
-export function repeatedAttribute(conditions: readonly Filter[]): string | undefined {
+export function repeatedAttribute(conditions: readonly StoreFilter[]): string | undefined {
   const seen = new Map<string, unknown>();
   for (const condition of conditions) {
     if (!isEquality(condition) && !isRange(condition)) continue;
@@ -53,7 +55,7 @@ export function repeatedAttribute(conditions: readonly Filter[]): string | undef
 }
 
 /** Whether an index supports the condition. `ranged` is the attribute of the index after those with equalities. */
-export function isSupported(condition: Filter, ranged: string | undefined): boolean {
+export function isSupported(condition: StoreFilter, ranged: string | undefined): boolean {
   return isEquality(condition) || (isRange(condition) && formatPath(condition.path) === ranged);
 }
 

@@ -1,4 +1,5 @@
 /** What a kind of store provides to the rest of the program. `open.ts` has the table of engines. */
+import type { BackedUp, BackupFile, BackupOptions } from "./copy/backup.ts";
 import type { CopySource, CopyTarget } from "./copy/contents.ts";
 import type { OpenKeys } from "./keys.ts";
 import type { ResolvedStoreOptions } from "./options.ts";
@@ -21,6 +22,9 @@ export interface Engine<Address> {
 
   /** Opens the store as the source of a copy. */
   openSource(address: Address): Promise<CopySource>;
+
+  /** Backs up one moment of the store into a new SQLite file. A service can have the store open at the same time. */
+  backUp(address: Address, file: BackupFile, options: BackupOptions): Promise<BackedUp>;
 
   /** Opens the store as the target of a copy, and creates it if it does not exist. */
   openTarget(address: Address): Promise<CopyTarget>;

@@ -5,7 +5,7 @@
 import type { Index } from "../collection/indexes.ts";
 import { formatPath, isIdPath, type Path } from "../collection/paths.ts";
 import { lowerAscii } from "../collection/text.ts";
-import type { Condition, Filter, Scalar } from "../query/filter.ts";
+import type { Condition, RelatedCondition, Scalar, StoreFilter } from "../query/filter.ts";
 import { sortedCodePoints, sortValueOf } from "../query/sort.ts";
 
 /** A condition that SQL expresses with one of its comparison operators. */
@@ -36,6 +36,8 @@ export interface Dialect<Scope extends FilterScope> {
   hasItem(path: Path, values: readonly Scalar[], scope: Scope): string;
   /** Null if and only if the attribute does not exist. */
   presence(path: Path): string;
+  /** A related resource matches. */
+  related(condition: RelatedCondition, scope: Scope): string;
 }
 
 /** The operators of SQL. */
@@ -43,7 +45,7 @@ export const comparisons = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
 
 /** A filter as an SQL expression. */
 export function filterSql<Scope extends FilterScope>(
-  filter: Filter,
+  filter: StoreFilter,
   dialect: Dialect<Scope>,
   scope: Scope,
 ): string {
@@ -54,6 +56,8 @@ export function filterSql<Scope extends FilterScope>(
       return either(filter.filters.map((each) => filterSql(each, dialect, scope)));
     case "not":
       return `(${filterSql(filter.filter, dialect, scope)}) is not true`;
+    case "related":
+      return dialect.related(filter, scope);
     default:
       return conditionSql(filter, dialect, scope);
   }

@@ -9,5 +9,9 @@ export type History = { keepDays: number; keepChanges: number; keepBytes?: numbe
 /** The default of the configuration. */
 export const defaultHistory: History = { keepDays: 30, keepChanges: 1_000_000 };
 
+/** What a service without history does not have, for the message at its start. */
+export const withoutHistory =
+  "old versions cannot be read or restored, _events is 404, and webhooks deliver nothing";
+
 /** The bytes of one change in `keepBytes`, in addition to its text. */
 export const bytesOfChange = 100;

@@ -22,7 +22,7 @@ export interface ApiKey {
 }
 
 /** How a key becomes invalid: at once and independent of clocks (`revokedAt`), or at a time (`expiresAt`). */
-export type KeyEnd = { revokedAt: number } | { expiresAt: number };
+export type KeyInvalidation = { revokedAt: number } | { expiresAt: number };
 
 /** The API keys of a store. Several processes can change them, so nothing is cached here. */
 export interface Keys {
@@ -36,7 +36,7 @@ export interface Keys {
   add(key: ApiKey): Promise<boolean>;
 
   /** Revokes the key with this prefix, or makes it expire, if it exists. A later time than the recorded one changes nothing. */
-  end(prefix: string, end: KeyEnd): Promise<void>;
+  invalidate(prefix: string, how: KeyInvalidation): Promise<void>;
 
   /** Records that a key was used. An earlier time than the recorded one changes nothing. */
   noteUse(prefix: string, at: number): Promise<void>;
@@ -45,4 +45,45 @@ export interface Keys {
 /** The API keys of a store. A service can have the store open at the same time. */
 export interface OpenKeys extends Keys {
   close(): Promise<void>;
+}
+
+/** The columns of a table of keys. */
+export const keyColumns =
+  "prefix, hash, name, subject, roles, scopes, created_at, expires_at, revoked_at, last_used_at";
+
+/** The values of `keyColumns` for a key. */
+export function keyValues(key: ApiKey): (string | number | null)[] {
+  return [
+    key.prefix,
+    key.hash,
+    key.name,
+    key.subject,
+    JSON.stringify(key.roles),
+    key.scopes === undefined ? null : JSON.stringify(key.scopes),
+    key.createdAt,
+    key.expiresAt ?? null,
+    key.revokedAt ?? null,
+    key.lastUsedAt ?? null,
+  ];
+}
+
+/** The key in a row of `keyColumns`. */
+export function toKey(row: readonly unknown[]): ApiKey {
+  const [prefix, hash, name, subject, roles, scopes, createdAt, expiresAt, revokedAt, lastUsedAt] = row;
+  return {
+    prefix: String(prefix),
+    hash: String(hash),
+    name: String(name),
+    subject: String(subject),
+    roles: JSON.parse(String(roles)),
+    scopes: scopes === null ? undefined : JSON.parse(String(scopes)),
+    createdAt: Number(createdAt),
+    expiresAt: timeOf(expiresAt),
+    revokedAt: timeOf(revokedAt),
+    lastUsedAt: timeOf(lastUsedAt),
+  };
+}
+
+function timeOf(value: unknown): number | undefined {
+  return value === null ? undefined : Number(value);
 }

@@ -17,6 +17,17 @@ export interface Refused {
   isLost?: true;
 }
 
+/** How to import. */
+export interface LoadOptions {
+  /**
+   * References to these collections are checked at the end of the import, because it also imports these. All others are checked
+   * at once. @default none
+   */
+  among?: readonly string[];
+  /** Who imports, for the history; `null` without a credential. @default null */
+  principal?: string | null;
+}
+
 /** An import: one transaction, which is written by `finish` as a whole or not at all. */
 export interface Load {
   /**
@@ -26,6 +37,10 @@ export interface Load {
   add(resources: readonly ImportedResource[]): Promise<readonly Refused[]>;
   /** Continues with another collection, as `load` does with the first. */
   next(collection: CollectionRecord): Promise<void>;
+  /** Reserves `n` integer ids of the collection and returns the first. If the import is cancelled, they were never used. */
+  reserveIds(n: number): Promise<number>;
+  /** Throws what `finish` would throw, and cancels the import. */
+  tryOut(): Promise<void>;
   /** Writes everything to the disk. Throws REFERENCE_NOT_FOUND, and then the store is unchanged. */
   finish(): Promise<void>;
   /** Ends the import. The store is unchanged. */

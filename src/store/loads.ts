@@ -1,19 +1,22 @@
-/** The imports of a store: one at a time, and nothing else writes until it ends. */
+/** The imports of a store: one at a time. Other writes wait until it ends. */
+import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../errors.ts";
-import type { ImportedResource, Load, Refused } from "./load.ts";
+import type { ImportedResource, Load, LoadOptions, Refused } from "./load.ts";
 import type { CollectionRecord } from "./record.ts";
 
 /** The transaction of an import. It carries out the calls in their order, also if they do not wait for each other. */
 export interface LoadTransaction {
   /** Continues with another collection. Throws StartError if the collection cannot be as given. */
   next(collection: CollectionRecord): Promise<void>;
-  /** Adds resources. Returns those that it did not add. */
+  /** Adds resources. Returns the refused ones. */
   add(resources: readonly ImportedResource[]): Promise<readonly Refused[]>;
   /** Reserves `n` integer ids of the collection and returns the first. */
   reserve(n: number): Promise<number>;
-  /** Writes everything. Throws REFERENCE_NOT_FOUND. */
+  /** Throws REFERENCE_NOT_FOUND if the import cannot be committed. */
+  check(): Promise<void>;
+  /** Checks, and writes everything. */
   commit(): Promise<void>;
-  /** Ends the transaction, and takes everything back. Has no effect after a commit. */
+  /** Ends the transaction and undoes everything. Has no effect after a commit. */
   rollBack(): Promise<void>;
 }
 
@@ -22,40 +25,64 @@ export interface LoadsParts {
   /** Resolves when no commit is in progress. */
   drained(): Promise<void>;
   /** Starts a transaction, with the arguments of `load` of a store. Throws StartError if the collection cannot be as given. */
-  begin(into: string | CollectionRecord, among: readonly string[]): Promise<LoadTransaction>;
+  begin(into: string | CollectionRecord, options: Required<LoadOptions>): Promise<LoadTransaction>;
   /** Called when an import that started has ended. */
   onEnd(): void | Promise<void>;
+  /** How long another write waits for an import, in milliseconds. */
+  maxWaitMs: number;
 }
 
 /** Starts imports, and knows the one in progress. */
 export class Loads {
   readonly #parts: LoadsParts;
   #started: Promise<CurrentLoad> | undefined;
-  #current: CurrentLoad | undefined;
+  #isExclusive = false;
+  /** Resolves when the import or the exclusive work in progress has ended. */
+  #ended: PromiseWithResolvers<void> | undefined;
 
   constructor(parts: LoadsParts) {
     this.#parts = parts;
   }
 
   get isInProgress(): boolean {
-    return this.#started !== undefined;
+    return this.#started !== undefined || this.#isExclusive;
   }
 
-  /** Throws UNAVAILABLE while an import is in progress. */
-  requireNone(): void {
-    if (this.isInProgress) throw new Problem("UNAVAILABLE", "An import is in progress. Try again.");
+  /**
+   * Waits until the import in progress has ended. Throws UNAVAILABLE if that takes too long. Another import can start before
+   * the caller continues: a write must check `isInProgress` again, and then send its request without another wait.
+   */
+  async untilNone(): Promise<void> {
+    const waited = new AbortController();
+    const { signal } = waited;
+    const over = delay(this.#parts.maxWaitMs, true, { signal, ref: false }).catch(() => false);
+    try {
+      if (await Promise.race([this.#ended?.promise, over])) throw inProgress();
+    } finally {
+      waited.abort();
+    }
   }
 
-  /** The import into the collection. Until it ends, only the import knows a collection that it creates. */
-  into(collection: string): CurrentLoad | undefined {
-    return this.#current?.collection === collection ? this.#current : undefined;
-  }
-
-  /** Starts an import, as `load` of a store does. From the call on, nothing else writes. */
-  begin(into: string | CollectionRecord, among: readonly string[]): Promise<Load> {
-    this.requireNone();
-    this.#started = this.#start(into, among);
+  /** Starts an import, as `load` of a store does. From the call on, nothing else writes. Throws UNAVAILABLE. */
+  begin(into: string | CollectionRecord, { among = [], principal = null }: LoadOptions): Promise<Load> {
+    if (this.isInProgress) throw inProgress();
+    this.#ended = Promise.withResolvers();
+    this.#started = this.#start(into, { among, principal });
     return this.#started;
+  }
+
+  /** Does work while nothing else writes, as `exclusively` of a store. Throws UNAVAILABLE. */
+  async exclusively<T>(work: () => Promise<T>): Promise<T> {
+    if (this.isInProgress) throw inProgress();
+    this.#ended = Promise.withResolvers();
+    this.#isExclusive = true;
+    try {
+      await this.#parts.drained();
+      return await work();
+    } finally {
+      this.#isExclusive = false;
+      this.#letOthersWrite();
+    }
   }
 
   /** Cancels the import in progress, if there is one. */
@@ -64,53 +91,65 @@ export class Loads {
     await load?.cancel();
   }
 
-  async #start(into: string | CollectionRecord, among: readonly string[]): Promise<CurrentLoad> {
+  async #start(into: string | CollectionRecord, options: Required<LoadOptions>): Promise<CurrentLoad> {
     try {
       await this.#parts.drained();
-      const transaction = await this.#parts.begin(into, among);
-      const name = typeof into === "string" ? into : into.name;
-      this.#current = new CurrentLoad(name, transaction, () => this.#end());
-      return this.#current;
+      const transaction = await this.#parts.begin(into, options);
+      return new CurrentLoad(transaction, () => this.#end());
     } catch (error) {
-      this.#started = undefined;
+      this.#letOthersWrite();
       throw error;
     }
   }
 
   async #end(): Promise<void> {
-    this.#started = undefined;
-    this.#current = undefined;
-    await this.#parts.onEnd();
+    try {
+      await this.#parts.onEnd();
+    } finally {
+      this.#letOthersWrite();
+    }
   }
+
+  #letOthersWrite(): void {
+    this.#started = undefined;
+    this.#ended?.resolve();
+  }
+}
+
+function inProgress(): Problem {
+  return new Problem("UNAVAILABLE", "An import or a rewind is in progress. Nothing was written. Try again.");
 }
 
 /** An import in progress. After a failure it can only end, and then the store is unchanged. */
 class CurrentLoad implements Load {
-  /** The name of the collection that it adds resources to. */
-  collection: string;
   readonly #transaction: LoadTransaction;
   readonly #onEnd: () => Promise<void>;
   #failure: unknown;
   #hasEnded = false;
 
-  constructor(collection: string, transaction: LoadTransaction, onEnd: () => Promise<void>) {
-    this.collection = collection;
+  constructor(transaction: LoadTransaction, onEnd: () => Promise<void>) {
     this.#transaction = transaction;
     this.#onEnd = onEnd;
   }
 
-  async next(collection: CollectionRecord): Promise<void> {
-    await this.#step(() => this.#transaction.next(collection));
-    this.collection = collection.name;
+  next(collection: CollectionRecord): Promise<void> {
+    return this.#step(() => this.#transaction.next(collection));
   }
 
   add(resources: readonly ImportedResource[]): Promise<readonly Refused[]> {
     return this.#step(() => this.#transaction.add(resources));
   }
 
-  /** Reserves integer ids. Nothing has used them if the import is cancelled. */
-  reserve(n: number): Promise<number> {
+  reserveIds(n: number): Promise<number> {
     return this.#step(() => this.#transaction.reserve(n));
+  }
+
+  async tryOut(): Promise<void> {
+    try {
+      await this.#step(() => this.#transaction.check());
+    } finally {
+      await this.cancel();
+    }
   }
 
   async finish(): Promise<void> {

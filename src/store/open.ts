@@ -1,6 +1,7 @@
 /** Opens the store at an address. No other file outside an engine's folder imports an engine. */
 import { Problem, StartError } from "../errors.ts";
 import { type StoreAddress, shownAddress } from "./address.ts";
+import type { BackedUp, BackupOptions } from "./copy/backup.ts";
 import type { CopySource, CopyTarget } from "./copy/contents.ts";
 import type { Engine } from "./engine.ts";
 import type { OpenKeys } from "./keys.ts";
@@ -47,6 +48,12 @@ export function openKeys(address: StoreAddress): Promise<OpenKeys> {
 /** Opens a store as the source of a copy. Throws StartError, also if a service is known to have it open for writing. */
 export function openSource(address: StoreAddress): Promise<CopySource> {
   return engineOf(address).openSource(address);
+}
+
+/** Backs up one moment of a store into a new SQLite file. A service can have the store open. Throws StartError. */
+export function backUpStore(address: StoreAddress, path: string, options: BackupOptions): Promise<BackedUp> {
+  const file = { path, openTarget: () => openTarget({ kind: "sqlite", path }) };
+  return engineOf(address).backUp(address, file, options);
 }
 
 /** Opens a store as the target of a copy, and creates it if it does not exist. Throws StartError. */

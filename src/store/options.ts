@@ -1,6 +1,6 @@
 /** The options of a store, the same for all engines. */
-import type { History } from "./history.ts";
-import { defaultHistory } from "./history.ts";
+import type { CommitMeter } from "./commit-meter.ts";
+import { defaultHistory, type History } from "./history.ts";
 import type { ReceiptLimits } from "./receipts.ts";
 
 /** Options of an open store. Each has a default. */
@@ -22,18 +22,23 @@ export interface StoreOptions {
   queryMs?: number;
   /** Which changes the change log keeps. @default `defaultHistory` */
   history?: History;
+  /** How long a write waits for an import in progress, in milliseconds. Then it is refused. @default 5000 */
+  importWaitMs?: number;
   /** The time between two searches for old changes, in milliseconds. The first one is at the start. @default 60000 */
   sweepMs?: number;
   /** How many receipts the store keeps, and how many bytes of their responses. @default `receiptLimits` */
   receipts?: ReceiptLimits;
   /** Whether to refuse all writes. Several processes can open a SQLite file in this way. @default false */
   readOnly?: boolean;
+  /** Counts and times the commits. @default nothing is counted */
+  meter?: CommitMeter;
   /** `NORMAL` can lose confirmed commits when the power fails. It exists so that tests can detect this. @default "FULL" */
   synchronous?: "FULL" | "NORMAL";
 }
 
-/** The options with their defaults. `receipts` has its default in the stores. */
-export type ResolvedStoreOptions = Required<Omit<StoreOptions, "receipts">> & Pick<StoreOptions, "receipts">;
+/** The options with their defaults. `receipts` has its default in the stores, and `meter` can be absent. */
+export type ResolvedStoreOptions = Required<Omit<StoreOptions, "receipts" | "meter">> &
+  Pick<StoreOptions, "receipts" | "meter">;
 
 /** Adds the defaults. */
 export function resolveOptions(options: StoreOptions): ResolvedStoreOptions {
@@ -45,6 +50,7 @@ export function resolveOptions(options: StoreOptions): ResolvedStoreOptions {
     groupCommit: true,
     queryMs: 2_000,
     history: defaultHistory,
+    importWaitMs: 5_000,
     sweepMs: 60_000,
     readOnly: false,
     synchronous: "FULL",

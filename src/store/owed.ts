@@ -1,20 +1,20 @@
-/** What webhooks are owed: changes that the log keeps, although they are outdated, until their receivers have them. */
+/** Changes that the log keeps for webhooks although they are outdated, because a receiver does not have them yet. */
 
 /** The internal collection with the state of each webhook. The sweep of the log reads the member `owes` of its resources. */
 export const statesOfWebhooks = "_webhook_states";
 
-/** In `owes`: all collections that are not named. */
+/** The name in `owes` for all collections that it does not name. */
 export const otherCollections = "*";
 
-/** A change is kept no longer than this because it is owed, in milliseconds. */
+/** The log keeps an outdated change for webhooks at most this long, in milliseconds. */
 export const maxOwedMs = 7 * 24 * 3_600_000;
 
-/** A part of the state of a webhook: the sequence in each collection after which it is owed every change. */
+/** A part of the state of a webhook: the sequence in each collection after which its receiver needs every change. */
 export interface Owing {
   owes?: Readonly<Record<string, number>> | undefined;
 }
 
-/** The sequence after which each collection, by its number, owes changes. `states` are the texts of the states. */
+/** The sequence after which the log must keep the changes, for each collection by its number. `states` are the texts of the states. */
 export function owedIn(
   states: readonly string[],
   collections: readonly { name: string; number: number }[],

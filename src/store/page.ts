@@ -1,7 +1,8 @@
 /** The query for one page of a list, and the page that a store returns. */
 import type { SortKey } from "../collection/indexes.ts";
-import type { Filter } from "../query/filter.ts";
+import type { Filter, StoreFilter } from "../query/filter.ts";
 import type { CursorValues } from "../query/sort.ts";
+import type { RelatedCollections } from "./related.ts";
 import type { Stored } from "./stored.ts";
 
 /**
@@ -15,8 +16,8 @@ export interface ListQuery {
   collection: string;
   /** The most resources on the page. It has fewer if their text would exceed `maxPageBytes`, but at least one. */
   limit: number;
-  /** Only resources for which `matches` is true. @default every resource */
-  filter?: Filter;
+  /** Only resources that match this. Without conditions about related resources if `at` is given. @default every resource */
+  filter?: StoreFilter;
   /** The order, as `compareBy` defines it. Resources with equal keys are in the order of ascending ids. @default [] */
   sort?: readonly SortKey[];
   /**
@@ -48,6 +49,15 @@ export interface ListQuery {
    * with the reason of the signal. The store calls this only for a query that can take long.
    */
   signal?: () => AbortSignal;
+}
+
+/** A list request for a collection that is already known. */
+export type PageQuery = Omit<ListQuery, "collection" | "signal"> & RelatedPart;
+
+/** The part of a query that a store adds. */
+export interface RelatedPart {
+  /** The collections of related resources that the filter names; absent if it names none. */
+  related?: RelatedCollections;
 }
 
 /** One page of a list, with the state of the collection in the same snapshot. */

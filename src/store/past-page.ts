@@ -13,14 +13,14 @@ import {
   type CurrentQuery,
   HistoryMissing,
   type PageDecision,
-  type PastPageRows,
+  type PastPageLookups,
   type PastQuery,
   readChanged,
 } from "./changed-resources.ts";
 import { lookUp } from "./decision.ts";
+import { textOfChain } from "./history-reads.ts";
 import { integerOf } from "./integer-ids.ts";
 import { maxPageBytes, type Page } from "./page.ts";
-import { textOfChain } from "./past.ts";
 import type { Stored } from "./stored.ts";
 
 /** Resources of the current list that are read at once, after the first page. */
@@ -28,11 +28,11 @@ const resourcesAtOnce = 1_000;
 
 /** The page. Throws HistoryMissing, and QUERY_TOO_EXPENSIVE if there are more than `maxUndone` changes to undo. */
 export function* pageAt(query: PastQuery, idKind: IdKind): PageDecision<Page> {
-  const sequences = yield* lookUp((rows: PastPageRows) => rows.sequences(query.at));
+  const sequences = yield* lookUp((rows: PastPageLookups) => rows.sequences(query.at));
   const changed = yield* readChanged(sequences.past, sequences.current);
   const list = { query, idKind, changed: [...changed.values()], ids: new Set(changed.keys()) };
-  const past = yield* readPast(list);
-  const merged = yield* merge(list, past);
+  const rebuilt = yield* rebuildChanged(list);
+  const merged = yield* merge(list, rebuilt);
   return { ...merged, sequence: sequences.past };
 }
 
@@ -50,8 +50,8 @@ interface Candidate {
   resource: ChangedResource;
 }
 
-/** The changed resources in the list. */
-interface Past {
+/** The changed resources that belong to the list. */
+interface Rebuilt {
   /** The first of them, in the order of the list, after the position of the query. As many as the page can need. */
   candidates: readonly Candidate[];
   /** How many there are in the whole list. */
@@ -61,7 +61,7 @@ interface Past {
 }
 
 /** Rebuilds the changed resources, and keeps those that belong to the list. */
-function* readPast({ query, idKind, changed }: PastList): PageDecision<Past> {
+function* rebuildChanged({ query, idKind, changed }: PastList): PageDecision<Rebuilt> {
   const { visibleFilter, limit, offset = 0, after, sort = [] } = query;
   const narrowed = wholeFilter(query);
   const compare = comparePositions(sort);
@@ -155,7 +155,7 @@ class FirstCandidates {
 type Entry = Stored | ChangedResource;
 
 /** Merges the changed resources with the unchanged ones. */
-function* merge(list: PastList, past: Past): PageDecision<Omit<Page, "sequence">> {
+function* merge(list: PastList, rebuilt: Rebuilt): PageDecision<Omit<Page, "sequence">> {
   const { limit, offset = 0 } = list.query;
   const compare = comparePositions(list.query.sort ?? []);
   const unchanged = new Unchanged(list);
@@ -165,12 +165,12 @@ function* merge(list: PastList, past: Past): PageDecision<Omit<Page, "sequence">
   let used = 0;
   for (let place = 0; !more; place++) {
     const current = yield* unchanged.next();
-    const candidate = past.candidates[used];
-    const isPast =
+    const candidate = rebuilt.candidates[used];
+    const isRebuilt =
       candidate !== undefined && (current === undefined || compare(candidate.values, current.values) < 0);
-    const entry = isPast ? candidate.resource : current?.resource;
+    const entry = isRebuilt ? candidate.resource : current?.resource;
     if (entry === undefined) break;
-    if (isPast) used++;
+    if (isRebuilt) used++;
     else unchanged.take();
     if (place < offset) continue;
     bytes += "text" in entry ? Buffer.byteLength(entry.text) : 0;
@@ -178,12 +178,12 @@ function* merge(list: PastList, past: Past): PageDecision<Omit<Page, "sequence">
     if (!more) entries.push(entry);
   }
   const { items, isTruncated } = yield* itemsOf(entries, list.query.at);
-  return { items, more: more || isTruncated, total: totalOf(list, past, unchanged.total) };
+  return { items, more: more || isTruncated, total: totalOf(list, rebuilt, unchanged.total) };
 }
 
 function totalOf(
   { query, changed }: PastList,
-  { count, currentCount }: Past,
+  { count, currentCount }: Rebuilt,
   current: number | undefined,
 ): number | undefined {
   if (current === undefined) return undefined;
@@ -229,7 +229,7 @@ class Unchanged {
   }
 
   *#read(query: CurrentQuery): PageDecision<void> {
-    const { items, more, total } = yield* lookUp((rows: PastPageRows) => rows.current(query));
+    const { items, more, total } = yield* lookUp((rows: PastPageLookups) => rows.current(query));
     this.total ??= total;
     this.#resources = items;
     this.#place = 0;

@@ -1,8 +1,6 @@
-/** The words of full-text search: those of a resource, those of a query, and how the index of them is built. */
-import type { Path } from "../collection/paths.ts";
-import { valueAt } from "../collection/paths.ts";
-import { createSplitting, wordsOf, wordsVersion } from "../query/words.ts";
-import { type Decision, lookUp } from "./decision.ts";
+/** The words of full-text search: those of a resource, and those of a query. `search-index.ts` builds the index. */
+import { type Path, valueAt } from "../collection/paths.ts";
+import { createSplitting, wordsOf } from "../query/words.ts";
 
 /** The words in the attributes at the paths, in their order. The attributes are strings or arrays of strings. */
 export function searchedWords(text: string, paths: readonly Path[]): string[] {
@@ -14,66 +12,11 @@ export function searchedWords(text: string, paths: readonly Path[]): string[] {
     .flatMap((value) => wordsOf(value, splitting));
 }
 
-/** Removes words that are repeated, or that another word begins with: what begins with "abc" also begins with "ab". */
+/**
+ * The words of a query that a store must look for. A word is left out if it is repeated, or if another word starts with it:
+ * a text with a word that starts with "abc" also has one that starts with "ab".
+ */
 export function withoutImpliedWords(words: readonly string[]): readonly string[] {
   const distinct = [...new Set(words)];
   return distinct.filter((word) => !distinct.some((other) => other !== word && other.startsWith(word)));
-}
-
-/** The warning that the search words are built again, because another version of the program has built them differently. */
-export const wordsAreSplitAgain =
-  "This version splits texts into search words differently. The service now builds the search words again. Until it has finished, requests with q get 503.";
-
-/** The search index of one collection, as it is built in a transaction. The keys are those of the store's tables. */
-export interface SearchIndex<Key> {
-  /** Removes all words, and notes that the index has words of this version. Returns a key before all keys. */
-  clear(): Key | Promise<Key>;
-  /** The sizes of resources after a key, in the order of keys, in bytes. */
-  sizesAfter(key: Key, limit: number): readonly number[] | Promise<readonly number[]>;
-  /** Resources after a key, in the order of keys. They stay as they are until the transaction ends. */
-  resourcesAfter(key: Key, limit: number): readonly Keyed<Key>[] | Promise<readonly Keyed<Key>[]>;
-  /** Adds the words of the resources, and notes that the index is built from `from` to `to`. `null`: it is complete. */
-  add(resources: readonly Keyed<Key>[], built: { from: Key; to: Key | null }): void | Promise<void>;
-}
-
-/** A resource with its key. */
-export interface Keyed<Key> {
-  key: Key;
-  text: string;
-}
-
-/** One step reads at most this, but always one resource: other writes wait until the step is over. */
-const slice = { resources: 500, bytes: 256 * 1024 };
-
-/** The pause between two steps, in milliseconds. */
-export const buildPauseMs = 2;
-
-/** Starts to build the index. Most collections are so small that it is complete then. */
-export function* startIndex<Key>(): Decision<SearchIndex<Key>, void> {
-  yield* indexSlice(yield* lookUp((index: SearchIndex<Key>) => index.clear()));
-}
-
-/**
- * Takes the next step of an index that is built to a key. It goes on after the last step, also after a restart. If another
- * version split the words, it starts again.
- */
-export function* continueIndex<Key>(version: string, to: Key | null): Decision<SearchIndex<Key>, void> {
-  if (version === wordsVersion && to !== null) yield* indexSlice<Key>(to);
-  else yield* lookUp((index: SearchIndex<Key>) => index.clear());
-}
-
-function* indexSlice<Key>(from: Key): Decision<SearchIndex<Key>, void> {
-  const limit = limitOf(yield* lookUp((index: SearchIndex<Key>) => index.sizesAfter(from, slice.resources)));
-  const resources = yield* lookUp((index: SearchIndex<Key>) => index.resourcesAfter(from, limit));
-  const to = resources.length < limit ? null : (resources.at(-1)?.key ?? null);
-  yield* lookUp((index: SearchIndex<Key>) => index.add(resources, { from, to }));
-}
-
-function limitOf(sizes: readonly number[]): number {
-  let bytes = 0;
-  for (const [n, size] of sizes.entries()) {
-    bytes += size;
-    if (bytes > slice.bytes) return n + 1;
-  }
-  return slice.resources;
 }

@@ -1,6 +1,6 @@
 /**
  * The sequence of a collection at a time: that of its last change until then, by the times of the commits. It decides on the
- * past of single resources and of lists, so both agree.
+ * history of single resources and of lists, so both agree.
  *
  * A binary search finds it, because the log has no index of times. If the clock was set back, several sequences can fit,
  * and the result is one of them. The search always compares the same sequences, so later changes do not alter its result.

@@ -6,11 +6,16 @@
  * every store against it.
  */
 import type { Erased, LoggedKey, LogHead, LogSlice, ResourceChange } from "./change-log.ts";
+import type { ChangedResource, ChangedTexts } from "./changed-resources.ts";
+import type { ChangesSince } from "./changes-since.ts";
 import type { Commit, Committed, KeptReceipt } from "./commit.ts";
+import type { Figures, FiguresQuery } from "./figures.ts";
 import type { Keys } from "./keys.ts";
-import type { Load } from "./load.ts";
+import type { Load, LoadOptions } from "./load.ts";
 import type { ListQuery, Page } from "./page.ts";
 import type { CollectionRecord } from "./record.ts";
+import type { ReferringGroups, ReferringQuery } from "./referring.ts";
+import type { StoreStatistics } from "./statistics.ts";
 import type { Key, Stored } from "./stored.ts";
 
 /** The state of the store. */
@@ -56,6 +61,18 @@ export interface ServingStore {
    */
   list(query: ListQuery): Promise<Page>;
 
+  /**
+   * For each of several ids, the first resources that refer to it. An unknown collection is empty. Throws
+   * QUERY_TOO_EXPENSIVE as `list` does.
+   */
+  referring(query: ReferringQuery): Promise<ReferringGroups>;
+
+  /**
+   * The figures of a list and of its groups, as `Figure`, `GroupKey` and `FigureContents` describe them. An unknown collection
+   * is an empty list. Throws QUERY_TOO_EXPENSIVE, with advice, if they take longer than the option `queryMs` allows.
+   */
+  figures(query: FiguresQuery): Promise<Figures>;
+
   /** The exact number of resources in a collection; 0 for an unknown collection. */
   count(collection: string): Promise<number>;
 
@@ -71,7 +88,7 @@ export interface ServingStore {
   /** The collections in the store by name, declared or not. */
   collections(): ReadonlyMap<string, CollectionRecord>;
 
-  /** The names of all collections, in no order. Includes those that another instance on the same store has just created. */
+  /** The names of all collections, in no order. Includes collections that another instance on the same store has just created. */
   collectionNames(): Promise<readonly string[]>;
 
   /**
@@ -95,12 +112,15 @@ export interface HistoryStore {
   /** The change with this sequence, without its texts; `undefined` if the log does not have it. */
   changeAt(collection: string, sequence: number): Promise<LoggedKey | undefined>;
 
-  /** How far the logs of collections go. A collection that does not exist is missing. */
+  /**
+   * How far the logs of collections go. A collection that does not exist is missing. Afterwards, `collections` has every collection that
+   * any instance created before the call.
+   */
   logHeads(collections: readonly string[]): Promise<ReadonlyMap<string, LogHead>>;
 
   /**
    * Calls `listener` after changes were committed, by this instance or by another one on the same store: with the names of
-   * the collections that may have changed, soon after the commit and at most 300 ms later. Returns what ends this.
+   * the collections that may have changed, soon after the commit and at most 300 ms later. Returns a function that stops this.
    */
   onCommit(listener: (collections: readonly string[]) => void): () => void;
 
@@ -115,17 +135,41 @@ export interface HistoryStore {
 
   /** The resource at a time (Unix time in milliseconds), by the times of the commits, if `version` can give that version. */
   versionAt(key: Key, at: number): Promise<Stored | undefined>;
+
+  /**
+   * The changes of collections after a time (Unix time in milliseconds), by the times of the commits. Either all changes of a
+   * commit are after the time, or none. A collection that does not exist has no changes. The state is that of one moment only
+   * if nothing writes during the call. Throws HistoryMissing if a log does not have all changes since that time, and
+   * CONTENT_TOO_LARGE if there are more than `maxChangesSince`.
+   */
+  changesSince(collections: readonly string[], at: number): Promise<readonly ChangesSince[]>;
+
+  /** The texts of some of the changed resources that `changesSince` found, from the index `from` on: at least one of them. */
+  textsOf(
+    collection: string,
+    changed: readonly ChangedResource[],
+    from: number,
+  ): Promise<readonly ChangedTexts[]>;
 }
 
 /** The part of a store that starts, imports, checks and erases. */
 export interface StoreAdministration {
   /**
-   * Starts an import into an existing collection, or into one that it creates as `migrate` does. Nothing else can write until
-   * it ends. If it is cancelled, nothing has happened: the collection does not exist, and integer ids reserved in the meantime
-   * were never used. References to the collections `among` are checked at the end of the import, because it also imports
-   * these. All others are checked at once. Throws StartError as `migrate` does.
+   * Starts an import into an existing collection, or into one that it creates as `migrate` does. Until it ends, all other writes
+   * of this store wait for it. They throw UNAVAILABLE if they wait too long. If it is cancelled, nothing has happened: the
+   * collection does not exist. Throws StartError as `migrate` does, and UNAVAILABLE while another import is in progress.
    */
-  load(collection: string | CollectionRecord, among?: readonly string[]): Promise<Load>;
+  load(collection: string | CollectionRecord, options?: LoadOptions): Promise<Load>;
+
+  /**
+   * Does work while no other write of this store is in progress, and while no other instance writes to the collections. They
+   * wait, as for an import. The work can call `commit` once, which commits as the store does. It throws PRECONDITION_FAILED if
+   * the work must be done again. Throws UNAVAILABLE while an import or other such work is in progress.
+   */
+  exclusively<T>(
+    collections: readonly string[],
+    work: (commit: ServingStore["commit"]) => Promise<T>,
+  ): Promise<T>;
 
   /** Every resource of a collection in the order of ids, all from one snapshot. */
   scan(collection: string): AsyncIterable<Stored>;
@@ -138,6 +182,9 @@ export interface StoreAdministration {
 
   /** The store's secret (`secret.ts`): the same bytes for every service on the store. */
   secret(): Promise<Buffer>;
+
+  /** What the store uses now. */
+  statistics(): Promise<StoreStatistics>;
 
   /** The API keys in the store. */
   readonly keys: Keys;

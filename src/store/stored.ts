@@ -17,3 +17,8 @@ export interface Stored {
   /** The time of the write: Unix time in milliseconds. */
   updatedAt: number;
 }
+
+/** Whether every store can contain the text. PostgreSQL cannot store a null character or half of a surrogate pair. */
+export function isStorable(text: string): boolean {
+  return !text.includes("\0") && text.isWellFormed();
+}

@@ -81,7 +81,7 @@ export class NotAllowed extends Error {
  * cannot pass. Throws NotAllowed, and the errors of the resolver.
  */
 export async function allowedAddressOf(
-  { protocol, hostname }: URL,
+  { protocol, hostname }: Pick<URL, "protocol" | "hostname">,
   { allow, resolve }: { allow: AllowList; resolve: Resolve },
 ): Promise<string> {
   const host = hostOf(hostname);
@@ -94,11 +94,13 @@ export async function allowedAddressOf(
   if (refused !== undefined) {
     const whose = refused === host ? refused : `${refused}, an address of ${host},`;
     throw new NotAllowed(
-      `The service does not connect to ${whose} because it is not public. If it is a receiver of yours, add it to "webhooks.allow".`,
+      `The service does not connect to ${whose} because it is not public. If it is a receiver of yours, add it to "webhooks.allow" in the configuration.`,
     );
   }
   if (protocol === "http:" && !addresses.every(isAllowed))
-    throw new NotAllowed(`The service connects to ${host} only with https.`);
+    throw new NotAllowed(
+      `The service connects to ${host} only with https. For http, add it to "webhooks.allow" in the configuration.`,
+    );
   return first;
 }
 

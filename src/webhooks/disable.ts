@@ -1,7 +1,7 @@
 /** Disables all webhooks of a store, after it was copied or restored: a copy must not send anything to real receivers. */
 import type { Change } from "../store/commit.ts";
-import { statesName, webhooksName } from "./collection.ts";
 import { put, WebhookRecords, type WebhookStore } from "./records.ts";
+import { statesName, webhooksName } from "./webhook.ts";
 
 /** Disables every webhook that is enabled. Returns how many they were. Administrators see the reason, a sentence. */
 export async function disableWebhooks(store: WebhookStore, reason: string, at: number): Promise<number> {

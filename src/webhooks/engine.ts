@@ -1,11 +1,15 @@
-/** Runs the deliveries of all webhooks of one service. */
+/**
+ * Runs one worker for each enabled webhook, on the instance that holds the lease. `worker.ts` delivers the events of one
+ * webhook.
+ */
 import { Problem } from "../errors.ts";
-import type { Webhook } from "./collection.ts";
 import { isOvertaken, Lease, renewMs } from "./lease.ts";
 import type { WebhookParts } from "./parts.ts";
 import { Receivers } from "./receivers.ts";
 import type { Versioned } from "./records.ts";
-import { Worker } from "./worker.ts";
+import { misfitOf } from "./rules.ts";
+import type { Webhook } from "./webhook.ts";
+import { deliver } from "./worker.ts";
 
 /** A webhook whose deliveries run. */
 interface Running {
@@ -23,6 +27,8 @@ export class DeliveryEngine {
   readonly #lease: Lease;
   readonly #receivers = new Receivers();
   readonly #running = new Map<string, Running>();
+  /** Why webhooks cannot be delivered to, by their ids. Each reason was logged once. */
+  #misfits: ReadonlyMap<string, string> = new Map();
   readonly #stopping = new AbortController();
   #wake: AbortController = new AbortController();
   #loop: Promise<void> | undefined;
@@ -44,6 +50,11 @@ export class DeliveryEngine {
   /** Looks at the webhooks now. */
   wake(): void {
     this.#wake.abort();
+  }
+
+  /** Makes the worker of a webhook read its records again. Events without a response are sent again. */
+  restart(id: string): void {
+    this.#running.get(id)?.stop();
   }
 
   /** Ends all requests to receivers. Events without a response are sent again after the next start. */
@@ -71,14 +82,28 @@ export class DeliveryEngine {
     try {
       const webhooks = (await this.#parts.records.all()).filter(({ value }) => value.enabled);
       const leads = webhooks.length > 0 && (await this.#lease.take());
-      this.#match(leads ? webhooks : []);
+      this.#match(leads ? this.#deliverable(webhooks) : []);
     } catch (error) {
       if (!(error instanceof Problem)) this.#parts.warn(`webhooks: ${(error as Error).message}`);
       if (!this.#lease.isHeld) this.#match([]); // the store cannot be reached
     }
   }
 
-  /** Starts and stops workers, so that they are those of these webhooks. */
+  /** Without the webhooks that do not fit the configuration. What they wait for stays in the history. */
+  #deliverable(webhooks: readonly Versioned<Webhook>[]): Versioned<Webhook>[] {
+    const misfits = new Map<string, string>();
+    for (const { value } of webhooks) {
+      const reason = misfitOf(value, this.#parts);
+      if (reason === undefined) continue;
+      misfits.set(value.id, reason);
+      if (this.#misfits.get(value.id) !== reason)
+        this.#parts.warn(`the webhook ${value.id} delivers nothing: ${reason}`);
+    }
+    this.#misfits = misfits;
+    return webhooks.filter(({ value }) => !misfits.has(value.id));
+  }
+
+  /** Starts and stops workers, so that each of these webhooks has one and no other webhook has one. */
   #match(webhooks: readonly Versioned<Webhook>[]): void {
     const wanted = new Map(webhooks.map((webhook) => [webhook.value.id, webhook]));
     for (const [id, { version, stop }] of this.#running) if (wanted.get(id)?.version !== version) stop();
@@ -91,12 +116,8 @@ export class DeliveryEngine {
     if (feed === undefined) return;
     const { id } = webhook.value;
     const stopped = new AbortController();
-    const worker = new Worker({ ...this.#parts, feed }, webhook, {
-      receivers: this.#receivers,
-      stopped: stopped.signal,
-    });
-    const done = worker
-      .run()
+    const parts = { ...this.#parts, feed, receivers: this.#receivers, stopped: stopped.signal };
+    const done = deliver(parts, webhook)
       .catch((error: unknown) => this.#afterFailure(error, stopped.signal))
       .finally(() => {
         this.#running.delete(id);
@@ -105,7 +126,7 @@ export class DeliveryEngine {
     this.#running.set(id, { version: webhook.version, stop: () => stopped.abort(), done });
   }
 
-  /** A worker that was overtaken reads everything again. Any other error can be one of the store, so it waits. */
+  /** Waits before a worker starts again after an error, which can come from the store. A worker that was overtaken does not wait. */
   async #afterFailure(error: unknown, stopped: AbortSignal): Promise<void> {
     if (isOvertaken(error)) return;
     if (!(error instanceof Problem)) this.#parts.warn(`webhooks: ${(error as Error).stack}`);

@@ -1,8 +1,8 @@
 /** The lease of a store: of several instances, one delivers for all webhooks. */
 import { Problem } from "../errors.ts";
-import { statesName } from "./collection.ts";
 import type { WebhookParts } from "./parts.ts";
 import { put } from "./records.ts";
+import { statesName } from "./webhook.ts";
 
 /** The id of the lease among the states of webhooks. */
 export const leaseId = "lease";

@@ -1,10 +1,9 @@
 /** What an attempt to deliver changes: the record of the delivery, and the state of its webhook. */
-
 import type { DeliveryRecord, WebhookState } from "./records.ts";
 import { waitAfter } from "./retries.ts";
-import type { Answer } from "./send.ts";
+import type { AttemptResult } from "./send.ts";
 
-/** A webhook is disabled if nothing but failures came back for this long, in milliseconds. */
+/** A webhook is disabled if all its attempts fail for this long, in milliseconds. */
 export const maxFailingMs = 5 * 24 * 3_600_000;
 
 /** The event of a delivery, before or after attempts. */
@@ -16,7 +15,7 @@ export type Attempted = Pick<
 /** The record after one more attempt. */
 export function recordAfter(
   event: Attempted,
-  { isDelivered, status, milliseconds, response, error, retryAfterMs }: Answer,
+  { isDelivered, status, milliseconds, response, error, retryAfterMs }: AttemptResult,
   { at, random }: { at: number; random: number },
 ): DeliveryRecord {
   const attempts = event.attempts + 1;
@@ -34,8 +33,13 @@ export function recordAfter(
   };
 }
 
+/** The record of a delivery that cannot be tried again. It keeps the result of the last attempt, if there was one. */
+export function deadRecord(before: DeliveryRecord | undefined, now: DeliveryRecord): DeliveryRecord {
+  return { ...(before ?? now), state: "dead", error: now.error, nextAt: null };
+}
+
 /** The state after an attempt. */
-export function stateAfter(state: WebhookState, { isDelivered }: Answer, at: number): WebhookState {
+export function stateAfter(state: WebhookState, { isDelivered }: AttemptResult, at: number): WebhookState {
   if (isDelivered) return { ...state, lastSuccessAt: at, failingSince: undefined };
   return { ...state, lastFailureAt: at, failingSince: state.failingSince ?? at };
 }
@@ -43,7 +47,7 @@ export function stateAfter(state: WebhookState, { isDelivered }: Answer, at: num
 /** Why the service stops delivering to a webhook after an attempt; `undefined` if it continues. */
 export function reasonToDisable(
   { failingSince }: WebhookState,
-  { isDelivered, status }: Answer,
+  { isDelivered, status }: AttemptResult,
   at: number,
 ): string | undefined {
   if (isDelivered) return undefined;

@@ -2,9 +2,10 @@
 import type { CommitWatch } from "../changes/commit-watch.ts";
 import type { FeedParts } from "../changes/feed.ts";
 import type { HistoryStore, ServingStore } from "../store/store.ts";
-import type { WebhookRules } from "./collection.ts";
+import type { ConnectionParts } from "./connections.ts";
 import type { WebhookRecords } from "./records.ts";
-import type { SendParts } from "./send.ts";
+import type { WebhookRules } from "./rules.ts";
+import type { AttemptResult, SendParts } from "./send.ts";
 
 /** A clock, which tests replace. */
 export interface Clock {
@@ -12,6 +13,21 @@ export interface Clock {
   now(): number;
   /** Resolves at this time, or when the signal is aborted. */
   until(at: number, signal: AbortSignal): Promise<void>;
+}
+
+/** The change that an event is about. */
+export interface EventOrigin {
+  collection: string;
+  sequence: number;
+}
+
+/** Makes spans of the requests to receivers. */
+export interface DeliveryTracer {
+  /** Sends a request in a span. `send` gets the headers that continue the trace. `origin` is absent for test events. */
+  deliver(
+    request: { url: string; origin: EventOrigin | undefined },
+    send: (headers: Record<string, string>) => Promise<AttemptResult | undefined>,
+  ): Promise<AttemptResult | undefined>;
 }
 
 /** The feed that webhooks read. */
@@ -35,8 +51,15 @@ export interface WebhookParts extends WebhookRules, SendParts {
   /** Whether several instances can use the store at the same time. */
   isShared: boolean;
   newUuid: () => string;
+  /** Makes a span of each attempt. @default there are no spans */
+  tracer?: DeliveryTracer | undefined;
+  /** Called with the result of each attempt. @default nothing is counted */
+  onAttempt?: ((result: Pick<AttemptResult, "isDelivered" | "milliseconds">) => void) | undefined;
   warn: (message: string) => void;
 }
+
+/** What a service gives: the connections are made from `allow` and `resolve`. */
+export type WebhookOptions = Omit<WebhookParts, "connections"> & ConnectionParts;
 
 /** The clock of this machine. */
 export function systemClock(now: () => number): Clock {

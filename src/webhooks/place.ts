@@ -1,9 +1,9 @@
-/** The place of a webhook in the logs. */
+/** The place of a webhook in the logs: finds, stores and continues it. `event-reader.ts` reads the events. */
 import { Gone, goneReasons } from "../changes/log.ts";
 import { type Mark, noChange, type Position } from "../changes/position.ts";
-import { everyCollection, type Webhook } from "./collection.ts";
 import type { WebhookParts } from "./parts.ts";
 import type { DeliveryRecord, WebhookState } from "./records.ts";
+import { everyCollection, type Webhook } from "./webhook.ts";
 
 type Marks = WebhookState["marks"];
 
@@ -15,7 +15,7 @@ export function collectionsOf(
   return collections.includes(everyCollection) ? collectionNames() : collections;
 }
 
-/** The place after the last change of each collection, as it is stored. */
+/** The place after the last change of each collection, in the stored form. */
 export async function placeNow(
   names: readonly string[],
   { feed }: Pick<WebhookParts, "feed">,
@@ -23,14 +23,14 @@ export async function placeNow(
   return feed === undefined ? {} : marksOf(await feed.log.now(names));
 }
 
-/** A position, as it is stored. */
+/** A position in the stored form. */
 export function marksOf(position: Position): Marks {
   return Object.fromEntries(
     position.map(({ collection, sequence, check }) => [collection, [sequence, check]]),
   );
 }
 
-/** What the log owes a webhook that is at these marks, and still retries these deliveries. */
+/** The changes that the log must keep for a webhook at these marks that still retries these deliveries (`Owing`). */
 export function owedAt(
   { collections }: Webhook,
   marks: Marks,
@@ -59,7 +59,7 @@ export function positionOf(marks: Marks, names: readonly string[]): Position {
 export interface Continued {
   position: Position;
   lost: number;
-  /** Whether the store has another history than the one in which the webhook was. */
+  /** Whether the history of the store is not the one that the webhook has read. */
   isForeign: boolean;
 }
 

@@ -1,6 +1,5 @@
 /** What the store keeps about webhooks: the webhooks, the state of each, and its deliveries. */
-import type { Collection } from "../collection/collection.ts";
-import { openCollection } from "../collection/collection.ts";
+import { type Collection, openCollection } from "../collection/collection.ts";
 import { readIndexes } from "../collection/indexes.ts";
 import type { Filter } from "../query/filter.ts";
 import type { ChangeKind } from "../store/change-log.ts";
@@ -10,7 +9,7 @@ import type { ListQuery, Page } from "../store/page.ts";
 import { recordOf } from "../store/record.ts";
 import type { ServingStore } from "../store/store.ts";
 import type { Stored } from "../store/stored.ts";
-import { deliveriesName, statesName, type Webhook, webhooksName } from "./collection.ts";
+import { deliveriesName, statesName, type Webhook, webhooksName } from "./webhook.ts";
 
 /** The part of a store that webhooks use. */
 export type WebhookStore = Pick<
@@ -30,7 +29,7 @@ export interface WebhookState {
   marks: Readonly<Record<string, readonly [sequence: number, check: string]>>;
   /** What the sweep of the log keeps for the webhook; absent if it is disabled. */
   owes?: Owing["owes"];
-  /** Events that the log no longer had when the webhook came to them. */
+  /** Events that the log no longer had when the webhook reached them. */
   lost: number;
   /** Unix times in milliseconds. */
   lastSuccessAt?: number | undefined;
@@ -127,6 +126,12 @@ export class WebhookRecords {
     return parsed<WebhookState>(await this.#store.read({ collection: statesName, id }));
   }
 
+  /** The states of all webhooks, by id. */
+  async states(): Promise<ReadonlyMap<string, WebhookState>> {
+    const { items } = await this.#store.list({ collection: statesName, limit: 1_000 });
+    return new Map(items.map((item) => [item.id, parse<WebhookState>(item).value]));
+  }
+
   async delivery(webhook: string, event: string): Promise<Versioned<DeliveryRecord> | undefined> {
     return parsed(await this.#store.read({ collection: deliveriesName, id: deliveryId(webhook, event) }));
   }
@@ -158,7 +163,7 @@ export class WebhookRecords {
     }
   }
 
-  /** Deliveries that need not be kept: those after the latest `most`, and those before a time. Never those that are retried. */
+  /** Deliveries that can be removed: all except the latest `most`, and all before a time. Never a delivery that is retried. */
   async outdated(
     webhook: string,
     { most, before, limit }: { most: number; before: number; limit: number },

@@ -20,17 +20,17 @@ export const retryWaits: readonly number[] = [
 const jitter = 0.2;
 
 /** A receiver can put a retry off by at most this, in milliseconds. */
-const maxRetryAfterMs = 24 * hourMs;
+export const longestRetryAfterMs = 24 * hourMs;
 
 /**
- * The wait after so many attempts have failed, in milliseconds; `undefined` if no retry follows. `random` is from 0 to 1.
+ * The wait after this number of failed attempts, in milliseconds; `undefined` if no retry follows. `random` is from 0 to 1.
  * A receiver that asks for a longer wait (Retry-After) gets it.
  */
 export function waitAfter(attempts: number, random: number, retryAfterMs = 0): number | undefined {
   const wait = retryWaits[attempts - 1];
   if (wait === undefined) return undefined;
   const spread = Math.round(wait * (1 - jitter + 2 * jitter * random));
-  return Math.max(spread, Math.min(retryAfterMs, maxRetryAfterMs));
+  return Math.max(spread, Math.min(retryAfterMs, longestRetryAfterMs));
 }
 
 /** The wait that a Retry-After header asks for (RFC 9110 §10.2.3), in milliseconds; 0 if it is missing or invalid. */

@@ -1,18 +1,12 @@
 /** Sends one event to a receiver. */
-import type { IncomingMessage, RequestOptions } from "node:http";
-import { isIP } from "node:net";
+import type { ClientRequest, IncomingMessage } from "node:http";
 import { about } from "../about.ts";
-import { type AllowList, allowedAddressOf, hostOf, type Resolve } from "./addresses.ts";
+import type { Connections } from "./connections.ts";
 import { retryAfterOf } from "./retries.ts";
-
-// An `import` would load all of the modules at each start.
-const { request: httpRequest } = process.getBuiltinModule("node:http");
-const { request: httpsRequest } = process.getBuiltinModule("node:https");
 
 /** How receivers are reached. */
 export interface SendParts {
-  allow: AllowList;
-  resolve: Resolve;
+  connections: Connections;
   /** The time for one request with its response, in milliseconds. */
   requestMs: number;
   /** Unix time in milliseconds. */
@@ -26,8 +20,8 @@ export interface Delivery {
   body: string;
 }
 
-/** What came back. */
-export interface Answer {
+/** The result of one attempt to send an event. */
+export interface AttemptResult {
   /** Whether the receiver accepted the event. */
   isDelivered: boolean;
   /** The status; `undefined` if the receiver did not respond. */
@@ -41,35 +35,38 @@ export interface Answer {
   retryAfterMs: number;
 }
 
-/** The service reads no more of a response, in bytes. */
+/** The most bytes of a response that the service reads. */
 const maxRead = 64 * 1024;
 
-/** It keeps no more of a response, in bytes. */
+/** The most bytes of a response that the service keeps. */
 const maxKept = 1024;
+
+/** The most interim responses (1xx) to one request. More of them are a failure. */
+const maxInterim = 20;
 
 /** The statuses whose Retry-After counts. */
 const busyStatuses: ReadonlySet<number | undefined> = new Set([429, 503]);
 
 /**
- * Sends a request. Never throws: a failure is an answer too. Does not follow redirects, and uses no proxy. `undefined` if the
+ * Sends a request. Never throws: a failure is a result too. Does not follow redirects, and uses no proxy. `undefined` if the
  * signal was aborted before the response.
  */
 export async function send(
   parts: SendParts,
   delivery: Delivery,
   signal: AbortSignal,
-): Promise<Answer | undefined> {
+): Promise<AttemptResult | undefined> {
   const start = performance.now();
   const over = AbortSignal.any([signal, AbortSignal.timeout(parts.requestMs)]);
-  const answered = (answer: Omit<Answer, "milliseconds">): Answer => ({
-    ...answer,
+  const timed = (result: Omit<AttemptResult, "milliseconds">): AttemptResult => ({
+    ...result,
     milliseconds: Math.round(performance.now() - start),
   });
   try {
     const { message, response } = await exchange(parts, delivery, over);
     const status = message.statusCode ?? 0;
     const { "retry-after": retryAfter } = message.headers;
-    return answered({
+    return timed({
       isDelivered: status >= 200 && status < 300,
       status,
       error: undefined,
@@ -81,8 +78,13 @@ export async function send(
     const why = over.aborted
       ? `The receiver did not respond within ${parts.requestMs / 1_000} seconds.`
       : reasonOf(error as NodeJS.ErrnoException);
-    return answered({ isDelivered: false, status: undefined, error: why, response: "", retryAfterMs: 0 });
+    return timed(noResponse(why));
   }
+}
+
+/** The result of an attempt without a response. `error` is a sentence. */
+export function noResponse(error: string): AttemptResult {
+  return { isDelivered: false, status: undefined, error, milliseconds: 0, response: "", retryAfterMs: 0 };
 }
 
 function reasonOf({ name, code, message }: NodeJS.ErrnoException): string {
@@ -90,24 +92,23 @@ function reasonOf({ name, code, message }: NodeJS.ErrnoException): string {
   return `The receiver could not be reached: ${code ?? message}.`;
 }
 
+/** A response with the beginning of its body. */
+interface Exchange {
+  message: IncomingMessage;
+  response: string;
+}
+
+/** Sends a request. If the receiver has closed the kept connection, sends it once more on a new connection. */
 async function exchange(
-  parts: SendParts,
+  { connections }: SendParts,
   { url, headers, body }: Delivery,
   signal: AbortSignal,
-): Promise<{ message: IncomingMessage; response: string }> {
+): Promise<Exchange> {
   const target = new URL(url);
-  const address = await untilAborted(allowedAddressOf(target, parts), signal);
   const content = Buffer.from(body);
-  const options: RequestOptions = {
+  const options = {
     method: "POST",
-    agent: false, // no proxy of the environment, and no connection that others use
     signal,
-    // The connection goes to the address that was checked, even if the name has another one by now.
-    lookup: (_host, { all }, done) => {
-      const family = isIP(address);
-      if (all === true) done(null, [{ address, family }]);
-      else done(null, address, family);
-    },
     headers: {
       ...headers,
       "content-type": "application/cloudevents+json",
@@ -115,23 +116,44 @@ async function exchange(
       "user-agent": `Holdfast/${about.version}`,
     },
   };
-  return new Promise((resolve, reject) => {
-    const secure = target.protocol === "https:";
-    const request = secure
-      ? httpsRequest(target, {
-          ...options,
-          servername: isIP(hostOf(target.hostname)) === 0 ? target.hostname : "",
-        })
-      : httpRequest(target, options);
-    request.once("error", reject);
+  try {
+    return await answerTo(connections.request(target, options, false), content, signal);
+  } catch (error) {
+    if (!(error instanceof ClosedEarly)) throw error;
+    return answerTo(connections.request(target, options, true), content, signal);
+  }
+}
+
+/** Thrown if a kept connection broke before the response began. */
+class ClosedEarly extends Error {}
+
+function answerTo(request: ClientRequest, content: Buffer, signal: AbortSignal): Promise<Exchange> {
+  let interim = 0;
+  let hasBegun = false;
+  const exchanged = new Promise<Exchange>((resolve, reject) => {
+    // The listener also handles errors after the response.
+    request.on("error", (error: NodeJS.ErrnoException) => {
+      const isClosed = error.code === "ECONNRESET" || error.code === "EPIPE";
+      reject(request.reusedSocket && !hasBegun && isClosed ? new ClosedEarly() : error);
+    });
+    request.on("information", () => {
+      if (++interim > maxInterim) request.destroy(new Error(`more than ${maxInterim} interim responses`));
+    });
+    // After a 101, Node emits no error.
+    request.once("close", () => {
+      if (!hasBegun) reject(new Error("the connection ended without a response"));
+    });
     request.once("response", (message) => {
+      hasBegun = true;
       readSome(message).then((response) => {
-        request.destroy();
+        // A connection can be used again only if both sides have read everything.
+        if (!message.complete || !request.writableFinished) request.destroy();
         resolve({ message, response });
       }, reject);
     });
-    request.end(content);
   });
+  request.end(content);
+  return untilAborted(exchanged, signal); // a request that waits for its connection does not notice the signal
 }
 
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

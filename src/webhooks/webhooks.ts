@@ -1,53 +1,21 @@
-/** The webhooks of one service: what requests of administrators do with them. */
+/** The webhooks of one service, for requests of administrators. `engine.ts` delivers the events. */
 import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
-import type { Change } from "../store/commit.ts";
-import type { Key } from "../store/stored.ts";
-import {
-  deliveriesName,
-  maxWebhooks,
-  statesName,
-  type Webhook,
-  webhookCollection,
-  webhooksName,
-  withWebhookDefaults,
-} from "./collection.ts";
-import { bodyOf, sendSigned } from "./delivery.ts";
+import { type Backlog, backlogOf } from "./backlog.ts";
+import { webhookCollection } from "./collection.ts";
+import { Connections } from "./connections.ts";
+import { bodyOf, type Sending, sendSigned } from "./delivery.ts";
 import { DeliveryEngine } from "./engine.ts";
-import { recordAfter } from "./outcome.ts";
-import type { WebhookParts } from "./parts.ts";
-import { collectionsOf, owedAt, placeNow, positionOf } from "./place.ts";
-import {
-  type DeliveryRecord,
-  deliveryId,
-  put,
-  remove,
-  type Versioned,
-  type WebhookState,
-} from "./records.ts";
-import type { Answer } from "./send.ts";
+import { isOvertaken } from "./lease.ts";
+import { recordAfter, stateAfter } from "./outcome.ts";
+import type { WebhookOptions, WebhookParts } from "./parts.ts";
+import { collectionsOf, positionOf } from "./place.ts";
+import { type DeliveryRecord, deliveryId, put, type Versioned, type WebhookState } from "./records.ts";
+import { misfitOf } from "./rules.ts";
+import type { AttemptResult } from "./send.ts";
 import { createSecret } from "./signature.ts";
-
-/** A write of one webhook, before it is committed. */
-export interface WebhookWrite {
-  key: Key;
-  /** Its text; `undefined` if it does not exist. */
-  current: string | undefined;
-  /** Its next text; `undefined` deletes it. */
-  next: string | undefined;
-  /** The attributes that the request names. */
-  named: ReadonlySet<string>;
-}
-
-/** What a write of a webhook becomes. */
-export interface SettledWrite {
-  /** `undefined` if it is deleted. */
-  next: string | undefined;
-  /** Further changes of the same commit. */
-  changes: readonly Change[];
-  /** A secret that the service has made, which only this response tells. */
-  secret: string | undefined;
-}
+import { deliveriesName, statesName, type Webhook, webhooksName } from "./webhook.ts";
+import { type SettledWrite, settleWrite, type WebhookWrite } from "./write.ts";
 
 /** How long the secret before a rotation signs too, in milliseconds. */
 const rotationMs = 24 * 3_600_000;
@@ -60,12 +28,12 @@ export class Webhooks {
   readonly #parts: WebhookParts;
   readonly #engine: DeliveryEngine;
 
-  constructor(parts: WebhookParts) {
-    const { collection, load } = webhookCollection(parts);
+  constructor(options: WebhookOptions) {
+    const { collection, load } = webhookCollection(options);
     this.collection = collection;
     this.load = load;
-    this.#parts = parts;
-    this.#engine = new DeliveryEngine(parts);
+    this.#parts = { ...options, connections: new Connections(options) };
+    this.#engine = new DeliveryEngine(this.#parts);
   }
 
   /** Starts the deliveries. Without a history, all webhooks become disabled instead. */
@@ -73,14 +41,20 @@ export class Webhooks {
     if (this.#parts.feed !== undefined) this.#engine.start();
   }
 
-  /** Stops the deliveries. */
-  stop(): Promise<void> {
-    return this.#engine.stop();
+  /** Stops the deliveries, and closes the connections to receivers. */
+  async stop(): Promise<void> {
+    await this.#engine.stop();
+    this.#parts.connections.close();
   }
 
   /** Creates the internal collections if they do not exist. */
   prepare(): Promise<void> {
     return this.#parts.records.prepare();
+  }
+
+  /** What all webhooks still have to deliver. */
+  backlog(): Promise<Backlog> {
+    return backlogOf(this.#parts);
   }
 
   /** Call this after a webhook was written. */
@@ -89,56 +63,8 @@ export class Webhooks {
   }
 
   /** Completes a write. Throws WEBHOOKS_UNAVAILABLE if the service cannot have another webhook. */
-  async settle({ key: { id }, current, next, named }: WebhookWrite): Promise<SettledWrite> {
-    const state = current === undefined ? undefined : await this.#parts.records.state(id);
-    if (next === undefined) {
-      const deliveries = await this.#parts.records.allDeliveries(id);
-      const changes = deliveries.map((each) => remove(deliveriesName, each.id, each));
-      if (state !== undefined) changes.push(remove(statesName, id, state));
-      return { next, changes, secret: undefined };
-    }
-    const after = withWebhookDefaults(JSON.parse(next) as Webhook);
-    const before = current === undefined ? undefined : (JSON.parse(current) as Webhook);
-    if (before === undefined) await this.#requireAnother();
-    const secret = after.secret === undefined ? createSecret() : undefined;
-    const moved = before !== undefined && new URL(before.url).origin !== new URL(after.url).origin;
-    const { headers, ...others } = after;
-    const text = JSON.stringify({
-      ...others,
-      ...(headers === undefined || (moved && !named.has("headers")) ? {} : { headers }),
-      ...(secret === undefined ? {} : { secret }),
-    });
-    return { next: text, changes: await this.#stateChanges(before, after, state), secret };
-  }
-
-  async #requireAnother(): Promise<void> {
-    if (this.#parts.feed === undefined)
-      throw new Problem(
-        "WEBHOOKS_UNAVAILABLE",
-        'The service keeps no history, so webhooks cannot work. Remove history: "none" from the configuration.',
-      );
-    if ((await this.#parts.records.count()) < maxWebhooks) return;
-    throw new Problem(
-      "WEBHOOKS_UNAVAILABLE",
-      `The service already has ${maxWebhooks} webhooks. Delete one first.`,
-    );
-  }
-
-  /** A webhook gets the changes of a collection from the time on when the collection was added to it. */
-  async #stateChanges(
-    before: Webhook | undefined,
-    after: Webhook,
-    state: Versioned<WebhookState> | undefined,
-  ): Promise<Change[]> {
-    const had = new Set(before === undefined ? [] : collectionsOf(before, this.#parts));
-    const added = collectionsOf(after, this.#parts).filter((name) => !had.has(name));
-    const isSwitched = before !== undefined && before.enabled !== after.enabled;
-    if (state !== undefined && added.length === 0 && !isSwitched) return [];
-    const known = state?.value ?? { marks: {}, lost: 0 };
-    const marks = { ...known.marks, ...(await placeNow(added, this.#parts)) };
-    const next = isSwitched ? { ...known, disabledReason: undefined, failingSince: undefined } : known;
-    const owes = after.enabled ? owedAt(after, marks) : undefined;
-    return [put(statesName, after.id, state, { ...next, marks, owes })];
+  settle(write: WebhookWrite): Promise<SettledWrite> {
+    return settleWrite(this.#parts, write);
   }
 
   /** A webhook; `undefined` if it does not exist. */
@@ -146,17 +72,18 @@ export class Webhooks {
     return this.#parts.records.webhook(id);
   }
 
-  /** How the deliveries of a webhook go. */
+  /** The status of the deliveries of a webhook. */
   async status({ value: webhook }: Versioned<Webhook>): Promise<Record<string, unknown>> {
     const { id, enabled } = webhook;
     const { records, feed } = this.#parts;
     const [state, retrying] = await Promise.all([records.state(id), records.deliveriesIn(id, "retrying")]);
     const { lost = 0, lastSuccessAt, lastFailureAt, failingSince, disabledReason } = state?.value ?? {};
     const isDisabled = !enabled || feed === undefined;
-    const reason =
-      feed === undefined ? "The service keeps no history." : enabled ? undefined : disabledReason;
+    const misfit = isDisabled ? undefined : misfitOf(webhook, this.#parts);
+    const reason = feed === undefined ? "The service keeps no history." : enabled ? misfit : disabledReason;
+    const isActive = failingSince === undefined && misfit === undefined;
     return {
-      state: isDisabled ? "disabled" : failingSince === undefined ? "active" : "failing",
+      state: isDisabled ? "disabled" : isActive ? "active" : "failing",
       ...(reason === undefined ? {} : { reason }),
       retrying: retrying.length,
       waiting: await this.#waiting(webhook, state?.value),
@@ -166,7 +93,7 @@ export class Webhooks {
     };
   }
 
-  /** How many changes the webhook has not come to yet. It may want only some of them. */
+  /** How many changes the webhook has not reached yet. Its filter can exclude some of them. */
   async #waiting(webhook: Webhook, state: WebhookState | undefined): Promise<number> {
     const names = collectionsOf(webhook, this.#parts);
     const heads = await this.#parts.store.logHeads(names);
@@ -187,18 +114,44 @@ export class Webhooks {
     event: string,
     signal: AbortSignal,
   ): Promise<Record<string, unknown> | undefined> {
-    const { records, clock, random } = this.#parts;
+    const { records, clock } = this.#parts;
     const { id } = webhook.value;
     const before = await records.delivery(id, event);
     if (before === undefined) return undefined;
+    const misfit = misfitOf(webhook.value, this.#parts);
+    if (misfit !== undefined) throw new Problem("WEBHOOKS_UNAVAILABLE", misfit);
     const body = await bodyOf(this.#parts, webhook.value, before.value);
     if (body === undefined)
       throw new Problem("WEBHOOKS_UNAVAILABLE", "The history no longer has the change of this event.");
-    const answer = await this.#send(webhook.value, { event, body }, signal);
-    const at = clock.now();
-    const record = recordAfter(before.value, answer, { at, random: random() });
-    await records.commit([put(deliveriesName, deliveryId(id, event), before, record)], at);
-    return shownDelivery(record);
+    const result = await this.#send(webhook.value, { event, origin: before.value, body }, signal);
+    return shownDelivery(await this.#record(before, result, clock.now()));
+  }
+
+  /**
+   * Stores the outcome of a retry that an administrator started. The worker can have tried the same event in the meantime. A success ends the
+   * state "failing": the worker of the webhook then starts again, because it knows only the state before.
+   */
+  async #record(
+    before: Versioned<DeliveryRecord>,
+    result: AttemptResult,
+    at: number,
+  ): Promise<DeliveryRecord> {
+    const { records, random } = this.#parts;
+    const { webhook, event } = before.value;
+    const record = recordAfter(before.value, result, { at, random: random() });
+    const changes = [put(deliveriesName, deliveryId(webhook, event), before, record)];
+    const state = result.isDelivered ? await records.state(webhook) : undefined;
+    const endsFailing = state?.value.failingSince !== undefined;
+    if (endsFailing) changes.push(put(statesName, webhook, state, stateAfter(state.value, result, at)));
+    try {
+      await records.commit(changes, at);
+      if (endsFailing) this.#engine.restart(webhook);
+      return record;
+    } catch (error) {
+      const now = isOvertaken(error) ? await records.delivery(webhook, event) : undefined;
+      if (now === undefined || (now.version === before.version && !endsFailing)) throw error;
+      return this.#record(now, result, at);
+    }
   }
 
   /** Sends a test event, now. */
@@ -214,22 +167,22 @@ export class Webhooks {
       datacontenttype: "application/json",
       data: { webhook: webhook.id },
     });
-    const answer = await this.#send(webhook, { event, body }, signal);
-    const { isDelivered, status = null, milliseconds, response, error = null } = answer;
+    const result = await this.#send(webhook, { event, origin: undefined, body }, signal);
+    const { isDelivered, status = null, milliseconds, response, error = null } = result;
     return { event, delivered: isDelivered, status, milliseconds, response, error };
   }
 
   async #send(
     webhook: Webhook,
-    { event, body }: { event: string; body: string },
+    sending: Omit<Sending, "webhook" | "state">,
     signal: AbortSignal,
-  ): Promise<Answer> {
-    const state = (await this.#parts.records.state(webhook.id))?.value ?? { marks: {}, lost: 0 };
-    const answer = await this.#engine.receivers.run(webhook.url, () =>
-      sendSigned(this.#parts, { webhook, state, event, body }, signal),
+  ): Promise<AttemptResult> {
+    const state = (await this.#parts.records.state(webhook.id))?.value;
+    const result = await this.#engine.receivers.run(webhook.url, () =>
+      sendSigned(this.#parts, { webhook, state, ...sending }, signal),
     );
-    if (answer !== undefined) return answer;
-    throw new Problem("UNAVAILABLE", "The service stops. Try again.");
+    if (result !== undefined) return result;
+    throw new Problem("UNAVAILABLE", "The service is stopping. Try again later.");
   }
 
   /** Gives a webhook a new secret. The previous one signs too for a day. Returns the new one. */

@@ -4,9 +4,9 @@ import type { AccessDeclaration } from "../../src/access/declaration.ts";
 import { includes } from "../../src/access/permit.ts";
 import type { Principal } from "../../src/access/principal.ts";
 import { readRules } from "../../src/access/rules.ts";
-import { defineCollection } from "../../src/collection/declaration.ts";
+import { type CollectionDeclaration, defineCollection } from "../../src/collection/declaration.ts";
 
-/** Somebody with nothing but a name, and what a test gives them. */
+/** A principal with a name, and the members that a test adds. */
 export function caller(subject: string, more: Partial<Omit<Principal, "subject">> = {}): Principal {
   return { subject, roles: [], claims: {}, scopes: undefined, ...more };
 }
@@ -15,8 +15,9 @@ export function caller(subject: string, more: Partial<Omit<Principal, "subject">
 export async function accessOf(
   access: AccessDeclaration | undefined,
   schema?: Readonly<Record<string, unknown>>,
+  more: Partial<CollectionDeclaration> = {},
 ): Promise<Access> {
-  const declaration = { ...(schema === undefined ? {} : { schema }) };
+  const declaration = { ...(schema === undefined ? {} : { schema }), ...more };
   const articles = await defineCollection("articles", declaration);
   const rules = readRules(access, "collections.articles.access", () => ({
     ...articles,

@@ -45,7 +45,7 @@ export function claimsAt(now: number, more: Record<string, unknown> = {}): Recor
   return { iss: issuer, aud: audience, sub: "kim", iat: seconds, exp: seconds + 600, ...more };
 }
 
-/** A token signed by a pair, or with whatever header is given instead of the pair's. */
+/** A token signed by a pair, or with a given header instead of the pair's. */
 export function tokenOf(pair: Pair, claims: unknown, header: Record<string, unknown> = {}): string {
   const signed = `${base64({ alg: pair.alg, kid: pair.kid, typ: "at+jwt", ...header })}.${base64(claims)}`;
   return `${signed}.${signatureOf(pair, signed)}`;
@@ -61,7 +61,7 @@ export function hmacTokenOf(
   return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
 }
 
-/** A token with a signature of nobody's. */
+/** A token with an invalid signature. */
 export function unsignedToken(claims: unknown, header: Record<string, unknown>, signature = ""): string {
   return `${base64(header)}.${base64(claims)}.${signature}`;
 }
@@ -92,7 +92,7 @@ export function settingsFor(jwks: JwksPlace | readonly Pair[], more: Partial<Jwt
 export interface KeyServer {
   url: string;
   asked(): number;
-  /** What it answers from now on. */
+  /** The response from now on. */
   answer: {
     status: number;
     body: string | Buffer;

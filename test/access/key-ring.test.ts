@@ -117,7 +117,7 @@ test("a key that another process revokes is refused within a second", async (t) 
   const key = await make();
   await ring.principalOf(key);
   const beside = await openKeys({ kind: "sqlite", path });
-  await beside.end(prefixOf(key), { revokedAt: start - hour });
+  await beside.invalidate(prefixOf(key), { revokedAt: start - hour });
   await beside.close();
   wait(900);
   await refuses("INVALID_TOKEN", () => ring.principalOf(key), /revoked/);

@@ -199,7 +199,7 @@ test("an issuer that stops in the middle of its answer is told of, without the q
   assert.match((await statusWarning(server.url)) ?? "", /jwks\.json responded with status 500$/);
 });
 
-/** What is told of an address with a query string. */
+/** The messages about an address with a query string. */
 async function statusWarning(url: string): Promise<string | undefined> {
   const { subjectOf, warnings } = await open({ kind: "url", url: `${url}?key=canary#canary` });
   await refuses("UNAVAILABLE", () => subjectOf(old));

@@ -149,4 +149,26 @@ describe("a start", () => {
       });
     });
   }
+
+  test("is refused if it filters by a related resource, also with an open schema", async () => {
+    const authorId = { type: "string" };
+    const references = { authorId: { collection: "articles" } };
+    await assert.rejects(
+      accessOf(
+        { read: { where: { "author.name": "Ada" } } },
+        { properties: { authorId }, additionalProperties: true },
+        { references },
+      ),
+      (error) => {
+        assert.ok(error instanceof StartError);
+        assert.equal(
+          error.message,
+          'collections.articles.access.read: "where" names "author.name", but "author" is a relation, and rules cannot use attributes of related resources.',
+        );
+        return true;
+      },
+    );
+    const schema = { properties: { authorId, author: { type: "object" } } };
+    await accessOf({ read: { where: { "author.name": "Ada" } } }, schema, { references });
+  });
 });

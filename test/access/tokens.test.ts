@@ -1,4 +1,4 @@
-/** Tokens that hold, and attacks on those who believe in them. */
+/** Valid tokens, and attacks with invalid ones. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { allAlgorithms } from "../../src/access/jwt/key-set.ts";

@@ -45,7 +45,7 @@ describe("a filter that names a claim", () => {
   });
 });
 
-/** What is as good as no claim at all. */
+/** Claims that count as missing. */
 const lacking = [
   {},
   { tenant: null },

@@ -4,17 +4,17 @@ import { join } from "node:path";
 import chromium from "@sparticuz/chromium";
 import { type Browser, chromium as engine, type Page } from "playwright-core";
 
-/** Where pictures of pages go. */
+/** The folder for pictures of pages. */
 export const picturesFolder = "test-results";
 
-/** How long a browser may take for one step, in milliseconds: a busy machine takes its time over two megabytes of script. */
+/** The time limit for one step of a browser, in milliseconds. A busy machine needs long for two megabytes of script. */
 export const patienceMs = 120_000;
 
-/** A browser, or why there is none: the package may lack a shared library of the system. */
+/** Opens a browser, or returns the reason why it cannot: the system may lack a shared library. */
 export async function openBrowser(): Promise<{ browser: Browser } | { why: string }> {
   mkdirSync(picturesFolder, { recursive: true });
   const executablePath = await unpackBrowser();
-  // As root there is no sandbox; the pages are our own. The package's other flags would let pages load anything.
+  // A root user cannot use the sandbox, and the pages are our own. The other flags of the package would allow pages to load anything.
   const args = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"];
   try {
     return { browser: await engine.launch({ executablePath, args, timeout: patienceMs }) };
@@ -25,8 +25,8 @@ export async function openBrowser(): Promise<{ browser: Browser } | { why: strin
 }
 
 /**
- * Unpacks the browser once for each version of the package, and gives where its program is. Several files of tests may do so
- * at the same time: each unpacks into a folder of its own, and the first one that is done gives it its name.
+ * Unpacks the browser once for each version of the package, and returns the path of its program. Several test files can do this
+ * at the same time: each unpacks into its own folder, and the first one to finish renames it.
  */
 async function unpackBrowser(): Promise<string> {
   const about = new URL("../package.json", import.meta.resolve("@sparticuz/chromium"));
@@ -41,12 +41,12 @@ async function unpackBrowser(): Promise<string> {
     renameSync(own, folder);
   } catch (error) {
     if (!existsSync(folder)) throw error;
-    rmSync(own, { recursive: true }); // somebody else was first
+    rmSync(own, { recursive: true }); // another test file was first
   }
   return join(folder, "chromium");
 }
 
-/** The package unpacks into the folder for temporary files and nowhere else. */
+/** Unpacks into a folder. The package itself can only unpack into the folder for temporary files. */
 async function unpackInto(folder: string): Promise<void> {
   const before = process.env.TMPDIR;
   process.env.TMPDIR = folder;
@@ -58,11 +58,11 @@ async function unpackInto(folder: string): Promise<void> {
   }
 }
 
-/** What a page did that nobody asked it for. */
+/** The requests and errors of a page. */
 export interface Seen {
   /** The addresses of all requests. */
   requests: string[];
-  /** Errors on the console, refusals by the Content-Security-Policy among them, and errors that nobody caught. */
+  /** Errors on the console, including refusals by the Content-Security-Policy, and uncaught errors. */
   errors: string[];
 }
 

@@ -61,7 +61,7 @@ function operation(page: Page, method: string, at: string) {
   return page.locator(`section[id$="/${method}${at}"]`);
 }
 
-/** Opens the dialog of an operation, sends the request as it is there, and gives the status of the response. */
+/** Opens the dialog of an operation, sends its request unchanged, and returns the status of the response. */
 async function send(page: Page, method: string, at: string): Promise<string> {
   await operation(page, method, at).locator(".show-api-client-button").click();
   const answered = page.waitForResponse((response) => response.request().method() === method);

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import {
   type Client,
+  ConflictError,
   createClient,
   etagOf,
   NotFoundError,
@@ -11,6 +12,7 @@ import {
   problemCodes,
 } from "../../client/src/index.ts";
 import { problems } from "../../src/errors.ts";
+import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
 import { type Service, startService } from "../http/service.ts";
 import { until } from "../until.ts";
 import { config, probe } from "./config.ts";
@@ -25,6 +27,40 @@ test("the client imports nothing but itself", () => {
       /(?:from|import\()\s*"([^"]+)"/g,
     ))
       assert.match(from ?? "", /^\.\/[a-z-]+\.ts$/, file);
+});
+
+test("a caller who can write and not read gets the id of what it wrote", async (t) => {
+  const pair = createPair("EdDSA");
+  const access = { read: "authenticated", write: "authenticated" } as const;
+  const service = await startService({
+    auth: { keys: false, jwt: settingsFor([pair]) },
+    collections: { books: { id: "integer", access }, notes: { access } },
+    probe,
+  });
+  t.after(() => service.stop());
+  const baseUrl = `${service.origin}/api/v1`;
+  const clientWith = (scope: object) =>
+    createClient<typeof config>({
+      baseUrl,
+      token: tokenOf(pair, claimsAt(Date.now(), { sub: "ann", ...scope })),
+    });
+  const reader = clientWith({});
+  const { books, notes, $batch } = clientWith({ scope: "books:write notes:write" });
+  const book = await books.create({ title: "Emma" });
+  assert.deepEqual(Object.entries(book), [["id", 1]]);
+  const note = await notes.create({ text: "one" });
+  assert.deepEqual(Object.keys(note), ["id"]);
+  assert.equal((await reader.notes.get(note.id)).text, "one");
+  assert.deepEqual(Object.entries(await notes.patch(note.id, { text: "two" })), [["id", note.id]]);
+  const [inBatch] = await $batch((batch) => [batch.books.create({ title: "Lady Susan" })]);
+  assert.deepEqual(Object.entries(inBatch), [["id", 2]]);
+  const replaced = await books.replace({ id: book.id, title: "Persuasion" }, { ifMatch: "*" });
+  assert.deepEqual(Object.entries(replaced), [["id", 1]]);
+  assert.equal((await reader.books.get(book.id)).title, "Persuasion");
+  await assert.rejects(
+    books.replace({ ...replaced, title: "No" }),
+    /version of this resource is unknown|fields/,
+  );
 });
 
 describe("the client", () => {
@@ -51,6 +87,83 @@ describe("the client", () => {
     assert.equal(await articles.delete(pointed), undefined);
     await assert.rejects(articles.get(created.id), NotFoundError);
     await assert.rejects(articles.delete(created.id), NotFoundError);
+  });
+
+  test("updates by operators, and repeats them without a second effect", async () => {
+    const { articles } = client;
+    const created = await articles.create({ title: "One", views: 1, author: { name: "Ann" } });
+    const updated = await articles.update(created.id, {
+      views: { $increment: 2 },
+      tags: { $addUnique: ["a", "a"] },
+      "author.name": { $set: "Bob" },
+    });
+    assert.deepEqual([updated.views, updated.tags, updated.author], [3, ["a"], { name: "Bob" }]);
+    await assert.rejects(articles.update(created, { views: { $increment: 1 } }), ConflictError);
+    const [again] = await client.$batch(({ articles }) => [articles.update(updated, { views: { $max: 9 } })]);
+    assert.deepEqual([again.views, etagOf(again)], [9, '"3"']);
+    await assert.rejects(articles.update(created.id, { views: { $increment: 1e300 } }), {
+      code: "INVALID_PATCH",
+    });
+  });
+
+  test("changes many resources, or says what would change", async () => {
+    const { books } = client;
+    for (const year of [1701, 1702, 1703]) await books.create({ title: "Old", year });
+    const filter = { title: "Old", year: { gt: 1701 } };
+    const dry = await books.bulk({ filter, update: { year: { $increment: 100 } }, max: 2, dryRun: true });
+    const done = await books.bulk({ filter, update: { year: { $increment: 100 } }, max: 2 });
+    assert.deepEqual({ ...done, dryRun: true }, dry);
+    assert.deepEqual([done.matched, done.changed, done.ids.length], [2, 2, 2]);
+    const years = await books.list({ filter: { title: "Old" }, sort: "year" }).all();
+    assert.deepEqual(
+      years.map(({ year }) => year),
+      [1701, 1802, 1803],
+    );
+    const refused = await books
+      .bulk({ filter: { title: "Old" }, delete: true, max: 2 })
+      .catch((error) => error);
+    assert.ok(refused instanceof ProblemError);
+    assert.deepEqual([refused.code, refused.problem.matched], ["TOO_MANY_MATCHES", 3]);
+    assert.equal((await books.bulk({ filter: { title: "Old" }, delete: true, max: 3 })).changed, 3);
+  });
+
+  test("imports many resources, or says which are invalid", async () => {
+    const { articles } = client;
+    const dry = await articles.import([{ id: "im-1", title: "One" }], { dryRun: true });
+    assert.deepEqual([dry.dryRun, dry.imported], [true, 1]);
+    const done = await articles.import([{ id: "im-1", title: "One" }, { title: "Two" }]);
+    assert.deepEqual([done.imported, done.generatedIds.first], [2, [{ line: 2 }]]);
+    assert.equal((await articles.get("im-1")).status, "draft");
+    const csv = new Blob(["id\ttitle\tviews\nim-2\tThree\t7\nim-1\tAgain\t1\n"]);
+    await assert.rejects(
+      articles.import(csv, { type: "text/csv", delimiter: "tab" }),
+      (error: ProblemError) => {
+        assert.equal(error.code, "INVALID_IMPORT");
+        assert.deepEqual(
+          error.problem.report?.errors?.map(({ line, pointer }) => [line, pointer]),
+          [[3, "#/id"]],
+        );
+        return true;
+      },
+    );
+    const options = { type: "text/csv", delimiter: "tab", skipInvalid: true } as const;
+    assert.equal((await articles.import(csv, options)).imported, 1);
+    assert.equal((await articles.get("im-2")).views, 7);
+  });
+
+  test("goes back in time, or says what would not fit", async () => {
+    const { articles } = client;
+    const { id } = await articles.create({ title: "Before" });
+    const then = new Date();
+    await until("the next millisecond", () => Date.now() > then.getTime());
+    await articles.patch(id, { title: "After" });
+    const dry = await client.$rewind({ to: then, collections: ["articles"], dryRun: true });
+    assert.deepEqual([dry.dryRun, dry.replaced, dry.misfits.first], [true, 1, []]);
+    const done = await client.$rewind({ to: then, collections: ["articles"] });
+    assert.deepEqual([done.replaced, (await articles.get(id)).title], [1, "Before"]);
+    await client.$rewind({ to: done.before ?? "", collections: ["articles"] });
+    assert.equal((await articles.get(id)).title, "After");
+    await assert.rejects(client.$rewind({ to: "2999-01-01" }), ProblemError);
   });
 
   test("reads integer ids and service-made timestamps, and chosen attributes", async () => {
@@ -122,6 +235,29 @@ describe("the client", () => {
       const seen: unknown[] = [];
       for await (const { views } of client.notes.list({ sort: "-views", limit: 2 })) seen.push(views);
       assert.deepEqual(seen, [6, 5, 4, 3, 2, 1, 0]);
+    });
+
+    test("figures of the list and of its groups, page after page", async () => {
+      const sums = client.notes.figures({
+        aggregate: ["count", "sum(views)"],
+        group: ["odd"],
+        filter: { views: { gte: 1 } },
+        sort: "-count",
+        limit: 1,
+      });
+      const expected = [
+        { odd: false, count: 3, "sum(views)": 12 },
+        { odd: true, count: 3, "sum(views)": 9 },
+      ];
+      assert.deepEqual(await sums.all(), expected);
+      const { total, limit } = await client.notes.figures({ distinct: ["odd"] }).page();
+      assert.deepEqual([total, limit], [2, 100]);
+      // Too long for a URL, so the parameters are in the body of a QUERY.
+      const ids = Array.from({ length: 200 }, () => "0198c5a0-0000-7000-8000-000000000000");
+      const filter = { or: [{ id: ids }, { views: { gte: 1 } }] };
+      assert.deepEqual(await client.notes.figures({ aggregate: ["max(views)"], filter }).all(), [
+        { "max(views)": 6 },
+      ]);
     });
 
     test("pages, with the number of resources", async () => {

@@ -41,6 +41,28 @@ export const config = defineConfig({
       },
     },
     notes: {},
+    shelves: {
+      id: "integer",
+      schema: { type: "object", properties: { name: { type: "string" }, ownerId: { type: "string" } } },
+      references: { ownerId: "members" },
+    },
+    loans: {
+      schema: {
+        type: "object",
+        required: ["shelfId"],
+        properties: {
+          shelfId: { type: "integer" },
+          memberId: { type: "string" },
+          readerIds: { type: "array", items: { type: "string" } },
+          days: { type: "integer" },
+        },
+      },
+      references: {
+        shelfId: "shelves",
+        memberId: { collection: "members", as: "borrower", inverse: "borrowed" },
+        readerIds: { collection: "members", as: "readers", inverse: "reading" },
+      },
+    },
   },
 });
 

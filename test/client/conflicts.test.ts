@@ -1,4 +1,4 @@
-/** What the typed client does so that no update is lost. */
+/** The typed client prevents lost updates. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import {
@@ -20,7 +20,7 @@ describe("the client loses no update:", () => {
   });
   after(() => service.stop());
 
-  /** A resource as it was read, which somebody else has changed since. */
+  /** A resource that another client has changed since it was read. */
   const stale = async () => {
     const read = await client.articles.create({ title: "One", views: 1 });
     await client.articles.patch(read.id, { views: 2 });

@@ -25,6 +25,7 @@ export default defineConfig({
           author: { type: "object", properties: { name: text } },
         },
       },
+      references: { authorId: { collection: "authors", as: "writer" } },
     },
   },
 });

@@ -1,4 +1,4 @@
-/** The typed client's feeds of changes: what they give, and how they start and end. */
+/** The feeds of the typed client: their events, start and end. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";

@@ -1,12 +1,15 @@
-/** A proxy between client and service that loses what it is told to lose. */
+/** A proxy between client and service that loses messages on request. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 /** A proxy that runs. */
 export interface FaultProxy {
   origin: string;
-  /** Cuts the connection instead of passing on the answers to so many requests: the service has carried them out. */
-  loseAnswers(count: number): void;
+  /**
+   * Closes the connection instead of passing on the responses to this many requests, which the service has carried out. Waits
+   * for `beforehand` before it closes the connection.
+   */
+  loseAnswers(count: number, beforehand?: () => Promise<unknown>): void;
   /** How many requests have gone through. */
   readonly requests: number;
   stop(): Promise<void>;
@@ -16,6 +19,7 @@ export interface FaultProxy {
 export async function startFaultProxy(port: number): Promise<FaultProxy> {
   const sockets = new Set<Socket>();
   let toLose = 0;
+  let first: () => Promise<unknown> = async () => {};
   let requests = 0;
   const server = createServer((client) => {
     const service = connect(port, "127.0.0.1");
@@ -37,7 +41,7 @@ export async function startFaultProxy(port: number): Promise<FaultProxy> {
     service.on("data", (bytes) => {
       if (toLose > 0) {
         toLose--;
-        client.destroy();
+        void first().finally(() => client.destroy());
       } else client.write(bytes);
     });
   });
@@ -45,8 +49,9 @@ export async function startFaultProxy(port: number): Promise<FaultProxy> {
   await once(server, "listening");
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    loseAnswers(count) {
+    loseAnswers(count, beforehand = async () => {}) {
       toLose = count;
+      first = beforehand;
     },
     get requests() {
       return requests;

@@ -1,4 +1,4 @@
-/** What the tests of feeds share: a service behind a proxy, and readers of feeds. */
+/** Helpers for tests of feeds: a service behind a proxy, and readers of feeds. */
 import type { TestContext } from "node:test";
 import { type Client, createClient } from "../../client/src/index.ts";
 import { randomOf } from "../explorer/random.ts";
@@ -29,10 +29,10 @@ export async function startFixture(t: TestContext, options: ServiceOptions = {})
   return { service, proxy, direct, client };
 }
 
-/** What a loop has received so far. */
+/** The events that a loop has received. */
 export interface Reading<T> {
   readonly received: readonly T[];
-  /** Waits until the loop has received so many. */
+  /** Waits until the loop has received this number. */
   until(count: number): Promise<readonly T[]>;
   /** The error that ended the loop; `undefined` if it ended without one. */
   readonly ended: Promise<unknown>;

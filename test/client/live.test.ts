@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type Client, createClient, etagOf, HoldfastError } from "../../client/src/index.ts";
+import { type Client, createClient, etagOf, HoldfastError, ProblemError } from "../../client/src/index.ts";
 import { compareBy } from "../../client/src/order.ts";
 import { parsePath } from "../../src/collection/paths.ts";
 import { compareBy as compareAsServed } from "../../src/query/sort.ts";
+import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
 import { until } from "../until.ts";
 import type { config } from "./config.ts";
 import { randomBelow, readAll, retry, startFixture } from "./feeds.ts";
@@ -162,6 +163,38 @@ test("a live list is read again when its position is gone", async (t) => {
   );
 });
 
+test("a live list is read again with another token, and ends without a valid one", async (t) => {
+  const pair = createPair("EdDSA");
+  const read = [{ where: { state: "open" } }, { role: "hr" }] as const;
+  const { proxy } = await startFixture(t, {
+    auth: { keys: false, jwt: settingsFor([pair]) },
+    collections: { notes: { access: { read, write: "authenticated" } } },
+  });
+  const tokenFor = (roles: readonly string[]) =>
+    tokenOf(pair, claimsAt(Date.now(), { sub: "ann", roles: [...roles] }));
+  const baseUrl = `${proxy.origin}/api/v1`;
+  const direct = createClient<typeof config>({ baseUrl, token: tokenFor(["hr"]) });
+  let token = tokenFor([]);
+  const client = createClient<typeof config>({ baseUrl, token: () => token, retry });
+  await direct.notes.create({ n: 1, state: "draft" });
+  await direct.notes.create({ n: 2, state: "open" });
+  const reading = readAll(t, client.notes.live({ sort: "n" }));
+  await reading.until(1);
+  token = tokenFor(["hr"]);
+  proxy.cut();
+  await reading.until(2);
+  await direct.notes.create({ n: 3, state: "draft" });
+  await reading.until(3);
+  assert.deepEqual(
+    reading.received.map((items) => items.map(({ n }) => n)),
+    [[2], [1, 2], [1, 2, 3]],
+  );
+  token = "no.valid.token";
+  proxy.cut();
+  const error = await reading.ended;
+  assert.ok(error instanceof ProblemError && error.status === 401, String(error));
+});
+
 test("a live list ends when its signal is aborted, and when the loop is left", async (t) => {
   const { proxy, client, direct } = await startFixture(t);
   await direct.notes.create({ n: 1 });
@@ -183,6 +216,18 @@ test("a list without a feed cannot be live, and says why", async (t) => {
   );
   const sorted = { sort: "title", fields: ["views"] } as never;
   assert.throws(() => direct.articles.live(sorted), /lacks "title"/);
+});
+
+test("a live list refuses an option that it does not have", async (t) => {
+  const { articles } = (await startFixture(t)).direct;
+  for (const [name, message] of [
+    ["q", /^A live list has no option "q": feeds cannot search\. Use list, or a filter\.$/],
+    ["offset", /^A live list has no option "offset"\. Its options are "filter", "sort", .*"signal"\.$/],
+  ] as const) {
+    const live = () => articles.live({ [name]: 1 } as never);
+    assert.throws(live, (error) => error instanceof HoldfastError && message.test(error.message));
+  }
+  assert.ok(articles.live({ q: undefined } as never));
 });
 
 const anyValue = fc.oneof(

@@ -61,7 +61,7 @@ test("the package, installed in an empty folder,", async (t) => {
   });
 
   await t.test("has types", async () => {
-    // Without skipLibCheck: what the declarations import must be there too.
+    // Without skipLibCheck, so that the imports of the declarations must also exist.
     const args = ["--strict", "--noEmit", "--module", "nodenext", "--lib", "es2022,dom", "use.ts"];
     const compiled = promisify(execFile)(resolve("node_modules/.bin/tsc"), args, { cwd });
     await compiled.catch(({ stdout }: { stdout: string }) => assert.fail(stdout));

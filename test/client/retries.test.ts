@@ -1,4 +1,4 @@
-/** What the typed client does when answers are lost, late, or say that it should come back. */
+/** Retries of the typed client: responses that are lost, late, or ask for a later attempt. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -11,6 +11,7 @@ import {
   etagOf,
   NetworkError,
   ProblemError,
+  ResultHiddenError,
   TimeoutError,
 } from "../../client/src/index.ts";
 import { waitMs } from "../../client/src/retry.ts";
@@ -53,6 +54,24 @@ describe("when the answer is lost after the commit, the client", () => {
     assert.deepEqual([patched.tags, etagOf(patched)], [["a"], '"2"']);
   });
 
+  test("counts once", async () => {
+    const { id } = await client.articles.create({ title: "Counted" });
+    proxy.loseAnswers(2);
+    const updated = await client.articles.update(id, { views: { $increment: 1 } });
+    assert.deepEqual([updated.views, etagOf(updated)], [1, '"2"']);
+  });
+
+  test("changes many once", async () => {
+    const { id } = await client.articles.create({ title: "Many" });
+    proxy.loseAnswers(1);
+    const { ids } = await client.articles.bulk({
+      filter: { title: "Many" },
+      update: { views: { $increment: 1 } },
+      max: 1,
+    });
+    assert.deepEqual([ids, (await client.articles.get(id)).views], [[id], 1]);
+  });
+
   test("finds that its replacement has been made", async () => {
     const article = await client.articles.create({ title: "One", author: { name: "Ann" } });
     proxy.loseAnswers(1);
@@ -66,12 +85,11 @@ describe("when the answer is lost after the commit, the client", () => {
   test("takes nobody else's replacement for its own", async () => {
     const article = await client.articles.create({ title: "One" });
     const direct = createClient<typeof config>({ baseUrl: `${service.origin}/api/v1` });
-    proxy.loseAnswers(1);
-    const replacing = client.articles.replace({ ...article, title: "Two" });
-    await direct.articles.update(article.id, (current) => ({ ...current, views: 9 }), { attempts: 20 });
-    const outcome = await replacing.catch((error: unknown) => error);
-    if (outcome instanceof ConflictError) assert.equal((outcome.current as typeof article).views, 9);
-    else assert.equal((outcome as typeof article).title, "Two", "the other one was later");
+    proxy.loseAnswers(1, () => direct.articles.patch(article.id, { views: 9 }));
+    await assert.rejects(
+      client.articles.replace({ ...article, title: "Two" }),
+      (error) => error instanceof ConflictError && (error.current as typeof article).views === 9,
+    );
   });
 
   test("deletes once, what it has read", async () => {
@@ -213,4 +231,41 @@ test("waits grow, vary, heed Retry-After and have an end", () => {
   const soon = new Date(Date.now() + 90_000).toUTCString();
   assert.ok((waitMs(1, soon, { ...options, maxMs: 100_000 }) ?? 0) >= 30_000);
   assert.equal(waitMs(1, "2", options), undefined);
+});
+
+test("a retry that must not see the stored response throws ResultHiddenError, and the write took effect", async (t) => {
+  const service = await startService({
+    collections: config.collections,
+    probe,
+    trustProxy: ["127.0.0.1"],
+  });
+  t.after(() => service.stop());
+  // Without a credential, the service shows a stored response only to the address of the first request.
+  const direct = createClient<typeof config>({ baseUrl: `${service.origin}/api/v1` });
+  const { id } = await direct.articles.create({ title: "Hidden result", views: 1 });
+  const client = () => {
+    let tries = 0;
+    return createClient<typeof config>({
+      baseUrl: `${service.origin}/api/v1`,
+      retry: { baseMs: 5 },
+      fetch: async (url, init) => {
+        const address = `192.0.2.${++tries}`;
+        const response = await fetch(url, {
+          ...init,
+          headers: { ...(init?.headers as Record<string, string>), "X-Forwarded-For": address },
+        });
+        if (tries === 1) throw new TypeError("The answer is lost.");
+        return response;
+      },
+    });
+  };
+  const isHidden = (error: unknown) =>
+    error instanceof ResultHiddenError && /took effect/.test(error.message);
+  const update = { views: { $increment: 1 } };
+  await assert.rejects(client().articles.bulk({ filter: { views: { gte: 1 } }, update, max: 1 }), isHidden);
+  await assert.rejects(
+    client().$batch(({ articles }) => [articles.update(id, update)]),
+    isHidden,
+  );
+  assert.equal((await direct.articles.get(id)).views, 3);
 });

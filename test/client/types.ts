@@ -1,10 +1,10 @@
-/** What compiles and what does not: this file is only looked at by the compiler, which refuses a vain ts-expect-error. */
+/** The types of the client: what compiles and what does not. Only the compiler reads this file. It refuses a ts-expect-error without an error. */
 import { createClient, type FromSchema, type ResourceOf } from "../../client/src/index.ts";
 import { defineConfig } from "../../src/index.ts";
 import type { config } from "./config.ts";
 
 const client = createClient<typeof config>({ baseUrl: "http://localhost:3000/api/v1" });
-const { articles, books, members, notes } = client;
+const { articles, books, members, notes, loans, shelves } = client;
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 const holds = <_ extends true>(): void => {};
@@ -44,13 +44,13 @@ holds<Same<FromSchema<{ type: "object"; additionalProperties: true }>, Record<st
 holds<Same<FromSchema<{ $ref: "#/$defs/other" }>, unknown>>();
 holds<Same<FromSchema<{ anyOf: [{ const: 1 }, { type: "string" }] }>, string | 1>>();
 
-/** Never called: it is there to be compiled. */
+/** Never called. Only its types matter. */
 export async function compile(): Promise<void> {
   // Collections
-  // @ts-expect-error: there is no such collection
+  // @ts-expect-error: the collection does not exist
   client.article;
 
-  // What is created
+  // Creates
   await articles.create({ title: "Hello", author: { name: "Ann" }, rating: null });
   // @ts-expect-error: a required attribute is missing
   await articles.create({ views: 1 });
@@ -67,21 +67,67 @@ export async function compile(): Promise<void> {
   await members.create({ name: "Ann", password: "secret" });
   await notes.create({ whatever: [1, 2] });
 
-  // What is read
+  // Related resources
+  const [loan] = await loans
+    .list({ embed: { shelf: { embed: { owner: true } }, readers: { limit: 2 } } })
+    .all();
+  const owner: string | undefined = loan?.shelf?.owner?.name;
+  const readers: string[] | undefined = loan?.readers.map(({ name }) => name);
+  const more: string | undefined = loan?._next?.readers;
+  const days: number | undefined = loan?.days;
+  // @ts-expect-error: it was not embedded
+  loan?.borrower;
+  // @ts-expect-error: it can be null
+  loan?.shelf.name;
+  const member = await members.get("1", { fields: ["name"], embed: { borrowed: { sort: "-days" } } });
+  const lent: (number | undefined)[] = member.borrowed.map((each) => each.days);
+  // @ts-expect-error: only the name was requested
+  member.joinedOn;
+  const unnamed = await members.get("1");
+  // @ts-expect-error: nothing was embedded
+  unnamed.shelves;
+  // @ts-expect-error: no such relation
+  await loans.list({ embed: { shelv: true } }).all();
+  // @ts-expect-error: no such relation of a shelf
+  await loans.list({ embed: { shelf: { embed: { ownr: true } } } }).all();
+  // @ts-expect-error: a single resource has no limit
+  await loans.list({ embed: { shelf: { limit: 1 } } }).all();
+  // @ts-expect-error: no such attribute of a loan
+  await members.list({ embed: { borrowed: { sort: "dayz" } } }).all();
+  // @ts-expect-error: two references lead here, so the relation has no derived name
+  await members.list({ embed: { loans: true } }).all();
+  loans.list({ filter: { "borrower.name": { startsWith: "A" }, readers: { exists: true } } });
+  shelves.list({ filter: { or: [{ "loans.days": { gt: 3 } }, { "owner.name": "Ann" }] } });
+  // @ts-expect-error: no such attribute of a member
+  loans.list({ filter: { "borrower.nme": "Ann" } });
+  // @ts-expect-error: the attribute is a number
+  shelves.list({ filter: { "loans.days": { gt: "3" } } });
+  const below = members.nested("1", "borrowed");
+  const [first] = await below.list({ filter: { days: 3 }, sort: "-days", embed: { shelf: true } }).all();
+  const shelf: string | undefined = first?.shelf?.name;
+  await below.create({ shelfId: 1 });
+  await shelves.nested(1, "loans").create({ days: 1 });
+  // @ts-expect-error: no such attribute
+  await below.create({ shelfId: 1, dayz: 1 });
+  // @ts-expect-error: a reference has no nested path
+  loans.nested("1", "shelf");
+  void [owner, readers, more, days, lent, shelf];
+
+  // Reads
   const article = await articles.get("1");
   const title: string = article.title;
-  // @ts-expect-error: it may be absent
+  // @ts-expect-error: it can be absent
   const views: number = article.views;
-  // @ts-expect-error: nobody can read it
+  // @ts-expect-error: it is write-only
   (await members.get("1")).password;
-  // @ts-expect-error: only the title was asked for
+  // @ts-expect-error: only the title was requested
   (await articles.get("1", { fields: ["title"] })).views;
   // @ts-expect-error: the id is a number here
   await books.get("1");
   // @ts-expect-error: the id is never changed
   article.id = title;
 
-  // What is changed
+  // Changes
   await articles.patch("1", { views: null, author: { name: "Bob" } });
   await articles.patch(article, [{ op: "remove", path: "/views" }]);
   // @ts-expect-error: a required attribute stays
@@ -91,11 +137,77 @@ export async function compile(): Promise<void> {
   await articles.replace({ ...article, views: 2 });
   // @ts-expect-error: a replacement has the id
   await articles.replace({ title: "Hello" });
+  await articles.update("1", {
+    views: { $increment: 1 },
+    tags: { $addUnique: ["a"] },
+    title: { $set: "New" },
+  });
+  await articles.update(article, { "author.name": { $set: "Bob" }, status: { $unset: true } });
+  await notes.update("1", { whatever: { $append: [1] }, "some.thing": { $max: 2 } });
+  await members.update("1", { password: { $set: "secret" } });
+  // @ts-expect-error: no such attribute
+  await articles.update("1", { view: { $increment: 1 } });
+  // @ts-expect-error: no such nested attribute
+  await articles.update("1", { "author.nam": { $set: "Bob" } });
+  // @ts-expect-error: no such operator
+  await articles.update("1", { views: { $inc: 1 } });
+  // @ts-expect-error: no such operator, also if any attribute can exist
+  await notes.update("1", { whatever: { $inc: 1 } });
+  // @ts-expect-error: a plain value is not an operator
+  await articles.update("1", { views: 1 });
+  // @ts-expect-error: two operators on one attribute
+  await articles.update("1", { views: { $min: 1, $max: 5 } });
+  // @ts-expect-error: a text has no sum
+  await articles.update("1", { title: { $increment: 1 } });
+  // @ts-expect-error: the items are texts
+  await articles.update("1", { tags: { $append: [1] } });
+  // @ts-expect-error: one of two words
+  await articles.update("1", { status: { $set: "open" } });
+  // @ts-expect-error: a required attribute stays
+  await articles.update("1", { title: { $unset: true } });
+  // @ts-expect-error: it is write-only, so nothing can be added to it
+  await members.update("1", { password: { $append: ["x"] } });
+  // @ts-expect-error: the service sets it
+  await members.update("1", { joinedOn: { $set: "2026-01-31" } });
   await articles.update("1", (current) => ({ ...current, views: (current.views ?? 0) + 1 }));
-  // @ts-expect-error: no such attribute is there to be read
+  // @ts-expect-error: no such attribute to read
   await articles.update("1", (current) => ({ ...current, views: current.view }));
 
-  // What is asked of a list
+  await articles.import(
+    [
+      { id: "a", title: "A" },
+      { title: "B", status: "published" },
+    ],
+    { dryRun: true },
+  );
+  await books.import([{ id: 1, title: "Emma", createdAt: "1815-12-23T00:00:00.000Z" }]);
+  const { imported, errors } = await articles.import("id;title\n", { type: "text/csv", delimiter: ";" });
+  holds<Same<typeof imported, number>>();
+  holds<Same<(typeof errors)[number]["line"], number>>();
+  // @ts-expect-error: the title is missing
+  await articles.import([{ id: "a" }]);
+  // @ts-expect-error: text needs a type
+  await articles.import("{}");
+  const bulk = await books.bulk({ filter: { year: { lt: 1900 } }, patch: { kind: "novel" }, max: 10 });
+  const ids: readonly number[] = bulk.ids;
+  await articles.bulk({ all: true, update: { views: { $increment: 1 } }, max: 10, dryRun: true });
+  await articles.bulk({ filter: { "author.name": "Ann" }, delete: true, max: 10 });
+  // @ts-expect-error: the maximum of matches is required
+  await articles.bulk({ all: true, delete: true });
+  // @ts-expect-error: the selection is missing
+  await articles.bulk({ delete: true, max: 10 });
+  // @ts-expect-error: the change is missing
+  await articles.bulk({ all: true, max: 10 });
+  // @ts-expect-error: two changes at once
+  await articles.bulk({ all: true, patch: { views: 1 }, delete: true, max: 10 });
+  // @ts-expect-error: no such attribute in the filter
+  await articles.bulk({ filter: { titel: "Hello" }, delete: true, max: 10 });
+  // @ts-expect-error: no such attribute in the patch
+  await articles.bulk({ all: true, patch: { titel: "Hello" }, max: 10 });
+  // @ts-expect-error: no such operator
+  await articles.bulk({ all: true, update: { views: { $inc: 1 } }, max: 10 });
+
+  // Lists
   articles.list({
     filter: { views: { gte: 1, lt: 10 }, tags: { contains: "a" } },
     sort: ["-views", "title"],
@@ -113,13 +225,13 @@ export async function compile(): Promise<void> {
   articles.list({ filter: { "author.nam": "Ann" } });
   // @ts-expect-error: no such operator
   articles.list({ filter: { views: { between: [1, 2] } } });
-  // @ts-expect-error: a number has no words
+  // @ts-expect-error: a number contains no text
   articles.list({ filter: { views: { contains: "1" } } });
   // @ts-expect-error: the attribute is a number
   articles.list({ filter: { views: { gte: "1" } } });
   // @ts-expect-error: an array equals nothing
   articles.list({ filter: { tags: "a" } });
-  // @ts-expect-error: no such attribute within the or
+  // @ts-expect-error: no such attribute inside "or"
   articles.list({ filter: { or: [{ titel: "Hello" }] } });
   // @ts-expect-error: no such attribute
   articles.list({ sort: "-view" });
@@ -128,6 +240,57 @@ export async function compile(): Promise<void> {
   // @ts-expect-error: no such parameter
   articles.list({ limits: 5 });
   for await (const { id, title } of articles.list({ fields: ["title"] })) console.log(id, title);
+
+  // Figures
+  const figures = await articles
+    .figures({
+      aggregate: ["count", "sum(views)", "min(status)", "max(author.name)"],
+      group: ["status", "title", "author.name", "title:month"],
+      filter: { views: { gte: 1 } },
+      sort: ["-sum(views)", "status"],
+    })
+    .all();
+  for (const group of figures) {
+    const counted: number = group.count;
+    const sum: number | null = group["sum(views)"];
+    const status: "draft" | "published" | undefined = group.status;
+    const least: "draft" | "published" | null = group["min(status)"];
+    const groupTitle: string = group.title;
+    const author: string | undefined = group["author.name"];
+    const month: string | null = group["title:month"];
+    // @ts-expect-error: a group can lack the attribute
+    const name: string = group["author.name"];
+    // @ts-expect-error: this figure was not requested
+    console.log(counted, sum, status, least, groupTitle, author, month, name, group["avg(views)"]);
+  }
+  for await (const { kind, count } of books.figures({ distinct: ["kind"], sort: "-count" })) {
+    const known: "novel" | "poems" | undefined = kind;
+    console.log(known, count + 1);
+  }
+  for await (const group of notes.figures({ aggregate: ["sum(a)", "max(b)"], group: ["c", "d:day"] }))
+    console.log(group["sum(a)"], group["max(b)"], group.c, group["d:day"]);
+  // @ts-expect-error: no such attribute
+  articles.figures({ aggregate: ["sum(view)"] });
+  // @ts-expect-error: the attribute is not a number
+  articles.figures({ aggregate: ["sum(title)"] });
+  // @ts-expect-error: no such figure
+  articles.figures({ aggregate: ["median(views)"] });
+  // @ts-expect-error: no such attribute
+  articles.figures({ aggregate: ["count"], group: ["titel"] });
+  // @ts-expect-error: no such nested attribute
+  articles.figures({ distinct: ["author.nam"] });
+  // @ts-expect-error: the attribute is not a text
+  articles.figures({ aggregate: ["count"], group: ["views:month"] });
+  // @ts-expect-error: no such unit
+  articles.figures({ aggregate: ["count"], group: ["title:week"] });
+  // @ts-expect-error: this is neither a group nor a figure of the request
+  articles.figures({ aggregate: ["count"], group: ["title"], sort: "-views" });
+  // @ts-expect-error: no such attribute
+  articles.figures({ aggregate: ["count"], filter: { titel: "x" } });
+  // @ts-expect-error: groups need figures
+  articles.figures({ group: ["title"] });
+  // @ts-expect-error: it is write-only
+  members.figures({ distinct: ["password"] });
 
   // Events and live lists
   for await (const event of articles.events({ filter: { views: { gte: 1 } }, since: "start" })) {
@@ -151,16 +314,16 @@ export async function compile(): Promise<void> {
   for await (const event of books.events({ fields: ["year"] })) {
     if (event.type !== "books.updated") continue;
     const id: number = event.data.id;
-    // @ts-expect-error: only the year was asked for
+    // @ts-expect-error: only the year was requested
     console.log(id, event.data.year, event.data.title);
   }
   for await (const event of client.$events({ collections: ["articles", "books"] })) {
     if (event.type === "books.created") console.log(event.data.year);
     if (event.type === "articles.deleted") console.log(event.data.id);
-    // @ts-expect-error: this collection was not asked for
+    // @ts-expect-error: this collection was not requested
     if (event.type === "notes.created") console.log(event);
   }
-  // @ts-expect-error: there is no such collection
+  // @ts-expect-error: the collection does not exist
   client.$events({ collections: ["article"] });
   // @ts-expect-error: no such attribute
   articles.events({ filter: { titel: "Hello" } });
@@ -180,7 +343,7 @@ export async function compile(): Promise<void> {
     items.push(titles);
   }
   articles.live({ fields: ["title", "author"], sort: ["title", "author.name"] });
-  // @ts-expect-error: the attribute that it is sorted by is not read
+  // @ts-expect-error: the sort attribute is not read
   articles.live({ fields: ["title"], sort: "views" });
   // @ts-expect-error: a live list has no search
   articles.live({ q: "words" });
@@ -189,12 +352,25 @@ export async function compile(): Promise<void> {
   for await (const [note] of notes.live({ filter: { whatever: 1 } })) console.log(note?.whatever);
 
   // Batches
+  // Webhooks
+  const webhook = await client.$webhooks.create({ url: "https://example.org/", collections: ["articles"] });
+  holds<Same<typeof webhook.secret, string | undefined>>();
+  holds<Same<typeof webhook.types, ("created" | "updated" | "deleted")[]>>();
+  await client.$webhooks.patch(webhook, { headers: { "X-Key": "1" }, enabled: false });
+  // @ts-expect-error: the type of change does not exist
+  await client.$webhooks.create({ url: "https://example.org/", collections: ["*"], types: ["changed"] });
+  // @ts-expect-error: webhooks have no events
+  client.$webhooks.events();
+
   const [book, , gone] = await client.$batch(({ articles, books }) => {
     const book = books.create({ title: "Emma" });
     return [book, books.patch(book, { year: 1815 }), articles.delete(article)];
   });
   const year: number | undefined = book.year;
   const nothing: undefined = gone;
+  await client.$batch(({ books }) => [books.update(1, { year: { $increment: 1 } })]);
+  // @ts-expect-error: no such attribute
+  await client.$batch(({ books }) => [books.update(1, { yaer: { $increment: 1 } })]);
   // @ts-expect-error: no such attribute
   await client.$batch(({ books }) => [books.create({ title: "Emma", yaer: 1815 })]);
 
@@ -206,5 +382,5 @@ export async function compile(): Promise<void> {
   // @ts-expect-error: ids are made in one of two ways
   defineConfig({ collections: { articles: { id: "number" } } });
 
-  console.log(views, year, nothing);
+  console.log(views, year, nothing, ids);
 }

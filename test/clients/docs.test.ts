@@ -24,7 +24,7 @@ type Refine = ReturnType<typeof import("@refinedev/simple-rest").default>;
 
 const packages = ["ra-data-simple-rest", "ra-data-json-server", "@refinedev/simple-rest", "axios"];
 
-/** Writes the blocks of a guide as one module where the packages are installed, and loads it. */
+/** Writes the code blocks of a guide as one module into the folder with the packages, and loads it. */
 async function load(t: TestContext, text: string, { url }: Fixture): Promise<Loaded> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-guide-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
@@ -42,7 +42,7 @@ async function load(t: TestContext, text: string, { url }: Fixture): Promise<Loa
   return (await import(pathToFileURL(file).href)) as Loaded;
 }
 
-/** The JavaScript of a guide; what it only declares is exported too. */
+/** The JavaScript of a guide. It also exports its declarations. */
 async function codeOf(guide: string): Promise<string> {
   const text = await readFile(`docs/how-to/${guide}.md`, "utf8");
   const blocks = [...text.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code ?? "");

@@ -1,9 +1,9 @@
-/** What every client is tried against: a service with topics and comments, declared or sprung into being. */
+/** The service against which each client is tested: with topics and comments, in declared and in open mode. */
 import { after, before } from "node:test";
 import type { CollectionDeclaration } from "../../src/collection/declaration.ts";
 import { type Service, startService } from "../http/service.ts";
 
-/** The ways to have collections; what a client may do is the same in both. */
+/** The modes of the service. Clients work in the same way in both. */
 export const modes = ["declared", "open"] as const;
 
 const string = { type: "string" };
@@ -35,14 +35,14 @@ export interface Topic {
   author: { name: string; city?: string };
 }
 
-/** What there is when a test begins. */
+/** The state at the start of a test. */
 export interface Fixture {
   service: Service;
-  /** As a client is given it. */
+  /** The address for the client. */
   url: string;
-  /** Twelve, in the order of their ids; their titles are `Topic a` to `Topic l`, their views 0 to 110. */
+  /** Twelve topics in the order of their ids, with the titles `Topic a` to `Topic l` and 0 to 110 views. */
   topics: readonly Topic[];
-  /** Three, of the first topic. */
+  /** Three comments on the first topic. */
   comments: readonly Record<string, unknown>[];
 }
 
@@ -110,7 +110,7 @@ export async function ownTopic({ service }: Fixture, attributes: object = {}): P
   return (await service.create("topics", { ...topic, ...attributes })).body as unknown as Topic;
 }
 
-/** What is kept under the id now; `undefined` when nothing is. */
+/** The current resource with the id; `undefined` if it does not exist. */
 export async function kept({ service }: Fixture, id: string): Promise<unknown> {
   const answer = await service.send({ path: `/api/v1/topics/${id}` });
   return answer.status === 404 ? undefined : answer.json;

@@ -1,6 +1,6 @@
 /** react-admin's data providers for REST services, as they come from npm, and what `holdfast/react-admin` adds. */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { describe, type TestContext, test } from "node:test";
 import { holdfastDataProvider } from "holdfast/react-admin";
 import { type DataProvider, fetchUtils, HttpError } from "ra-core";
 import jsonServerProvider from "ra-data-json-server";
@@ -24,7 +24,7 @@ const titles = (topics: readonly Topic[]) => topics.map(({ title }) => title.rep
 
 for (const mode of modes) {
   describe(`${mode} collections`, () => {
-    // Tests that write have a service of their own, so that the others know what is there.
+    // Tests that write have their own service, so that the other tests know the resources.
     const fixture = useFixture(mode);
     const changing = useFixture(mode);
     for (const [name, provider] of Object.entries(providers)) {
@@ -365,5 +365,165 @@ function refusals(make: Make, fixture: Fixture): void {
         assert.deepEqual(Object.keys(error.body.errors), ["views"]);
         return true;
       });
+  });
+}
+
+for (const [name, provider] of Object.entries(providers)) {
+  describe(`${name}, with holdfastDataProvider and references`, () => {
+    const text = { type: "string" };
+    const collections = {
+      authors: { schema: { type: "object", properties: { name: text } } },
+      tags: { id: "integer", schema: { type: "object", properties: { name: text } } },
+      posts: {
+        schema: {
+          type: "object",
+          properties: {
+            title: text,
+            authorId: text,
+            authorIds: { type: "array", items: text },
+            tagIds: { type: "array", items: { type: "integer" } },
+          },
+        },
+        references: {
+          authorId: { collection: "authors", as: "author", inverse: "posts" },
+          authorIds: { collection: "authors", as: "authors", inverse: "written" },
+          tagIds: { collection: "tags", as: "tags", inverse: "tagged" },
+        },
+      },
+    } as const;
+
+    async function start(t: TestContext, options: Parameters<typeof startService>[0] = { collections }) {
+      const probe = { standstillMs: Number.POSITIVE_INFINITY };
+      const service = await startService({ probe, ...options });
+      t.after(() => service.stop());
+      const url = `${service.origin}/api/v1`;
+      const sent: string[] = [];
+      const counting: typeof httpClient = (address, options) => {
+        sent.push(`${options?.method ?? "GET"} ${String(address).slice(url.length)}`);
+        return httpClient(address, options);
+      };
+      const admin = holdfastDataProvider(provider(url, counting), { url, httpClient: counting });
+      const create = async (collection: string, attributes: object) =>
+        (await admin.create(collection, { data: attributes })).data;
+      return { service, admin, sent, create };
+    }
+
+    test("getManyReference finds a reference in a list", async (t) => {
+      const { admin, sent, create } = await start(t);
+      const [ann, ben] = [await create("authors", { name: "Ann" }), await create("authors", { name: "Ben" })];
+      const [red, blue] = [await create("tags", { name: "Red" }), await create("tags", { name: "Blue" })];
+      const one = await create("posts", { title: "One", authorIds: [ann.id, ben.id], tagIds: [red.id] });
+      const two = await create("posts", { title: "Two", authorIds: [ben.id], tagIds: [red.id, blue.id] });
+      const referring = (target: string, id: string, filter = {}) =>
+        admin.getManyReference("posts", { target, id, pagination, sort, filter });
+      assert.deepEqual(await referring("authorIds", ann.id), { data: [one], total: 1 });
+      assert.deepEqual(await referring("tagIds", red.id), { data: [one, two], total: 2 });
+      const before = sent.length;
+      assert.deepEqual(await referring("authorIds", ben.id, { title: "Two" }), { data: [two], total: 1 });
+      assert.equal(sent.length - before, 1, "the second request knows that it is a list");
+      await assert.rejects(referring("authorIds", ben.id, { nothing: 1 }), {
+        status: 400,
+        message: /nothing/,
+      });
+      await assert.rejects(referring("wrong", ben.id), {
+        status: 400,
+        message: /is not an attribute of "posts"/,
+      });
+    });
+
+    test("getManyReference finds a reference in a list in open mode with _like", async (t) => {
+      const { admin, create } = await start(t, {});
+      const post = await create("posts", { authorIds: ["a", "b"] });
+      const params = { target: "authorIds_like", id: "b", pagination, sort, filter: {} };
+      assert.deepEqual(await admin.getManyReference("posts", params), { data: [post], total: 1 });
+    });
+
+    test("meta.embed adds related resources", async (t) => {
+      const { admin, create } = await start(t);
+      const ann = await create("authors", { name: "Ann" });
+      const red = await create("tags", { name: "Red" });
+      const attributes = { authorId: ann.id, tagIds: [red.id] };
+      const one = { ...(await create("posts", { title: "One", ...attributes })), author: ann, tags: [red] };
+      const two = { ...(await create("posts", { title: "Two", ...attributes })), author: ann, tags: [red] };
+      const meta = { embed: ["author", "tags"] };
+      const all = { pagination, sort, filter: {}, meta };
+      assert.deepEqual(await admin.getOne("posts", { id: one.id, meta }), { data: one });
+      assert.deepEqual(await admin.getMany("posts", { ids: [one.id, two.id], meta }), { data: [one, two] });
+      assert.deepEqual(await admin.getList("posts", all), { data: [one, two], total: 2 });
+      const second = {
+        ...all,
+        pagination: { page: 2, perPage: 1 },
+        sort: { field: "title", order: "DESC" },
+      } as const;
+      assert.deepEqual(await admin.getList("posts", second), { data: [one], total: 2 });
+      const filter = { author: { name: "Ann" }, title_like: "tw" };
+      assert.deepEqual(await admin.getList("posts", { ...all, filter }), { data: [two], total: 1 });
+      for (const [target, { id }] of [
+        ["authorId", ann],
+        ["tagIds", red],
+      ] as const)
+        assert.deepEqual(await admin.getManyReference("posts", { ...all, target, id }), {
+          data: [one, two],
+          total: 2,
+        });
+      const { data } = await admin.getOne("authors", { id: ann.id, meta: { embed: "posts(limit:1)" } });
+      assert.deepEqual(data.posts.length, 1);
+      await assert.rejects(admin.getList("posts", { ...all, meta: { embed: ["nothing"] } }), { status: 400 });
+    });
+
+    test("updateMany and deleteMany are one request, and change all resources or none", async (t) => {
+      const { service, admin, sent, create } = await start(t);
+      const made = [];
+      for (const n of [1, 2, 3]) made.push(await create("posts", { title: String(n) }));
+      const ids = made.map(({ id }) => id);
+      sent.length = 0;
+      await admin.updateMany("posts", { ids, data: { title: "Same" } });
+      assert.deepEqual(sent, ["POST /posts/_bulk"]);
+      const ann = await create("authors", { name: "Ann" });
+      const ben = await create("authors", { name: "Ben" });
+      await create("posts", { authorId: ben.id });
+      await assert.rejects(admin.updateMany("posts", { ids, data: { title: 5 } }), { status: 400 });
+      await assert.rejects(admin.deleteMany("authors", { ids: [ann.id, ben.id] }), { status: 409 });
+      assert.equal((await service.send({ path: `/api/v1/authors/${ann.id}` })).status, 200);
+      sent.length = 0;
+      assert.deepEqual(await admin.deleteMany("posts", { ids }), { data: ids });
+      assert.deepEqual(sent, ["POST /posts/_bulk"]);
+      assert.deepEqual(await admin.deleteMany("posts", { ids: [] }), { data: [] });
+      assert.equal(sent.length, 1);
+      await assert.rejects(admin.updateMany("posts", { ids, data: { title: "Gone" } }), { status: 404 });
+    });
+
+    test("updateMany sends resources that are too large together one by one", async (t) => {
+      const { admin, sent, create } = await start(t, {});
+      const ids = [];
+      for (let n = 0; n < 2; n++) ids.push((await create("posts", { n })).id);
+      sent.length = 0;
+      const data = { text: "x".repeat(70_000) };
+      await admin.updateMany("posts", { ids, data });
+      assert.deepEqual(sent, ["POST /posts/_bulk", ...ids.map((id) => `PATCH /posts/${id}`)]);
+    });
+
+    test("deleteMany of more than a thousand takes a request for each thousand", async (t) => {
+      const { service, admin, sent } = await start(t, {});
+      const ids: string[] = [];
+      while (ids.length < 1_001) {
+        const count = Math.min(100, 1_001 - ids.length);
+        const operations = Array.from({ length: count }, () => ({
+          method: "POST",
+          path: "/posts",
+          body: {},
+        }));
+        const { json } = await service.send({
+          method: "POST",
+          path: "/api/v1/_batch",
+          content: { operations },
+        });
+        for (const { body } of (json as { results: { body: { id: string } }[] }).results) ids.push(body.id);
+      }
+      await admin.deleteMany("posts", { ids });
+      assert.deepEqual(sent, ["POST /posts/_bulk", `DELETE /posts/${ids.at(-1)}`]);
+      const rest = await admin.getList("posts", { pagination, sort, filter: {} });
+      assert.equal(rest.total, 0);
+    });
   });
 }

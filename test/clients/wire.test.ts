@@ -1,4 +1,4 @@
-/** What the clients send, as it was recorded on the wire, and what must come back for them to work in a browser. */
+/** The recorded requests of the clients, and the responses that they need in a browser. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { modes, type Topic, useFixture } from "./fixture.ts";
@@ -7,7 +7,7 @@ const titles = (topics: readonly Topic[]) => topics.map(({ title }) => title.rep
 
 interface Recorded {
   who: string;
-  /** `ID-a` and `ID-c` stand for the ids of those topics. */
+  /** `ID-a` and `ID-c` are placeholders for the ids of these topics. */
   query: string;
   headers?: Readonly<Record<string, string>>;
   expected: string;

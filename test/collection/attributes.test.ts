@@ -84,7 +84,7 @@ test("a type that holds in one branch alone is not relied on", async () => {
   );
 });
 
-/** Schemas, and names to be tried: what cannot be asked for must be what the validator calls unknown. */
+/** Schemas and names: a list must refuse exactly the names that the validator calls unknown. */
 const schemas: [schema: Record<string, unknown>, possible: string[], impossible: string[]][] = [
   [{}, ["a", "a.b"], []],
   [{ properties: { a: {} } }, ["a", "a.b"], ["b", "b.c"]],

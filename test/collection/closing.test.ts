@@ -6,7 +6,7 @@ const city = { properties: { city: { type: "string" } } };
 const zip = { properties: { zip: { type: "string" } } };
 const person = { properties: { name: { type: "string" } } };
 
-/** A schema, values that fit it, and values with the pointers of what nobody declared. */
+/** A schema, values that fit it, and values with the pointers of their undeclared attributes. */
 interface Case {
   what: string;
   schema: object;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { isDate, isDateValue, isTimestamp, isUnixMillis } from "../../src/collection/dates.ts";
+import { isDate, isDateValue, isTimestamp, isUnixMillis, timeOf } from "../../src/collection/dates.ts";
 
 const days = ["2024-02-29", "2000-02-29", "0001-01-01", "9999-12-31", "0000-01-01"];
 const noDays = [
@@ -55,4 +55,44 @@ describe("a date value", () => {
       }),
     );
   });
+});
+
+describe("a time that a request names", () => {
+  const half = Date.UTC(2026, 0, 31, 8, 30);
+  const times: [string, number][] = [
+    ["2026-01-31T08:30Z", half],
+    ["2026-01-31T08:30:00Z", half],
+    ["2026-01-31T08:30:00.000Z", half],
+    ["2026-01-31T08:30:01.5Z", half + 1_500],
+    ["2026-01-31T08:30:00.123999Z", half + 123],
+    ["2026-01-31T10:00+01:30", half],
+    ["2026-01-31T00:30:00-08:00", half],
+    ["2026-01-30T23:59:59.9-08:30", half - 1_000 + 900],
+    ["2026-01-31T08:30:00-00:00", half],
+    ["2026-01-31", Date.UTC(2026, 0, 31)],
+    [String(half), half],
+    ["-1", -1],
+    ["0000-01-01T00:00:00+23:59", -62_167_219_200_000 - 86_340_000],
+  ];
+  for (const [text, time] of times) test(`can be ${text}`, () => assert.equal(timeOf(text), time));
+  const others = [
+    ...["2026-01-31T08:30", "2026-01-31T08:30:00", "2026-01-31T08Z", "2026-01-31T08:30 01:00"],
+    ...["2026-02-30T08:30Z", "2026-01-31T24:00Z", "2026-01-31T08:60Z", "2026-01-31T08:30:60Z"],
+    ...[
+      "2026-01-31T08:30.5Z",
+      "2026-01-31T08:30:00.Z",
+      "2026-01-31T08:30:00,5Z",
+      "2026-01-31T08:30:00.0000000001Z",
+    ],
+    ...[
+      "2026-01-31T08:30+24:00",
+      "2026-01-31T08:30+01:60",
+      "2026-01-31T08:30+0100",
+      "2026-01-31T08:30Z\n",
+      "",
+      "now",
+    ],
+  ];
+  for (const text of others)
+    test(`cannot be ${JSON.stringify(text)}`, () => assert.equal(timeOf(text), undefined));
 });

@@ -5,7 +5,7 @@ import { StartError } from "../../src/errors.ts";
 
 type Schema = Record<string, unknown>;
 
-/** What is wrong with a value, as `pointer code`, in order of the pointers. */
+/** The violations of a value as `pointer code`, in the order of the pointers. */
 async function judge(schema: Schema, text: string | object): Promise<string[]> {
   const validate = await compileSchema(schema, "here");
   const value = typeof text === "string" ? JSON.parse(text) : text;

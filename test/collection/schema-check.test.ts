@@ -5,7 +5,7 @@ import { StartError } from "../../src/errors.ts";
 
 const one = (schema: unknown) => ({ type: "object", properties: { a: schema } });
 
-/** A schema inside a schema, so many deep. */
+/** Schemas nested to this depth. */
 function nested(depth: number): object {
   let schema: object = { type: "string" };
   for (let level = 1; level < depth; level++) schema = { type: "object", properties: { a: schema } };

@@ -30,7 +30,7 @@ const wrong = [
   // $dynamicRef is refused.
   "unevaluatedProperties with $dynamicRef: with no unevaluated properties",
   "unevaluatedProperties with $dynamicRef: with unevaluated properties",
-  // Closing a schema gives such an `if` a `then`.
+  // Closing a schema adds a `then` to such an `if`.
   "unevaluatedProperties with if/then/else, then not defined: when if is true and has no unevaluated properties",
   "unevaluatedProperties with if/then/else, then not defined: when if is false and has unevaluated properties",
   "unevaluatedProperties can see annotations from if without then and else: valid in case if is evaluated",

@@ -135,7 +135,7 @@ async function withReservedIds(t: Parameters<typeof folder>[0]): Promise<string>
   return cwd;
 }
 
-/** Gives the ids that begin with an x another first letter. */
+/** Replaces the first letter of ids that begin with an x. */
 function renameIds(path: string): void {
   const database = new DatabaseSync(path);
   const isRenamed = "where id in ('xevents', 'xbulk')";
@@ -183,7 +183,7 @@ test("in open mode, reserved ids are misfits in every collection", async (t) => 
   for (const line of reservedIds) assert.match(stdout, line);
 });
 
-test("a mistake in the configuration is one line", async (t) => {
+test("an error in the configuration is one line", async (t) => {
   const cwd = await folder(t, configuration({ topics: { schema: { type: "strin" } } }));
   const { exitCode, stdout, stderr } = await run(t, ["check"], { cwd });
   assert.equal(exitCode, 1);

@@ -1,4 +1,4 @@
-/** The command line: inside the process of the test, and as a program of its own. */
+/** Runs command lines, inside the process of the test or as a separate program. */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
@@ -16,9 +16,9 @@ const binary = resolve("bin/holdfast.js");
 
 const longestRunMs = 5 * ceilingMs;
 
-/** What became of one run. */
+/** The outcome of one run. */
 export interface Outcome {
-  /** `null` when a signal ended it. */
+  /** `null` if a signal ended it. */
   exitCode: number | null;
   signal: NodeJS.Signals | null;
   stdout: string;
@@ -28,22 +28,24 @@ export interface Outcome {
 /** How a program is run. */
 export interface RunOptions {
   cwd: string;
-  /** What it gets on standard input. */
+  /** The text for standard input. */
   input?: string | Uint8Array;
   /** Leave standard input open after that. @default false */
   keepsInputOpen?: boolean;
   env?: Readonly<Record<string, string>>;
+  /** A program to start instead of the sources. It gets no other environment than `env`. */
+  program?: string;
 }
 
-/** A program that is running. */
+/** A running program. */
 export interface Running {
   process: ChildProcess;
-  /** What it has written so far. */
+  /** The output so far. */
   output(): { stdout: string; stderr: string };
   ended: Promise<Outcome>;
 }
 
-/** A service that is running and has said where it listens. */
+/** A running service that has printed its address. */
 export interface RunningService extends Running {
   origin: string;
   /** `<origin>/api/v1` */
@@ -53,16 +55,19 @@ export interface RunningService extends Running {
 /** Starts the program. It is killed when the test ends. */
 export function start(test: TestContext, args: readonly string[], options: RunOptions): Running {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const child = spawn(process.execPath, ["--conditions=holdfast-source", binary, ...args], {
-    cwd: options.cwd,
-    env: { ...env, ...options.env },
-    stdio: "pipe",
-  });
+  const child =
+    options.program === undefined
+      ? spawn(process.execPath, ["--conditions=holdfast-source", binary, ...args], {
+          cwd: options.cwd,
+          env: { ...env, ...options.env },
+          stdio: "pipe",
+        })
+      : spawn(options.program, args, { cwd: options.cwd, env: { ...options.env }, stdio: "pipe" });
   test.after(() => child.kill("SIGKILL"));
   return follow(child, options);
 }
 
-/** Starts the program as npm does: as the child of a shell, which is the process that signals reach. */
+/** Starts the program as npm does: as the child of a shell. Signals reach only the shell. */
 export function startUnderShell(test: TestContext, args: readonly string[], options: RunOptions): Running {
   const { NODE_TEST_CONTEXT: _, npm_lifecycle_event: __, ...env } = process.env;
   const words = [process.execPath, "--conditions=holdfast-source", binary, ...args];
@@ -70,7 +75,7 @@ export function startUnderShell(test: TestContext, args: readonly string[], opti
     cwd: options.cwd,
     env: { ...env, ...options.env },
     stdio: "pipe",
-    detached: true, // a group of their own, so that none of them outlives the test
+    detached: true, // a separate group, so that all of them end with the test
   });
   test.after(() => {
     try {
@@ -84,7 +89,7 @@ function follow(child: ChildProcessWithoutNullStreams, options: RunOptions): Run
   const output = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
-  child.stdin.on("error", () => {}); // a program that has seen enough closes it
+  child.stdin.on("error", () => {}); // a program that has read enough closes it
   if (options.keepsInputOpen !== true) child.stdin.end(options.input);
   const ended = once(child, "close").then(
     ([exitCode, signal]) => ({ exitCode, signal, ...output }) as Outcome,
@@ -118,7 +123,7 @@ async function hasModule(args: readonly string[], { cwd, env }: RunOptions): Pro
   return files.some((file) => /\.[jt]s$|\.mjs$/.test(file));
 }
 
-/** Runs the program to its end. One that does not end by itself is killed, and its outcome says so. */
+/** Runs the program to its end. Kills it if it does not end, and reports this in the outcome. */
 export async function runProgram(
   test: TestContext,
   args: readonly string[],
@@ -142,7 +147,7 @@ export async function serve(
   return { ...running, origin, base: `${origin}/api/v1` };
 }
 
-/** Where the program says that it listens. Throws when it ends before. */
+/** The address that the program prints. Throws if it ends first. */
 export async function listening({ process: child, output, ended }: Running): Promise<string> {
   let outcome: Outcome | undefined;
   void ended.then((value) => (outcome = value));
@@ -175,7 +180,7 @@ export async function halfSent(service: {
   return { finish: () => socket.write('":1}'), answer: rest, socket };
 }
 
-/** Waits until the service takes no connections any more. */
+/** Waits until the service accepts no more connections. */
 export async function untilDeaf({ origin }: { origin: string }): Promise<void> {
   const isDeaf = () =>
     fetch(`${origin}/livez`).then(

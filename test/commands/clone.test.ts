@@ -1,4 +1,4 @@
-/** What the program says in a clone that cannot run it yet. */
+/** The messages of the program in a clone that cannot run it yet. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";

@@ -145,14 +145,14 @@ test("an interrupted copy prints a line, and the same command continues it", asy
 test("copy refuses wrong stores in one line", async (t) => {
   const cwd = await folder(t);
   await run(t, ["keys", "create", "--name", "k", "--store", "a.db"], { cwd });
-  const mistakes: [string[], RegExp][] = [
+  const refusals: [string[], RegExp][] = [
     [["--from", "a.db"], /required option '--to <address>'/],
     [["--from", "a.db", "--to", "mysql://x"], /^holdfast: --to: this is not a store address/],
     [["--from", "a.db", "--to", "a.db"], /^holdfast: --from and --to are the same store\.\n$/],
     [["--from", "a.db", "--store", "b.db", "--to", "c.db"], /--from and --store both name the store to copy/],
     [["--from", "none.db", "--to", "c.db"], /^holdfast: The store \S+none\.db does not exist\.\n$/],
   ];
-  for (const [args, told] of mistakes) {
+  for (const [args, told] of refusals) {
     const { exitCode, stdout, stderr } = await run(t, ["copy", ...args], { cwd });
     assert.deepEqual([exitCode, stdout], [1, ""]);
     assert.match(stderr, told);

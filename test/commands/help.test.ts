@@ -49,7 +49,15 @@ test("serve --help describes every flag of the table of options", async (t) => {
 
 test("serve refuses a wrong value of each flag, and says what is right", async (t) => {
   const cwd = await folder(t);
-  const wrong = { "--store": "xy:z", "--host": "", "--port": "x", "--prefix": "x", "--log": "x" };
+  const wrong = {
+    "--store": "xy:z",
+    "--host": "",
+    "--port": "x",
+    "--prefix": "x",
+    "--log": "x",
+    "--metrics": "x",
+    "--console": "x",
+  };
   const flags = Object.values(options).map((option) => longFlagOf(option));
   assert.deepEqual(
     Object.keys(wrong),
@@ -65,7 +73,7 @@ test("serve refuses a wrong value of each flag, and says what is right", async (
   }
 });
 
-const mistakes: readonly { args: string[]; says: RegExp }[] = [
+const refusals: readonly { args: string[]; says: RegExp }[] = [
   { args: ["imprt", "topics", "x"], says: /unknown command 'imprt'.*import/ },
   { args: ["serve", "--prot", "4000"], says: /unknown option '--prot'.*--port/ },
   {
@@ -86,7 +94,7 @@ const mistakes: readonly { args: string[]; says: RegExp }[] = [
   { args: ["import", "topics", "x", "--skip-invalids"], says: /--skip-invalid/ },
 ];
 
-for (const { args, says } of mistakes) {
+for (const { args, says } of refusals) {
   test(`\`holdfast ${args.join(" ")}\` is one line on stderr and exit code 1`, async (t) => {
     const { exitCode, stdout, stderr } = await run(t, args, { cwd: await folder(t) });
     assert.equal(exitCode, 1);

@@ -5,8 +5,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { openCollection } from "../../src/collection/collection.ts";
 import { defineCollection } from "../../src/collection/declaration.ts";
-import { readCsv } from "../../src/commands/import/csv.ts";
-import type { Item, Items } from "../../src/commands/import/items.ts";
+import { readCsv } from "../../src/import/csv.ts";
+import type { Item, Items } from "../../src/import/items.ts";
 import { tableText } from "../http/tables.ts";
 import { configuration, folder, jsonLines, type Outcome, run } from "./cli.ts";
 
@@ -123,7 +123,7 @@ const badLines = [
   /^ {2}line 6: "stock" must be /m,
   /^ {2}line 7: has 7 cells, but the header has 6$/m,
   /^ {2}line 8: has 2 cells, but the header has 6$/m,
-  /^ {2}line 10: the id "ok" already exists$/m,
+  /^ {2}line 10: "id" is "ok", which already exists$/m,
   /^ {2}line 11: "onSale" must be .*"tags" must be /m,
   /^ {2}line 12: "price" is an integer outside ±9007199254740991: use a string instead\.$/m,
 ];
@@ -210,13 +210,15 @@ for (const { name, csv, args = [], says } of refusals) {
   });
 }
 
+const advice = (option: string) => `take ${option}`;
+
 const dealt = async (text: string | Buffer, size: number): Promise<Item[]> => {
   const bytes = Buffer.from(text as string);
   async function* chunks() {
     for (let begin = 0; begin < bytes.length; begin += size) yield bytes.subarray(begin, begin + size);
   }
   const collection = openCollection("things");
-  const items = readCsv(chunks(), { collection, delimiter: ",", maxBytes: 1_000 });
+  const items = readCsv(chunks(), { collection, delimiter: ",", maxBytes: 1_000, advice });
   return collect(items);
 };
 
@@ -269,7 +271,7 @@ test("readCsv returns the rows of each chunk before it reads the next chunk", as
   }
   let rows = 0;
   let most = 0;
-  const options = { collection: openCollection("things"), delimiter: ",", maxBytes: 1_000 };
+  const options = { collection: openCollection("things"), delimiter: ",", maxBytes: 1_000, advice };
   for await (const { items } of readCsv(chunks(), options)) {
     rows += items.length;
     most = Math.max(most, items.length);
@@ -334,7 +336,7 @@ test("the CSV of a collection becomes the same resources again", async () => {
       async function* chunks() {
         for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
       }
-      const items = readCsv(chunks(), { collection, delimiter: ",", maxBytes: 1e6 });
+      const items = readCsv(chunks(), { collection, delimiter: ",", maxBytes: 1e6, advice });
       const back = await collect(items);
       assert.deepEqual(
         back.map((item) => (item.kind === "text" ? JSON.parse(item.bytes.toString()) : item)),

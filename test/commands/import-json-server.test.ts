@@ -123,7 +123,7 @@ test("one bad resource in the last list, and nothing of any list is imported, no
   const cwd = await folder(t, { "db.json": text });
   const outcome = await run(t, ["import", "db.json"], { cwd });
   assertRefused(outcome, /nothing was imported\. Invalid: 2 of 3 resources in comments\. Correct/);
-  assert.match(outcome.stderr, /^ {2}comments, element 2 on line 4: the id "b" already exists$/m);
+  assert.match(outcome.stderr, /^ {2}comments, element 2 on line 4: "id" is "b", which already exists$/m);
   assert.match(outcome.stderr, /^ {2}comments, element 3 on line 5: is not a JSON object$/m);
   for (const name of ["posts", "comments"])
     assert.match((await run(t, ["export", name], { cwd })).stderr, /None exist/);

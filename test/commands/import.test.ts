@@ -158,7 +158,7 @@ const badLines = [
   /^ {2}line 4: \S/m,
   /^ {2}line 5: .*title/m,
   /^ {2}line 6: .*publishedOn/m,
-  /^ {2}line 7: the id "ok" already exists$/m,
+  /^ {2}line 7: "id" is "ok", which already exists$/m,
   /^ {2}line 8: .*object/m,
 ];
 
@@ -261,7 +261,7 @@ test("an id that the store has is taken, and what was there stays", async (t) =>
   assert.equal((await run(t, ["import", "things", "first"], { cwd })).exitCode, 0);
   const outcome = await run(t, ["import", "things", "second"], { cwd });
   assertRefused(outcome, /nothing was imported: 1 of 2 resources/);
-  assert.match(outcome.stderr, /line 2: the id "a" already exists/);
+  assert.match(outcome.stderr, /line 2: "id" is "a", which already exists/);
   assert.equal((await run(t, ["export", "things"], { cwd })).stdout, '{"id":"a","n":1}\n');
 });
 
@@ -321,7 +321,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     importing.process.kill(signal);
     const { exitCode, stdout, stderr } = await importing.ended;
     assert.deepEqual({ exitCode, stdout }, { exitCode: 130, stdout: "" });
-    // How far it had come is told now and then.
+    // The command reports its progress at intervals.
     assert.match(
       stderr,
       /^(importing things: [\d,]+ resources?\n)*holdfast: interrupted; nothing was imported\n$/,

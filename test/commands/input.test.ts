@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Item } from "../../src/commands/import/items.ts";
-import { readJson } from "../../src/commands/import/json.ts";
 import { StartError } from "../../src/errors.ts";
+import type { Item } from "../../src/import/items.ts";
+import { readJson } from "../../src/import/json.ts";
 
 const noLimit = Number.MAX_SAFE_INTEGER;
 
@@ -68,6 +68,24 @@ test("readJson returns the lines of any NDJSON unchanged with their numbers, for
       },
     ),
   );
+});
+
+test("readJson copies a long blank start once, and counts its lines", async (t) => {
+  let copied = 0;
+  const { concat } = Buffer;
+  t.mock.method(Buffer, "concat", (parts: readonly Uint8Array[], length?: number) => {
+    copied += parts.reduce((sum, part) => sum + part.length, 0);
+    return concat(parts, length);
+  });
+  for (const [content, text] of [
+    ['[{"a":1}]', '{"a":1}'],
+    ['{"a":1}', '{"a":1}'],
+  ] as const) {
+    copied = 0;
+    const input = "\n \r\n".repeat(25_000) + content;
+    assert.deepEqual(readable(await itemsOf(input, 1_000)), [[50_001, text]]);
+    assert.ok(copied <= 2 * input.length, `${copied} bytes were copied`);
+  }
 });
 
 const inputs: readonly { name: string; input: string; items: unknown[] }[] = [

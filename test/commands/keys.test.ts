@@ -186,7 +186,7 @@ test("who makes a key that nobody takes is told", async (t) => {
   );
 });
 
-const mistakes: readonly (readonly [string[], RegExp])[] = [
+const refusals: readonly (readonly [string[], RegExp])[] = [
   [["create"], /--name <name>' not specified \(see npx holdfast keys create --help\)/],
   [["create", "--name", ""], /--name must be 1 to 100 printable characters/],
   [["create", "--name", "a\u001b[31m"], /--name must be/],
@@ -217,9 +217,9 @@ const mistakes: readonly (readonly [string[], RegExp])[] = [
   [["rotate", "a"], /The store \S+ does not exist\.\n$/],
 ];
 
-test("a mistake is one line, and makes no key and no store", async (t) => {
+test("an error is one line, and makes no key and no store", async (t) => {
   const { cwd, keys } = await place(t);
-  await Promise.all(mistakes.map(async ([args, says]) => refused(await keys(...args), says)));
+  await Promise.all(refusals.map(async ([args, says]) => refused(await keys(...args), says)));
   await assert.rejects(readFile(join(cwd, "holdfast.db")), { code: "ENOENT" });
 });
 

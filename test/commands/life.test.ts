@@ -45,6 +45,19 @@ test("without descriptions the start names no page of them", async (t) => {
   await stop(service);
 });
 
+test("a start without history says what is missing, and there are no events", async (t) => {
+  const none = await serve(t, [], { cwd: await folder(t, configuration({ a: {} }, { history: "none" })) });
+  assert.match(none.output().stdout, / {2}history +none: old versions .*_events is 404.*webhooks/);
+  for (const path of ["a/_events", "_events"]) {
+    const answer = await fetch(`${none.base}/${path}`);
+    assert.deepEqual([answer.status, await answer.text()], [404, ""], path);
+  }
+  await stop(none);
+  const usual = await serve(t, [], { cwd: await folder(t) });
+  assert.doesNotMatch(usual.output().stdout, /history/);
+  await stop(usual);
+});
+
 test("the log says why a database cannot be reached yet", async (t) => {
   const store = "postgres://u:secret@localhost:1/d";
   const service = await serve(t, ["--store", store], { cwd: await folder(t) });
@@ -63,7 +76,7 @@ test("the mode of a declared service names its collections", async (t) => {
   await stop(service);
 });
 
-/** Sends one create after the other until no new connection is accepted. Gives how those ended that were not answered. */
+/** Sends one create after the other until no new connection is accepted. Returns how the requests without a response ended. */
 async function hammer(
   service: RunningService,
   agent: Agent,
@@ -175,7 +188,7 @@ test("a signal that comes while the service is starting ends it in order", async
   assert.equal((await starting.ended).exitCode, 0);
 });
 
-/** Tells when the first socket is about to listen, and holds the process there for a moment. */
+/** Reports when the first socket is about to listen, and blocks the process there for a moment. */
 const slowStart = `data:text/javascript,${encodeURIComponent(`
   import net from "node:net";
   const { listen } = net.Server.prototype;
@@ -206,7 +219,7 @@ test("a store that another service has is one line and exit code 1", async (t) =
   await stop(service);
 });
 
-const mistakes: readonly {
+const refusals: readonly {
   name: string;
   args?: string[];
   files?: Record<string, string>;
@@ -263,7 +276,7 @@ const mistakes: readonly {
   { name: "an unknown kind of log", args: ["--log", "everything"], says: /log/ },
 ];
 
-for (const { name, args = [], files = {}, env = {}, says } of mistakes) {
+for (const { name, args = [], files = {}, env = {}, says } of refusals) {
   test(`${name} is one line on stderr and exit code 1`, async (t) => {
     const cwd = await folder(t, files);
     const port = args.includes("--port") || env.HOLDFAST_PORT !== undefined ? [] : ["--port", "0"];

@@ -1,4 +1,4 @@
-/** A log that nobody takes must not hold up the service. */
+/** A log without a reader must not block the service. */
 import assert from "node:assert/strict";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -32,7 +32,7 @@ async function serveTo(
   }
 }
 
-/** Sends so many requests over a few connections, and fails when one is not answered. */
+/** Sends this many requests over a few connections. Fails if one gets no response. */
 async function get(url: string, times: number): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   const one = () =>
@@ -60,7 +60,7 @@ async function stop(child: ChildProcess): Promise<number | null> {
   return exitCode;
 }
 
-/** Both ends of a pipe with a name; nobody reads but who reads from `reader`. */
+/** Both ends of a named pipe. Only `reader` reads from it. */
 async function openPipe(cwd: string): Promise<{ reader: number; writer: number }> {
   const path = join(cwd, "log");
   execFileSync("mkfifo", [path]);

@@ -10,7 +10,7 @@ import { folder, run } from "./cli.ts";
 const noRoom = "holdfast: standard output cannot be written: the disk is full.\n";
 const lines = Array.from({ length: 50_000 }, (_, n) => `{"id":"${String(n).padStart(6, "0")}"}\n`);
 
-/** What a shell makes of a script in which `holdfast` is the program. */
+/** Runs a shell script in which `holdfast` is the program. */
 function shell(cwd: string, script: string) {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const program = `holdfast() { "${process.execPath}" --conditions=holdfast-source "${resolve("bin/holdfast.js")}" "$@"; }`;

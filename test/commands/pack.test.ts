@@ -2,15 +2,16 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
 import { folder } from "./cli.ts";
+import { checkConsole } from "./console.ts";
+import { checkInventory } from "./inventory.ts";
 import { npm, type Packed, strangersEnvironment } from "./stranger.ts";
 
-/** Starts `npx holdfast serve` and gives its base address; the whole process group is ended with the test. */
+/** Starts `npx holdfast serve` and returns its base address. The whole process group ends with the test. */
 async function npxServe(t: TestContext, cwd: string): Promise<string> {
   const child = spawn("npx", ["--no-install", "holdfast", "serve", "--port", "0"], {
     cwd,
@@ -33,6 +34,36 @@ async function npxServe(t: TestContext, cwd: string): Promise<string> {
   throw new Error(`it ended: ${output}`);
 }
 
+/** Uses the service inside an application. */
+const application = `
+  import { fastify } from "fastify";
+  import { holdfast } from "holdfast";
+  const app = fastify();
+  app.register(holdfast, { store: "sqlite:embedded.db", collections: { topics: {} } });
+  // @ts-expect-error: the application decides the port
+  if (process.argv.length > 5) app.register(holdfast, { port: 3000 });
+  const { statusCode, body } = await app.inject("/api/v1/topics");
+  console.log(statusCode, body);
+  await app.close();
+`;
+
+/** Compiles as strictly as a project can: also the declarations of its packages. */
+async function compile(files: readonly string[], cwd: string): Promise<void> {
+  const args = [
+    "--strict",
+    "--noEmit",
+    "--module",
+    "nodenext",
+    "--target",
+    "es2024",
+    "--types",
+    "node",
+    ...files,
+  ];
+  const compiled = promisify(execFile)(resolve("node_modules/.bin/tsc"), args, { cwd });
+  await compiled.catch(({ stdout }: { stdout: string }) => assert.fail(stdout));
+}
+
 test("the package, installed in an empty folder, serves and keeps resources", async (t) => {
   const cwd = await folder(t, {
     "package.json": '{"name":"stranger","private":true,"type":"module"}',
@@ -42,6 +73,7 @@ test("the package, installed in an empty folder, serves and keeps resources", as
       export default defineConfig({ collections: { topics: { schema: { type: "object", properties: { title } } } } });
     `,
   });
+  await writeFile(join(cwd, "application.ts"), application);
   const [packed] = JSON.parse(
     await npm(["pack", "--json", "--pack-destination", cwd], process.cwd()),
   ) as Packed[];
@@ -55,7 +87,7 @@ test("the package, installed in an empty folder, serves and keeps resources", as
       "LICENSE",
       "CHANGELOG.md",
       "bin/holdfast.js",
-      "dist/cli.js",
+      "dist/holdfast.cjs",
       "dist/index.js",
       "dist/index.d.ts",
       "dist/react-admin.js",
@@ -64,27 +96,66 @@ test("the package, installed in an empty folder, serves and keeps resources", as
       assert.ok(paths.includes(path), path);
     const foreign = paths.filter((path) => !/^(bin|dist|docs)\/|^(package\.json|[A-Z]+(\.md)?)$/.test(path));
     assert.deepEqual(foreign, []);
-    assert.deepEqual(
-      paths.filter((path) => path.startsWith("dist/") && !/\.(js|d\.ts|js\.map)$/.test(path)),
-      ["dist/docs-page/LICENSE"],
+    const inConsole = paths.filter((path) => path.startsWith("dist/console/_console/"));
+    for (const end of [".js", ".js.br", ".js.gzip", ".css", ".woff2"])
+      assert.ok(
+        inConsole.some((path) => path.endsWith(end)),
+        end,
+      );
+    const others = paths.filter(
+      (path) => path.startsWith("dist/") && !path.endsWith(".d.ts") && !inConsole.includes(path),
     );
+    assert.deepEqual(others.sort(), [
+      "dist/LICENCES.txt",
+      "dist/cli.cjs",
+      "dist/console/files.json",
+      "dist/console/index.html",
+      "dist/docs-page/standalone.js",
+      "dist/holdfast.cjs",
+      "dist/index.js",
+      "dist/react-admin.js",
+      "dist/sbom.json",
+      "dist/store/sqlite/list/query-thread.cjs",
+      "dist/store/sqlite/upkeep/check-thread.cjs",
+      "dist/store/sqlite/writer/thread.cjs",
+    ]);
   });
 
   await npm(["install", "--prefer-offline", "--no-audit", "--no-fund", `./${packed.filename}`], cwd);
+  const installed = join(cwd, "node_modules/holdfast");
 
-  await t.test("it brings no Node and no tools for development", async () => {
-    const { dependencies, devDependencies } = JSON.parse(await readFile("package.json", "utf8")) as Record<
-      string,
-      object
-    >;
-    for (const name of Object.keys(dependencies ?? {}))
-      assert.ok(existsSync(join(cwd, "node_modules", name)), name);
-    for (const name of Object.keys(devDependencies ?? {}))
-      assert.ok(!existsSync(join(cwd, "node_modules", name)), name);
-    assert.deepEqual(
-      (await readdir(join(cwd, "node_modules"))).filter((name) => /^node-(bin|linux|darwin|win)/.test(name)),
-      [],
-    );
+  await t.test("it installs only the dependencies that the package names", async () => {
+    const { dependencies = {} } = JSON.parse(await readFile("package.json", "utf8"));
+    const names = (await readdir(join(cwd, "node_modules"))).filter((name) => !name.startsWith("."));
+    const needed = new Set([
+      "holdfast",
+      ...Object.keys(dependencies).map((name) => name.replace(/\/.*/, "")),
+    ]);
+    assert.ok(names.includes("holdfast"));
+    if (needed.size === 1) assert.deepEqual(names, ["holdfast"]);
+    for (const name of needed) assert.ok(names.includes(name), name);
+  });
+
+  await t.test("every package in it has its licence in one file, and is in a valid SBOM", () =>
+    checkInventory(join(installed, "dist"), join(installed, "dist")),
+  );
+
+  await t.test("it has types, with and without Fastify", async () => {
+    const config = join(cwd, "holdfast.config.ts");
+    await mkdir(join(cwd, "node_modules/@types"));
+    await symlink(resolve("node_modules/@types/node"), join(cwd, "node_modules/@types/node"));
+    await symlink(resolve("node_modules/undici-types"), join(cwd, "node_modules/undici-types"));
+    await compile([config], cwd);
+    await symlink(resolve("node_modules/fastify"), join(cwd, "node_modules/fastify"));
+    await compile([config, join(cwd, "application.ts")], cwd);
+  });
+
+  await t.test("an application of Fastify can embed it", async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, ["application.ts"], {
+      cwd,
+      env: strangersEnvironment(),
+    });
+    assert.equal(stdout, "200 []\n");
   });
 
   await t.test("npx holdfast --version says the version", async () => {
@@ -128,5 +199,6 @@ test("the package, installed in an empty folder, serves and keeps resources", as
     assert.equal((await fetch(`${base}/others`)).status, 404);
     for (const file of ["docs", "docs/standalone.js", "docs/page.css", "docs/start.js", "openapi.json"])
       assert.equal((await fetch(new URL(`/${file}`, base))).status, 200, file);
+    await checkConsole(new URL(base).origin);
   });
 });

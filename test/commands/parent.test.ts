@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { until } from "../until.ts";
 import { folder, halfSent, listening, type Running, run, startUnderShell, untilDeaf } from "./cli.ts";
 
 const ends = {
@@ -27,6 +28,24 @@ for (const [what, end] of Object.entries(ends)) {
     assert.equal(exitCode, 0, stderr);
   });
 }
+
+test("a signal that arrives after the end of the npm script does not end the service at once", async (t) => {
+  const cwd = await folder(t, { "holdfast.config.json": '{"stopTimeoutMs":600000}' });
+  const shell = startUnderShell(t, ["serve", "--port", "0", "--log", "requests"], {
+    cwd,
+    env: { npm_lifecycle_event: "start" },
+  });
+  const origin = await listening(shell);
+  const { finish, answer } = await halfSent({ origin });
+  shell.process.kill("SIGTERM");
+  const said = () => Object.values(shell.output()).join("");
+  await until("the service stops", () => /has ended, so the service stops/.test(said()));
+  process.kill(-Number(shell.process.pid), "SIGTERM");
+  await untilDeaf({ origin });
+  finish();
+  assert.match(await answer, /^HTTP\/1\.1 201 Created\r\n/);
+  await shell.ended;
+});
 
 test("a service that no npm script started outlives its shell", async (t) => {
   const cwd = await folder(t);

@@ -1,4 +1,4 @@
-/** The guide to rules, as it stands there: each configuration is served, and each command gives what is written below it. */
+/** Runs the guide to rules: serves each configuration, and compares the output of each command with the guide. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -32,7 +32,7 @@ function commandsOf(text: string): { command: string; output: string }[] {
     });
 }
 
-/** Runs a command with the variables of those before it; gives what it writes to standard output. */
+/** Runs a command with the variables of the previous commands. Returns its standard output. */
 async function runIn(cwd: string, command: string): Promise<string> {
   const script = `touch env.sh; . ./env.sh; ${command}\nset | grep -E '^[A-Z]+=' | grep -vE '^(IFS|PATH|PPID|PWD|OPTIND|PS[124])=' > env.sh`;
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;

@@ -20,7 +20,7 @@ const many = (n: number) =>
     posts: Array.from({ length: n }, (_, id) => ({ id: String(id), title: `post ${id}`, authorId: "ada" })),
   });
 
-/** Gives the flags for an empty store in the folder, or for an empty database. */
+/** The flags for an empty store in the folder, or for an empty database. */
 const stores: Readonly<Record<string, (t: TestContext) => Promise<string[]>>> = {
   SQLite: async () => [],
   PostgreSQL: async (t) => {

@@ -1,4 +1,4 @@
-/** Somebody who has npm, this Node, and nothing of this clone. */
+/** A user with npm and this Node, but without this clone. */
 import { execFile } from "node:child_process";
 import { delimiter, dirname } from "node:path";
 import { promisify } from "node:util";
@@ -9,7 +9,7 @@ export function strangersEnvironment(): NodeJS.ProcessEnv {
   return { ...env, PATH: [dirname(process.execPath), env.PATH].join(delimiter) };
 }
 
-/** The environment of a shell on this machine: what npm, the test runner and this clone put into ours is not there. */
+/** The environment of a shell on this machine, without the variables of npm, the test runner and this clone. */
 export function environmentOfTheMachine(): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(
     ([name]) => !/^(npm_.*|NODE_OPTIONS|NODE_PATH|NODE_TEST_CONTEXT|INIT_CWD)$/i.test(name),
@@ -24,7 +24,7 @@ export async function npm(args: readonly string[], cwd: string): Promise<string>
   return stdout;
 }
 
-/** What `npm pack --json` tells of a package. */
+/** The output of `npm pack --json` for a package. */
 export interface Packed {
   filename: string;
   files: { path: string }[];

@@ -1,55 +1,13 @@
-/** What a person at a terminal sees: `script` of util-linux gives the program one. */
+/** The output in a terminal. */
 import assert from "node:assert/strict";
-import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
-import { describe, type TestContext, test } from "node:test";
-import { stripVTControlCharacters } from "node:util";
+import { join } from "node:path";
+import { describe, test } from "node:test";
 import { configuration, folder, run } from "./cli.ts";
-
-const isThere = spawnSync("script", ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux");
-const skip = !isThere && "needs script of util-linux: on Debian apt-get install bsdutils";
+import { atTerminal, skip } from "./terminal.ts";
 
 const ctrlC = "\x03";
 const showCursor = "\x1b[?25h";
-
-interface Terminal {
-  type(text: string): void;
-  /** Waits until this has been shown, and gives what it matched. */
-  shows(what: RegExp): Promise<RegExpExecArray>;
-  ended: Promise<{ exitCode: number; shown: string }>;
-}
-
-/** Runs the program in a terminal of its own. */
-function atTerminal(t: TestContext, cwd: string, args: readonly string[]): Terminal {
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const words = [process.execPath, "--conditions=holdfast-source", resolve("bin/holdfast.js"), ...args];
-  const command = `exec ${words.map((word) => `'${word}'`).join(" ")}`;
-  const child = spawn("script", ["-qefc", command, "/dev/null"], {
-    cwd,
-    env: { ...env, SHELL: "/bin/sh", TERM: "xterm" },
-    stdio: "pipe",
-  });
-  t.after(() => child.kill("SIGTERM")); // which script hands on
-  return follow(child);
-}
-
-function follow(child: ChildProcessWithoutNullStreams): Terminal {
-  let shown = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (shown += text));
-  child.stdin.on("error", () => {});
-  const ended = once(child, "close").then(([exitCode]) => ({ exitCode: Number(exitCode), shown }));
-  const shows = async (what: RegExp) => {
-    for (;;) {
-      const match = what.exec(stripVTControlCharacters(shown));
-      if (match !== null) return match;
-      if (child.exitCode !== null) throw new Error(`it ended without showing ${what}: ${shown}`);
-      await Promise.race([once(child.stdout, "data"), ended]);
-    }
-  };
-  return { type: (text) => child.stdin.write(text), shows, ended };
-}
 
 const numbered = (n: number) => Array.from({ length: n }, (_, id) => `{"id":"${id}"}\n`).join("");
 

@@ -1,4 +1,4 @@
-/** Collections whose resources are older than the option, and resources that come with times of their own. */
+/** Collections whose resources are older than the option, and imported resources with timestamps. */
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

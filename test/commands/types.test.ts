@@ -1,4 +1,4 @@
-/** `holdfast types`, and what the compiler makes of it. Takes about fifteen seconds. */
+/** `holdfast types`, and the compilation of its result. Takes about fifteen seconds. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -39,6 +39,10 @@ const configuration = {
       },
       defaults: { a: "x" },
     },
+    votes: {
+      schema: { type: "object", properties: { topicId: { type: "integer" }, kind: { type: "string" } } },
+      references: { topicId: "topics" },
+    },
   },
 } as const;
 
@@ -53,6 +57,14 @@ export async function use(): Promise<number | null | undefined> {
   const time: string | undefined = topic.updatedAt;
   const { a }: { a: string } = await client.choices.create({});
   await client.notes.create({ anything: [status, time, a] });
+  const [vote] = await client.votes.list({ embed: { topic: true } }).all();
+  const title: string | undefined = vote?.topic?.title;
+  const kinds: (string | undefined)[] = (await client.topics.get(1, { embed: { votes: true } })).votes.map(
+    (each) => each.kind,
+  );
+  await client.notes.create({ anything: [title, kinds] });
+  // @ts-expect-error: no such relation
+  await client.votes.list({ embed: { topik: true } }).all();
   // @ts-expect-error: nobody can read it
   topic.secret;
   // @ts-expect-error: no such collection
@@ -102,14 +114,14 @@ test("without declared collections any name has any attributes, and what cannot 
   );
 });
 
-/** A service, and where it runs. */
+/** A service, and its address. */
 async function serve(t: TestContext, options: ServiceOptions): Promise<string> {
   const service = await startService(options);
   t.after(() => service.stop());
   return service.origin;
 }
 
-/** Something that gives one answer to whoever shows a credential, and where it runs. */
+/** A server with one response for every request with a credential, and its address. */
 async function serveText(t: TestContext, text: string, token?: string): Promise<string> {
   const server = createServer(({ headers }, response) => {
     const isKnown = token === undefined || headers.authorization === `Bearer ${token}`;
@@ -154,8 +166,8 @@ test("a service that wants a credential gets the one of --token", async (t) => {
   const { stdout } = await run(t, ["types", origin, "--token", "hf_right"], { cwd });
   assert.match(stdout, /readonly collections: Record<string, object>;/);
   const failures = {
-    "requires a credential. Give one with --token.": [origin],
-    "refused the credential that --token gives.": [origin, "--token", "hf_wrong"],
+    "requires a credential. Give one with --token or HOLDFAST_TOKEN.": [origin],
+    "refused the credential.": [origin, "--token", "hf_wrong"],
   };
   for (const [expected, args] of Object.entries(failures)) {
     const { exitCode, stdout, stderr } = await run(t, ["types", ...args], { cwd });

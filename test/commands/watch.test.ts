@@ -3,6 +3,7 @@ import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { describeDifferences } from "../../src/commands/serve/watch/differences.ts";
+import { follow } from "../http/follow.ts";
 import { until } from "../until.ts";
 import {
   configuration,
@@ -23,7 +24,7 @@ const json = { "content-type": "application/json" };
 const watch = (t: TestContext, cwd: string, args: readonly string[] = []) =>
   serve(t, ["--watch", ...args], { cwd });
 
-/** Saves a file as many editors do: what is there is replaced at once. */
+/** Saves a file as many editors do: replaces the file at once. */
 async function replace(cwd: string, name: string, content: string): Promise<void> {
   await writeFile(join(cwd, "saved~"), content);
   await rename(join(cwd, "saved~"), join(cwd, name));
@@ -70,6 +71,39 @@ test("a changed configuration restarts the service on the same port, and the dif
     (await stop(service)).stderr,
     /(?<=^holdfast: )The configuration has changed, and the service restarts:\n {2}collections\.articles: attribute year added; now requires title; index on year added\n {2}collections\.users: added\n/m,
   );
+});
+
+test("a changed rule ends the streams, and applies to the next connection with the same position", async (t) => {
+  const rules = (read: object | string) => ({ topics: { access: { read, write: "public" } } });
+  const auth = { auth: { keys: true } };
+  const cwd = await folder(t, configuration(rules("public"), auth));
+  const service = await watch(t, cwd);
+  const create = (content: object) =>
+    status(`${service.base}/topics`, { method: "POST", headers: json, body: JSON.stringify(content) });
+  const path = "/api/v1/topics/_events";
+  const stream = await follow({ port: Number(new URL(service.origin).port) }, path);
+  t.after(() => stream.close());
+  assert.equal(await create({ n: 1, state: "draft" }), 201);
+  await stream.take(1);
+  await save(cwd, rules({ where: { state: "open" } }), auth);
+  await stream.untilEnded();
+  assert.match(stream.text(), /retry: \d+\n\n$/, "it says when to come back");
+  await until("the service has restarted", () => addresses(service).length === 2);
+  const again = await follow({ port: Number(new URL(service.origin).port) }, path, {
+    "last-event-id": stream.lastId() ?? "",
+  });
+  t.after(() => again.close());
+  assert.equal(await create({ n: 2, state: "draft" }), 201);
+  assert.equal(await create({ n: 3, state: "open" }), 201);
+  await again.take(1);
+  assert.deepEqual(
+    [...stream.events(), ...again.events()].map(({ data }) => data.n),
+    [1, 3],
+  );
+  await save(cwd, rules("authenticated"), auth);
+  await again.untilEnded();
+  await answers(`${service.origin}${path}`, 401);
+  await stop(service);
 });
 
 test("the end of a watched service is that of any service", async (t) => {

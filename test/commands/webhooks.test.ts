@@ -7,6 +7,7 @@ import { folder, run, serve, stop } from "./cli.ts";
 
 test("webhooks are listed, tested and retried", async (t) => {
   const receiver = await startReceiver((_, response) => void response.writeHead(500).end());
+  t.after(() => receiver.close());
   const cwd = await folder(t, { "holdfast.config.json": '{"webhooks":{"allow":["127.0.0.0/8"]}}' });
   const service = await serve(t, [], { cwd });
   const post = async (path: string, content: unknown) => {
@@ -28,6 +29,36 @@ test("webhooks are listed, tested and retried", async (t) => {
   assert.equal(listed.exitCode, 0, listed.stderr);
   assert.equal((JSON.parse(listed.stdout) as { id: string }).id, id);
   assert.ok(!listed.stdout.includes("whsec_"));
+
+  const inUse = await run(t, ["webhooks", "test", id], { cwd });
+  assert.equal(inUse.exitCode, 1);
+  assert.match(inUse.stderr, /in use by another Holdfast program.*--url http:\/\/localhost:3000/);
+  const url = ["--url", new URL(service.base).origin];
+  const refused = await run(t, ["webhooks", "test", id, ...url], { cwd });
+  assert.deepEqual(
+    [refused.exitCode, refused.stderr],
+    [1, "holdfast: The receiver did not accept the test event.\n"],
+  );
+  assert.equal((JSON.parse(refused.stdout) as { status: number }).status, 500);
+  const listedThere = await run(t, ["webhooks", "list", "--url", service.base], { cwd });
+  assert.equal(listedThere.stdout, listed.stdout, listedThere.stderr);
+  receiver.respond = accept;
+  const again = await run(t, ["webhooks", "retry", id, event ?? "", ...url], { cwd });
+  assert.equal(again.exitCode, 0, again.stderr);
+  assert.equal((JSON.parse(again.stdout) as { state: string }).state, "delivered");
+  const unknown = await run(t, ["webhooks", "retry", id, "none", ...url], { cwd });
+  assert.match(unknown.stderr, /The delivery of the event "none" to the webhook .* does not exist at /);
+  for (const [flags, message] of [
+    [["--token", "x"], /--token is for a running service/],
+    [[...url, "--store", "sqlite:x.db"], /Give either --url, or --config and --store/],
+    [["--url", "localhost:3000"], /is not the URL of a service/],
+    [["--url", "http://127.0.0.1:1"], /cannot be reached/],
+  ] as const) {
+    const wrong = await run(t, ["webhooks", "list", ...flags], { cwd });
+    assert.equal(wrong.exitCode, 1);
+    assert.match(wrong.stderr, message);
+  }
+  receiver.respond = (_, response) => void response.writeHead(500).end();
   await stop(service);
 
   const failed = await run(t, ["webhooks", "test", id], { cwd });
@@ -47,7 +78,6 @@ test("webhooks are listed, tested and retried", async (t) => {
 
   const missing = await run(t, ["webhooks", "test", "none"], { cwd });
   assert.deepEqual([missing.exitCode, missing.stderr], [1, 'holdfast: The webhook "none" does not exist.\n']);
-  await receiver.close();
 });
 
 test("a copy with a new identity sends nothing to the receivers of its source", async (t) => {
@@ -79,4 +109,31 @@ test("a copy with a new identity sends nothing to the receivers of its source", 
     assert.equal(status.reason?.startsWith("The store is a copy.") === true, state === "disabled");
     await stop(service);
   }
+});
+
+test("the commands send the credential of an administrator to a running service", async (t) => {
+  const cwd = await folder(t, {
+    "holdfast.config.json": JSON.stringify({
+      auth: { keys: true, administrators: { role: "ops" } },
+      webhooks: { allow: ["127.0.0.0/8"] },
+    }),
+  });
+  const keyOf = async (role: string) =>
+    (await run(t, ["keys", "create", "--name", role, "--role", role], { cwd })).stdout.trim();
+  const [ops, editor] = [await keyOf("ops"), await keyOf("editor")];
+  const service = await serve(t, [], { cwd });
+  const list = (token: string[], env = {}) =>
+    run(t, ["webhooks", "list", "--url", service.base, ...token], { cwd, env });
+  assert.deepEqual((await list(["--token", ops])).exitCode, 0);
+  assert.deepEqual((await list([], { HOLDFAST_TOKEN: ops })).exitCode, 0);
+  assert.match(
+    (await list([])).stderr,
+    /_webhooks\S* does not exist\. Check the address and its prefix\. If the service has "auth", give .* HOLDFAST_TOKEN\./,
+  );
+  assert.match(
+    (await list(["--token", editor])).stderr,
+    /whether the credential belongs to an administrator\.\n$/,
+  );
+  assert.match((await list(["--token", "hf_wrong"])).stderr, /requires the credential of an administrator/);
+  await stop(service);
 });

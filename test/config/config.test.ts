@@ -23,7 +23,7 @@ interface Given {
   env?: Record<string, string>;
 }
 
-/** Loads the configuration in a folder of its own, which modules are cached by. */
+/** Loads the configuration in a separate folder, because modules are cached by path. */
 async function load({
   files = {},
   flags = {},
@@ -79,6 +79,17 @@ describe("without a file", () => {
     assert.equal(config.http.limits.bodyBytes, 1_048_576);
     assert.deepEqual([config.logRequests, config.insecure, config.accept], [false, false, false]);
   });
+});
+
+test("console is true or false, from the file, the environment or a flag", async () => {
+  const consoleWith = async (given: Given) => (await load(given)).config.http.console;
+  const off = json({ console: false });
+  const env = { HOLDFAST_CONSOLE: "false" };
+  assert.equal(await consoleWith({}), true);
+  assert.equal(await consoleWith(off), false);
+  assert.equal(await consoleWith({ ...off, env: { HOLDFAST_CONSOLE: "true" } }), true);
+  assert.equal(await consoleWith({ env }), false);
+  assert.equal(await consoleWith({ env, flags: { console: "true" } }), true);
 });
 
 describe("where a value comes from", () => {
@@ -225,8 +236,8 @@ describe("a value is read", () => {
   });
 });
 
-/** Each file or flag, and what the one line says. */
-const mistakes: [what: string, given: Given, line: RegExp][] = [
+/** Each file or flag, and the expected line. */
+const errors: [what: string, given: Given, line: RegExp][] = [
   ["a misspelled option", json({ prot: 3000 }), /prot is not an option\. Did you mean "port"\?/],
   [
     "a misspelled limit",
@@ -287,7 +298,7 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   [
     "a variable that is nothing like a known one",
     { env: { HOLDFAST_AUTHENTICATION: "on" } },
-    /^HOLDFAST_AUTHENTICATION is not .* Known names: HOLDFAST_STORE, .*, HOLDFAST_CONFIG\.$/,
+    /^HOLDFAST_AUTHENTICATION is not .* Known names: HOLDFAST_STORE, .*, HOLDFAST_CONFIG, HOLDFAST_TOKEN\.$/,
   ],
   ["a limit at the top", json({ body: "1mb" }), /body is not an option\. Did you mean "limits\.body"\?/],
   [
@@ -306,6 +317,7 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
     { env: { HOLDFAST_PORT: "abc" } },
     /HOLDFAST_PORT must be a whole number/,
   ],
+  ["a console that is neither", { flags: { console: "off" } }, /--console must be true or false/],
   ["a prefix without a slash", json({ prefix: "api" }), /prefix must be "\/" or a path/],
   ["a prefix with an empty segment", json({ prefix: "/a//b" }), /prefix must be "\/" or a path/],
   ["a prefix with a dot segment", json({ prefix: "/a/../b" }), /prefix must be "\/" or a path/],
@@ -428,7 +440,7 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   ],
 ];
 
-/** What a schema may hold in JavaScript and not in JSON, and what is said of it. */
+/** Values that a schema can contain in JavaScript but not in JSON, and their messages. */
 const notJson: [written: string, said: string][] = [
   ["NaN", "is NaN, which is not a JSON value"],
   ["-Infinity", "is -Infinity, which is not a JSON value"],
@@ -472,7 +484,7 @@ test("other programs' variables, and those of our tests, are none of its busines
 });
 
 describe("the program does not start with", () => {
-  for (const [what, given, line] of mistakes) {
+  for (const [what, given, line] of errors) {
     test(`${what}, and says so in one line`, async () => {
       await assert.rejects(load(given), (error) => {
         assert.ok(error instanceof StartError, String((error as Error).stack));
@@ -609,6 +621,30 @@ describe("the program does not start with", () => {
     const { config } = await fromFile({ requireTls: true, trustProxy: ["10.0.0.0/8", "::1"] });
     assert.deepEqual(config.http.trustProxy, ["10.0.0.0/8", "::1"]);
     assert.equal(config.http.requireTls, true);
+  });
+
+  test("metrics at no place, at two places, or where no caller could read them", async () => {
+    const placeOf = async (metrics: unknown) => (await fromFile({ metrics })).config.metrics;
+    assert.equal((await load()).config.metrics, undefined);
+    assert.equal(await placeOf("administrators"), "administrators");
+    assert.deepEqual(await placeOf(9464), { host: "127.0.0.1", port: 9464 });
+    assert.deepEqual(await placeOf("0.0.0.0:0"), { host: "0.0.0.0", port: 0 });
+    assert.deepEqual(await placeOf("[::1]:9464"), { host: "::1", port: 9464 });
+    const { config } = await load({ env: { HOLDFAST_METRICS: "localhost:1" }, flags: { metrics: "2" } });
+    assert.deepEqual(config.metrics, { host: "127.0.0.1", port: 2 });
+    for (const metrics of [true, "admins", "", 65_536, -1, 1.5, "::1:9464", "[x]:1", "a:b", "http://h:1", {}])
+      await assert.rejects(fromFile({ metrics }), /metrics must be "administrators", a port such as 9464/);
+    await assert.rejects(
+      fromFile({ metrics: 3000 }),
+      /metrics: the service itself listens on 127\.0\.0\.1:3000\. Choose another port/,
+    );
+    await assert.rejects(
+      fromFile({ metrics: "administrators", auth: { keys: true } }),
+      /metrics: no caller could read them, because the service has no administrators\. Add auth\.administrators/,
+    );
+    const auth = { keys: true, administrators: { role: "ops" } };
+    const guarded = (await fromFile({ metrics: "administrators", auth })).config;
+    assert.equal(guarded.http.metrics, true);
   });
 
   test("a host beyond this machine, unless that is asked for", async () => {

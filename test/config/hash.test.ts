@@ -1,4 +1,4 @@
-/** The part of a list's ETag that stands for the configuration: a client must not keep a list across a change of it. */
+/** The part of the ETag of a list that identifies the configuration. A changed configuration must change the ETag. */
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** Copies that do not come to their end at once. */
+/** Interrupted copies. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,7 +17,7 @@ import { askEach, copy, copyPages, copyUntil, refusal } from "./run.ts";
 
 const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-/** Runs the program and gives what it says; `undefined` when it was killed. */
+/** Runs the program and returns its output; `undefined` if it was killed. */
 async function runProgram(from: StoreAddress, to: StoreAddress, kill: { pages: number; ms: number }) {
   const args = [JSON.stringify(from), JSON.stringify(to), String(kill.pages), String(kill.ms)];
   const child = spawn(process.execPath, [join(import.meta.dirname, "program.ts"), ...args], {

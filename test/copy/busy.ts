@@ -4,6 +4,7 @@ import type { ApiKey } from "../../src/store/keys.ts";
 import { openStore, type StoreAddress } from "../../src/store/open.ts";
 import type { CollectionRecord } from "../../src/store/record.ts";
 import type { Store } from "../../src/store/store.ts";
+import { declaration } from "../store/contract/fixture.ts";
 import { bringAbout, runClients } from "../store/contract/model/clients.ts";
 import { begin, declarations, plans } from "../store/contract/model/plans.ts";
 
@@ -16,7 +17,7 @@ const notes: CollectionRecord = {
   unique: [{ path: ["mark"], ignoreCase: true }],
   timestamps: true,
 };
-const long: CollectionRecord = { name: "long", idKind: "uuid", schema: undefined, indexes: [], search: [] };
+const long = declaration("long");
 const empty: CollectionRecord = { ...long, name: "empty", search: [["a"]] };
 
 const strange = fc
@@ -58,7 +59,7 @@ export async function makeBusy(address: StoreAddress, seed: number): Promise<voi
   await importLong(store);
   await changeLong(store);
   for (const n of [1, 2, 3]) await store.keys.add(key(n));
-  await store.keys.end("hf_3", { revokedAt: 77 });
+  await store.keys.invalidate("hf_3", { revokedAt: 77 });
   await store.keys.noteUse("hf_2", 88);
   await store.close();
 }

@@ -22,7 +22,7 @@ export async function observe(store: Store): Promise<object> {
   };
 }
 
-/** What is brief is of use only without the answer. */
+/** A receipt needs `brief` only without its response. */
 async function observeReceipt(store: Store, key: string) {
   const { brief, ...receipt } = (await store.receipt(key, begin)) ?? { answer: undefined };
   return receipt.answer === undefined ? { ...receipt, brief } : receipt;

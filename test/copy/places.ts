@@ -1,4 +1,4 @@
-/** Where a store may be: in a file of its own, or in a database of its own. */
+/** The places of stores: a file or a database. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Copies as it is told, and kills itself a moment after it has asked its source for so many pages. */
+/** Copies a store, and kills itself soon after it has requested a number of pages from its source. */
 import { setTimeout as pass } from "node:timers/promises";
 import type { StoreAddress } from "../../src/store/open.ts";
 import { copy } from "./run.ts";

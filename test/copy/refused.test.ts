@@ -1,4 +1,4 @@
-/** What is not copied, or not copied to. */
+/** Refused sources and targets of copies. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openKeys, openStore, type StoreAddress } from "../../src/store/open.ts";
@@ -33,7 +33,7 @@ for (const from of ["sqlite", "postgres"] as const)
     await below.close();
     const older = refusal(/was last used by an older version of Holdfast/);
     await assert.rejects(copy(source, target), older);
-    // A database may be a standby, where nobody writes; a file is always one's own.
+    // A database can be a read-only standby. A file is always writable.
     if (from === "postgres") await assert.rejects(reached(source), older);
     await (await openStore(source)).close();
     await copy(source, target);

@@ -41,7 +41,7 @@ export async function askEach<T>(
   return answers;
 }
 
-/** Copies so many pages and breaks off then. */
+/** Copies this many pages, and then interrupts the copy. */
 export async function copyPages(from: StoreAddress, to: StoreAddress, pages: number): Promise<void> {
   const controller = new AbortController();
   let left = pages;
@@ -65,7 +65,7 @@ export async function copyUntil(from: StoreAddress, to: StoreAddress, part: Copy
   });
 }
 
-/** Takes an error that tells the person who copies something in these words. */
+/** Accepts an error for the user with this text. */
 export const refusal = (words: RegExp) => (error: unknown) => {
   assert.ok(error instanceof StartError, String(error));
   assert.match(error.message, words);

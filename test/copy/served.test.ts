@@ -4,11 +4,12 @@ import { test } from "node:test";
 import { Problem } from "../../src/errors.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
+import { declaration } from "../store/contract/fixture.ts";
 import { makeBusy } from "./busy.ts";
 import { makePlace } from "./places.ts";
 import { copy } from "./run.ts";
 
-const own = { name: "own", idKind: "uuid", schema: undefined, indexes: [], search: [] } as const;
+const own = declaration("own");
 
 test("an instance that serves a database while it is copied into sees nothing of it and writes nothing, until all is there", async (t) => {
   const [from, to] = [await makePlace(t, "sqlite"), await makePlace(t, "postgres")];

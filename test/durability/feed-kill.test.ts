@@ -1,12 +1,13 @@
 /** Subscribers that follow while the service or the database is killed miss nothing. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as pass } from "node:timers/promises";
 import { readEventStream } from "../changes/read-stream.ts";
 import type { CloudEvent } from "../http/follow.ts";
+import { startReceiver } from "../http/webhooks/receiver.ts";
 import { type PostgresServer, startPostgres } from "../postgres/server.ts";
 import { until } from "../until.ts";
 import { createClient, end, type Program, startStore } from "./program.ts";
@@ -21,13 +22,15 @@ class World {
   isOver = false;
   readonly confirmed = new Map<string, number>();
   readonly #address: string;
+  readonly #flags: readonly string[];
 
-  constructor(address: string) {
+  constructor(address: string, flags: readonly string[]) {
     this.#address = address;
+    this.#flags = flags;
   }
 
   async start(): Promise<void> {
-    this.program = await startStore(this.#address);
+    this.program = await startStore(this.#address, this.#flags);
   }
 
   async kill(): Promise<void> {
@@ -60,7 +63,7 @@ class World {
     }
   }
 
-  /** Follows until the event of a resource has come. Gives all events that came, repetitions too. */
+  /** Follows until the event of a resource arrives. Returns all events, including repeated ones. */
   async follow(last: () => string | undefined): Promise<CloudEvent[]> {
     const events: CloudEvent[] = [];
     let position: string | undefined;
@@ -97,14 +100,22 @@ class World {
   }
 }
 
+/** How to start the program, and what to do before the first write. */
+interface Setting {
+  flags?: readonly string[];
+  onStart?: (program: Program) => Promise<void>;
+}
+
 async function proveWith(
   t: TestContext,
   address: string,
   disturb: (world: World, n: number) => Promise<void>,
-) {
-  const world = new World(address);
+  { flags = [], onStart = async () => {} }: Setting = {},
+): Promise<World> {
+  const world = new World(address, flags);
   t.after(() => world.kill());
   await world.start();
+  await onStart(world.program as Program);
   let last: string | undefined;
   /** The last event comes after its id is known: it is that of a change. */
   const followers = Array.from({ length: subscribers }, () => world.follow(() => last));
@@ -129,11 +140,15 @@ async function proveWith(
   client.close();
   for (const events of await Promise.all(followers)) requireAll(events, world.confirmed);
   t.diagnostic(`${world.confirmed.size} resources, ${kills} kills, ${subscribers} subscribers`);
+  return world;
 }
 
 /** Nothing confirmed is missing, versions come in order, and a repetition is the same event. */
-function requireAll(events: readonly CloudEvent[], confirmed: ReadonlyMap<string, number>): void {
-  const byId = new Map<string, CloudEvent>();
+function requireAll(
+  events: readonly Pick<CloudEvent, "id" | "type" | "subject" | "version">[],
+  confirmed: ReadonlyMap<string, number>,
+): void {
+  const byId = new Map<string, object>();
   const versions = new Map<string, number[]>();
   for (const event of events) {
     assert.notEqual(event.type, "holdfast.resync");
@@ -179,4 +194,42 @@ test("PostgreSQL crashes, and the service is killed, under writers and subscribe
       await world.start();
     }
   });
+});
+
+test("PostgreSQL is killed (-9) under writers, subscribers and a webhook: no event is missing", async (t) => {
+  const server: PostgresServer = await startPostgres(["fsync=on"]);
+  t.after(() => server.remove());
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-feed-kill-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const config = join(folder, "holdfast.config.json");
+  await writeFile(config, JSON.stringify({ webhooks: { allow: ["127.0.0.0/8"] } }));
+  const receiver = await startReceiver();
+  t.after(() => receiver.close());
+  const onStart = async ({ port }: Program) => {
+    const client = createClient(port);
+    const made = await client.send("POST", "/_webhooks", { url: receiver.url, collections: ["things"] });
+    assert.equal(made?.status, 201, made?.text ?? "no response");
+    client.close();
+  };
+  const kill = async () => {
+    await server.stop("kill");
+    await server.start();
+  };
+  const { confirmed } = await proveWith(t, server.url, kill, { flags: ["--config", config], onStart });
+  const delivered = () => {
+    const seen = new Map(receiver.received.map(({ event }) => [event.id, event] as const));
+    const counts = new Map<string, number>();
+    for (const { subject } of seen.values()) counts.set(subject, (counts.get(subject) ?? 0) + 1);
+    return counts;
+  };
+  await until("every confirmed change is delivered", () => {
+    const counts = delivered();
+    return [...confirmed].every(([id, version]) => (counts.get(id) ?? 0) >= version);
+  });
+  requireAll(
+    receiver.received.map(({ event }) => event),
+    confirmed,
+  );
+  const ids = new Set(receiver.received.map(({ id }) => id));
+  t.diagnostic(`${receiver.received.length} deliveries of ${ids.size} events`);
 });

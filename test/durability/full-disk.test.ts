@@ -35,7 +35,7 @@ test("a write is in doubt when its commit is in the log and the index of the log
   assert.ok(n > 10 && n < 100, `the index could not grow at write ${n}`);
 
   await end(program, "SIGKILL");
-  reader.close(); // so that the next who opens the store reads the log anew
+  reader.close(); // so that the next program that opens the store reads the log again
   const again = await startProgram(store);
   t.after(() => end(again, "SIGTERM"));
   const found = createClient(again.port);

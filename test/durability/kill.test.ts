@@ -12,7 +12,7 @@ import { createClient, end, startProgram } from "./program.ts";
 const kills = Number(process.env.HOLDFAST_KILLS ?? 4);
 const clients = 32;
 
-/** What a resource may be: what was acknowledged, or what a write without an answer would have made of it. */
+/** The possible states of a resource: the acknowledged state, or the state after a write without a response. */
 type Expectation = { acknowledged: State; attempted?: State };
 type State = { turn: number; pad: string } | "absent";
 
@@ -21,7 +21,7 @@ const textOf = (id: string, state: State) =>
 
 const stateFor = (turn: number): State & object => ({ turn, pad: "x".repeat(turn % 700) });
 
-/** Writes to resources of its own until the service is gone, and keeps account of each. */
+/** Writes to its own resources until the service ends, and records each write. */
 async function writeUntilGone(port: number, account: Map<string, Expectation>): Promise<void> {
   const client = createClient(port);
   const own: string[] = [];

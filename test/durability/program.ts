@@ -1,11 +1,11 @@
-/** The service as a program of its own that tests may trace and kill. */
+/** Runs the service as a separate program that tests can trace and kill. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** A running program, and where it listens. */
+/** A running program, and its port. */
 export interface Program {
   child: ChildProcess;
   port: number;
@@ -32,9 +32,14 @@ export function startStore(address: string, flags: readonly string[] = []): Prom
   return start([...node, "bin/holdfast.js", "serve", "--port", "0", "--store", address, ...flags]);
 }
 
-/** Starts the same service with a relaxed store, which the program itself does not offer. */
+/** Starts the service with a relaxed store. The program itself has no option for this. */
 export function startRelaxedProgram(store: string, wrapper: readonly string[] = []): Promise<Program> {
   return start([...wrapper, ...node, "test/durability/relaxed-server.ts", store]);
+}
+
+/** Starts a program of the tests that prints its address like the service. */
+export function startScript(file: string, args: readonly string[]): Promise<Program> {
+  return start([...node, file, ...args]);
 }
 
 async function start([command = "", ...args]: string[]): Promise<Program> {
@@ -46,22 +51,22 @@ async function start([command = "", ...args]: string[]): Promise<Program> {
   throw new Error(`the service did not start: exit code ${child.exitCode}`);
 }
 
-/** What is there for the tests, the program would not know. */
+/** The environment without the variables of tests, which the program refuses. */
 function ownEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("HOLDFAST_")));
 }
 
-/** Ends a program with a signal and waits until it is gone. */
+/** Ends a program with a signal, and waits until its process has ended. */
 export async function end({ child }: Program, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill(signal);
   await once(child, "exit");
 }
 
-/** What came back; `undefined` where the connection ended first. */
+/** A response; `undefined` if the connection ended first. */
 export type Answer = { status: number; headers: IncomingHttpHeaders; text: string } | undefined;
 
-/** A client with connections of its own. */
+/** A client with its own connections. */
 export function createClient(port: number): {
   send(method: string, path: string, body?: unknown, more?: Record<string, string>): Promise<Answer>;
   close(): void;

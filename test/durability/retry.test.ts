@@ -50,7 +50,7 @@ test("killed between commit and answer, the service answers the retry as it woul
   const client = createClient(program.port);
   t.after(() => client.close());
   t.after(() => end(program, "SIGKILL"));
-  await client.send("POST", "/things", { n: 0 }); // begins the log, which takes a flush of its own
+  await client.send("POST", "/things", { n: 0 }); // starts the log, which needs a separate flush
   const logged = () => statSync(`${store}-wal`, { bigint: true });
   const { mtimeNs, size } = logged();
   const unanswered = client.send("POST", "/things", { n: 1 }, keyed("k"));
@@ -82,7 +82,7 @@ test("after a kill before the flush, the log is flushed before a retry gets the 
   const client = createClient(killed.port);
   t.after(() => client.close());
   t.after(() => end(killed, "SIGKILL"));
-  await client.send("POST", "/things", { n: 0 }); // begins the log, which takes a flush of its own
+  await client.send("POST", "/things", { n: 0 }); // starts the log, which needs a separate flush
   const unanswered = client.send("POST", "/things", { n: 1 }, keyed("k"));
   const hasCommit = () => readFileSync(`${store}-wal`).includes('"n":1}');
   await until("the commit is in the log", hasCommit);

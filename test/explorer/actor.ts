@@ -14,7 +14,7 @@ export type State = ReadonlyMap<string, Fields>;
 /** How long the texts of resources are: mostly short, or each of several pages, so that the log soon has 1,000 pages. */
 export type TextLength = "mixed" | "long";
 
-/** What a client sent, and which responses it got. Requests are numbered from 0. */
+/** The requests and responses of a client. Requests are numbered from 0. */
 export interface ClientLog {
   client: string;
   /** The resources after each request; the first entry is before any request. */

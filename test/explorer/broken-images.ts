@@ -17,7 +17,7 @@ const isNoBase = (collection: number) =>
 const lastWithoutDifference = (collection: number) =>
   `key = (select max(key) from resources_${collection} where ${isNoBase(collection)})`;
 
-/** What is done to a good store, and what the judge says of it. Collection 1 is `authors`, 2 is `books`. */
+/** Damage to a good store, and the expected faults. Collection 1 is `authors`, and collection 2 is `books`. */
 export const breaks: readonly { what: string; sql: string; fault: RegExp }[] = [
   {
     what: "a resource is lost",
@@ -111,7 +111,7 @@ export const breaks: readonly { what: string; sql: string; fault: RegExp }[] = [
   },
 ];
 
-/** What the judge says of the last image of a session, and of the same image after `sql`. */
+/** The faults in the last image of a session, and in the same image after `sql`. */
 export async function judgeBroken(
   { events, clients }: Recording,
   { sql, folder }: { sql: string; folder: string },

@@ -1,24 +1,24 @@
 /**
- * What a disk holds after the power fails. The model is fed with the writes and flushes of a program and gives images: what may be
- * found in the folder afterwards. A sector that was written and not flushed may hold what it held at any moment since its last
- * flush, whatever the others hold. So may a file's length, and the names in the folder.
+ * A model of a disk whose power can fail. It receives the writes and flushes of a program, and returns images: possible contents
+ * of the folder after the failure. A sector that was not flushed can have any content that it had since its last flush,
+ * independently of the other sectors. The same is true of the length of a file and of the names in the folder.
  */
 
 import type { Random } from "./random.ts";
 
-/** One thing that happened to a file. `name` is its name in the folder. */
+/** One event of a file. `name` is its name in the folder. */
 export type Step =
   /** The file is opened, and created if it does not exist. */
   | { kind: "create"; name: string }
   | { kind: "remove"; name: string }
   | { kind: "write"; name: string; offset: number; bytes: Buffer; end: number }
   | { kind: "truncate"; name: string; length: number; end: number }
-  /** What had ended before `covers` is on the disk. */
+  /** Everything that ended before `covers` is on the disk. */
   | { kind: "flush"; name: string; covers: number }
   /** The same for the names in the folder. */
   | { kind: "flush names"; covers: number };
 
-/** How much of what was not flushed is on the disk. */
+/** Which changes that were not flushed are on the disk. */
 export type Survival = "nothing" | "everything" | "some writes" | "some sectors" | "lengths only";
 
 export const survivals: readonly Survival[] = [
@@ -32,16 +32,16 @@ export const survivals: readonly Survival[] = [
 const sectorSize = 512;
 
 interface Change {
-  /** When it had happened. */
+  /** The time after the change. */
   at: number;
   offset: number;
-  /** What was written; a truncation writes nothing and sets the length. */
+  /** The written bytes. A truncation writes nothing and sets the length. */
   bytes: Buffer;
-  /** The file's length afterwards. */
+  /** The length of the file afterwards. */
   length: number;
 }
 
-/** A file by whatever name, or none. */
+/** A file, independent of its name. */
 class File {
   #durable: Buffer = Buffer.alloc(0);
   #pending: Change[] = [];
@@ -58,7 +58,7 @@ class File {
     this.#pending.push({ at, offset: length, bytes: Buffer.alloc(0), length });
   }
 
-  /** What happened until then is on the disk. */
+  /** Marks everything before this time as on the disk. */
   flush(covers: number): void {
     const covered = this.#pending.filter(({ at }) => at < covers);
     this.#pending = this.#pending.filter(({ at }) => at >= covers);
@@ -81,7 +81,7 @@ class File {
     }
   }
 
-  /** Each sector as it was after some of the changes to it. */
+  /** An image in which each sector has some of its changes. */
   #mixed(survival: "some writes" | "some sectors", random: Random): Buffer {
     const moments = new Map<number, number>();
     for (const [index, change] of this.#pending.entries()) {
@@ -126,20 +126,20 @@ function writePart(image: Buffer, { offset, bytes }: Change, sector: number): vo
   bytes.copy(image, begin, begin - offset, end - offset);
 }
 
-/** A name was given to a file, or taken from it. */
+/** A name that a file received or lost. */
 interface Naming {
   at: number;
   name: string;
   file: File | undefined;
 }
 
-/** A folder on a disk whose power may fail after each step. */
+/** A folder on a disk whose power can fail after each step. */
 export class Disk {
   readonly #files = new Map<string, File>();
   readonly #durableNames = new Map<string, File>();
   #pendingNames: Naming[] = [];
 
-  /** Takes what happened next; `at` counts upwards. */
+  /** Applies the next step. `at` increases. */
   apply(at: number, step: Step): void {
     switch (step.kind) {
       case "create":
@@ -164,7 +164,7 @@ export class Disk {
     }
   }
 
-  /** What may be on the disk if the power fails now. */
+  /** A possible content of the disk if the power fails now. */
   image(survival: Survival, random: Random): Map<string, Buffer> {
     return new Map(
       [...this.#namesAfter(survival, random)].map(([name, file]) => [name, file.image(survival, random)]),

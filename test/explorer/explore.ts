@@ -1,4 +1,4 @@
-/** Cuts the power at every point of a session, many times, and judges what is left. */
+/** Simulates power failures at every point of a session, and checks the images of the disk after them. */
 import { crc32 } from "node:zlib";
 import { numberOf } from "./actor.ts";
 import { Disk, type Survival, survivals } from "./disk.ts";
@@ -6,7 +6,7 @@ import { type Acknowledged, Judge } from "./judge.ts";
 import { type Random, randomOf } from "./random.ts";
 import type { Recording } from "./recording.ts";
 
-/** An image that is not what it must be. */
+/** An image with a fault. */
 export interface BadImage {
   /** The event before the power cut; for a wrong response, the last event. */
   at: number;
@@ -14,9 +14,9 @@ export interface BadImage {
   faults: readonly string[];
 }
 
-/** What an exploration found. */
+/** The result of an exploration. */
 export interface Findings {
-  /** Images that were opened and judged. Equal ones are judged once. */
+  /** The number of images that were opened and checked. Equal images are checked once. */
   images: number;
   bad: BadImage[];
 }
@@ -24,15 +24,15 @@ export interface Findings {
 /** How a recording is explored. The same recording, seed and number of images always give the same findings. */
 export interface Exploration {
   seed: number;
-  /** About so many images, spread over the whole session. Each response adds the image right after it. */
+  /** The approximate number of images, spread over the whole session. Each response adds the image directly after it. */
   images: number;
-  /** Where images are written, one in the place of the other. */
+  /** The folder for images. Each one replaces the previous one. */
   folder: string;
   /** Whether the first bad image ends the exploration. @default false */
   isOverAtFirst?: boolean;
 }
 
-/** Explores a recording. Throws between two images when the signal aborts. */
+/** Explores a recording. Throws between two images if the signal is aborted. */
 export async function explore(
   { events, clients }: Recording,
   { seed, images, folder, isOverAtFirst = false }: Exploration,
@@ -54,7 +54,7 @@ export async function explore(
       for (const [client, count] of acknowledged)
         acknowledged.set(client, Math.max(count, (numberOf(event.answered, client) ?? -1) + 1));
     for (const survival of shuffled(survivals, random)) {
-      // An unflushed write is lost only before the next flush, so the cut right after each response is judged.
+      // An unflushed write is lost only before the next flush, so the failure directly after each response is checked.
       const isAfterResponse = "answered" in event && survival === "nothing";
       if (!isAfterResponse && findings.images >= share * (index + 1)) continue;
       const image = disk.image(survival, random);
@@ -72,7 +72,7 @@ export async function explore(
   return findings;
 }
 
-/** Equal for equal images of equal moments. */
+/** A text that is equal for equal images at equal moments. */
 function printOf(image: ReadonlyMap<string, Buffer>, acknowledged: Acknowledged): string {
   const files = [...image].map(([name, bytes]) => `${name} ${bytes.length} ${crc32(bytes)}`);
   return [...files, ...acknowledged.values()].join();

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { ClientLog, Fields, State } from "./actor.ts";
 import type { Contents } from "./judge-contents.ts";
 
-/** What is wrong for a client that got responses to its first `acknowledged` requests. */
+/** The faults for a client that received responses to its first `acknowledged` requests. */
 export function faultsOfClient(client: ClientLog, acknowledged: number, contents: Contents): string[] {
   const histories = historiesOf(client, contents);
   const found = new Map(
@@ -92,9 +92,9 @@ function faultsOfReceipts(
   return keys.flatMap((key, n) => {
     if (key === undefined) return [];
     const [, answer] = receipts.find(([kept]) => kept.includes(key)) ?? [];
-    const isThere = answer !== undefined;
-    if (isThere !== n < done) return [`${key} is ${isThere ? "there" : "lost"} after ${done} requests`];
-    if (!isThere || n >= acknowledged || bodies[n] === undefined) return [];
+    const exists = answer !== undefined;
+    if (exists !== n < done) return [`${key} is ${exists ? "there" : "lost"} after ${done} requests`];
+    if (!exists || n >= acknowledged || bodies[n] === undefined) return [];
     const { body } = JSON.parse(answer) as { body?: string };
     return body === bodies[n] ? [] : [`${key} has another response than the client got`];
   });

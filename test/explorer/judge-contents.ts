@@ -13,7 +13,7 @@ export interface Contents {
   collections: readonly Collection[];
   /** Key and stored response. */
   receipts: readonly (readonly [key: string, answer: string])[];
-  /** What the store counts, such as `receipts`. */
+  /** The counters of the store, such as `receipts`. */
   totals: Readonly<Record<string, number>>;
   /** `JSON.parse` for a resource, once for each text: most images have the same texts. */
   parse: Parse;
@@ -25,7 +25,7 @@ export interface Collection extends NumberedCollection {
   changes: readonly LoggedChange[];
   sequence: number;
   count: number;
-  /** The next integer id that the store gives. */
+  /** The next integer id. */
   nextId: number | undefined;
   /** The text of a version, from the history. */
   textOf(id: string, version: number): string | undefined;
@@ -33,7 +33,7 @@ export interface Collection extends NumberedCollection {
   find(word: string, limit: number): Page;
 }
 
-/** What the store says in one place and not in another. */
+/** The contradictions inside a store. */
 export function faultsOfContents(contents: Contents): string[] {
   const { collections, receipts, totals, parse } = contents;
   const answers = receipts.reduce((total, [, answer]) => total + Buffer.byteLength(answer), 0);

@@ -1,4 +1,4 @@
-/** Opens an image of the disk with the code of the service, and holds it against what the clients were told. */
+/** Opens an image of the disk with the code of the service, and compares it with the responses that clients received. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -7,7 +7,7 @@ import { defaultHistory } from "../../src/store/history.ts";
 import { readCatalogue } from "../../src/store/sqlite/file/catalogue.ts";
 import { openForReading, prepareFile } from "../../src/store/sqlite/file/open-file.ts";
 import { readSecret } from "../../src/store/sqlite/file/secret.ts";
-import { Past } from "../../src/store/sqlite/read/past.ts";
+import { HistoryReader } from "../../src/store/sqlite/read/history-reader.ts";
 import { Reader } from "../../src/store/sqlite/read/reader.ts";
 import { Scans } from "../../src/store/sqlite/read/scan.ts";
 import { openWriter } from "../../src/store/sqlite/writer/open-writer.ts";
@@ -32,7 +32,7 @@ export class Judge {
     this.#folder = folder;
   }
 
-  /** What is wrong with an image. An empty list means that it is right. */
+  /** The faults of an image. Empty if it is right. */
   async faultsOf(image: ReadonlyMap<string, Buffer>, acknowledged: Acknowledged): Promise<string[]> {
     rmSync(this.#folder, { recursive: true, force: true });
     mkdirSync(this.#folder, { recursive: true });
@@ -83,7 +83,7 @@ async function readContents(
   writer: Writer,
 ): Promise<Omit<Contents, "parse">> {
   const reader = new Reader(database);
-  const past = new Past(database);
+  const history = new HistoryReader(database, reader);
   const scans = new Scans(path);
   const collections: Collection[] = [];
   for (const collection of readCatalogue(database).values()) {
@@ -95,9 +95,9 @@ async function readContents(
       ...collection,
       ...head,
       resources: await toArray(scans.scan(collection)),
-      changes: allChanges(past, collection),
+      changes: allChanges(history, collection),
       nextId: reserved?.kind === "reserved" ? reserved.first : undefined,
-      textOf: (id, version) => past.version(collection, id, version)?.text,
+      textOf: (id, version) => history.version(collection, id, version)?.text,
       find: (word, limit) => reader.page(collection, { words: [word], limit, count: true }),
     });
   }
@@ -128,11 +128,15 @@ function damageOf(path: string): string[] {
   }
 }
 
-function allChanges(past: Past, collection: Parameters<Past["changesAfter"]>[0]): LoggedChange[] {
+function allChanges(
+  history: HistoryReader,
+  collection: Parameters<HistoryReader["changesAfter"]>[0],
+): LoggedChange[] {
   const all: LoggedChange[] = [];
   for (;;) {
-    const slice = past.changesAfter(collection, all.at(-1)?.sequence ?? 0, Number.MAX_SAFE_INTEGER);
-    if (slice.length === 0) return all;
-    all.push(...slice);
+    const after = all.at(-1)?.sequence ?? 0;
+    const { changes } = history.changesAfter(collection, after, Number.MAX_SAFE_INTEGER);
+    if (changes.length === 0) return all;
+    all.push(...changes);
   }
 }

@@ -11,7 +11,7 @@ import { Disk } from "./disk.ts";
 import { randomOf } from "./random.ts";
 import { type Event, eventsOf, recordedCalls, recordingFlags } from "./trace.ts";
 
-/** The events of all lives of the service in order, and what the clients know. Plain data, which can be saved. */
+/** The events of all lives of the service in order, and the requests and responses of clients. Plain data that can be saved. */
 export interface Recording {
   events: readonly Event[];
   clients: readonly ClientLog[];
@@ -31,7 +31,7 @@ export interface Life {
   signal: "SIGKILL" | "SIGTERM";
 }
 
-/** What a session consists of. The seed decides the requests of each client. */
+/** The parts of a session. The seed decides the requests of each client. */
 export interface Session {
   seed: number;
   lives: readonly Life[];
@@ -161,7 +161,7 @@ function hasHappened(event: Event, place: string): boolean {
 /** The trace lacks a call. strace can lose the last call of a thread that is killed. */
 export class IncompleteRecording extends Error {}
 
-/** Throws IncompleteRecording if the files are not what the recorded calls make of them. */
+/** Throws IncompleteRecording if the files differ from the result of the recorded calls. */
 function requireComplete(disk: Disk, place: string): void {
   const image = disk.image("everything", Math.random);
   for (const name of [storeName, logName]) {

@@ -11,7 +11,7 @@ export interface Saved {
   exploration: Omit<Exploration, "folder">;
 }
 
-/** Saves a recording below `test-results`. Returns what was bad, and the command that repeats the exploration. */
+/** Saves a recording below `test-results`. Returns a text with the faults, and the command that repeats the exploration. */
 export function saveBad(saved: Saved, { images, bad }: Findings): string {
   const { seed } = saved.exploration;
   const path = join("test-results", `explorer-seed-${seed}.recording`);

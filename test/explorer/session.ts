@@ -1,4 +1,4 @@
-/** One session from its recording to its judgement. */
+/** One session: records it, and explores the recording. */
 import { existsSync, statfsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { randomOf } from "./random.ts";
 import { IncompleteRecording, type Life, type Recording, record, type Session } from "./recording.ts";
 import type { Sabotage } from "./sabotage.ts";
 
-/** Memory, if the system has such a folder with enough space. */
+/** The folder for images: in memory, if the system has such a folder with enough space. */
 function placeOfImages(): string {
   const memory = "/dev/shm";
   if (!existsSync(memory)) return tmpdir();
@@ -22,7 +22,7 @@ const maxRecordings = 3;
 
 /** How a session is recorded. */
 interface HowToRecord {
-  /** The fault of a copy of the program. @default the program as it is */
+  /** The fault of a copy of the program. @default the unchanged program */
   sabotage?: Sabotage;
   /** When it aborts, no recording starts: `recordSession` throws. */
   signal?: AbortSignal | undefined;

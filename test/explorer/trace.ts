@@ -1,4 +1,4 @@
-/** What a traced program did to the files of one folder, and what it answered, in the order in which it happened. */
+/** Reads the trace of a program: its changes to the files of one folder and its responses, in order. */
 import { basename, dirname } from "node:path";
 import type { Step } from "./disk.ts";
 
@@ -28,8 +28,8 @@ interface Call {
 }
 
 /**
- * Reads a trace. Of the files only those in `folder` count whose name `isData`. Throws Error at a call that changes such a file in a
- * way that the model of the disk does not know.
+ * Reads a trace. Only files in `folder` whose name `isData` count. Throws Error for a call that changes such a file in a way that
+ * the model of the disk does not know.
  */
 export function eventsOf(trace: string, folder: string, isData: (name: string) => boolean): Event[] {
   const events: Event[] = [];
@@ -109,7 +109,7 @@ function stepOf({ name: call, args, begin, end }: Call, name: string): Step | un
   }
 }
 
-/** The answer whose beginning is written; `undefined` for anything else that is written. */
+/** The response that a write begins; `undefined` for any other write. */
 function answerOf(args: string): { answered: string; status: number } | undefined {
   if (!args.includes(httpInHex)) return undefined;
   const text = Buffer.concat(textsOf(args)).toString("latin1");

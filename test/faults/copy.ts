@@ -1,6 +1,6 @@
 /** Copies of this project with a fault, for the proofs that the tests and the explorer notice faults. */
 import { globSync, readFileSync, writeFileSync } from "node:fs";
-import { lstat, mkdir, readdir, readlink, symlink } from "node:fs/promises";
+import { chmod, lstat, mkdir, readdir, readlink, symlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { copyProject } from "../project.ts";
 
@@ -13,6 +13,7 @@ type Sources = ReadonlyMap<string, string>;
 /** Puts a copy of this project into `folder`. It uses the installed packages of this checkout, but its own workspaces. */
 export async function copyRunnable(folder: string): Promise<void> {
   await copyProject(folder);
+  await chmod(folder, 0o755); // some tests run programs as another user
   await mkdir(join(folder, "node_modules"));
   for (const name of await readdir("node_modules")) {
     const installed = join("node_modules", name);

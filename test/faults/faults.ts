@@ -4,8 +4,11 @@ import { accessFaults } from "./rooms/access.ts";
 import { changesFaults } from "./rooms/changes.ts";
 import { commandFaults } from "./rooms/commands.ts";
 import { dataFaults } from "./rooms/data.ts";
+import { figuresFaults } from "./rooms/figures.ts";
 import { httpFaults } from "./rooms/http.ts";
+import { observationFaults } from "./rooms/observation.ts";
 import { postgresFaults } from "./rooms/postgres.ts";
+import { relatedFaults } from "./rooms/related.ts";
 import { storeFaults } from "./rooms/store.ts";
 
 /** A fault that a developer could make. */
@@ -26,6 +29,9 @@ export const faults: readonly Fault[] = [
   ...changesFaults,
   ...commandFaults,
   ...httpFaults,
+  ...figuresFaults,
+  ...relatedFaults,
   ...storeFaults,
   ...postgresFaults,
+  ...observationFaults,
 ];

@@ -20,7 +20,7 @@ interface Noticed {
 }
 
 /**
- * Gives whether a test notices each fault. What was noticed with the same sources counts, whenever that was. When the signal aborts,
+ * Returns whether a test notices each fault. What was noticed with the same sources counts, whenever that was. When the signal aborts,
  * it throws before the next fault.
  */
 export async function proveFaultsNoticed(signal: AbortSignal): Promise<boolean> {

@@ -2,10 +2,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** What has not ended after so long hangs, in milliseconds: a busy machine needs a few minutes for the longest test file. */
+/** A test file that runs longer than this hangs. In milliseconds: a busy machine needs minutes for the longest test file. */
 const ceilingMs = 900_000;
 
-/** What a test file came to. */
+/** The result of a test file. */
 export type End = "passes" | "fails" | "hangs";
 
 const signals = ["SIGINT", "SIGTERM"] as const;

@@ -35,7 +35,7 @@ function copyOf(packages: string): string {
 
 const isOffline = /npm error code (?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|ETIMEDOUT|ENOTCACHED)/;
 
-/** Clones the last commit, or the files where there is no repository, and starts the service; or says why it cannot. */
+/** Clones the last commit, or copies the files without a repository, and starts the service. Returns the reason if it cannot. */
 export async function setUpClone(t: TestContext): Promise<Clone | { why: string }> {
   const path = join(await folder(t), "holdfast");
   const started = performance.now();
@@ -53,7 +53,7 @@ export async function setUpClone(t: TestContext): Promise<Clone | { why: string 
   }
 }
 
-/** Gives what a reader of the result should know. */
+/** The facts that a reader of the result should know. */
 async function cloneTo(path: string): Promise<string | undefined> {
   const git = async (...args: string[]) => (await promisify(execFile)("git", args)).stdout;
   try {

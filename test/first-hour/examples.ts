@@ -1,4 +1,4 @@
-/** Runs each example by the commands of its own first lines, in a clone that was set up. */
+/** Runs each example with the commands in its first lines, in a prepared clone. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -16,7 +16,7 @@ interface Started {
 
 type Check = (t: TestContext, commands: string[], clone: Started) => Promise<void>;
 
-/** What each example comes to. */
+/** The expected result of each example. */
 const examples: Readonly<Record<string, Check>> = {
   "curl.sh": checkCurl,
   "react-admin.ts": checkReactAdmin,
@@ -26,7 +26,7 @@ const examples: Readonly<Record<string, Check>> = {
   "demo/demo.ts": checkDemo,
 };
 
-/** Runs all of them, each in a test of its own. */
+/** Runs all examples, each in its own test. */
 export async function runExamples(t: TestContext, clone: Started): Promise<void> {
   for (const [name, check] of Object.entries(examples))
     await t.test(`the example ${name} does what it says`, async (t) => {

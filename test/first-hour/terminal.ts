@@ -1,28 +1,28 @@
-/** What a person does at a shell: types lines, and has a service run in another terminal. */
+/** A person at a shell: types lines, and runs a service in another terminal. */
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { TestContext } from "node:test";
 import { environmentOfTheMachine } from "../commands/stranger.ts";
 
-/** Only the port is not the one that pages name: each program takes a free one. */
+/** The environment. Only the port differs from the pages: each program uses a free one. */
 const env = { ...environmentOfTheMachine(), HOLDFAST_PORT: "0", PORT: "0" };
-/** Stands behind what a line has written, with its exit code. */
+/** The mark after the output of a line, before its exit code. */
 const mark = "=== done:";
 
-/** How long one line may take at most, `npm ci` on a busy machine among them. */
+/** The longest time of one line, such as `npm ci` on a busy machine. */
 const longestLineMs = 600_000;
 
 /** A shell that keeps its folder and its variables from one line to the next. */
 export class Terminal {
   readonly #shell: Shell;
 
-  /** It is killed when the test ends, with everything that it has started. */
+  /** The shell and everything that it has started is killed when the test ends. */
   constructor(t: TestContext, cwd: string) {
     this.#shell = new Shell(t, ["--noprofile", "--norc"], cwd);
   }
 
-  /** Gives what the line writes, without npm's own warnings. Throws where its exit code is not 0. */
+  /** Runs a line. Returns its output without the warnings of npm. Throws if its exit code is not 0. */
   async type(line: string): Promise<string> {
     this.#shell.output = "";
     this.#shell.write(`{ ${line}\n} </dev/null 2>&1; printf "\\n${mark} $?\\n"\n`);
@@ -32,17 +32,17 @@ export class Terminal {
   }
 }
 
-/** A program that runs until Ctrl+C, and has said where it listens. */
+/** A program that runs until Ctrl+C and has printed its address. */
 export interface Served {
   /** Such as `http://127.0.0.1:49152`. */
   origin: string;
-  /** Waits until the output is like this. Throws with the output if the program ends first. */
+  /** Waits until the output matches the pattern. Throws with the output if the program ends first. */
   prints(pattern: RegExp): Promise<void>;
-  /** Presses Ctrl+C, and waits for the end of everything that was started. */
+  /** Presses Ctrl+C, and waits until everything that was started has ended. */
   stop(): Promise<void>;
 }
 
-/** Types a line that starts a service, after others that prepare it. Throws with its whole output where it ends instead. */
+/** Types lines, of which the last starts a service. Throws with the whole output if the program ends instead. */
 export async function serve(t: TestContext, cwd: string, lines: readonly string[]): Promise<Served> {
   const shell = new Shell(t, ["-c", `{ ${lines.join("\n")}\n} </dev/null 2>&1`], cwd);
   const address = /(http:\/\/(?:127\.0\.0\.1|localhost):\d+)[/\s]/;
@@ -54,7 +54,7 @@ export async function serve(t: TestContext, cwd: string, lines: readonly string[
   };
 }
 
-/** A shell with a process group of its own, as a terminal gives to what runs in it. */
+/** A shell with its own process group, as in a terminal. */
 class Shell {
   output = "";
   readonly #process: ChildProcess;
@@ -72,7 +72,7 @@ class Shell {
     this.#process.stdin?.write(text);
   }
 
-  /** Waits until the output is like this. Throws with the output where the shell ends before. */
+  /** Waits until the output matches the pattern. Throws with the output if the shell ends first. */
   async until(pattern: RegExp, what: string): Promise<RegExpExecArray> {
     let isOver = false;
     const signal = AbortSignal.timeout(longestLineMs);

@@ -1,4 +1,4 @@
-/** Does what a page of steps says, and nothing else: types its commands, writes its files, reads what is printed. */
+/** Follows the steps of a page exactly: types its commands, writes its files, and compares the output. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
@@ -41,7 +41,7 @@ class Reader {
     }
   }
 
-  /** Each command writes what is below it. The service runs in a terminal of its own. */
+  /** Each command prints the text below it. The service runs in another terminal. */
   async type(text: string): Promise<void> {
     for (const step of text.split(/^\$ /m).slice(1)) {
       const [command = "", ...expected] = step.trim().split("\n");

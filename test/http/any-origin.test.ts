@@ -1,12 +1,8 @@
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { check } from "./check.ts";
-import { type Service, startService } from "./service.ts";
+import { startServiceForFile } from "./service.ts";
 
-let service: Service;
-before(async () => {
-  service = await startService({ corsOrigins: ["*"] });
-});
-after(() => service.stop());
+const service = await startServiceForFile({ corsOrigins: ["*"] });
 
 test("where every origin may read, an answer says so and does not vary with the origin", async () => {
   const { path } = await service.create("topics", {});

@@ -80,7 +80,7 @@ async function read(name: string): Promise<Document> {
 }
 
 describe("the AsyncAPI document", () => {
-  // The host is not known, and the terms are for those who run the service to say.
+  // The document does not know the host and the terms of service.
   const notOurs = new Set([
     "asyncapi-latest-version",
     "asyncapi3-tags",

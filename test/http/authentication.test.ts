@@ -1,27 +1,25 @@
-/** Who gets in: what is answered with every kind of credential, and with none. */
+/** Authentication: the responses with every kind of credential, and without one. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { createKeyText, hashKey, prefixOf } from "../../src/access/api-key.ts";
 import type { ProblemCode } from "../../src/errors.ts";
 import { openKeys } from "../../src/store/open.ts";
 import { claimsAt, createPair, hmacTokenOf, settingsFor, tokenOf, unsignedToken } from "../access/issuer.ts";
 import { until } from "../until.ts";
 import { check } from "./check.ts";
-import { type Request, type Service, startService } from "./service.ts";
+import { type Request, startService, startServiceForFile } from "./service.ts";
 
 const pair = createPair("ES256");
 const rsa = createPair("RS256");
 const challenge = 'Bearer realm="api"';
 
-let service: Service;
-let key: string;
-before(async () => {
-  const jwt = settingsFor([pair, rsa]);
-  service = await startService({ auth: { keys: true, jwt }, corsOrigins: ["https://app.example.org"] });
-  key = await makeKey("lee");
+const jwt = settingsFor([pair, rsa]);
+const service = await startServiceForFile({
+  auth: { keys: true, jwt },
+  corsOrigins: ["https://app.example.org"],
 });
-after(() => service.stop());
+const key = await makeKey("lee");
 
 /** Makes a key as the command line does, beside the service. */
 async function makeKey(subject: string, ends: { expiresAt?: number } = {}): Promise<string> {
@@ -307,10 +305,10 @@ describe("somebody who is known", () => {
     const read = (credential: string) => service.send({ path: "/api/v1/topics", headers: as(credential) });
     assert.deepEqual([(await read(doomed)).status, (await read(short)).status], [200, 200]);
     const keys = await openKeys(service.store);
-    await keys.end(prefixOf(doomed), { revokedAt: Date.now() });
-    await keys.end(prefixOf(short), { expiresAt: Date.now() });
+    await keys.invalidate(prefixOf(doomed), { revokedAt: Date.now() });
+    await keys.invalidate(prefixOf(short), { expiresAt: Date.now() });
     await keys.close();
-    // How soon is a matter of `test/access/key-ring.test.ts`, which has a clock of its own.
+    // `test/access/key-ring.test.ts` tests the exact time with its own clock.
     await until("the revoked key is refused", async () => (await read(doomed)).status !== 200);
     await until("the expired key is refused", async () => (await read(short)).status !== 200);
     await refused(

@@ -9,7 +9,7 @@ interface Kept {
   attributes: Record<string, unknown>;
 }
 
-/** What the collection should hold, by id. */
+/** The expected resources of the collection, by id. */
 type Model = Map<string, Kept>;
 
 /** `target` is a place among the resources that there are, or among those that the batch has created before. */
@@ -59,10 +59,10 @@ function sendBatch(operations: unknown[]): Promise<Answer> {
   return service.send({ method: "POST", path: "/api/v1/_batch", content: { operations } });
 }
 
-/** The batch, and what the model says of it: the state after it, or the operation that fails. */
+/** The batch, and the result of the model: the state after it, or the operation that fails. */
 interface Plan {
   operations: Record<string, unknown>[];
-  /** With the names of what the batch creates where ids are not known yet. */
+  /** The operations, with names of new resources in place of unknown ids. */
   next: Model;
   failure: { operation: number; status: number } | undefined;
 }
@@ -99,7 +99,7 @@ function planOf(steps: readonly Step[], model: Model, collection: string): Plan 
     if (step.ifMatch !== "none")
       headers["If-Match"] = `"${(kept?.version ?? 1) + (step.ifMatch === "wrong" ? 1 : 0)}"`;
     const isReplace = step.kind === "replace";
-    // A replacement needs the id, which is that of another resource here, where it is bad.
+    // A replacement needs the id. A bad replacement has the id of another resource.
     const body = { ...(isReplace ? { id: step.isBad ? "other" : idOf(id) } : {}), ...step.attributes };
     if (kept === undefined) fail(400);
     else if (step.ifMatch === "wrong") fail(412);

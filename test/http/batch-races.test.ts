@@ -1,8 +1,8 @@
 /** Batches beside other writes to the same resources. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { check } from "./check.ts";
-import { type Service, startService } from "./service.ts";
+import { startServiceForFile } from "./service.ts";
 
 const rounds = 12;
 const tagsEach = 12;
@@ -17,11 +17,7 @@ const collections = {
   },
 } as const;
 
-let service: Service;
-before(async () => {
-  service = await startService({ collections });
-});
-after(() => service.stop());
+const service = await startServiceForFile({ collections });
 
 test("a batch that was overtaken is decided anew, on what is there then, and its creates happen once", async () => {
   for (let round = 0; round < rounds; round++) {

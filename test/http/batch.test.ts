@@ -1,7 +1,7 @@
 /** Batches over real sockets: what each sentence of their reference promises. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
-import { type Answer, type Service, startService } from "./service.ts";
+import { describe, test } from "node:test";
+import { type Answer, startService, startServiceForFile } from "./service.ts";
 
 const path = "/api/v1/_batch";
 
@@ -18,25 +18,19 @@ interface Refusal {
   violations?: { pointer?: string; name?: string; code: string; detail: string }[];
 }
 
-let service: Service;
-
-before(async () => {
-  service = await startService({
-    openCollections: true,
-    collections: {
-      topics: {
-        schema: {
-          type: "object",
-          required: ["title"],
-          properties: { title: { type: "string" }, board: {}, n: { type: "number" } },
-        },
+const service = await startServiceForFile({
+  openCollections: true,
+  collections: {
+    topics: {
+      schema: {
+        type: "object",
+        required: ["title"],
+        properties: { title: { type: "string" }, board: {}, n: { type: "number" } },
       },
-      boards: { id: "integer", schema: { type: "object", properties: { name: { type: "string" } } } },
     },
-  });
+    boards: { id: "integer", schema: { type: "object", properties: { name: { type: "string" } } } },
+  },
 });
-
-after(() => service.stop());
 
 function sendBatch(operations: unknown, headers: Record<string, string> = {}): Promise<Answer> {
   return service.send({ method: "POST", path, headers, content: { operations } });

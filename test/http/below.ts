@@ -1,17 +1,17 @@
-/** Another program that uses the same store, below the service: whichever store it is. */
+/** Another program that uses the store below the service, for each kind of store. */
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import type { StoreAddress } from "../../src/store/open.ts";
 import { ceilingMs } from "../until.ts";
 
-/** A connection of its own. */
+/** A separate connection to the store. */
 export interface Below {
   /** The name of one of the store's tables, such as `changes_1`. */
   table(name: string): string;
   run(sql: string): Promise<void>;
-  /** The first row that there is. */
+  /** The first row of a query. */
   first(sql: string): Promise<Record<string, unknown>>;
-  /** Lets nobody else write until `letGo`. */
+  /** Locks the store against other writes until `letGo`. */
   hold(): Promise<void>;
   letGo(): Promise<void>;
   close(): Promise<void>;

@@ -1,20 +1,22 @@
-/** What every answer must have, and what a test expects beside it. */
+/** Checks what every response must have, and what a test expects in addition. */
 import assert from "node:assert/strict";
 import { type ProblemCode, problems, type Violation } from "../../src/errors.ts";
 import { STATUS_CODES } from "../../src/http/protocol/node-http.ts";
 import type { Answer } from "./service.ts";
 
-/** What a test expects of one answer. */
+/** The expected response. */
 export interface Expected {
   status: number;
-  /** Exact values, or patterns; `undefined` means that the field must not be there. */
+  /** Exact values or patterns. `undefined`: the response must not have the header. */
   headers?: Readonly<Record<string, string | RegExp | undefined>>;
   /** The exact body as a JSON value. */
   json?: unknown;
   /** The code of the problem that the body must be. */
   problem?: ProblemCode;
-  /** Members that the problem's violations must have, in order; without it they are only checked for shape. */
+  /** Members of the violations, in order. Without it, only the form of violations is checked. */
   violations?: readonly Partial<Violation>[];
+  /** Members that the problem can have in addition to the members of every problem. */
+  more?: readonly string[];
 }
 
 const uuidUrn = /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -22,7 +24,7 @@ const httpDate = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2
 const bodyless = new Set([204, 304]);
 const emptyStatuses = new Set([205, 404]);
 
-/** Checks status, common and named header fields, framing and body. */
+/** Checks status, headers, framing and body. */
 export function check(answer: Answer, expected: Expected): void {
   assert.equal(answer.status, expected.status, `status of ${answer.method}: ${answer.text}`);
   checkCommonHeaders(answer, expected.headers ?? {});
@@ -36,7 +38,7 @@ export function check(answer: Answer, expected: Expected): void {
   }
 }
 
-/** Checks the fields that every answer has. */
+/** Checks the headers that every response has. */
 export function checkCommonHeaders(answer: Answer, named: Expected["headers"] = {}): void {
   const { headers } = answer;
   assert.match(headers.date ?? "", httpDate);
@@ -50,7 +52,7 @@ export function checkCommonHeaders(answer: Answer, named: Expected["headers"] = 
     assert.equal(headers["cache-control"], expectedCaching(answer));
 }
 
-/** Only what reads found may be kept, and must be validated before each use. */
+/** The expected Cache-Control. A client can keep only responses to reads, and must validate them before each use. */
 function expectedCaching({ method, status }: Answer): string {
   const isRead = method === "GET" || method === "HEAD" || method === "QUERY";
   return isRead && (status === 200 || status === 304) ? "no-cache" : "no-store";
@@ -66,7 +68,7 @@ function checkHeaders(answer: Answer, named: NonNullable<Expected["headers"]>): 
 
 function checkFraming(answer: Answer): void {
   const { method, status, headers, text, bytes } = answer;
-  // A table is made while it is sent; every other answer says its length.
+  // A table is made while it is sent. Every other response has a length.
   const isTable = status === 200 && headers["content-type"]?.startsWith("text/csv") === true;
   const framing = isTable && method !== "HEAD" ? "chunked" : undefined;
   assert.equal(headers["transfer-encoding"], framing, "how the content is framed");
@@ -83,7 +85,7 @@ function checkFraming(answer: Answer): void {
   else assert.equal(headers["content-length"], String(bytes.length));
 }
 
-/** Checks that the body is the whole problem object of a code, and nothing more. */
+/** Checks that the body is exactly the problem object of a code. */
 export function checkProblem(answer: Answer, code: ProblemCode, expected: Partial<Expected> = {}): void {
   const asked = answer.headers["content-type"];
   assert.ok(
@@ -110,6 +112,8 @@ export function checkProblem(answer: Answer, code: ProblemCode, expected: Partia
   assert.doesNotMatch(answer.text, /node_modules|\.ts:\d|\n\s+at /, "no stack traces");
   const known = ["type", "title", "status", "detail", "instance", "code", "message", "errors", "violations"];
   if (code === "QUOTA_EXCEEDED") known.push("violated-policies");
+  known.push(...(expected.more ?? []));
+  if (code === "INVALID_IMPORT") known.push("report");
   assert.deepEqual(
     Object.keys(body).filter((name) => !known.includes(name)),
     [],
@@ -139,7 +143,7 @@ function checkViolation(violation: Violation): void {
   else assert.ok(violation.pointer === undefined);
 }
 
-/** `errors` maps the dotted paths of members to the details of their violations: forms read it. */
+/** Checks `errors`, which has the details of violations by the dotted paths of attributes. */
 function checkErrors(
   body: Record<string, unknown>,
   violations: readonly Violation[],
@@ -162,7 +166,7 @@ function checkErrors(
   for (const [path, text] of Object.entries(errors)) assert.ok(details.get(path)?.includes(text), path);
 }
 
-/** The names in an answer's Vary, in lower case. */
+/** The names in the Vary of a response, in lower case. */
 export function vary(answer: Answer): Set<string> {
   return new Set(
     (answer.headers.vary ?? "")
@@ -172,7 +176,7 @@ export function vary(answer: Answer): Set<string> {
   );
 }
 
-/** The targets of an answer's Link, by relation. */
+/** The targets in the Link of a response, by relation. */
 export function links(answer: Answer): Record<string, string> {
   const found: Record<string, string> = {};
   for (const link of (answer.headers.link ?? "").split(/,\s*(?=<)/)) {
@@ -200,5 +204,5 @@ export function pageLinks(answer: Answer, feed: string): Record<string, string> 
 /** The pattern of a UUIDv7 in its canonical text. */
 export const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** An id that no service ever gave out. */
+/** An id that no service has assigned. */
 export const unknownId = "00000000-0000-7000-8000-000000000000";

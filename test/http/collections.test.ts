@@ -19,7 +19,7 @@ async function start(t: TestContext, options: ServiceOptions = {}): Promise<Serv
   return service;
 }
 
-/** What the answer must be where these collections are listed. */
+/** The expected response with these collections. */
 function listing(names: readonly string[], below = prefix) {
   return {
     status: 200,
@@ -76,7 +76,7 @@ describe("the list of collections", () => {
   test("has a thousand of them", async (t) => {
     const names = Array.from({ length: 1_000 }, (_, n) => `c${String(n).padStart(4, "0")}`);
     const collections = Object.fromEntries(names.toReversed().map((name) => [name, {}]));
-    // A file in any case: a test database has no room for so many tables.
+    // Always a file, because a test database has no space for this many tables.
     const store = { kind: "sqlite", path: join(await folder(t, {}), "store.db") } as const;
     // The schemas are compiled in the thread that is watched.
     const service = await start(t, { collections, auth, store, probe: { standstillMs: 20_000 } });
@@ -174,7 +174,7 @@ describe("a request to the prefix", () => {
     assert.equal(answer.headers["access-control-allow-origin"], headers.Origin);
   });
 
-  for (const path of [`${prefix}//`, `${prefix}/%20`, `${prefix}/_collections`, `${prefix}/nope`])
+  for (const path of [`${prefix}//`, `${prefix}/%20`, `${prefix}/_nothing`, `${prefix}/nope`])
     for (const accept of [browser, "text/html", "*/*"])
       test(`to an unknown path below it is an empty 404: ${path} with Accept ${accept}`, async () => {
         check(await service.send({ path, headers: { Accept: accept } }), { status: 404 });

@@ -29,7 +29,7 @@ async function start(t: TestContext, options: ServiceOptions): Promise<Service> 
   return service;
 }
 
-/** The statuses of so many requests at a time. Each 200 must have the content of the answer without a coding. */
+/** The statuses of this many simultaneous requests. Each 200 must have the content of the response without a coding. */
 async function statusesOf(service: Service, count: number, plain: Record<string, string>): Promise<number[]> {
   const asked = Array.from({ length: count }, (_, n) => ways[n % ways.length] ?? {});
   const answers = await Promise.all(

@@ -1,21 +1,15 @@
 /** Compressed answers: who gets them, that they hold the same bytes, and that conditions go on working. */
 import assert from "node:assert/strict";
-import { after, before, describe, type TestContext, test } from "node:test";
+import { describe, type TestContext, test } from "node:test";
 import { check, vary } from "./check.ts";
-import { type Answer, type Made, type Request, type Service, startService } from "./service.ts";
+import { type Answer, type Request, type Service, startService, startServiceForFile } from "./service.ts";
 
-let service: Service;
-let small: Made;
-let large: Made;
-before(async () => {
-  service = await startService();
-  small = await service.create("topics", { title: "Small" });
-  large = await service.create("topics", { title: "Large", text: "Grüße, 世界 and more. ".repeat(100) });
-  for (let n = 0; n < 300; n++)
-    await service.create("notes", { n, text: `No. ${n}, ${Math.random()} ${"and so on ".repeat(5)}` });
-  await service.create("few", { a: 1 });
-});
-after(() => service.stop());
+const service = await startServiceForFile();
+const small = await service.create("topics", { title: "Small" });
+const large = await service.create("topics", { title: "Large", text: "Grüße, 世界 and more. ".repeat(100) });
+for (let n = 0; n < 300; n++)
+  await service.create("notes", { n, text: `No. ${n}, ${Math.random()} ${"and so on ".repeat(5)}` });
+await service.create("few", { a: 1 });
 
 const browser = "gzip, deflate, br, zstd";
 
@@ -30,7 +24,7 @@ const codings = [
   [browser, "br"],
 ] as const;
 
-/** Paths of answers that are longer than 1 kB, and what is to be sent for them. */
+/** Requests whose responses are longer than 1 kB. */
 const paths: [path: string, headers: Record<string, string>][] = [
   ["/api/v1/notes?limit=10", {}],
   ["/api/v1/notes?limit=300", {}],

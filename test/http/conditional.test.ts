@@ -1,14 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { check, unknownId } from "./check.ts";
-import { type Answer, type Made, type Service, startService } from "./service.ts";
+import { type Answer, type Made, startServiceForFile } from "./service.ts";
 
-let service: Service;
-before(async () => {
-  service = await startService();
-});
-after(() => service.stop());
+const service = await startServiceForFile();
 
 type Headers = Record<string, string>;
 

@@ -1,17 +1,17 @@
-/** One TCP connection that sends exactly the bytes it is given and reads HTTP/1.1 answers one by one. */
+/** A TCP connection that sends exact bytes and reads HTTP/1.1 responses one by one. */
 import { connect as connectTcp, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { ceilingMs } from "../until.ts";
 
-/** One answer as it came over the wire. */
+/** One response, as received. */
 export interface WireAnswer {
   status: number;
-  /** By lower-case name; fields that came twice are joined with `, `. */
+  /** By lower-case name. Repeated headers are joined with `, `. */
   headers: Record<string, string>;
   body: string;
 }
 
-/** A connection under the test's full control. */
+/** A connection that a test controls completely. */
 export class Connection {
   readonly #socket: Socket;
   #received: Buffer = Buffer.alloc(0);
@@ -31,12 +31,12 @@ export class Connection {
     });
   }
 
-  /** Sends bytes; strings go out as latin1, so that any octet can be written. */
+  /** Sends bytes. A string is sent as latin1, so that it can contain any byte. */
   write(bytes: string | Uint8Array): void {
     if (!this.#closed) this.#socket.write(typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes);
   }
 
-  /** The next answer. Throws when the connection closes before it is whole, or after `ceilingMs`. */
+  /** The next response. Throws if the connection closes before it is complete, or after `ceilingMs`. */
   async answer(method = "GET"): Promise<WireAnswer> {
     const deadline = Date.now() + ceilingMs;
     for (;;) {
@@ -51,7 +51,7 @@ export class Connection {
     }
   }
 
-  /** Everything that comes until the service closes. Throws when it has not closed after `ceilingMs`. */
+  /** Everything that arrives until the service closes the connection. Throws after `ceilingMs`. */
   async untilClosed(): Promise<string> {
     const deadline = Date.now() + ceilingMs;
     while (!this.#closed) {
@@ -61,7 +61,7 @@ export class Connection {
     return this.#received.toString("latin1");
   }
 
-  /** What came and was not yet read as an answer. */
+  /** The received bytes that do not belong to a read response. */
   get received(): string {
     return this.#received.toString("latin1");
   }
@@ -71,7 +71,7 @@ export class Connection {
     return this.#closed;
   }
 
-  /** Says that no more requests come, as a client that goes away does. */
+  /** Ends the sending side, as a client that goes away does. */
   end(): void {
     this.#socket.end();
   }
@@ -105,7 +105,7 @@ export function openConnection(port: number): Promise<Connection> {
   });
 }
 
-/** Every answer in a text of several; the last may end with the connection. */
+/** Every response in a text. The last one can end with the connection. */
 export function parseAnswers(text: string, ...methods: string[]): WireAnswer[] {
   const answers: WireAnswer[] = [];
   let rest = Buffer.from(text, "latin1");
@@ -153,7 +153,7 @@ interface Framing {
   closed: boolean;
 }
 
-/** RFC 9112 section 6.3, as a client must read it. 205 is not exempt there, so it is not here. */
+/** Reads a body as RFC 9112 section 6.3 requires of a client. 205 is no exception there. */
 function readBody(bytes: Buffer, framing: Framing): { text: string; length: number } | undefined {
   const { status, method, headers, closed } = framing;
   if (method === "HEAD" || status < 200 || status === 204 || status === 304) return { text: "", length: 0 };

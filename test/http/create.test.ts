@@ -1,14 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { check, uuid7 } from "./check.ts";
 import { runScenarios, type Scenario } from "./scenarios.ts";
-import { jsonType, type Service, startService } from "./service.ts";
+import { jsonType, startServiceForFile } from "./service.ts";
 
-let service: Service;
-before(async () => {
-  service = await startService();
-});
-after(() => service.stop());
+const service = await startServiceForFile();
 
 const topics = "/api/v1/topics";
 const refused = { "Accept-Encoding": undefined, "Accept-Patch": undefined };

@@ -1,27 +1,23 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { check } from "./check.ts";
-import { type Service, startService } from "./service.ts";
+import { startServiceForFile } from "./service.ts";
 
-let service: Service;
-before(async () => {
-  service = await startService({
-    collections: {
-      events: {
-        schema: {
-          type: "object",
-          properties: {
-            day: { type: "string", format: "date" },
-            at: { type: "string", format: "date-time" },
-            millis: { type: "integer", format: "unix-millis" },
-            any: { format: "date-value" },
-          },
+const service = await startServiceForFile({
+  collections: {
+    events: {
+      schema: {
+        type: "object",
+        properties: {
+          day: { type: "string", format: "date" },
+          at: { type: "string", format: "date-time" },
+          millis: { type: "integer", format: "unix-millis" },
+          any: { format: "date-value" },
         },
       },
     },
-  });
+  },
 });
-after(() => service.stop());
 
 const post = (content: unknown) => service.send({ method: "POST", path: "/api/v1/events", content });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { check, unknownId } from "./check.ts";
-import { type Answer, type Service, startService } from "./service.ts";
+import { type Answer, startService, startServiceForFile } from "./service.ts";
 
 const collections = {
   notes: {},
@@ -32,11 +32,7 @@ const collections = {
   },
 } as const;
 
-let service: Service;
-before(async () => {
-  service = await startService({ collections });
-});
-after(() => service.stop());
+const service = await startServiceForFile({ collections });
 
 const ann = { name: "Ann", email: "ann@example.org" };
 const post = (collection: string, content: unknown) =>

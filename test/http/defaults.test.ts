@@ -1,10 +1,10 @@
-/** What new resources get where the client sent nothing, over real sockets. */
+/** The defaults of new resources, over real sockets. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { defineCollection } from "../../src/collection/declaration.ts";
 import { StartError } from "../../src/errors.ts";
 import { check } from "./check.ts";
-import { type Service, startService } from "./service.ts";
+import { startServiceForFile } from "./service.ts";
 
 const at = Date.parse("2026-01-31T09:14:05.250Z");
 const schema = {
@@ -28,26 +28,22 @@ const times = {
   any: "2026-01-31T09:14:05.250Z",
 } as const;
 
-let service: Service;
-before(async () => {
-  service = await startService({
-    probe: { standstillMs: 1_000 }, // tests compile schemas of their own in this thread
-    now: () => at,
-    collections: {
-      posts: { schema, defaults: { status: "draft", ...now } },
-      notes: {
-        schema: {
-          properties: { post: { type: "string" } },
-          oneOf: [{ required: ["a"] }, { required: ["post"] }],
-        },
-        defaults: { post: "00000000-0000-7000-8000-000000000000" },
-        references: { post: "posts" },
+const service = await startServiceForFile({
+  probe: { standstillMs: 1_000 }, // tests compile further schemas in this thread
+  now: () => at,
+  collections: {
+    posts: { schema, defaults: { status: "draft", ...now } },
+    notes: {
+      schema: {
+        properties: { post: { type: "string" } },
+        oneOf: [{ required: ["a"] }, { required: ["post"] }],
       },
-      loose: { defaults: { tags: ["$now", { n: 1 }], since: "$now", price: "$$5" } },
+      defaults: { post: "00000000-0000-7000-8000-000000000000" },
+      references: { post: "posts" },
     },
-  });
+    loose: { defaults: { tags: ["$now", { n: 1 }], since: "$now", price: "$$5" } },
+  },
 });
-after(() => service.stop());
 
 const path = "/api/v1/posts";
 

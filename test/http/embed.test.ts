@@ -1,4 +1,4 @@
-/** The service as a part of somebody else's Fastify application. */
+/** The service as a plugin of another Fastify application. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -124,6 +124,38 @@ for (const [prefix, paths] of [
       assert.equal(await (await fetch(`${origin}${path}`, { headers: browser })).text(), "the application's");
   });
 
+test("the paths that describe and administer the service work in an application", async (t) => {
+  const auth = { keys: true, administrators: { role: "ops" } };
+  const open = await start(t, { collections: { topics: {} } });
+  const guarded = await start(t, { auth, collections: { topics: {} } });
+  const base = `${open.origin}/api/v1`;
+  const { collections } = (await (await fetch(`${base}/_collections`)).json()) as {
+    collections: { href: string }[];
+  };
+  assert.deepEqual(
+    collections.map(({ href }) => href),
+    ["/api/v1/topics"],
+  );
+  const answer = await post(`${base}/_access`, { collection: "topics", operation: "read" });
+  assert.equal(((await answer.json()) as { allowed: boolean }).allowed, true);
+  const { options: shown } = (await (await fetch(`${base}/_configuration`)).json()) as {
+    options: { name: string; source: string }[];
+  };
+  assert.equal(shown.find(({ name }) => name === "store")?.source, "application");
+  for (const name of ["host", "port", "tls", "docs", "limits.headers"])
+    assert.ok(!shown.some((each) => each.name === name), name);
+  for (const path of ["_keys", "_configuration"])
+    assert.equal((await fetch(`${guarded.origin}/api/v1/${path}`)).status, 404);
+});
+
+test("an application has no console, whatever the prefix", async (t) => {
+  const { origin } = await start(t, { collections: { topics: {} }, prefix: "/" });
+  const root = await fetch(origin, { headers: { accept: "text/html, application/json;q=0.5" } });
+  assert.deepEqual(await root.json(), { collections: [{ name: "topics", href: "/topics" }] });
+  for (const name of JSON.parse(readFileSync("dist/console/files.json", "utf8")))
+    assert.equal((await fetch(`${origin}/${name}`)).status, 404, name);
+});
+
 test("an application's own route at the prefix wins", async (t) => {
   const { origin } = await start(t, {}, (app) => app.get("/api/v1", () => "the application's"));
   assert.equal(await (await fetch(`${origin}/api/v1`)).text(), "the application's");
@@ -207,7 +239,7 @@ test("what the guide says is the application's own is refused, and nothing else"
   for (const name of Object.keys(options)) {
     const [first = "", second] = name.split(".");
     const app = fastify();
-    // No value that an option takes: what is not refused by its name is refused by what it is.
+    // No option accepts this value, so every option is refused, by its name or by its value.
     const wrong = Symbol("wrong");
     app.register(holdfast, { [first]: second === undefined ? wrong : { [second]: wrong } } as EmbeddedConfig);
     await assert.rejects(

@@ -1,13 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { check, type checkProblem, unknownId } from "./check.ts";
-import { type Answer, type Request, type Service, startService } from "./service.ts";
+import { type Answer, type Request, startService, startServiceForFile } from "./service.ts";
 
-let service: Service;
-before(async () => {
-  service = await startService();
-});
-after(() => service.stop());
+const service = await startServiceForFile();
 
 const topics = "/api/v1/topics";
 const clientId = "0191e7b2-3c4d-7abc-8def-0123456789ab";

@@ -4,24 +4,20 @@
  * thread between two turns (see `probe.ts`), and a shape fails only when each of several tries took too long.
  */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import { longestStandstill, standstillBoundMs } from "./probe.ts";
-import { jsonType, type Made, type Service, startService } from "./service.ts";
+import { jsonType, type Made, startServiceForFile } from "./service.ts";
 
 const size = 1_048_576;
 const tries = 4;
 
-let service: Service;
-before(async () => {
-  const items = { type: "object", properties: { a: { type: "integer" } }, required: ["a"] };
-  const schema = { type: "object", properties: { items: { type: "array", items } } };
-  service = await startService({
-    collections: { topics: {}, strict: { schema } },
-    probe: { standstillMs: Number.POSITIVE_INFINITY }, // each shape is measured by itself, and may try again
-  });
-  await service.create("topics", { warm: true });
+const items = { type: "object", properties: { a: { type: "integer" } }, required: ["a"] };
+const schema = { type: "object", properties: { items: { type: "array", items } } };
+const service = await startServiceForFile({
+  collections: { topics: {}, strict: { schema } },
+  probe: { standstillMs: Number.POSITIVE_INFINITY }, // each shape is measured by itself, and may try again
 });
-after(() => service.stop());
+await service.create("topics", { warm: true });
 
 /** Repeats a text between two others until the whole is as long as content may be. */
 function fill(before: string, piece: string, after: string, limit = size): string {
@@ -32,7 +28,7 @@ function fill(before: string, piece: string, after: string, limit = size): strin
   );
 }
 
-/** Objects of so many members each, so that no object has too many. */
+/** Objects with this many members each, so that no object has too many. */
 function objects(member: (n: number) => string, perObject: number): string {
   const parts: string[] = [];
   let length = 10;
@@ -119,7 +115,7 @@ describe("content of 1 MiB does not hold up the service", () => {
 
 const jsonPatch = "application/json-patch+json";
 
-/** So many operations, or as many as content may hold. */
+/** This number of operations, or the most that fit into a body. */
 function patchOf(operation: string, n = 1_000): Buffer {
   return Buffer.from(`[${Array.from({ length: n }, () => operation).join(",")}]`);
 }
@@ -220,6 +216,47 @@ describe("a JSON Patch does not hold up the service", () => {
       assert.deepEqual(after.json, body);
     }
   });
+});
+
+const updateType = "application/vnd.holdfast.update+json";
+
+describe("an update does not hold up the service", () => {
+  const numbers = (from: number) => `[${Array.from({ length: 140_000 }, (_, n) => from + n).join(",")}]`;
+  const small = (from: number) =>
+    `[${Array.from({ length: 54_000 }, (_, n) => `{"b":${from + n},"a":0}`).join(",")}]`;
+  const tree = (name: string) => `[${`{"${name}":[[0,[0]],{"z":0,"y":[0]}]},`.repeat(30_000)}0]`;
+  const shapes: [what: string, resource: string, update: string][] = [
+    ["that adds many numbers", `{"a":${numbers(100_000)}}`, `{"a":{"$addUnique":${numbers(300_000)}}}`],
+    ["that removes many numbers", `{"a":${numbers(100_000)}}`, `{"a":{"$remove":${numbers(100_001)}}}`],
+    ["that appends many numbers", '{"a":[]}', `{"a":{"$append":${numbers(100_000)}}}`],
+    ["that adds many objects", `{"a":${small(100_000)}}`, `{"a":{"$addUnique":${small(300_000)}}}`],
+    ["that removes many objects", `{"a":${small(100_000)}}`, `{"a":{"$remove":${small(100_001)}}}`],
+    ["that removes many trees", `{"a":${tree("x")}}`, `{"a":{"$remove":${tree("y")}}}`],
+    [
+      "of a thousand nested attributes",
+      "{}",
+      `{${Array.from({ length: 1_000 }, (_, n) => `"${"a.".repeat(60)}b${n}":{"$set":0}`).join(",")}}`,
+    ],
+    [
+      "of a thousand attributes in a wide resource",
+      `{"w":{${Array.from({ length: 9_000 }, (_, n) => `"m${n}":0`).join(",")}}}`,
+      `{${Array.from({ length: 1_000 }, (_, n) => `"w.m${n}":{"$increment":1}`).join(",")}}`,
+    ],
+    ["of too many attributes", "{}", objects((n) => `"a${n}":{"$set":0}`, 9_999).slice(6, 180_000)],
+    ["of one path as long as content", "{}", fill('{"a', ".a", '":{"$set":0}}')],
+  ];
+  for (const [what, resource, update] of shapes)
+    test(what, async () => {
+      assert.ok(update.length <= size && resource.length <= size, `${update.length} ${resource.length}`);
+      const answer = await service.send({
+        method: "POST",
+        path: "/api/v1/topics",
+        headers: { "Content-Type": jsonType },
+        body: resource,
+      });
+      const path = String(answer.headers.location);
+      await staysResponsive(() => send("PATCH", path, update, updateType));
+    });
 });
 
 describe("a batch does not hold up the service", () => {

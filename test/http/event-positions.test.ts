@@ -1,4 +1,4 @@
-/** Positions: what is not one is refused, and what can no longer be followed is gone, never a silent gap. */
+/** Positions: an invalid one is refused, and one that the log no longer has is gone. There is never a silent gap. */
 import assert from "node:assert/strict";
 import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -46,7 +46,15 @@ const positionNow = async (service: Service, target = path) =>
     linkOf(await service.send({ path: `${target}${target.includes("?") ? "&" : "?"}since=now` }), "next"),
   );
 
-/** A position that is gone: a page says so, and a stream sends one event and goes on from now. */
+/** Creates two topics, and returns the position between them. */
+async function createAfterPosition(service: Service): Promise<string> {
+  await service.create("topics", { n: 0 });
+  const now = await positionNow(service);
+  await service.create("topics", { n: 1 });
+  return now;
+}
+
+/** Checks a position that is gone: a page responds 410, and a stream sends one event and continues from now. */
 async function isGone(service: Service, since: string, reason: RegExp): Promise<void> {
   for (const request of [
     { path: `${path}?since=${since}` },
@@ -125,6 +133,20 @@ test("a position with another character anywhere is refused, and so is one that 
     const stream = await follow(service, path, { "last-event-id": position.slice(1) });
     assert.equal(stream.status, 400, "also for a stream");
     stream.close();
+    const named = await service.send({ path: `${path}?lastEventId=x&since=now` });
+    check(named, {
+      status: 400,
+      problem: "INVALID_CURSOR",
+      violations: [{ in: "query", name: "lastEventId" }],
+      headers: { "Cache-Control": "no-store" },
+    });
+    const inHeader = await service.send({ path, headers: { "Last-Event-ID": "x" } });
+    check(inHeader, {
+      status: 400,
+      problem: "INVALID_CURSOR",
+      violations: [{ in: "header", name: "Last-Event-ID" }],
+      headers: { "Cache-Control": "no-store" },
+    });
   });
 });
 
@@ -145,6 +167,7 @@ test("a position belongs to its own collections, and the id of an event is not a
     ]) {
       const answer = await service.send({ path: target });
       check(answer, { status: 400, problem: "INVALID_CURSOR", headers: { "Cache-Control": "no-store" } });
+      assert.match(answer.text, /The \\"id\\" in an event is not a position/);
     }
     const turned = `/api/v1/_events?collection=users,topics&since=${ofBoth}`;
     assert.equal((await service.send({ path: turned })).status, 200, "the order of names does not matter");
@@ -154,12 +177,7 @@ test("a position belongs to its own collections, and the id of an event is not a
 
 test("a position outlives a restart", async (t) => {
   const store = await makeStore(t);
-  const position = await serving(store, async (service) => {
-    await service.create("topics", { n: 0 });
-    const now = await positionNow(service);
-    await service.create("topics", { n: 1 });
-    return now;
-  });
+  const position = await serving(store, createAfterPosition);
   await serving(store, async (service) => {
     const answer = await service.send({ path: `${path}?since=${position}` });
     assert.deepEqual(
@@ -200,19 +218,14 @@ test("a position of a file that was replaced by an older copy of it is gone", {
   await cp(saved, folder, { recursive: true });
   await serving(store, async (service) => {
     await isGone(service, beyond, /another history/);
-    // Now another change stands where the position was.
+    // Now the place of the position has another change.
     await isGone(service, there, /another history/);
   });
 });
 
 test("a position continues on a copy of the store, unless the copy has a new identity", async (t) => {
   const store = await makeStore(t);
-  const position = await serving(store, async (service) => {
-    await service.create("topics", { n: 0 });
-    const now = await positionNow(service);
-    await service.create("topics", { n: 1 });
-    return now;
-  });
+  const position = await serving(store, createAfterPosition);
   const [same, other] = [await makeStore(t), await makeStore(t)];
   await copy(store, same);
   await copy(store, other, { newIdentity: true });
@@ -303,7 +316,7 @@ test("a position whose changes are no longer kept is gone, and start begins with
   });
 });
 
-/** Does what the sweep of the history does. */
+/** Removes changes as the sweep of the history does. */
 async function removeUpTo(store: StoreAddress, sequence: number): Promise<void> {
   if (store.kind === "postgres") {
     await query(store.url, `delete from holdfast_changes_1 where sequence <= ${sequence}`);

@@ -10,7 +10,7 @@ import { fastify } from "fastify";
 import { holdfast } from "../../src/index.ts";
 import { ceilingMs, until } from "../until.ts";
 import { check } from "./check.ts";
-import { eventsOf, type Followed, follow } from "./follow.ts";
+import { eventsOf, follow, linkOf, type OpenStream } from "./follow.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";
 
 async function start(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
@@ -24,14 +24,14 @@ async function open(
   service: Pick<Service, "port">,
   path: string,
   headers: Record<string, string> = {},
-): Promise<Followed> {
+): Promise<OpenStream> {
   const stream = await follow(service, path, headers);
   t.after(() => stream.close());
   return stream;
 }
 
 const path = "/api/v1/topics/_events";
-const numbers = (stream: Followed) => stream.events().map(({ data }) => data.n);
+const numbers = (stream: OpenStream) => stream.events().map(({ data }) => data.n);
 
 test("a stream begins with the position, and sends each event when it happens", async (t) => {
   const service = await start(t);
@@ -101,7 +101,7 @@ test("a stream of several collections follows those that it names", async (t) =>
   check(page, { status: 400, problem: "INVALID_CURSOR", headers: { "Cache-Control": "no-store" } });
   const refusals: [string, RegExp][] = [
     [`collection=${Array.from({ length: 51 }, (_, n) => `c${n}`).join(",")}`, /at most 50/],
-    ["collection=", /does not exist/],
+    ["collection=", /must name at least one collection/],
     ["collection=a%2Fb", /does not exist/],
     ["collection=topics&n=1", /no filters/],
     ["n=1", /no filters/],
@@ -111,6 +111,31 @@ test("a stream of several collections follows those that it names", async (t) =>
     const answer = await service.send({ path: `/api/v1/_events?${query}` });
     check(answer, { status: 400, problem: "INVALID_PARAMETER", headers: { "Cache-Control": "no-store" } });
     assert.match(answer.text, detail, query);
+  }
+});
+
+test("a busy collection does not delay the events of the others", async (t) => {
+  const service = await start(t);
+  const operations = Array.from({ length: 20 }, (_, n) => ({ method: "POST", path: "/a", body: { n } }));
+  const write = async () => {
+    const sent = await service.send({ method: "POST", path: "/api/v1/_batch", content: { operations } });
+    assert.equal(sent.status, 200, sent.text);
+  };
+  for (const name of ["a", "b", "c"]) await service.create(name, { n: 0 });
+  let next = linkOf(
+    await service.send({ path: "/api/v1/_events?collection=a,b,c&limit=10&since=now" }),
+    "next",
+  );
+  await service.create("b", { n: 1 });
+  await service.create("c", { n: 1 });
+  const missing = new Set(["b.created", "c.created"]);
+  // Each collection is the first one on a third of the pages. The first collection never reaches its end.
+  for (let pages = 0; missing.size > 0; pages++) {
+    assert.ok(pages < 60, `after ${pages} pages, ${[...missing]} did not come`);
+    await write();
+    const page = await service.send({ path: next });
+    for (const { type } of eventsOf(page)) missing.delete(type);
+    next = linkOf(page, "next");
   }
 });
 
@@ -131,8 +156,8 @@ test("in open mode, a new collection joins from its first change, also over a cu
     eventsOf(page).map(({ type }) => type),
     ["b.created", "b.created", "b.created"],
   );
-  const waiting = service.send({ path: "/api/v1/_events?since=now&wait=60" });
-  await service.send({ path: "/api/v1/a" });
+  const now = linkOf(await service.send({ path: "/api/v1/_events?since=now" }), "next");
+  const waiting = service.send({ path: `${now}&wait=60` });
   await service.create("c", { n: 7 });
   assert.deepEqual(
     eventsOf(await waiting).map(({ type }) => type),
@@ -163,13 +188,26 @@ test("without history there is no feed, and lists link to none", async (t) => {
   assert.doesNotMatch((await service.send({ path: "/api/v1/topics" })).headers.link ?? "", /monitor/);
 });
 
+test("without history, a service inside an application says so in the log of the application", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-feed-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const lines: string[] = [];
+  const app = fastify({ logger: { stream: { write: (line: string) => void lines.push(line) } } });
+  app.register(holdfast, { store: join(folder, "store.db"), collections: { topics: {} }, history: "none" });
+  await app.ready();
+  assert.equal((await app.inject(path)).statusCode, 404);
+  await app.close();
+  assert.match(lines.join(""), /history is \\"none\\": .*_events is 404/);
+});
+
 test("streams and waiting pages are counted, in all and for each caller", async (t) => {
   const service = await start(t, { limits: { streams: 3, streamsPerCaller: 2 }, trustProxy: ["127.0.0.1"] });
   const from = (n: number) => ({ "x-forwarded-for": `10.0.0.${n}` });
   const streams = [await open(t, service, path, from(1)), await open(t, service, path, from(1))];
   const own = await service.send({ path: `${path}?wait=60&since=now`, headers: from(1) });
   check(own, { status: 429, problem: "QUOTA_EXCEEDED", headers: { "Retry-After": /^\d+$/ } });
-  const waiting = service.send({ path: `${path}?wait=60&since=now`, headers: from(2) });
+  const now = linkOf(await service.send({ path: `${path}?since=now` }), "next");
+  const waiting = service.send({ path: `${now}&wait=60`, headers: from(2) });
   await until("the waiting page counts", async () => {
     const probe = await follow(service, path, from(3));
     probe.close();

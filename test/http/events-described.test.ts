@@ -1,4 +1,4 @@
-/** What the descriptions and the links say of the feed is what it does. Its behaviour is tested in other files. */
+/** The descriptions and links of feeds are true. Other files test the behaviour of feeds. */
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { folder, run, serve, stop } from "../commands/cli.ts";
@@ -128,7 +128,8 @@ describe("a page of events", () => {
         status: 410,
         problem: "POSITION_GONE",
       });
-      const waiting = service.send({ path: `${path}${sign}since=now&wait=60` });
+      const { next: here } = links(await service.send({ path: `${path}${sign}since=now` }));
+      const waiting = service.send({ path: `${here}&wait=60` });
       const refused = await untilRefused(service, `${path}${sign}since=now&wait=1`);
       check(refused, { status: 429, problem: "QUOTA_EXCEEDED", headers: { "Retry-After": "5" } });
       await service.create("topics", { n: 3 });

@@ -1,15 +1,12 @@
 /** Pages of events: their parameters, their links, and what each event says. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
+import { listParameters } from "../../src/query/parameters.ts";
 import { check, checkCommonHeaders } from "./check.ts";
 import { type CloudEvent, eventsOf, follow, inShort, linkOf, sinceOf } from "./follow.ts";
-import { type Answer, type Request, type Service, startService } from "./service.ts";
+import { type Answer, type Request, startServiceForFile } from "./service.ts";
 
-let service: Service;
-before(async () => {
-  service = await startService();
-});
-after(() => service.stop());
+const service = await startServiceForFile();
 
 let made = 0;
 const newName = () => `c${++made}`;
@@ -40,7 +37,7 @@ test("a page has every change as a CloudEvent, from the first on", async () => {
     { ...common, type: `${name}.deleted`, version: "3", data: { id } },
   ]);
   assert.equal(new Set(events.map((event) => event.id)).size, 3);
-  for (const event of events) assert.match(event.id, /^[\w-]{22}$/, "one block");
+  for (const event of events) assert.match(event.id, /^e[\w-]{22}$/, "one block");
 });
 
 test("a page is a CloudEvents batch, or JSON if the client asks for it", async () => {
@@ -207,8 +204,9 @@ test("what a feed does not understand is refused, with a sentence", async () => 
     ["offset=3", /since/],
     ["cursor=abc", /since/],
     ["count=true", /no total/],
+    ["at=2026-01-01", /positions instead of times. Use \\"since\\"/],
     ["envelope=true", /always an array/],
-    ["id=1", /filter by id/],
+    ["id=1", /filter by id. Compare the \\"subject\\" of each event/],
     ["id:in=1,2", /filter by id/],
     ["filter=%7B%22id%22%3A%221%22%7D", /filter by id/],
     ["n:wrong=1", /wrong/],
@@ -223,6 +221,24 @@ test("what a feed does not understand is refused, with a sentence", async () => 
     const answer = await get(`${name}/_events?${query}`, { accept: "text/event-stream" });
     check(answer, { status: 400, problem: "INVALID_PARAMETER", headers: { "Cache-Control": "no-store" } });
     assert.match(answer.text, /is for pages/);
+  }
+});
+
+test("a feed refuses each parameter of lists that it does not have, and says what to do", async () => {
+  const name = newName();
+  const supported: readonly string[] = ["limit", "filter", "fields"];
+  for (const parameter of listParameters.filter((each) => !supported.includes(each))) {
+    const isMissing = new RegExp(
+      `"name":"${parameter}","code":"unknownParameter","detail":"[^:]* cannot be used here: \\w`,
+    );
+    for (const path of [`${name}/_events?${parameter}=1`, `${name}/_events?${parameter}=1&wait=1`]) {
+      const answer = await get(path);
+      check(answer, { status: 400, problem: "INVALID_PARAMETER" });
+      assert.match(answer.text, isMissing);
+    }
+    const stream = await get(`${name}/_events?${parameter}=1`, { accept: "text/event-stream" });
+    check(stream, { status: 400, problem: "INVALID_PARAMETER" });
+    check(await get(`_events?${parameter}=1`), { status: 400, problem: "INVALID_PARAMETER" });
   }
 });
 
@@ -286,12 +302,13 @@ test("other methods are refused, and no resource can have the name of the feed",
 test("an empty page can wait for its first event", async () => {
   const name = newName();
   await service.create(name, { n: 0 });
-  const waiting = get(`${name}/_events?since=now&wait=60`);
+  const now = linkOf(await get(`${name}/_events?since=now`), "next");
+  const waiting = service.send({ path: `${now}&wait=60` });
   let isDone = false;
   void waiting.then(() => {
     isDone = true;
   });
-  await service.send({ path: `/api/v1/${name}` }); // the waiting request was sent before
+  await service.send({ path: `/api/v1/${name}` });
   assert.equal(isDone, false);
   await service.create(name, { n: 1 });
   assert.deepEqual(

@@ -23,7 +23,7 @@ export interface CloudEvent {
 export type Frame = Readonly<Record<string, string>>;
 
 /** A stream that is open. */
-export interface Followed {
+export interface OpenStream {
   status: number;
   headers: IncomingHttpHeaders;
   /** Everything that has come. */
@@ -33,7 +33,7 @@ export interface Followed {
   /** The position that a client would send when it connects again. */
   lastId: () => string | undefined;
   hasEnded: () => boolean;
-  /** Waits until so many events have come. */
+  /** Waits until this many events have arrived. */
   take(count: number): Promise<CloudEvent[]>;
   untilEnded(): Promise<void>;
   close(): void;
@@ -44,7 +44,7 @@ export function follow(
   { port }: Pick<Service, "port">,
   path: string,
   headers: Record<string, string> = {},
-): Promise<Followed> {
+): Promise<OpenStream> {
   return new Promise((resolve, reject) => {
     const outgoing = request({
       host: "127.0.0.1",

@@ -3,8 +3,9 @@ import { Socket } from "node:net";
 import { test } from "node:test";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
+import { withoutGuard } from "../../src/collection/formula-guard.ts";
 import { contentOf } from "../../src/http/lists/content.ts";
-import { tablePieces, withoutGuard } from "../../src/http/lists/csv.ts";
+import { tablePieces } from "../../src/http/lists/csv.ts";
 import { contentTypeOf, listTypes } from "../../src/http/protocol/accept.ts";
 import { tableText } from "./tables.ts";
 

@@ -1,4 +1,4 @@
-/** What a browser gets outside the prefix, over real sockets: a page at the root, and one where nothing is. */
+/** The pages outside the prefix, over real sockets: one at the root, and one for unknown paths. */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { after, before, describe, type TestContext, test } from "node:test";
@@ -18,7 +18,7 @@ async function start(t: TestContext, options: ServiceOptions = {}): Promise<Serv
   return service;
 }
 
-/** Checks that the answer is a page that can load and run nothing; gives its HTML. */
+/** Checks that the response is a page that can load and run nothing. Returns its HTML. */
 function checkPage(answer: Answer, status: 200 | 404): string {
   const { headers, text } = answer;
   assert.equal(answer.status, status, text);
@@ -401,7 +401,7 @@ describe("the information on the page", () => {
   test("of a read-only service does not suggest a write", async (t) => {
     const cwd = await folder(t, {});
     const open = async (flags: Record<string, unknown>) =>
-      startServer(await loadConfig({ flags: { port: "0", ...flags }, env: {}, cwd }));
+      startServer(await loadConfig({ flags: { port: "0", console: "false", ...flags }, env: {}, cwd }));
     await (await open({})).stop();
     const { origin, stop } = await open({ readOnly: true });
     t.after(stop);

@@ -7,7 +7,7 @@ import { isOnPostgres } from "./test-store.ts";
 const paths = ["/livez", "/readyz", "/healthz"];
 const fields = { "Content-Type": "application/health+json", "Cache-Control": "no-store", ETag: undefined };
 
-/** What readiness says; the PostgreSQL of the tests does not flush, and is told as such. */
+/** The expected readiness. The PostgreSQL of the tests does not flush, and readiness reports this. */
 const readiness = (status: string) =>
   JSON.stringify({ status, ...(isOnPostgres ? { durability: "relaxed" } : {}) });
 
@@ -57,7 +57,7 @@ describe("a service that is told to stop", () => {
     const service = await startService({ drainDelayMs: 3_000 });
     const { path, body } = await service.create("topics", { title: "Before" });
     const stopped = service.stop({ keepConnections: true });
-    // Connections of their own: the client's pool is gone with stop().
+    // New connections, because stop() closes the pool of the client.
     const ask = async (target: string) => {
       const connection = await service.connect();
       connection.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);

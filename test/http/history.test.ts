@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { openBelow } from "./below.ts";
 import { check, unknownId } from "./check.ts";
-import { jsonType, type Service, startService } from "./service.ts";
+import { jsonType, type Service, startService, startServiceForFile } from "./service.ts";
 
 const collections = {
   topics: {},
@@ -12,11 +12,7 @@ const collections = {
   },
 } as const;
 
-let service: Service;
-before(async () => {
-  service = await startService({ collections });
-});
-after(() => service.stop());
+const service = await startServiceForFile({ collections });
 
 const gone = { status: 404, headers: { "Content-Length": "0", "Content-Type": undefined, ETag: undefined } };
 
@@ -120,11 +116,13 @@ describe("a moment", () => {
     assert.equal(await nAt(String(Date.parse(first))), 1);
     assert.equal(await nAt(String(Date.parse(second) - 1)), 1);
     assert.equal(await nAt(second), 2);
+    assert.equal(await nAt(second.replace("Z", "%2B00:00")), 2);
+    assert.equal(await nAt("2020-01-01T00:00Z"), 404);
     assert.equal(await nAt("2999-01-01"), 2);
     assert.equal(await nAt("2020-01-01"), 404);
     assert.equal(await nAt("-1"), 404);
     assert.equal((await get(`${path}?at=${first}`)).headers.etag, '"1"');
-    for (const bad of ["yesterday", "", "2026-02-30", "2026-01-01T00:00:00Z", "1.5", "99999999999999999"])
+    for (const bad of ["yesterday", "", "2026-02-30", "2026-01-01T00:00:00", "1.5", "99999999999999999"])
       check(await get(`${path}?at=${bad}`), { status: 400, problem: "INVALID_PARAMETER" });
   });
 });

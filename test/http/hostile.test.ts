@@ -1,13 +1,9 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { after, before, test } from "node:test";
-import { type Service, startService } from "./service.ts";
+import { test } from "node:test";
+import { startServiceForFile } from "./service.ts";
 
-let service: Service;
-before(async () => {
-  service = await startService({ limits: { collections: 20 } });
-});
-after(() => service.stop());
+const service = await startServiceForFile({ limits: { collections: 20 } });
 
 test("a crowd of first creates makes as many collections as there may be, and no more", async () => {
   const answers = await Promise.all(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { check, unknownId, vary } from "./check.ts";
-import { type Answer, type Made, type Service, startService } from "./service.ts";
+import { type Answer, startServiceForFile } from "./service.ts";
 
 const topics = "/api/v1/topics";
 const exposed =
@@ -12,17 +12,13 @@ const allowedHeaders =
   "Authorization, Content-Type, Accept, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, " +
   "Idempotency-Key, Prefer, Range, Last-Event-ID, X-Request-Id, traceparent, tracestate";
 
-let service: Service;
-let named: Service;
-let anywhere: Service;
-let made: Made;
-before(async () => {
-  service = await startService();
-  named = await startService({ hosts: ["api.example.org"], corsOrigins: ["https://app.example.org"] });
-  anywhere = await startService({ corsOrigins: ["*"] });
-  made = await service.create("topics", { title: "Here" });
+const service = await startServiceForFile();
+const named = await startServiceForFile({
+  hosts: ["api.example.org"],
+  corsOrigins: ["https://app.example.org"],
 });
-after(() => Promise.all([service.stop(), named.stop(), anywhere.stop()]));
+const anywhere = await startServiceForFile({ corsOrigins: ["*"] });
+const made = await service.create("topics", { title: "Here" });
 
 describe("the Host check", () => {
   for (const host of [

@@ -1,14 +1,10 @@
 /** Callers without a credential share one space of Idempotency-Keys, and get no answer that was another's. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { check } from "./check.ts";
-import { type Request, type Service, startService } from "./service.ts";
+import { type Request, startServiceForFile } from "./service.ts";
 
-let service: Service;
-before(async () => {
-  service = await startService({ trustProxy: ["127.0.0.1"] });
-});
-after(() => service.stop());
+const service = await startServiceForFile({ trustProxy: ["127.0.0.1"] });
 
 const from = (address: string, request: Request) =>
   service.send({ ...request, headers: { ...request.headers, "X-Forwarded-For": address } });

@@ -1,4 +1,4 @@
-/** What becomes of Idempotency-Keys while the store cannot write: another program lets nobody write. */
+/** Idempotency-Keys while the store cannot write, because another program has locked it. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { until } from "../until.ts";

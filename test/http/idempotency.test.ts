@@ -1,19 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { openBelow } from "./below.ts";
 import { check, unknownId } from "./check.ts";
-import { type Answer, jsonType, type Request, type Service, startService } from "./service.ts";
+import { type Answer, jsonType, type Request, startServiceForFile } from "./service.ts";
 
 const day = 24 * 60 * 60 * 1_000;
 const topics = "/api/v1/topics";
 
-let service: Service;
 let now = Date.now(); // stores sweep by the clock on the wall
-before(async () => {
-  service = await startService({ now: () => now, limits: { bodyBytes: 1_048_576 } });
-  await service.create("topics", { title: "the first" });
-});
-after(() => service.stop());
+const service = await startServiceForFile({ now: () => now, limits: { bodyBytes: 1_048_576 } });
+await service.create("topics", { title: "the first" });
 
 let keys = 0;
 const newKey = () => `"key-${++keys}"`;
@@ -30,7 +26,7 @@ function patch(path: string, key: string, content: unknown, headers: Record<stri
   return { method: "PATCH", path, headers: { ...type, "Idempotency-Key": key, ...headers }, content };
 }
 
-/** What a replay repeats. */
+/** The parts of a response that a replay repeats. */
 function lasting({ status, headers, text }: Answer): unknown {
   const { date, "x-request-id": id, "idempotent-replayed": replayed, ...others } = headers;
   return { status, headers: others, text };

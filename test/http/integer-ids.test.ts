@@ -1,13 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { check } from "./check.ts";
-import { type Answer, type Service, startService } from "./service.ts";
+import { type Answer, startServiceForFile } from "./service.ts";
 
-let service: Service;
-before(async () => {
-  service = await startService({ collections: { numbers: { id: "integer" } } });
-});
-after(() => service.stop());
+const service = await startServiceForFile({ collections: { numbers: { id: "integer" } } });
 
 const post = (content: unknown) => service.send({ method: "POST", path: "/api/v1/numbers", content });
 

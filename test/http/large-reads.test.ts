@@ -1,6 +1,6 @@
 /** Many large reads at once: other requests get their turns in between, and memory stays bounded. */
 import assert from "node:assert/strict";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { connect } from "node:net";
 import { describe, type TestContext, test } from "node:test";
 import { type Budget, createBudget } from "../../src/http/limits/budget.ts";
@@ -57,7 +57,7 @@ interface Crowd {
   meanwhile: Readonly<Record<string, number>>;
 }
 
-/** So many large reads at once, and one client for each of `others` that asks again and again meanwhile. */
+/** Sends this many large reads at once. During this time, one client for each of `others` repeats its request. */
 async function crowd(
   service: Service,
   { paths, headers = "" }: { paths: readonly string[]; headers?: string },
@@ -122,7 +122,8 @@ test("large resources take turns too", async (t) => {
 
 /** A request for which nothing was done yet. */
 function requestWith(budget: Budget, { hasGone = false } = {}): HttpRequest {
-  return { budget, content: noContent, socket: { destroyed: hasGone } } as unknown as HttpRequest;
+  const socket = Object.assign(new EventEmitter(), { destroyed: hasGone });
+  return { budget, content: noContent, socket } as unknown as HttpRequest;
 }
 
 const megabyte = 1_000_000;
@@ -186,6 +187,19 @@ describe("a large read", () => {
     reads.end(first);
     await assert.rejects(async () => turn, { code: "INVALID_REQUEST" });
     assert.equal(budget.held, 0);
+  });
+
+  test("leaves the queue at once if its client goes away, and the next one takes its turn", async () => {
+    const reads = new LargeReads();
+    const budget = createBudget(100 * megabyte);
+    void reads.waitForTurn(requestWith(budget), () => 3 * megabyte);
+    const [gone, next] = [requestWith(budget), requestWith(budget)];
+    const turn = reads.waitForTurn(gone, () => 2 * megabyte);
+    const nextTurn = reads.waitForTurn(next, () => megabyte);
+    gone.socket.emit("close");
+    await assert.rejects(async () => turn, { code: "INVALID_REQUEST" });
+    await nextTurn;
+    assert.equal(reads.heldBy(next), megabyte);
   });
 
   test("that is larger than expected waits for another turn", async () => {

@@ -15,12 +15,12 @@ async function start(t: TestContext, options: ServiceOptions): Promise<Service> 
   return service;
 }
 
-/** The path of a new resource of so many characters. */
+/** The path of a new resource with this many characters. */
 async function createLarge(service: Service, characters: number): Promise<string> {
   return (await service.create("topics", { text: "x".repeat(characters) })).path;
 }
 
-/** Uses up the memory with a request whose body does not end. Resolves to a function that gives the memory back. */
+/** Uses up the memory with a request whose body does not end. Resolves to a function that releases the memory. */
 async function useUp(service: Service, probe: string, bytes: number): Promise<() => Promise<void>> {
   const connection = await service.connect();
   const head = `POST /api/v1/topics HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { check } from "./check.ts";
 import { type Connection, parseAnswers } from "./connection.ts";
@@ -8,7 +10,7 @@ const topics = "/api/v1/topics";
 const typed = { "Content-Type": jsonType };
 const head = `POST ${topics} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
 
-/** A JSON object of exactly so many bytes. */
+/** A JSON object of exactly this many bytes. */
 function objectOf(bytes: number): string {
   return `{"a":"${"x".repeat(bytes - 8)}"}`;
 }
@@ -36,6 +38,19 @@ describe("small limits", () => {
       body: objectOf(1_001),
     });
     check(tooLarge, { status: 413, problem: "CONTENT_TOO_LARGE", headers: { Connection: "close" } });
+  });
+
+  test("a client that reads nothing before it has sent far too much still receives the 413", async () => {
+    const socket = connect(service.port, "127.0.0.1").pause();
+    await once(socket, "connect");
+    socket.write(`${head}Content-Length: 8000000\r\n\r\n`);
+    for (let sent = 0; sent < 8_000_000; sent += 100_000)
+      await new Promise<void>((resolve, reject) =>
+        socket.write("x".repeat(100_000), (error) => (error ? reject(error) : resolve())),
+      );
+    let received = "";
+    for await (const part of socket.setEncoding("utf8")) received += part;
+    assert.match(received, /^HTTP\/1\.1 413 .*CONTENT_TOO_LARGE/s);
   });
 
   test("content is measured in bytes", async () => {

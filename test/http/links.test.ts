@@ -13,7 +13,7 @@ function listing(query: string): Listing {
   return { collection, path: "/topics", asked, query, type: "application/json", contentHash: undefined };
 }
 
-/** A page of so many resources, after which there are more. */
+/** A page with this many resources that is not the last one. */
 function page(resources: number): Page {
   const items = Array.from({ length: resources }, (_, n) => ({
     id: `id${n}`,

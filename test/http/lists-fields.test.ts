@@ -1,17 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { check, unknownId } from "./check.ts";
-import { type Made, type Service, startService } from "./service.ts";
+import { startServiceForFile } from "./service.ts";
 
-let service: Service;
-let made: Made;
-before(async () => {
-  service = await startService();
-  made = await service.create("topics", { title: "One", body: { text: "…" }, n: 1 });
-  await service.create("topics", { n: 2, other: true });
-});
-after(() => service.stop());
+const service = await startServiceForFile();
+const made = await service.create("topics", { title: "One", body: { text: "…" }, n: 1 });
+await service.create("topics", { n: 2, other: true });
 
 const list = "/api/v1/topics";
 
@@ -58,7 +53,7 @@ describe("fields of a list", () => {
 
 describe("fields of a resource", () => {
   test("cut it down under its own ETag", async () => {
-    await delay(1_050); // it is told once its second is over
+    await delay(1_050); // the service sends it only after its second
     const { headers } = await service.send({ path: made.path });
     const answer = await service.send({ path: `${made.path}?fields=n,title` });
     check(answer, {

@@ -1,16 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { check, links } from "./check.ts";
-import { jsonType, type Made, type Service, startService } from "./service.ts";
+import { jsonType, type Made, startServiceForFile } from "./service.ts";
 
-let service: Service;
-let topics: Made[];
-before(async () => {
-  service = await startService();
-  topics = [];
-  for (let n = 0; n < 3; n++) topics.push(await service.create("topics", { n, title: `No. ${n}` }));
-});
-after(() => service.stop());
+const service = await startServiceForFile();
+const topics: Made[] = [];
+for (let n = 0; n < 3; n++) topics.push(await service.create("topics", { n, title: `No. ${n}` }));
 
 const list = "/api/v1/topics";
 const ndjson = "application/x-ndjson; charset=utf-8";

@@ -1,4 +1,4 @@
-/** What a list asks of the store, seen between the service and a store of its own. */
+/** The reads of a list from the store, observed between the service and its store. */
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
@@ -9,14 +9,14 @@ import { type TestContext, test } from "node:test";
 import { pino } from "pino";
 import { createTags } from "../../src/access/tags.ts";
 import { openCollection } from "../../src/collection/collection.ts";
-import { defaultLimits } from "../../src/http/settings.ts";
 import { createApp } from "../../src/http/wire/app.ts";
 import { createKeyedQueue } from "../../src/store/keyed-queue.ts";
 import { openStore } from "../../src/store/open.ts";
-import { createPace } from "../../src/store/pace.ts";
 import type { ListQuery, Page } from "../../src/store/page.ts";
 import { recordOf } from "../../src/store/record.ts";
 import type { Store } from "../../src/store/store.ts";
+import { createTurnBudget } from "../../src/store/turn-budget.ts";
+import { plainSettings } from "./plain-settings.ts";
 
 interface Watched {
   port: number;
@@ -32,10 +32,10 @@ async function startWatched(
   list: (query: ListQuery, store: Store) => Promise<Page>,
 ): Promise<Watched> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-http-"));
-  const pace = createPace();
+  const turnBudget = createTurnBudget();
   const store = await openStore(
     { kind: "sqlite", path: join(folder, "store.db") },
-    { answersPerTurn: pace.perTurn, queryMs: 2_000, onFailure: () => {} },
+    { answersPerTurn: turnBudget.perTurn, queryMs: 2_000, onFailure: () => {} },
   );
   t.after(async () => {
     await store.close();
@@ -63,28 +63,17 @@ async function startWatched(
   const app = createApp(
     {
       store: watched,
+      load: (...args) => watched.load(...args),
+      exclusively: (...args) => watched.exclusively(...args),
       collections: new Map([["things", openCollection("things")]]),
       openCollections: false,
-      settings: {
-        prefix: "/api/v1",
-        hosts: [],
-        corsOrigins: ["loopback"],
-        rate: undefined,
-        tls: undefined,
-        trustProxy: [],
-        requireTls: false,
-        docs: true,
-        compression: true,
-        info: { title: "Topics", version: "1" },
-        showPrincipal: false,
-        hasFeed: false,
-        limits: defaultLimits,
-      },
+      configuration: { file: undefined, options: [] },
+      settings: { ...plainSettings, hasFeed: false },
       isEmbedded: false,
       readOnly: false,
       writes: createKeyedQueue({ maxWaitMs: 1_000 }),
-      keysUnderWay: new Set(),
-      pace,
+      keysInProgress: new Set(),
+      turnBudget,
       newUuid: () => "b",
       now: Date.now,
       log: pino({ level: "info" }, { write: (line: string) => void logged.push(line) }),

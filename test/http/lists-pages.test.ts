@@ -1,18 +1,13 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { check, links, linkTo, pageLinks } from "./check.ts";
-import { type Answer, type Made, type Service, startService } from "./service.ts";
+import { type Answer, type Made, startService, startServiceForFile } from "./service.ts";
 
-let service: Service;
-let topics: Made[];
-before(async () => {
-  service = await startService();
-  topics = [];
-  for (let n = 0; n < 25; n++) {
-    topics.push(await service.create("topics", { n, even: n % 2 === 0, title: `Topic ${n}` }));
-  }
-});
-after(() => service.stop());
+const service = await startServiceForFile();
+const topics: Made[] = [];
+for (let n = 0; n < 25; n++) {
+  topics.push(await service.create("topics", { n, even: n % 2 === 0, title: `Topic ${n}` }));
+}
 
 const list = "/api/v1/topics";
 const feed = `${list}/_events`;
@@ -25,7 +20,7 @@ function range(from: number, to: number, step = 1): number[] {
   return Array.from({ length: Math.ceil((to - from) / step) }, (_, at) => from + at * step);
 }
 
-/** Follows a relation to its end and gives every answer. */
+/** Follows a relation to its end. Returns every response. */
 async function follow(path: string, relation: "next" | "prev" = "next"): Promise<Answer[]> {
   const answers: Answer[] = [];
   for (let at: string | undefined = path; at !== undefined; ) {
@@ -63,7 +58,7 @@ describe("the total of a list is told", () => {
     ["even=true", "13", "topics 0-12/13"],
     ["even=true&limit=13", "13", "topics 0-12/13"],
     ["n:gt=1000", "0", "topics */0"],
-    // Nobody asked for a count, or asked for none.
+    // The request has no count, or asks not to count.
     ["even=true&limit=12", undefined, undefined],
     ["even=true&limit=5", undefined, undefined],
     ["even=true&count=none", undefined, undefined],

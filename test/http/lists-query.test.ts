@@ -1,16 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { check, links, linkTo } from "./check.ts";
-import { type Answer, jsonType, type Made, type Request, type Service, startService } from "./service.ts";
+import { type Answer, jsonType, type Made, type Request, startServiceForFile } from "./service.ts";
 
-let service: Service;
-let topics: Made[];
-before(async () => {
-  service = await startService();
-  topics = [];
-  for (let n = 0; n < 12; n++) topics.push(await service.create("topics", { n, even: n % 2 === 0 }));
-});
-after(() => service.stop());
+const service = await startServiceForFile();
+const topics: Made[] = [];
+for (let n = 0; n < 12; n++) topics.push(await service.create("topics", { n, even: n % 2 === 0 }));
 
 const list = "/api/v1/topics";
 const weak = /^W\/"\d+-[^"]+"$/;
@@ -23,7 +18,7 @@ function bodies(...numbers: number[]): unknown[] {
   return numbers.map((n) => topics[n]?.body);
 }
 
-/** What GET at the Location of an answer gives. */
+/** The response to a GET of the Location of a response. */
 function equivalent(answer: Answer): Promise<Answer> {
   return service.send({ path: answer.headers.location ?? "" });
 }

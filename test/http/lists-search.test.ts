@@ -1,21 +1,17 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { check, links } from "./check.ts";
-import { type Answer, type Service, startService } from "./service.ts";
+import { type Answer, startServiceForFile } from "./service.ts";
 
-let service: Service;
-before(async () => {
-  const text = { type: "string" } as const;
-  service = await startService({
-    collections: {
-      topics: { schema: { properties: { title: text, n: { type: "integer" } } }, search: ["title"] },
-      plain: {},
-    },
-  });
-  for (let n = 0; n < 9; n++) await service.create("topics", { title: `Green tea ${n}`, n });
-  await service.create("topics", { title: "Black coffee", n: 9 });
+const text = { type: "string" } as const;
+const service = await startServiceForFile({
+  collections: {
+    topics: { schema: { properties: { title: text, n: { type: "integer" } } }, search: ["title"] },
+    plain: {},
+  },
 });
-after(() => service.stop());
+for (let n = 0; n < 9; n++) await service.create("topics", { title: `Green tea ${n}`, n });
+await service.create("topics", { title: "Black coffee", n: 9 });
 
 const list = "/api/v1/topics";
 

@@ -1,4 +1,4 @@
-/** Many clients on connections of their own write one resource at once. `npm run prove lost-updates` has more rounds. */
+/** Many clients, each on its own connection, write one resource at once. `npm run prove lost-updates` has more rounds. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { check } from "./check.ts";
@@ -111,7 +111,7 @@ describe(`${clients} clients that PATCH different attributes without If-Match`, 
       check(await service.send({ path }), { status: 200, headers: { ETag: version }, json: { id, ...end } });
     });
 
-  /** Sets one attribute; the answer must have it, and what this client set is never lost meanwhile. */
+  /** Sets one attribute. The response must have it, and the earlier attributes of this client. */
   async function set(
     connection: Connection,
     { path, type, name, n }: { path: string; type: string; name: string; n: number },

@@ -1,16 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { parseMediaType } from "../../src/http/protocol/media-types.ts";
 import { check, unknownId, vary } from "./check.ts";
-import { jsonType, type Made, type Service, startService } from "./service.ts";
+import { jsonType, startServiceForFile } from "./service.ts";
 
-let service: Service;
-let made: Made;
-before(async () => {
-  service = await startService();
-  made = await service.create("topics", { title: "Here" });
-});
-after(() => service.stop());
+const service = await startServiceForFile();
+const made = await service.create("topics", { title: "Here" });
 
 const topics = "/api/v1/topics";
 

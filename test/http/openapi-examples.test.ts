@@ -1,4 +1,4 @@
-/** What the OpenAPI documents say of callers, and the examples in them, held against a running service. */
+/** The examples of the OpenAPI documents, and their statements about callers, compared with a running service. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Ajv2020 } from "ajv/dist/2020.js";

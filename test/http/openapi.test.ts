@@ -148,7 +148,7 @@ describe("the documents of a service", () => {
   });
 
   test("satisfy Spectral and Redocly", async (t) => {
-    // Whose interface it is, and on what terms, is for whoever runs the service to say: no configuration asks for it.
+    // No option sets the contact and the license of the interface.
     // `/{collection}/_events` and `/_webhooks/{id}` both match `/_webhooks/_events`, where nothing exists.
     const cwd = await folder(t, {
       "redocly.yaml": "extends: [recommended]\nrules:\n  info-license: off\n  no-ambiguous-paths: off\n",

@@ -1,18 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { check, unknownId } from "./check.ts";
-import { type Service, startService } from "./service.ts";
+import { startServiceForFile } from "./service.ts";
 
-let service: Service;
-before(async () => {
-  service = await startService();
-});
-after(() => service.stop());
+const service = await startServiceForFile();
 
 const collectionAllow = "GET, HEAD, POST, QUERY, OPTIONS";
 const itemAllow = "GET, HEAD, PUT, PATCH, DELETE, OPTIONS";
 const serviceDesc = '</openapi.json>; rel="service-desc"';
-const acceptPatch = "application/merge-patch+json, application/json-patch+json, application/json";
+const acceptPatch =
+  "application/merge-patch+json, application/json-patch+json, application/vnd.holdfast.update+json, application/json";
 
 describe("OPTIONS", () => {
   for (const path of ["/api/v1/topics", "/api/v1/topics/", "/api/v1/topics?limit=1"])

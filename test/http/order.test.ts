@@ -1,14 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { check, unknownId } from "./check.ts";
 import { runScenarios, type Scenario } from "./scenarios.ts";
-import { jsonType, type Service, startService } from "./service.ts";
+import { jsonType, startServiceForFile } from "./service.ts";
 
-let service: Service;
-before(async () => {
-  service = await startService({ limits: { bodyBytes: 2_000 } });
-});
-after(() => service.stop());
+const service = await startServiceForFile({ limits: { bodyBytes: 2_000 } });
 
 const collection = "/api/v1/topics";
 const item = "/api/v1/topics/<id>";

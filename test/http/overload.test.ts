@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { createPace } from "../../src/store/pace.ts";
+import { createTurnBudget } from "../../src/store/turn-budget.ts";
 import { until } from "../until.ts";
 import { check } from "./check.ts";
 import type { Connection } from "./connection.ts";
@@ -35,7 +35,7 @@ async function isFull(service: Service): Promise<void> {
   await until("no request is taken", async () => (await statusOf(service, "/api/v1/topics")) === 503);
 }
 
-/** Waits until every one of so many requests at once is answered as if nothing had been before. */
+/** Waits until the service responds normally to this many simultaneous requests. */
 async function isItself(service: Service, requests: number): Promise<void> {
   await until("all is as before", async () => {
     const all = Array.from({ length: requests }, () => statusOf(service, "/api/v1/topics"));
@@ -64,6 +64,46 @@ test("beyond the requests that may be under way the answer is 503, but for healt
   await isItself(service, 3);
 });
 
+/** Sends requests until exactly so many are in progress. Returns their connections. */
+async function fill(service: Service, most: number): Promise<Connection[]> {
+  const all: Connection[] = [];
+  const unanswered = () => all.filter(({ received }) => received === "");
+  await until("no request is taken", async () => {
+    if (unanswered().length < most) all.push(await open(service, unfinished));
+    await delay(50); // so that the next request does not come first
+    return unanswered().length === most && (await statusOf(service, "/api/v1/topics")) === 503;
+  });
+  return unanswered();
+}
+
+test("pages that wait for events do not take the place of other requests, and count again when they end", async (t) => {
+  const most = 6;
+  const service = await start(t, {
+    wireBounds: { maxRequests: most },
+    limits: { streamsPerCaller: most },
+  });
+  await service.create("topics", {});
+  const path = "/api/v1/topics/_events?since=now&wait=";
+  const page = `GET ${path}60 HTTP/1.1\r\n${host}\r\n`;
+  const waiting: Connection[] = [];
+  await until("all pages wait", async () => {
+    const unanswered = waiting.filter(({ received }) => received === "").length;
+    if (unanswered < most) waiting.push(await open(service, page));
+    await delay(50); // the next request, which may take the place of the page, comes on an older connection
+    return unanswered >= most && (await statusOf(service, `${path}1`)) === 429;
+  });
+  const held = await fill(service, most);
+  held[0]?.write('":1}'); // the change for which the pages wait
+  assert.equal((await held[0]?.answer("POST"))?.status, 201);
+  const statuses = await Promise.all(waiting.map(async (each) => (await each.answer()).status));
+  assert.equal(statuses.filter((status) => status === 200).length, most, `${statuses}`);
+  for (const connection of held) connection.close();
+  await isItself(service, most);
+  for (let n = 0; n < most; n++) (await open(service, page)).close();
+  await isItself(service, most);
+  for (const connection of await fill(service, most)) connection.close();
+});
+
 test("a refused request leaves its connection usable, whatever content it had", async (t) => {
   const service = await start(t, { wireBounds: { maxRequests: 1 } });
   const held = await open(service, unfinished);
@@ -82,7 +122,7 @@ test("a refused request leaves its connection usable, whatever content it had", 
 
 test("services in one process count waiting requests separately", async (t) => {
   const startOne = () =>
-    start(t, { pace: { ...createPace(), perTurn: () => 0 }, probe: { standstillMs: 2_000 } });
+    start(t, { turnBudget: { ...createTurnBudget(), perTurn: () => 0 }, probe: { standstillMs: 2_000 } });
   const create = `POST /api/v1/topics HTTP/1.1\r\n${host}${json}Content-Length: 2\r\n\r\n{}`;
   const fill = async (service: Service) =>
     Promise.all(Array.from({ length: 10 }, () => open(service, create + livez.repeat(950))));
@@ -98,7 +138,7 @@ for (const ending of ["go away", "are answered", "are answered again"]) {
   test(`requests that wait on all connections together are bounded, until their clients ${ending}`, async (t) => {
     let perTurn = 0;
     const service = await start(t, {
-      pace: { ...createPace(), perTurn: () => perTurn },
+      turnBudget: { ...createTurnBudget(), perTurn: () => perTurn },
       probe: { standstillMs: 2_000 },
     });
     const create = `POST /api/v1/topics HTTP/1.1\r\n${host}${json}Content-Length: 2\r\n\r\n{}`;

@@ -1,15 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { check } from "./check.ts";
-import { type Service, startService } from "./service.ts";
+import { startServiceForFile } from "./service.ts";
 
-let service: Service;
-let path: string;
-before(async () => {
-  service = await startService({ limits: { page: 3 } });
-  for (let n = 0; n < 5; n++) ({ path } = await service.create("topics", { n }));
-});
-after(() => service.stop());
+const service = await startServiceForFile({ limits: { page: 3 } });
+for (let n = 0; n < 4; n++) await service.create("topics", { n });
+const { path } = await service.create("topics", { n: 4 });
 
 const list = "/api/v1/topics";
 

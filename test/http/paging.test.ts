@@ -1,16 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import { check, links, linkTo } from "./check.ts";
-import { type Answer, type Made, type Service, startService } from "./service.ts";
+import { type Answer, type Made, startServiceForFile } from "./service.ts";
 
-let service: Service;
-let topics: Made[];
-before(async () => {
-  service = await startService();
-  topics = [];
-  for (let n = 0; n < 5; n++) topics.push(await service.create("topics", { n }));
-});
-after(() => service.stop());
+const service = await startServiceForFile();
+const topics: Made[] = [];
+for (let n = 0; n < 5; n++) topics.push(await service.create("topics", { n }));
 
 const list = "/api/v1/topics";
 const weak = /^W\/"\d+-[^"]+"$/;
@@ -19,7 +14,7 @@ function bodies(from: number, to: number): unknown[] {
   return topics.slice(from, to).map(({ body }) => body);
 }
 
-/** Follows `next` to the end and gives every answer. */
+/** Follows `next` to the end. Returns every response. */
 async function walk(path: string): Promise<Answer[]> {
   const answers: Answer[] = [];
   for (let next: string | undefined = path; next !== undefined; ) {

@@ -143,7 +143,7 @@ describe("a list as of a time", () => {
       "at=",
       "at=yesterday",
       "at=2026-02-30",
-      "at=2026-01-01T00:00:00Z",
+      "at=2026-01-01T00:00:00",
       "at=1&at=1",
       "at=1&q=x",
     ])
@@ -186,6 +186,12 @@ describe("a list as of a time before the history", () => {
       check(answer, { status: 400, problem: "INVALID_PARAMETER", violations });
       const query = { method: "QUERY", path: "/api/v1/books", content: { at: 1 } };
       check(await service.send(query), { status: 400, problem: "INVALID_PARAMETER" });
+      const future = await service.send({ path: "/api/v1/books?at=2999-01-01" });
+      check(future, { status: 400, problem: "INVALID_PARAMETER", violations });
+      for (const { text } of [answer, future]) {
+        assert.match(text, /keeps no history/);
+        assert.doesNotMatch(text, /later time/);
+      }
     } finally {
       await service.stop();
     }

@@ -1,18 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { check, unknownId } from "./check.ts";
 import { runScenarios, type Scenario } from "./scenarios.ts";
-import { jsonType, type Service, startService } from "./service.ts";
+import { jsonType, startServiceForFile } from "./service.ts";
 
-let service: Service;
-before(async () => {
-  service = await startService();
-});
-after(() => service.stop());
+const service = await startServiceForFile();
 
 const item = "/api/v1/topics/<id>";
-const acceptPatch = "application/merge-patch+json, application/json-patch+json, application/json";
+const acceptPatch =
+  "application/merge-patch+json, application/json-patch+json, application/vnd.holdfast.update+json, application/json";
 const merge = { "Content-Type": "application/merge-patch+json" };
 const jsonPatch = { "Content-Type": "application/json-patch+json" };
 const patched = { "Content-Type": jsonType, "Content-Location": item, ETag: '"2"', Location: undefined };

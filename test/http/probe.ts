@@ -1,11 +1,11 @@
 /**
- * Watches the process while a service of a test runs in it: whether its event loop stood still, and what memory it
- * took. The machine may be busy with other things, so a standstill is measured in processor time of the thread, and beside a
- * fixed piece of work: programs that share processors and their caches make the same work take more of it.
+ * Watches the process while a service runs in it: its memory, and whether its event loop is blocked (a standstill). The machine can
+ * be busy with other programs. So a standstill is measured in processor time of the thread, and compared with a fixed piece of
+ * work, which also takes longer on a busy machine.
  */
 import assert from "node:assert/strict";
 
-/** What a service may take while a test runs. What the test's own code does in the same thread counts as well. */
+/** The limits of a service while a test runs. The code of the test in the same thread counts too. */
 export interface ProbeBounds {
   /** Standstills of the event loop, in milliseconds of processor time on a quiet machine. @default 100 */
   standstillMs: number;
@@ -15,19 +15,19 @@ export interface ProbeBounds {
 
 const defaultRssBytes = 1_000_000_000;
 
-/** How long the event loop may stand still, in milliseconds of processor time on a quiet machine. */
+/** The longest allowed standstill of the event loop, in milliseconds of processor time on a quiet machine. */
 export const standstillBoundMs = 100;
 
 /** A probe that runs until it is stopped. */
 export interface Probe {
-  /** Stops, and throws when a bound was passed since the start. */
+  /** Stops the probe. Throws if a limit was exceeded since the start. */
   stop(): void;
 }
 
 /** The longest standstill of the event loop while `work` runs, in milliseconds of processor time on a quiet machine. */
 export async function longestStandstill(work: () => Promise<unknown>): Promise<number> {
   const watch = watchStandstills();
-  // A standstill is measured from the tick before it; without one, the first would go unseen.
+  // A standstill is measured from the tick before it, so there must be a tick before the first one.
   await ticks(30);
   await work();
   await ticks(20);
@@ -73,13 +73,13 @@ function watchStandstills(onTick: () => void = () => {}): { stop(): number } {
   return {
     stop() {
       clearInterval(timer);
-      look(); // what this turn of the event loop has taken so far
+      look(); // the time of this turn of the event loop so far
       return longest;
     },
   };
 }
 
-/** What one pass of the fixed work takes on a quiet machine, in milliseconds of processor time. */
+/** The time of one pass of the fixed work on a quiet machine, in milliseconds of processor time. */
 const quietPassMs = 6;
 const passes = 3;
 
@@ -95,11 +95,11 @@ const passCode = `
   }
   return counts;`;
 
-/** How much more processor time work takes now than on a quiet machine; 1 at least. */
+/** How many times as much processor time work takes now as on a quiet machine; at least 1. */
 function slowdown(): number {
   const begun = process.threadCpuUsage();
   for (let pass = 0; pass < passes; pass++) {
-    new Function("text", passCode)(passText); // compiled anew each time, as code is that runs for the first time
+    new Function("text", passCode)(passText); // compiled again each time, like code that runs for the first time
     JSON.parse(passText);
   }
   return Math.max(1, cpuMs(begun) / (passes * quietPassMs));

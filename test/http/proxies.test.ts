@@ -90,6 +90,10 @@ describe("a service that requires encryption", () => {
     ])
       for (const method of ["GET", "HEAD", "POST"])
         check(await ask(service, headers, method), { status: 403, problem: "TLS_REQUIRED" });
+    for (const below of [`${path}/_bulk`, `${path}/_import`, "/api/v1/_rewind"]) {
+      const refused = await service.send({ path: below, method: "POST", content: [{}] });
+      check(refused, { status: 403, problem: "TLS_REQUIRED" });
+    }
     assert.equal((await ask(service, { "X-Forwarded-Proto": "https" })).text, "[]", "nothing was created");
   });
 

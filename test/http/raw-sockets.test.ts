@@ -1,16 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseAnswers } from "./connection.ts";
-import { type Made, type Service, startService } from "./service.ts";
+import { type Made, startServiceForFile } from "./service.ts";
 
-let service: Service;
-let victim: Made;
-before(async () => {
-  service = await startService();
-  victim = await service.create("topics", { title: "Untouched" });
-});
-after(() => service.stop());
+const service = await startServiceForFile();
+const victim = await service.create("topics", { title: "Untouched" });
 
 const post = "POST /api/v1/smuggled HTTP/1.1\r\n";
 const host = "Host: localhost\r\n";
@@ -26,7 +21,7 @@ async function checkThere({ path }: Made): Promise<void> {
   assert.equal(answer.status, 200, "the hidden request was carried out");
 }
 
-/** Sends bytes, and gives all that comes until the service closes or has answered several writes of others meanwhile. */
+/** Sends bytes. Returns everything that arrives until the service closes, or until it has responded to several other writes. */
 async function exchange(bytes: string): Promise<string> {
   const connection = await service.connect();
   connection.write(bytes);

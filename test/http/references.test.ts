@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { check } from "./check.ts";
-import { type Service, startService } from "./service.ts";
+import { startServiceForFile } from "./service.ts";
 
 const id = { type: "string", maxLength: 128 } as const;
 const properties = { authorId: id, title: id, tagIds: { type: "array", items: id } } as const;
@@ -18,11 +18,7 @@ const collections = {
   },
 } as const;
 
-let service: Service;
-before(async () => {
-  service = await startService({ collections });
-});
-after(() => service.stop());
+const service = await startServiceForFile({ collections });
 
 const nobody = "00000000-0000-7000-8000-000000000000";
 const remove = (path: string) => service.send({ method: "DELETE", path });

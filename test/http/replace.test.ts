@@ -1,15 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { check, unknownId } from "./check.ts";
 import { runScenarios } from "./scenarios.ts";
-import { jsonType, type Service, startService } from "./service.ts";
+import { jsonType, startServiceForFile } from "./service.ts";
 
-let service: Service;
-before(async () => {
-  service = await startService();
-});
-after(() => service.stop());
+const service = await startServiceForFile();
 
 const item = "/api/v1/topics/<id>";
 const typed = { "Content-Type": jsonType };

@@ -1,22 +1,18 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { check, unknownId } from "./check.ts";
-import { type Made, type Service, startService } from "./service.ts";
+import { type Made, startServiceForFile } from "./service.ts";
 
-let service: Service;
-before(async () => {
-  const schema = {
-    type: "object",
-    required: ["title"],
-    properties: { title: { type: "string" }, n: { type: "integer" } },
-  };
-  service = await startService({
-    collections: { guarded: { schema, requirePreconditions: true }, free: { requirePreconditions: false } },
-    limits: { bodyBytes: 2_000 },
-  });
+const schema = {
+  type: "object",
+  required: ["title"],
+  properties: { title: { type: "string" }, n: { type: "integer" } },
+};
+const service = await startServiceForFile({
+  collections: { guarded: { schema, requirePreconditions: true }, free: { requirePreconditions: false } },
+  limits: { bodyBytes: 2_000 },
 });
-after(() => service.stop());
 
 type Headers = Record<string, string | readonly string[]>;
 

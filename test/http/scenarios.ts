@@ -1,10 +1,10 @@
-/** Runs tables of scenarios: what is there before, one request, and the whole of its answer. */
+/** Runs tables of scenarios: the state before, one request, and its whole response. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { check, type Expected } from "./check.ts";
 import type { Request, Service } from "./service.ts";
 
-/** One line of a table. `<id>` stands for the id of the resource in `given`, wherever it appears. */
+/** One row of a table. `<id>` anywhere becomes the id of the resource in `given`. */
 export interface Scenario extends Request {
   name: string;
   /** Attributes of a resource that is created in `topics` first. */
@@ -14,13 +14,13 @@ export interface Scenario extends Request {
   json?: unknown;
   problem?: Expected["problem"];
   violations?: Expected["violations"];
-  /** Names of header fields that the answer must not have. */
+  /** Headers that the response must not have. */
   absent?: readonly string[];
-  /** The resource in `given` must be as it was, at its first version. */
+  /** Whether the resource in `given` must still have its first version. */
   unchanged?: boolean;
 }
 
-/** Declares one test for each scenario; the service is asked for when it runs. */
+/** Declares one test for each scenario. `service` is called when the test runs. */
 export function runScenarios(service: () => Service, scenarios: readonly Scenario[]): void {
   for (const scenario of scenarios) test(scenario.name, () => runScenario(service(), scenario));
 }

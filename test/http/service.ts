@@ -1,12 +1,13 @@
 /**
- * A whole service for one test file: a store in a folder of its own, a free port, and clients that add
- * nothing to a request which the test did not ask for.
+ * Starts a whole service for a test: with its own store, a free port, and a client that adds nothing to the requests of the
+ * test.
  */
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import type { Agent as HttpAgent, IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { after } from "node:test";
 import { about as program } from "../../src/about.ts";
 import { compileAccess } from "../../src/access/access.ts";
 import type { GuardedDeclaration } from "../../src/access/declaration.ts";
@@ -14,14 +15,16 @@ import { type Rules, readRules } from "../../src/access/rules.ts";
 import type { AuthSettings } from "../../src/access/settings.ts";
 import type { Collection } from "../../src/collection/collection.ts";
 import { defineCollection } from "../../src/collection/declaration.ts";
+import { withRelations } from "../../src/collection/relations.ts";
 import type { Config } from "../../src/config.ts";
 import { defaultLimits, type Info, type Limits, type Rate, type TlsFiles } from "../../src/http/settings.ts";
 import type { WireBounds } from "../../src/http/wire/app.ts";
+import type { MetricsPlace } from "../../src/metrics/place.ts";
 import { type StartOptions, startServer } from "../../src/server.ts";
 import { defaultHistory, type History } from "../../src/store/history.ts";
 import { openStore, type StoreAddress } from "../../src/store/open.ts";
-import type { Pace } from "../../src/store/pace.ts";
 import { recordOf } from "../../src/store/record.ts";
+import type { TurnBudget } from "../../src/store/turn-budget.ts";
 import { ceilingMs } from "../until.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { decoded } from "./decoded.ts";
@@ -32,13 +35,13 @@ import { openTestStore } from "./test-store.ts";
 /** Not imported: see `src/http/protocol/node-http.ts`. */
 const { Agent, request: httpRequest } = process.getBuiltinModule("node:http");
 
-/** What a test may want to be different. */
+/** The options of a service. */
 export interface ServiceOptions {
-  /** As in the configuration file. Without it, every collection springs into being. */
+  /** The declared collections, as in the configuration file. Without it, the service is in open mode. */
   collections?: Readonly<Record<string, GuardedDeclaration>>;
   /** @default true without `collections`, false with them */
   openCollections?: boolean;
-  /** Where the store is. @default one of its own, as the whole suite runs on */
+  /** The address of the store. @default a new store of the kind on which the suite runs */
   store?: StoreAddress;
   prefix?: string;
   hosts?: readonly string[];
@@ -48,32 +51,38 @@ export interface ServiceOptions {
   trustProxy?: readonly string[];
   requireTls?: boolean;
   /** @default true */
+  /** Few tests need the console, so most see the page at `/` that a service without it has. @default false */
+  console?: boolean;
   docs?: boolean;
+  /** Where the metrics are served. @default nowhere */
+  metrics?: MetricsPlace;
   /** @default true */
   compression?: boolean;
   /** @default Holdfast, 1.0.0 */
   info?: Info;
   /** @default false */
   showPrincipal?: boolean;
-  /** @default the program's, but for those of time, which are far longer */
+  /** @default those of the service, but with much longer times */
   limits?: Partial<Limits>;
   drainDelayMs?: number;
   wireBounds?: Partial<WireBounds>;
   /** Unix time in milliseconds. */
   now?: () => number;
-  /** How much is done in a turn of the event loop. @default the program's */
-  pace?: Pace;
-  /** What is there before the service starts, by collection, whoever may create it then. */
+  /** How often a quiet stream sends its position, in milliseconds. @default the program's */
+  heartbeatMs?: number;
+  /** How much one turn of the event loop handles. @default the program's */
+  turnBudget?: TurnBudget;
+  /** The resources that exist before the service starts, by collection. */
   seeds?: Readonly<Record<string, readonly ({ id: string } & Record<string, unknown>)[]>>;
   /** @default the program's */
   history?: History;
-  /** For a test whose own code holds up the thread or takes much memory; it says why. */
+  /** The limits of the probe, for a test whose own code blocks the thread or takes much memory. The test says why. */
   probe?: Partial<ProbeBounds>;
   /** @default false */
   readOnly?: boolean;
-  /** Whether its answers are held against the OpenAPI document. @default true */
+  /** Whether to check its responses against the OpenAPI document. @default true */
   isWatched?: boolean;
-  /** @default nobody is asked who they are */
+  /** @default no authentication */
   auth?: AuthSettings;
   /** @default loopback receivers only */
   webhooks?: { allow: readonly string[] };
@@ -81,57 +90,59 @@ export interface ServiceOptions {
   webhookParts?: StartOptions["webhooks"];
 }
 
-/** One request. Only Host, Connection and Content-Length are added to what it says. */
+/** One request. The client adds only Host, Connection and Content-Length. */
 export interface Request {
   method?: string;
   path: string;
   headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** Sent as it is, without a Content-Type of its own. */
+  /** The exact body. It gets no Content-Type. */
   body?: string | Uint8Array;
-  /** Sent as JSON text with `Content-Type: application/json; charset=utf-8` unless `headers` has one. */
+  /** A body to send as JSON, with `Content-Type: application/json; charset=utf-8` unless `headers` has one. */
   content?: unknown;
 }
 
-/** One answer. */
+/** One response. */
 export interface Answer {
   method: string;
   status: number;
   /** By lower-case name. */
   headers: Record<string, string | undefined>;
   rawHeaders: readonly string[];
-  /** The content as it was sent. */
+  /** The body with its content coding. */
   bytes: Buffer;
-  /** The content without its coding. */
+  /** The body without its content coding. */
   text: string;
-  /** The text as a JSON value; throws when it is not JSON. */
+  /** The text as a JSON value. Throws if it is not JSON. */
   readonly json: unknown;
 }
 
-/** A resource that a test made for itself. */
+/** A resource that a test has created. */
 export interface Made {
   id: string;
   path: string;
   body: Record<string, unknown>;
 }
 
-/** A service that is running. */
+/** A running service. */
 export interface Service {
   origin: string;
   port: number;
-  /** Where its store is. */
+  /** The URL of its metrics, if they have an address of their own. */
+  metrics: string | undefined;
+  /** The address of its store. */
   store: StoreAddress;
   /** Sends one request. A 5xx fails the test unless `mayFail` is set. */
   send(request: Request, options?: { mayFail?: boolean }): Promise<Answer>;
-  /** Sends bytes and gives all that comes back until the service closes the connection. */
+  /** Sends bytes, and returns everything that the service sends until it closes the connection. */
   raw(bytes: string | Uint8Array): Promise<string>;
   connect(): Promise<Connection>;
-  /** Reads certificate and key again. */
+  /** Reads the certificate and its key again. */
   reloadTls(): Promise<void>;
-  /** Creates a resource and checks that it went well. */
+  /** Creates a resource. The test fails if the service refuses it. */
   create(collection: string, attributes?: Record<string, unknown>): Promise<Made>;
   /**
-   * Stops the service; connections of the tests are closed first unless they are to be kept. Throws when the event loop
-   * stood still or memory passed its bound since the start.
+   * Stops the service. Closes the connections of the tests first, unless `keepConnections`. Throws if the event loop was blocked
+   * or the memory exceeded its limit since the start.
    */
   stop(options?: { keepConnections?: boolean }): Promise<void>;
 }
@@ -139,7 +150,17 @@ export interface Service {
 /** The media type of the interface, as clients send it. */
 export const jsonType = "application/json; charset=utf-8";
 
-/** Starts a service; the test must stop it. */
+/**
+ * Starts a service for all tests of a file. It stops after the last one. The code of the file that follows must not hold up the
+ * thread. If it makes arbitraries of fast-check, call `startService` in `before` instead.
+ */
+export async function startServiceForFile(options: ServiceOptions = {}): Promise<Service> {
+  const service = await startService(options);
+  after(() => service.stop());
+  return service;
+}
+
+/** Starts a service. The test must stop it. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-http-"));
   const place = options.store === undefined ? await openTestStore(folder) : given(options.store);
@@ -148,7 +169,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const running = await startServer(config, {
     wireBounds: options.wireBounds ?? {},
     ...(options.now === undefined ? {} : { now: options.now }),
-    ...(options.pace === undefined ? {} : { pace: options.pace }),
+    ...(options.turnBudget === undefined ? {} : { turnBudget: options.turnBudget }),
+    ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
     ...(options.webhookParts === undefined ? {} : { webhooks: options.webhookParts }),
   }).catch(async (error: unknown) => {
     place.release();
@@ -175,6 +197,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   return {
     origin: running.origin,
     port,
+    metrics: running.metrics,
     store: place.address,
     send,
     connect,
@@ -193,7 +216,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     },
     async stop({ keepConnections = false } = {}) {
       agent.destroy();
-      // A test that failed may have left a request half sent.
+      // A failed test can leave an incomplete request.
       if (!keepConnections) for (const connection of connections) connection.close();
       await running.stop();
       place.release();
@@ -226,7 +249,7 @@ async function sow({ store: address, collections }: Config, seeds: ServiceOption
   }
 }
 
-/** The program's limits, but for those of time: on a busy machine anything may take long. */
+/** The limits of the service with longer times, because everything can take long on a busy machine. */
 const patientLimits: Limits = {
   ...defaultLimits,
   queryMs: ceilingMs,
@@ -237,17 +260,18 @@ const patientLimits: Limits = {
 };
 
 async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<Config> {
-  const collections = new Map<string, Collection>();
+  const defined = new Map<string, Collection>();
   const rules = new Map<string, Rules>();
   for (const [name, declaration] of Object.entries(options.collections ?? {})) {
     const collection = await defineCollection(name, declaration);
-    collections.set(name, collection);
+    defined.set(name, collection);
     const unseen = { ...collection, visibility: undefined };
     rules.set(
       name,
       readRules(declaration.access, `collections.${name}.access`, () => unseen),
     );
   }
+  const collections = withRelations(defined);
   const openCollections = options.openCollections ?? options.collections === undefined;
   return {
     file: undefined,
@@ -262,6 +286,8 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
             administrators: options.auth.administrators ?? [],
           }),
     roles: [],
+    options: [{ name: "port", value: 0, source: "default" }],
+    keyRoles: options.auth?.keyRoles ?? [],
     history: options.history ?? defaultHistory,
     auth: options.auth,
     webhooks: options.webhooks ?? { allow: ["127.0.0.0/8"] },
@@ -274,15 +300,19 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
       tls: options.tls,
       trustProxy: options.trustProxy ?? [],
       requireTls: options.requireTls ?? false,
+      console: options.console ?? false,
       docs: options.docs ?? true,
       compression: options.compression ?? true,
+      metrics: options.metrics === "administrators",
       info: options.info ?? { title: "Holdfast", version: program.version },
       showPrincipal: options.showPrincipal ?? false,
       hasFeed: options.history !== "none",
+      hasKeys: options.auth?.keys === true && (options.auth.administrators ?? []).length > 0,
       limits: { ...patientLimits, ...options.limits },
     },
     host: "127.0.0.1",
     port: 0,
+    metrics: options.metrics,
     logRequests: false,
     insecure: false,
     readOnly: options.readOnly ?? false,
@@ -297,7 +327,7 @@ function sendRequest(port: number, agent: HttpAgent, request: Request): Promise<
   const { headers, body } = toWire(request);
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest({ host: "127.0.0.1", port, agent, method, path, headers });
-    // A service that refuses early closes while we still write; its answer counts, not our broken pipe.
+    // A service that refuses early closes the connection while we still write. Its response counts, not our broken pipe.
     let answered = false;
     outgoing.on("response", (incoming) => {
       answered = true;

@@ -48,7 +48,7 @@ test("pieces are made only as fast as the client reads, and no more once it has 
   await once(socket, "readable");
   for (let made = -1; made !== count.made; ) {
     made = count.made;
-    for (let i = 0; i < 1_000; i++) await turn(); // what the sockets hold is full
+    for (let i = 0; i < 1_000; i++) await turn(); // the buffers of the sockets are full
   }
   assert.ok(count.made < total / 2, `${count.made} pieces for a client that does not read`);
   assert.equal(budget.held, 5_000);

@@ -1,4 +1,4 @@
-/** What becomes of writes while the store cannot write: another program lets nobody write. */
+/** Writes while the store cannot write, because another program has locked it. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { until } from "../until.ts";
@@ -18,7 +18,7 @@ async function startStuck(t: TestContext, { collections = {} }: Pick<ServiceOpti
   return { service, ...(await stick(service)) };
 }
 
-/** Keeps everybody from writing; the store waits for that for seconds. */
+/** Locks the store against writes. The store waits for seconds for the lock. */
 async function stick({ store }: Service): Promise<{ release(): Promise<void> }> {
   const other = await openBelow(store);
   await other.hold();

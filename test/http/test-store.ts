@@ -1,4 +1,4 @@
-/** Where the services of tests keep their resources: the one place that says on which store the whole suite runs. */
+/** Creates stores for the services of tests. This file alone decides the kind of store for the whole suite. */
 import { join } from "node:path";
 import type { StoreAddress } from "../../src/store/open.ts";
 import { openDatabase } from "../postgres/databases.ts";
@@ -6,11 +6,11 @@ import { openDatabase } from "../postgres/databases.ts";
 /** A place for one service. */
 export interface TestStore {
   address: StoreAddress;
-  /** Gives it to others once the service has stopped. */
+  /** Releases the store for other tests. Call it after the service has stopped. */
   release(): void;
 }
 
-/** A store of its own: a file in the folder, or with HOLDFAST_TEST_STORE=postgres a database. */
+/** Creates a store: a file in the folder, or a database with HOLDFAST_TEST_STORE=postgres. */
 export async function openTestStore(folder: string): Promise<TestStore> {
   if (!isOnPostgres)
     return { address: { kind: "sqlite", path: join(folder, "store.db") }, release: () => {} };

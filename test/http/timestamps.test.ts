@@ -1,8 +1,8 @@
 /** The times that the service itself keeps in resources, over real sockets and with a clock of the test's. */
 import assert from "node:assert/strict";
-import { after, before, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 import { check } from "./check.ts";
-import { type Service, startService } from "./service.ts";
+import { startService, startServiceForFile } from "./service.ts";
 
 const start = Date.parse("2026-01-31T09:14:05.250Z");
 let now = start;
@@ -17,17 +17,13 @@ const posts = {
   timestamps: true,
 } as const;
 
-let service: Service;
-before(async () => {
-  service = await startService({
-    now: () => now,
-    collections: { posts, tags: {}, notes: { timestamps: true, defaults: { since: "$now" } } },
-  });
+const service = await startServiceForFile({
+  now: () => now,
+  collections: { posts, tags: {}, notes: { timestamps: true, defaults: { since: "$now" } } },
 });
 beforeEach(() => {
   now = start;
 });
-after(() => service.stop());
 
 const path = "/api/v1/posts";
 const theirs = { createdAt: "1999-12-31T00:00:00.000Z", updatedAt: 7 };
@@ -38,14 +34,14 @@ const batch = (...operations: object[]) => send("POST", "/api/v1/_batch", { oper
 const resultsOf = (answer: { json: unknown }) =>
   (answer.json as { results: { headers: Record<string, string>; body: Record<string, unknown> }[] }).results;
 
-/** A post that was made at `start`; the clock goes on by a second. */
+/** A post that was created at `start`. The clock advances by a second. */
 async function makePost(attributes: Record<string, unknown> = { title: "a" }) {
   const made = await service.create("posts", attributes);
   now += 1_000;
   return made;
 }
 
-/** The resource as it should be read, with what the change log says of its last change. */
+/** The expected resource, with the last change in the change log. */
 async function requirePost(path: string, json: Record<string, unknown>, version: number) {
   check(await send("GET", path), { status: 200, json, headers: { etag: `"${version}"` } });
   const changes = (await send("GET", `${path}/_changes`)).json as { at: string; version: number }[];

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { createTurns } from "../../src/http/limits/turns.ts";
 import { startService } from "./service.ts";
 
-/** Lets so many callers ask for their turn; `taken` holds those that had it, in order. */
+/** Makes this many callers ask for their turn. `taken` contains the callers that had their turn, in order. */
 function crowd(takeTurn: () => Promise<void>, size: number): number[] {
   const taken: number[] = [];
   for (let n = 0; n < size; n++) void takeTurn().then(() => taken.push(n));
@@ -53,7 +53,7 @@ describe("of a crowd", () => {
 
 test("GET, HEAD and QUERY are answered while writes wait for their turns", async (t) => {
   let perTurn = 8;
-  const service = await startService({ pace: { noteRead: () => {}, perTurn: () => perTurn } });
+  const service = await startService({ turnBudget: { noteRead: () => {}, perTurn: () => perTurn } });
   t.after(() => service.stop());
   await service.create("topics", { n: 1 });
   perTurn = 0;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { check } from "./check.ts";
-import { type Answer, type Service, startService } from "./service.ts";
+import { type Answer, startServiceForFile } from "./service.ts";
 
 const text = { type: "string", maxLength: 100 } as const;
 const collections = {
@@ -12,11 +12,7 @@ const collections = {
   numbered: { id: "integer", schema: { properties: { email: text } }, unique: ["email"] },
 } as const;
 
-let service: Service;
-before(async () => {
-  service = await startService({ collections });
-});
-after(() => service.stop());
+const service = await startServiceForFile({ collections });
 
 const post = (content: unknown, headers: Record<string, string> = {}) =>
   service.send({ method: "POST", path: "/api/v1/users", content, headers });

@@ -228,7 +228,7 @@ function hasUnsafeInteger(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.values(value).some(hasUnsafeInteger);
 }
 
-/** The cases that must be accepted by a JSON parser, and that I-JSON refuses all the same. */
+/** The cases that a JSON parser must accept, but that I-JSON refuses. */
 const strictly: Record<string, string> = {
   "y_object_duplicated_key.json": "DUPLICATE_MEMBER",
   "y_object_duplicated_key_and_value.json": "DUPLICATE_MEMBER",

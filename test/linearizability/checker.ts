@@ -1,18 +1,17 @@
 /**
- * Judges whether a recorded history of one resource is linearizable: whether every operation can be given one
- * moment between its call and its answer such that, taken in that order, the answers are those of a resource
- * that is used by one client at a time.
+ * Decides whether a recorded history of one resource is linearizable. It is, if every operation can have a moment between its
+ * call and its response, so that in the order of these moments one client at a time would get the same responses.
  */
 import { findOrder, type Timed } from "./search.ts";
 
-/** What a client asked for. `ifMatch` is the version in its If-Match. */
+/** The request of a client. `ifMatch` is the version in its If-Match. */
 export type Call =
   | { kind: "create"; value: number }
   | { kind: "read" }
   | { kind: "update"; value: number; ifMatch?: number }
   | { kind: "delete"; ifMatch?: number };
 
-/** What came back. `unknown`: the client never learned whether its operation happened. */
+/** The response. `unknown`: the client never learned whether its operation happened. */
 export type Outcome =
   | { kind: "read"; version: number; value: number }
   | { kind: "written"; version: number }
@@ -30,24 +29,24 @@ export interface Recorded extends Timed {
 
 type State = { kind: "unborn" } | { kind: "present"; version: number; value: number } | { kind: "gone" };
 
-/** An order that explains all the answers of a history, or `undefined` when there is none. */
+/** An order that explains all responses of a history; `undefined` if none exists. */
 export function linearize(history: readonly Recorded[]): readonly Recorded[] | undefined {
   const unborn: State = { kind: "unborn" };
   const { isWhole, order } = findOrder(history, { initial: unborn, apply, nameOf: JSON.stringify });
   return isWhole ? order : undefined;
 }
 
-/** The state after the operation, or `undefined` when it would have been answered differently. */
+/** The state after the operation; `undefined` if the resource would have responded differently. */
 function apply(state: State, { call, outcome }: Recorded): State | undefined {
   const expected = carryOut(state, call);
   if (outcome.kind === "unknown") return expected.next;
   return isSame(expected.outcome, outcome) ? expected.next : undefined;
 }
 
-/** The resource as its documentation has it, used by one client at a time. */
+/** The resource as the documentation describes it, if one client uses it at a time. */
 function carryOut(state: State, call: Call): { outcome: Outcome; next: State } {
   if (call.kind === "create") {
-    // One create per history; its id is given once and never again.
+    // A history has one create. The service never uses its id again.
     if (state.kind !== "unborn") return { outcome: { kind: "absent" }, next: state };
     return {
       outcome: { kind: "written", version: 1 },

@@ -1,7 +1,7 @@
 /**
- * Short histories of one resource each, recorded over HTTP while eight clients use it at the same time, and
- * judged to be linearizable. Some operations are cut off, so that their clients never learn what became of
- * them. HOLDFAST_SEED repeats what the clients do, though not how the machine interleaves them.
+ * Checks that short histories are linearizable. Each history is of one resource that eight clients use at the same time over
+ * HTTP. Some clients disconnect early, so that they never learn the outcome. HOLDFAST_SEED repeats the requests of the clients,
+ * but not their timing.
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -14,16 +14,16 @@ const histories = 150;
 const clients = 8;
 const operationsPerClient = 4;
 
-/** What a client is about to do; `guarded` sends the version that it last saw in If-Match. */
+/** The next request of a client. `guarded` sends the version that it last saw in If-Match. */
 interface Step {
   kind: "read" | "update" | "delete";
   guarded: boolean;
-  /** When the client goes away without waiting for the answer; `undefined` where it does wait. */
+  /** When the client disconnects without waiting for the response; `undefined` if it waits. */
   cutAfterMs: number | undefined;
   pauseMs: number;
 }
 
-/** Mostly none, so that operations meet; some, so that they also come after the create and its answer. */
+/** Most pauses are 0, so that operations overlap. Some operations come after the response to the create. */
 const pauses = fc.constantFrom(0, 0, 0, 1, 2, 4);
 const step: fc.Arbitrary<Step> = fc.record({
   kind: fc.oneof(
@@ -44,7 +44,7 @@ const plan = fc.array(steps, { minLength: clients - 1, maxLength: clients - 1 })
 const recorded: Recorded[][] = [];
 let service: Service;
 before(async () => {
-  // A collection for each history: the id of its one resource is then known before it is created.
+  // Each history has its own collection, so that the id of its resource is known before the create.
   const names = Array.from({ length: histories }, (_, n) => `histories${n}`);
   service = await startService({
     collections: Object.fromEntries(names.map((name) => [name, { id: "integer" as const }])),
@@ -109,7 +109,7 @@ function operation(call: Call, outcome: Outcome, [calledAt, answeredAt]: [number
   return { client: 0, call, outcome, calledAt, answeredAt };
 }
 
-/** One client creates the resource; the others use it, before it is there and after. */
+/** One client creates the resource. The others use it before and after the create. */
 async function record(collection: string, plans: readonly (readonly Step[])[]): Promise<Recorded[]> {
   const history: Recorded[] = [];
   let moment = 0;
@@ -149,7 +149,7 @@ async function send(collection: string, call: Call): Promise<Outcome> {
   return toOutcome(call, await service.send(toRequest(collection, call)));
 }
 
-/** Sends the whole request and closes the connection without waiting for the answer. */
+/** Sends the whole request, and closes the connection without waiting for the response. */
 async function sendAndLeave(collection: string, call: Call, cutAfterMs: number): Promise<Outcome> {
   const { method, path, headers, content } = toRequest(collection, call);
   const body = content === undefined ? "" : JSON.stringify(content);
@@ -191,7 +191,7 @@ function toOutcome(call: Call, answer: Answer): Outcome {
   return { kind: "written", version };
 }
 
-/** The history with a read answered by the version before one that was already acknowledged when it began. */
+/** The history with a stale read: it returns a version that was replaced before the read started. */
 function withStaleRead(history: readonly Recorded[]): Recorded[][] {
   for (const read of history) {
     if (read.outcome.kind !== "read") continue;
@@ -209,7 +209,7 @@ function withStaleRead(history: readonly Recorded[]): Recorded[][] {
   return [];
 }
 
-/** The history with a refused update answered as if it had succeeded after another one of the same version. */
+/** The history with a lost update: a refused update succeeds after another update of the same version. */
 function withLostUpdate(history: readonly Recorded[]): Recorded[][] {
   for (const refused of history) {
     const { call, outcome } = refused;
@@ -230,7 +230,7 @@ function replaced(history: readonly Recorded[], one: Recorded, outcome: Outcome)
   return history.map((other) => (other === one ? { ...one, outcome } : other));
 }
 
-/** Whether a write was under way together with another one whose outcome is known as well. */
+/** Whether a write overlaps with another write whose outcome is also known. */
 function overlaps(one: Recorded, history: readonly Recorded[]): boolean {
   if (one.outcome.kind !== "written") return false;
   return history.some(
@@ -242,7 +242,7 @@ function overlaps(one: Recorded, history: readonly Recorded[]): boolean {
   );
 }
 
-/** Whether an update happened of which its client never heard. */
+/** Whether an update happened although its client never learned it. */
 function isCutButRead({ call, outcome }: Recorded, history: readonly Recorded[]): boolean {
   if (outcome.kind !== "unknown" || call.kind !== "update") return false;
   return history.some((other) => other.outcome.kind === "read" && other.outcome.value === call.value);

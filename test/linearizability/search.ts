@@ -1,35 +1,35 @@
-/** The search of Wing and Gong, with a memo of what was tried: in which order could this have happened? */
+/** The search of Wing and Gong for an order in which a history could have happened. It remembers what it has tried. */
 
-/** One operation of a history. The moments are those of one clock that all clients share. */
+/** One operation of a history. All clients share the clock of its times. */
 export interface Timed {
   outcome: { kind: string };
   calledAt: number;
-  /** Infinity when the outcome is `unknown`: it may still happen after everything else. */
+  /** Infinity if the outcome is `unknown`: the operation can still happen after everything else. */
   answeredAt: number;
 }
 
-/** What the operations are about, used by one client at a time. */
+/** The object that the operations change, if one client uses it at a time. */
 export interface Machine<State, Operation> {
   initial: State;
   /**
-   * The state after the operation, or `undefined` when it would have been answered differently. Gives the state itself
-   * back where the operation changed nothing.
+   * The state after the operation; `undefined` if the object would have responded differently. Returns the same state if the
+   * operation changes nothing.
    */
   apply(state: State, operation: Operation): State | undefined;
-  /** Tells states apart that the same operations may have led to. */
+  /** A name that differs between different states after the same operations. */
   nameOf(state: State): string;
-  /** Whether the history may end here, with all but unknown operations done. @default wherever it comes to that */
+  /** Whether the history can end in this state. Operations with unknown outcomes can be left. @default always */
   mayEnd?(state: State): boolean;
 }
 
-/** What was found: an order of the whole history, or the longest one that something can be said of. */
+/** The result: an order of the whole history, or the longest order of a part of it. */
 export interface Found<State, Operation> {
   isWhole: boolean;
   order: readonly Operation[];
   end: State;
 }
 
-/** Looks for an order that explains all the answers of a history. */
+/** Searches for an order that explains all responses of a history. */
 export function findOrder<State, Operation extends Timed>(
   history: readonly Operation[],
   { initial, apply, nameOf, mayEnd = () => true }: Machine<State, Operation>,
@@ -41,7 +41,7 @@ export function findOrder<State, Operation extends Timed>(
 
   const search = (done: bigint, state: State): boolean => {
     const rest = operations.filter(({ bit }) => (done & bit) === 0n);
-    // What nobody was told of may as well not have happened.
+    // An operation with an unknown outcome may not have happened.
     const isWhole = rest.every(({ operation }) => operation.outcome.kind === "unknown") && mayEnd(state);
     if (isWhole || order.length > best.order.length) best = { isWhole, order: [...order], end: state };
     if (isWhole) return true;
@@ -50,14 +50,14 @@ export function findOrder<State, Operation extends Timed>(
     tried.add(memo);
     const firstAnswer = Math.min(...rest.map(({ operation }) => operation.answeredAt));
     for (const { operation, bit } of rest) {
-      // Called only after another one, still to be placed, had its answer: cannot be the next.
+      // It was called after the response to another operation that has no place yet, so it cannot be the next one.
       if (operation.calledAt > firstAnswer) continue;
       const next = apply(state, operation);
       if (next === undefined) continue;
       order.push(operation);
       if (search(done | bit, next)) return true;
       order.pop();
-      // What changes nothing stands in nobody's way here, so that its place is not to blame.
+      // An operation that changes nothing has no effect on others, so another place for it would not help.
       if (next === state && operation.outcome.kind !== "unknown") return false;
     }
     return false;

@@ -1,4 +1,4 @@
-/** The commands of the command line reference, and of the guide for json-server, run as they are printed. Only addresses of services and databases are others. */
+/** Runs the commands of the command line reference and of the guide for json-server as printed. Only the addresses of services and databases differ. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { folder, run, serve, stop } from "../commands/cli.ts";
 import { openDatabase } from "../postgres/databases.ts";
+import { until } from "../until.ts";
 import { nodesOf, readPage } from "./markdown.ts";
 
 const person = "0190f5a0-7c3e-7b1a-9c54-3f1de3a4b5c6";
@@ -26,7 +27,7 @@ const commands = nodesOf(readPage("docs/reference/command-line.md"), "code")
   .flatMap(({ value }) => value.split("\n"))
   .map((line) => line.replace(/^\$ /, ""))
   .filter((line) => /^(?:npx|zcat) /.test(line))
-  .filter((line) => !/holdfast (?:serve|<command>)/.test(line));
+  .filter((line) => !/holdfast (?:serve|<command>)| --every /.test(line));
 
 test("every command of the command line reference does what it is for", async (t) => {
   assert.ok(commands.length > 15, `${commands.length} commands`);
@@ -70,6 +71,40 @@ test("the commands of the guide for json-server import a file and list what was 
     { id: "2", views: 2 },
     { id: "1", views: 1 },
   ]);
+});
+
+test("the commands of the guide to go back in time undo what was changed", async (t) => {
+  const cwd = await folder(t, { topics: '{"id":"winter"}\n' });
+  const options = { cwd, env: await environment(cwd) };
+  const service = await serve(t, [], { cwd });
+  const run = async (line: string) => {
+    const words = line.replaceAll("http://localhost:3000", service.origin).replaceAll(shown, then);
+    return promisify(execFile)("bash", ["-o", "pipefail", "-c", words], options);
+  };
+  const shown = "2026-01-31T08:30:00.000Z";
+  let then = "";
+  await run("npx holdfast import topics topics --to http://localhost:3000");
+  const now = Date.now();
+  then = new Date(now).toISOString();
+  await until("the clock has moved on", () => Date.now() > now);
+  await run("curl -sf -X DELETE http://localhost:3000/api/v1/topics/winter");
+  const lines = nodesOf(readPage("docs/how-to/go-back-in-time.md"), "code").flatMap(({ value }) =>
+    value.split("\n"),
+  );
+  assert.equal(lines.length, 4);
+  const printed: string[] = [];
+  for (const line of lines) {
+    const { stdout, stderr } = await run(line.replace(/^curl /, "curl -sf "));
+    printed.push(stdout + stderr);
+  }
+  const [changes = "", list, dry = "", rewound = ""] = printed;
+  assert.match(changes, /"kind":"deleted"/);
+  assert.equal(list, '[{"id":"winter"}]');
+  assert.match(dry, /^topics: 1 created again, 0 replaced, 0 deleted\nwould rewind 1 resource to /);
+  assert.match(
+    rewound,
+    /\nrewound 1 resource to \S+\. To undo this: npx holdfast rewind --to \S+ --collection topics --url http:\S+\n$/,
+  );
 });
 
 /** An environment in which `npx holdfast` is the program, wherever it is called. */

@@ -1,4 +1,4 @@
-/** Whatever a page tells its reader to type is there: commands, options, npm scripts, files. */
+/** Everything that a page tells its reader to type exists: commands, options, npm scripts and files. */
 import assert from "node:assert/strict";
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,17 +9,26 @@ import { commandsOf, headerOf, type ShellCommand, simpleCommands } from "./shell
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
 const commands = createCommands({});
 
-/** What a machine has, or the page says that it needs. */
+/** Programs of the machine, or programs that the page requires. */
 const ofTheMachine = new Set(
-  "bash cd cp curl export git grep head journalctl mkdir mv pg_dump pg_restore psql sleep sudo zcat".split(
+  "bash cd cp curl docker export git grep head journalctl mkdir mv pg_dump pg_restore psql sleep sudo zcat".split(
     " ",
   ),
 );
-/** What the registry has and a reader may install. Holdfast is not published. */
-const published = new Set(["react-admin", "ra-data-simple-rest", "fastify", "axios"]);
+/** Packages of the registry that a reader can install. Holdfast is not published. */
+const published = new Set([
+  "react-admin",
+  "ra-data-simple-rest",
+  "fastify",
+  "axios",
+  "standardwebhooks",
+  "@opentelemetry/sdk-trace-node@2",
+  "@opentelemetry/resources@2",
+  "@opentelemetry/exporter-trace-otlp-http@0.223",
+]);
 /** How pages name the folder of the clone. */
 const clone = /^(?:\$clone|\.\.\/holdfast)(?=\/|$)/;
-/** Where a project has the package. */
+/** The path of the package in a project. */
 const installed = /^node_modules\/holdfast\//;
 
 const files = (folder: string) =>
@@ -75,14 +84,14 @@ test("an unknown command is found in each place where a page can name it", () =>
     "    npx holdfast export topics | holdfast import topics -\n",
     "Use `npx holdfast export topics --outptu topics.csv` for this.",
     "Use `npm run holdfast` for this.",
-    "`holdfast backup` makes a backup.",
+    "`holdfast rollback` makes a backup.",
     "```sh\nnpm install holdfast\n```",
     "```sh\nnpx node examples/nothing.ts\n```",
   ];
   for (const text of wrong) assert.equal(commandsOf("a page", text).flatMap(faultsOf).length, 1, text);
 });
 
-/** What is wrong with a command, in one sentence each. */
+/** The faults of a command, each as a sentence. */
 function faultsOf({ page, line, words }: ShellCommand): string[] {
   const why = faultOf(page, words);
   return why === undefined ? [] : [`${page}: ${line}: ${why}`];
@@ -132,7 +141,8 @@ function faultOfInstalled(name: string): string | undefined {
 
 function faultOfNode(page: string, [file = "."]: readonly string[]): string | undefined {
   if (file.startsWith("-") || existsSync(file.replace(installed, ""))) return undefined;
-  const isWritten = existsSync(page) && readFileSync(page, "utf8").includes(`\`\`\`ts ${file}\n`);
+  const text = existsSync(page) ? readFileSync(page, "utf8") : "";
+  const isWritten = ["ts", "js"].some((language) => text.includes(`\`\`\`${language} ${file}\n`));
   return isWritten ? undefined : `there is no ${file}`;
 }
 

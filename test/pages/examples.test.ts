@@ -1,4 +1,4 @@
-/** The examples of the reference, as they are printed: configurations are accepted, requests are sent, and the responses are like those of the page. */
+/** Runs the examples of the reference as printed: loads configurations, sends requests, and compares the responses with the page. */
 import assert from "node:assert/strict";
 import { mkdir, symlink } from "node:fs/promises";
 import { join, resolve } from "node:path";

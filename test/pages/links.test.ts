@@ -44,7 +44,7 @@ interface Target {
   url: string;
 }
 
-/** Where the links, images and elements of a page lead. */
+/** The targets of the links, images and elements of a page. */
 function targetsOf(page: Page): Target[] {
   return nodesOf(page, "link", "image", "definition", "html").flatMap((node) => {
     const urls =

@@ -18,7 +18,7 @@ export interface Page {
 export interface Prose {
   /** The file and the line. */
   place: string;
-  /** What a reader sees. Code is left out: each piece of it is a `codeMark`. */
+  /** The visible text. A `codeMark` replaces each piece of code. */
   text: string;
 }
 

@@ -1,4 +1,4 @@
-/** What the program says: texts of the source code that a person may read. */
+/** Finds the messages of the program: texts of the source code for people. */
 import { readdirSync, readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";

@@ -10,7 +10,9 @@ import { lineOf, nodesOf, pageFiles, parsePage, readPage } from "./markdown.ts";
 import { allLiterals } from "./messages.ts";
 
 /** Flags of Node, of the benchmark and of the program that runs the tests. */
-const flagsOfOthers = new Set(["--conditions", "--quick", "--times"]);
+const flagsOfOthers = new Set(["--conditions", "--import", "--quick", "--require", "--times"]);
+/** Environment variables of other programs that look like error codes. */
+const variablesOfOthers = new Set(["OTEL_EXPORTER_OTLP_ENDPOINT"]);
 /** Header fields that the service does not know. */
 const headersOfOthers = new Set(["X-Forwarded-Host"]);
 
@@ -36,11 +38,12 @@ const testVariables = new Set(
 );
 const variables = new Set([
   "HOLDFAST_CONFIG",
+  "HOLDFAST_TOKEN",
   ...Object.values(options).flatMap((option) => ("env" in option ? [option.env] : [])),
   ...testVariables,
 ]);
 
-/** What is wrong with the names in a piece of code; nothing if it has none. */
+/** The faults of the names in a piece of code; empty if there are none. */
 const checks: readonly ((code: string) => string | undefined)[] = [
   (code) => {
     const option = /^limits\.[A-Za-z]+/.exec(code)?.[0];
@@ -58,7 +61,7 @@ const checks: readonly ((code: string) => string | undefined)[] = [
   },
   (code) => {
     if (!/^[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+$/.test(code) || code.startsWith("HOLDFAST_")) return undefined;
-    return code in problems ? undefined : `there is no error code ${code}`;
+    return code in problems || variablesOfOthers.has(code) ? undefined : `there is no error code ${code}`;
   },
   (code) => {
     const header = /^([A-Z][A-Za-z0-9]*(?:-[A-Z][A-Za-z0-9]*)+)(?::.*)?$/.exec(code)?.[1];

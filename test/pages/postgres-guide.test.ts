@@ -1,4 +1,4 @@
-/** The statements and commands of the guide to PostgreSQL, as they are printed. Only names and addresses are others. */
+/** Runs the statements and commands of the guide to PostgreSQL as printed. Only names and addresses differ. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";

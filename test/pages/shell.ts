@@ -11,7 +11,7 @@ export interface ShellCommand {
 /** The programs that make a line of an indented block a command; other indented blocks are code or grammar. */
 const programs = /^(?:npx|npm|node|holdfast|git|curl|zcat|\.\/\S+|examples\/\S+) /;
 
-/** The name of a command in a sentence, as in `holdfast check`. With arguments it is written as it is typed. */
+/** The name of a command in a sentence, as in `holdfast check`. With arguments, it has the form that a user types. */
 const isName = /^holdfast (?:[a-z]+|<command>)(?: (?:create|list|rotate|revoke))?(?: <[^>]+>)*(?: --help)?$/;
 
 /** Every command of a Markdown page: in blocks, and in sentences. */

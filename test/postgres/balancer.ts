@@ -8,7 +8,7 @@ export interface Balancer {
   close(): Promise<void>;
 }
 
-/** Starts a balancer. `ports` gives the instances there are now. */
+/** Starts a balancer. `ports` returns the ports of the current instances. */
 export async function startBalancer(ports: () => readonly number[]): Promise<Balancer> {
   let turn = 0;
   const open = new Set<Socket>();

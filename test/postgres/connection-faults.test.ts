@@ -1,4 +1,4 @@
-/** Bad days of the way to the database: the service lives, answers in time, and never says 2xx of what is not committed. */
+/** Faults of the connection to the database: the service keeps running, responds in time, and never responds 2xx without a commit. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pass } from "node:timers/promises";
@@ -109,7 +109,7 @@ test("while no connection is accepted all is refused at once, and works as soon 
   assert.equal((await service.ask("GET", "/readyz")).status, 503);
   assert.equal((await service.ask("GET", "/livez")).status, 200);
   service.proxy.heal();
-  // Nobody asks for anything, since it is not ready: it looks itself.
+  // No requests arrive, because the service is not ready. It checks the database itself.
   await until("it is ready", async () => (await service.ask("GET", "/readyz")).status === 200);
   assert.equal((await service.ask("GET", `things/${id}`)).status, 200);
   assert.equal(await countOf(service, "things"), 1);

@@ -6,7 +6,7 @@ import { type Answer, type Service, startService } from "../http/service.ts";
 import { openDatabase } from "./databases.ts";
 
 const writes = 60;
-/** So many at once: no write should wait for all others on a slow machine. */
+/** The number of simultaneous writes. On a slow machine, no write should wait for all others. */
 const together = 20;
 
 let services: readonly [Service, Service];
@@ -52,3 +52,26 @@ test("no batch of two services that changes one resource is lost or gives up", (
     const operation = { method: "PATCH", path: path.slice("/api/v1".length), body: { [`m${n}`]: n } };
     return service.send({ method: "POST", path: "/api/v1/_batch", content: { operations: [operation] } });
   }));
+
+test("bulk changes and updates of two services count each resource once", async () => {
+  const [first] = services;
+  const made = await Promise.all(Array.from({ length: 10 }, () => first.create("tallies", { n: 0 })));
+  const content = { n: { $increment: 1 } };
+  const headers = { "Content-Type": "application/vnd.holdfast.update+json" };
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, (_, n) => services[n % 2] as Service).flatMap((service) => [
+      service.send({
+        method: "POST",
+        path: "/api/v1/tallies/_bulk",
+        content: { all: true, update: content, max: 10 },
+      }),
+      ...made.slice(0, 2).map(({ path }) => service.send({ method: "PATCH", path, headers, content })),
+    ]),
+  );
+  for (const answer of answers) check(answer, { status: 200 });
+  const { json } = await first.send({ path: "/api/v1/tallies" });
+  assert.deepEqual(
+    (json as { n: number }[]).map(({ n }) => n),
+    made.map((_, place) => (place < 2 ? 20 : 10)),
+  );
+});

@@ -23,7 +23,7 @@ function toldBy({ content }: Answer): string {
   return (content as { status: string }).status;
 }
 
-/** Has the database fail with a code so many times, where a resource is added; a sequence counts also what is taken back. */
+/** Makes the next inserts of resources fail with a code, this many times. A sequence counts them, because a rollback does not change it. */
 async function failing({ url }: OnDatabase, code: string, times: number): Promise<() => Promise<unknown>> {
   const { rows } = await query(url, "select number from holdfast_collections where name = 'things'");
   const table = `holdfast_resources_${rows[0].number}`;
@@ -134,7 +134,7 @@ test("a list that takes too long says nothing of the database, whatever its attr
   await letGo();
 });
 
-/** Nobody gets at things until it is let go of. */
+/** Locks the resources until it is released. */
 async function lockThings(t: TestContext, { url }: OnDatabase): Promise<() => Promise<void>> {
   const { rows } = await query(url, "select number from holdfast_collections where name = 'things'");
   const { number } = rows[0];

@@ -4,10 +4,10 @@ import { after } from "node:test";
 import pg from "pg";
 import { type PostgresServer, startPostgres } from "./server.ts";
 
-/** A database that nobody else uses. */
+/** A database for one test. */
 export interface Database {
   url: string;
-  /** Gives it to the next test. */
+  /** Releases it for the next test. */
   release(): void;
 }
 
@@ -52,7 +52,7 @@ async function makeDatabase(server: string): Promise<string> {
   return url.href;
 }
 
-/** Runs statements on a connection of their own. */
+/** Runs statements on a separate connection. */
 export async function query(url: string, sql: string): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -5,16 +5,11 @@ import pg from "pg";
 import { openStore } from "../../src/store/open.ts";
 import type { CollectionRecord } from "../../src/store/record.ts";
 import type { Store } from "../../src/store/store.ts";
+import { declaration } from "../store/contract/fixture.ts";
 import { until } from "../until.ts";
 import { openDatabase, query } from "./databases.ts";
 
-const plain: CollectionRecord = {
-  name: "notes",
-  idKind: "uuid",
-  schema: undefined,
-  indexes: [],
-  search: [["text"]],
-};
+const plain = declaration("notes", { search: [["text"]] });
 const related: CollectionRecord = { ...plain, unique: [{ path: ["mark"], ignoreCase: false }] };
 
 async function openTwo(t: TestContext, record: CollectionRecord): Promise<{ url: string; stores: Store[] }> {
@@ -46,7 +41,7 @@ test("a declaration and a write that began before it do not wait for each other"
   const writer = new pg.Client({ connectionString: url });
   await writer.connect();
   t.after(() => writer.end());
-  // As whoever writes to a collection with unique attributes: the head first, and then what there is to write.
+  // The same order as a write to a collection with unique attributes: first the head, and then the rows.
   await writer.query("begin; select 1 from holdfast_heads where number = 1 for update");
   const migrated = stores[0]?.migrate([
     { ...related, search: [], indexes: [[{ path: ["n"], descending: false }]] },

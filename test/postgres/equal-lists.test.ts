@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { Connections } from "../../src/store/postgres/connection/connections.ts";
 import { Lists } from "../../src/store/postgres/list/lists.ts";
 import { Catalogue, catalogueSql, toCollection } from "../../src/store/postgres/tables/catalogue.ts";
+import { declaration } from "../store/contract/fixture.ts";
 import { openPostgresFixture } from "../store/postgres-fixture.ts";
 
 test("equal lists that wait together are read once, others each by itself, and later ones anew", async (t) => {
@@ -13,7 +14,7 @@ test("equal lists that wait together are read once, others each by itself, and l
     await quick.close();
     await cleanup();
   });
-  await store.migrate([{ name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] }]);
+  await store.migrate([declaration("topics")]);
   const create = (id: string) =>
     store.commit({
       changes: [{ key: { collection: "topics", id }, expect: "absent", next: JSON.stringify({ id }) }],
@@ -33,7 +34,7 @@ test("equal lists that wait together are read once, others each by itself, and l
   const lists = new Lists({ quick, slow: quick, maxMs: 1_000 });
   const ids = async (limit: number) => {
     const read = await lists.page(topics, { limit }, undefined);
-    return read === "declaredAnew" ? read : read.page.items.map(({ id }) => id);
+    return read === "redeclared" ? read : read.page.items.map(({ id }) => id);
   };
   const all = await Promise.all([...Array.from({ length: 50 }, () => ids(10)), ids(20)]);
   assert.deepEqual(all, Array(51).fill(["a"]));

@@ -1,9 +1,10 @@
-/** What is made of errors of the database and of the way to it. */
+/** The errors of the database and of its connection become errors of the service. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pass } from "node:timers/promises";
 import { openStore } from "../../src/store/open.ts";
 import { failureOf } from "../../src/store/postgres/connection/failures.ts";
+import { declaration } from "../store/contract/fixture.ts";
 import { openDatabase, query } from "./databases.ts";
 
 test("an error of the system is one of the connection, also where its code looks like one of the database", () => {
@@ -11,6 +12,8 @@ test("an error of the system is one of the connection, also where its code looks
     assert.equal(failureOf(Object.assign(new Error(code), { code, errno: -1, syscall: "write" })), "lost");
   for (const [code, failure] of [
     ["40001", "conflict"],
+    ["42P07", "conflict"],
+    ["42710", "conflict"],
     ["53100", "full"],
     ["57P01", "lost"],
     ["HV00R", "other"],
@@ -28,7 +31,7 @@ test("who wants an integer id, or shows an API key, hears nothing of a connectio
     await store.close();
     release();
   });
-  await store.migrate([{ name: "orders", idKind: "integer", schema: undefined, indexes: [], search: [] }]);
+  await store.migrate([declaration("orders", { idKind: "integer" })]);
   for (let round = 0; round < 10; round++) {
     const isCut = query(url, cut);
     for (let n = 0; n < 20; n++) {

@@ -1,38 +1,38 @@
-/** A TCP proxy between the service and its database, which does on purpose what networks do by chance. */
+/** A TCP proxy between the service and its database. It causes network faults on request. */
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
-/** What is done to a connection once the client has sent a text. */
+/** The fault of a connection after the client has sent a text. */
 export type Cut =
   /** The text never arrives, and the connection ends. */
   | "before"
-  /** The text arrives, and the connection ends before anything comes back. */
+  /** The text arrives, and the connection ends before the response. */
   | "after"
-  /** The text arrives, its answer is on the way, and the connection ends. */
+  /** The text arrives, and the connection ends while the response is on its way. */
   | "answered"
-  /** The text arrives, and no byte passes any more, with nobody told. */
+  /** The text arrives, and then no byte passes, but the connection stays open. */
   | "vanish";
 
 /** A proxy in front of one port. */
 export interface FaultProxy {
   port: number;
-  /** How many connections there are. */
+  /** The number of open connections. */
   readonly open: number;
-  /** How often a client sent something that vanished, but for its goodbye. */
+  /** How often a client sent bytes that were lost, except for the message that ends a connection. */
   readonly swallowed: number;
-  /** The same address, by way of the proxy. */
+  /** The same address through the proxy. */
   urlOf(url: string): string;
-  /** Ends all connections, with a reset. */
+  /** Resets all connections. */
   cutAll(): void;
-  /** Cuts the next connection on which the client sends this text. Resolves when that has happened. */
+  /** Applies the fault to the next connection on which the client sends this text. Resolves afterwards. */
   cutAt(text: string, cut: Cut): Promise<void>;
-  /** From now on bytes vanish both ways, also on new connections, and nobody is told. */
+  /** From now on, bytes are lost in both directions, also on new connections. The connections stay open. */
   swallow(): void;
-  /** From now on new connections are ended at once, and those there are now as well. */
+  /** Ends all connections. From now on, also ends new connections at once. */
   refuse(): void;
-  /** From now on all is well again, for new connections; what was swallowed is missing on the others, and nobody tells. */
+  /** From now on, new connections work. Lost bytes stay lost on the other connections. */
   heal(): void;
-  /** From now on new connections lead to another port, and those there are now end. */
+  /** Ends all connections. From now on, new connections go to another port. */
   leadTo(port: number): void;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ interface Trap {
   sprung(): void;
 }
 
-/** Starts a proxy to a port of this machine. `own`: where it listens. @default a free port */
+/** Starts a proxy to a port of this machine. `own` is the port to listen on. @default a free port */
 export async function startProxy(port: number, own = 0): Promise<FaultProxy> {
   const proxy = new TcpProxy(port);
   await proxy.listen(own);
@@ -159,7 +159,7 @@ class TcpProxy implements FaultProxy {
     return this.#trap !== undefined && bytes.includes(this.#trap.text) ? this.#trap : undefined;
   }
 
-  /** A reset would take back what the server has not read yet; the end of what was sent does not. */
+  /** Ends the connection without a reset, because a reset would discard bytes that the server has not read yet. */
   #spring([client, server]: readonly [Socket, Socket], trap: Trap): void {
     this.#trap = undefined;
     trap.sprung();
@@ -168,7 +168,7 @@ class TcpProxy implements FaultProxy {
     server.end();
   }
 
-  /** The end of one is the end of the other; but bytes may vanish for ever. */
+  /** Ends both sides after one of them has ended. */
   #end(pair: readonly [Socket, Socket]): void {
     this.#pairs.delete(pair);
     const [client, server] = pair;
@@ -181,7 +181,7 @@ function cut(pair: readonly [Socket, Socket]): void {
   for (const socket of pair) reset(socket);
 }
 
-/** A socket that has sent its end cannot be reset any more: it would stay for ever. */
+/** Resets a socket. A socket that has sent its end cannot be reset, so it is destroyed. */
 function reset(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();
   else socket.resetAndDestroy();

@@ -1,22 +1,16 @@
-/** Half-open connections: no byte arrives any more, and nobody is told. */
+/** Half-open connections: bytes no longer arrive, and neither side gets an error. */
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { setTimeout as pass } from "node:timers/promises";
 import { Problem } from "../../src/errors.ts";
 import { openReader, openStore, type StoreAddress } from "../../src/store/open.ts";
-import type { CollectionRecord } from "../../src/store/record.ts";
+import { declaration } from "../store/contract/fixture.ts";
 import { ceilingMs, until } from "../until.ts";
 import { openDatabase } from "./databases.ts";
 import { type FaultProxy, startProxy } from "./fault-proxy.ts";
 import { commit, countOf, create, serveFaulty } from "./served.ts";
 
-const things: CollectionRecord = {
-  name: "things",
-  idKind: "uuid",
-  schema: undefined,
-  indexes: [],
-  search: [],
-};
+const things = declaration("things");
 
 async function openThings(t: TestContext): Promise<{ address: StoreAddress; proxy: FaultProxy }> {
   const { url, release } = await openDatabase();

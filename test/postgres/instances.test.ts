@@ -5,25 +5,21 @@ import pg from "pg";
 import type { Problem } from "../../src/errors.ts";
 import type { Commit } from "../../src/store/commit.ts";
 import { openStore } from "../../src/store/open.ts";
-import type { CollectionRecord } from "../../src/store/record.ts";
 import type { Store } from "../../src/store/store.ts";
+import { declaration } from "../store/contract/fixture.ts";
 import { openDatabase, query } from "./databases.ts";
 
-const counters: CollectionRecord = {
-  name: "counters",
+const counters = declaration("counters", {
   idKind: "integer",
-  schema: undefined,
-  indexes: [],
-  search: [],
   unique: [{ path: ["mark"], ignoreCase: false }],
-};
-const plain: CollectionRecord = { name: "plain", idKind: "uuid", schema: undefined, indexes: [], search: [] };
+});
+const plain = declaration("plain");
 
 async function openThree(url: string): Promise<Store[]> {
   return Promise.all([1, 2, 3].map(() => openStore({ kind: "postgres", url })));
 }
 
-/** Adds one to a resource until it has been done so many times. */
+/** Adds one to a resource this many times. */
 async function count(store: Store, id: string, times: number): Promise<void> {
   for (let done = 0; done < times; ) {
     const current = await store.read({ collection: "plain", id });
@@ -143,7 +139,7 @@ test("what is declared holds for all instances, also those that did not know of 
   release();
 });
 
-/** Lets every instance create a resource at the same time, in many rounds. Gives the error codes of those that were refused. */
+/** Makes all instances create a resource at the same time, in many rounds. Returns the error codes of the refused creates. */
 async function createAtOnce(
   stores: readonly Store[],
   commitOf: (round: number, id: string) => Pick<Commit, "receipt"> & { mark: string },

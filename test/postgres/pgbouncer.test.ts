@@ -39,7 +39,7 @@ test("the service works through PgBouncer in transaction mode, and leaves no sta
   assert.equal((await second.ask("POST", "_batch", { operations })).status, 200);
   assert.equal(await countOf(first, "things"), 61);
   assert.equal(await countOf(first, "pairs"), 2);
-  // Whoever gets these connections next finds them as they were.
+  // The next user of these connections finds them unchanged.
   for (let n = 0; n < 8; n++) {
     const { rows } = await query(
       bouncer.url,

@@ -9,7 +9,7 @@ import { isRoot } from "./binaries.ts";
 import { query } from "./databases.ts";
 import { freePort } from "./server.ts";
 
-/** The reason to skip, where there is none. */
+/** The reason to skip a test if PgBouncer is missing. */
 export function whyNoBouncer(): string | false {
   try {
     execFileSync("pgbouncer", ["--version"], { stdio: "ignore" });
@@ -26,7 +26,7 @@ export interface Bouncer {
   stop(): Promise<void>;
 }
 
-/** Starts one before the database at `url`, with so many connections to it at most. */
+/** Starts PgBouncer in front of the database at `url`, with at most this many connections to it. */
 export async function startBouncer(url: string, poolSize: number): Promise<Bouncer> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-pgbouncer-"));
   chmodSync(folder, 0o755);
@@ -47,7 +47,7 @@ export async function startBouncer(url: string, poolSize: number): Promise<Bounc
   ];
   const file = join(folder, "pgbouncer.ini");
   writeFileSync(file, `${settings.join("\n")}\n`);
-  const nobody = isRoot ? { uid: 65_534, gid: 65_534 } : {}; // it does not run as root
+  const nobody = isRoot ? { uid: 65_534, gid: 65_534 } : {}; // PgBouncer does not run as root
   const child = spawn("pgbouncer", ["-q", file], { ...nobody, stdio: "ignore" });
   const through = `postgres://${username}@127.0.0.1:${own}/${name}`;
   const stop = async () => {

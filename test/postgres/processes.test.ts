@@ -1,4 +1,4 @@
-/** Three instances on one database behind a balancer, under load, one killed and started again. */
+/** Three instances on one database behind a balancer, under load. One instance is killed and started again. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pass } from "node:timers/promises";
@@ -12,23 +12,23 @@ import { openDatabase, query } from "./databases.ts";
 
 type Client = ReturnType<typeof createClient>;
 
-/** Raise it to look longer. In milliseconds. */
+/** The time of the load, in milliseconds. */
 const loadMs = Number(process.env.HOLDFAST_LOAD_MS ?? 5_000);
 const writers = 8;
 const counters = 3;
 
-/** What the clients were told. */
+/** The acknowledged writes of the clients. */
 interface Account {
-  /** Keys of creates that were acknowledged. */
+  /** The keys of acknowledged creates. */
   created: Set<string>;
-  /** How often each counter, by its id, was raised by an acknowledged update. */
+  /** The number of acknowledged updates of each counter, by its id. */
   raised: Map<string, number>;
-  /** Keys of batches that were acknowledged. */
+  /** The keys of acknowledged batches. */
   batches: Set<string>;
   losses: number;
 }
 
-/** Sends the same until it is answered for certain: a lost answer and 5xx say nothing. */
+/** Repeats a request until its outcome is certain. A lost response and 5xx leave it unknown. */
 async function untilAnswered(
   account: Account,
   send: () => ReturnType<Client["send"]>,
@@ -49,7 +49,7 @@ async function create(client: Client, account: Account, key: string): Promise<vo
   account.created.add(key);
 }
 
-/** Raises a counter by one if nobody else did meanwhile: the key tells a retry from somebody else. */
+/** Raises a counter by one, unless another client has changed it. The key distinguishes a retry from another client. */
 async function raise(
   client: Client,
   account: Account,
@@ -68,7 +68,7 @@ async function raise(
   if (answer.status === 200) account.raised.set(counter, (account.raised.get(counter) ?? 0) + 1);
 }
 
-/** Two creates, of which there must never be one alone. */
+/** Sends two creates in a batch. The store must have both resources or none. */
 async function pair(client: Client, account: Account, key: string): Promise<void> {
   const operations = ["left", "right"].map((side) => ({
     method: "POST",
@@ -97,7 +97,7 @@ async function write(port: number, account: Account, name: string): Promise<void
   }
 }
 
-/** Follows the change log from where it was left, as somebody who was cut off again and again would. */
+/** Reads the change log from the last position, as a client with a bad connection does. */
 async function follow(url: string, collection: string, isOver: () => boolean): Promise<LoggedChange[]> {
   const seen: LoggedChange[] = [];
   for (let isLast = false; ; ) {
@@ -122,7 +122,7 @@ async function isWhole(url: string, collection: string, seen: readonly LoggedCha
   return Number(rows[0].sequence) === seen.at(-1)?.sequence;
 }
 
-/** The log has every sequence once and in order, and each resource's versions one after the other. */
+/** Requires that the log has every sequence once and in order, and the versions of each resource in order. */
 function requireWholeLog(changes: readonly LoggedChange[]): void {
   assert.deepEqual(
     changes.map(({ sequence }) => sequence),
@@ -163,7 +163,7 @@ test("three instances, of which one is killed, keep every acknowledged write onc
     account.raised.set((JSON.parse(made.text) as { id: string }).id, 0);
   }
   await create(client, account, "first");
-  // Somebody else's transaction, with changes of its own, stays open all the while.
+  // The transaction of another program, with its own changes, stays open during the test.
   const other = new pg.Client({ connectionString: url });
   await other.connect();
   await other.query("create table unrelated (n integer); begin; insert into unrelated values (1)");

@@ -1,4 +1,4 @@
-/** What is known of an error of the database, since errors are logged. */
+/** Errors of the database contain no values of resources, because errors are logged. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";

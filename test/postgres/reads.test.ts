@@ -5,7 +5,7 @@ import { openStore } from "../../src/store/open.ts";
 import { type Connections, Connections as Open } from "../../src/store/postgres/connection/connections.ts";
 import { Reads } from "../../src/store/postgres/read/reads.ts";
 import type { NumberedCollection } from "../../src/store/postgres/tables/catalogue.ts";
-import { commit, created, textOf, topic } from "../store/contract/fixture.ts";
+import { commit, created, declaration, textOf, topic } from "../store/contract/fixture.ts";
 import { openDatabase } from "./databases.ts";
 
 const mebibyte = 1024 * 1024;
@@ -25,7 +25,7 @@ async function open(t: TestContext, topics: Readonly<Record<string, number>>): P
     await Promise.all([store.close(), connections.close()]);
     release();
   });
-  await store.migrate([{ name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] }]);
+  await store.migrate([declaration("topics")]);
   for (const [id, length] of Object.entries(topics))
     await commit(store, [created(topic(id), { text: "x".repeat(length) })]);
   const { rows } = await connections.run({ sql: "select number from holdfast_collections" });

@@ -7,7 +7,7 @@ import type { StoreOptions } from "../../src/store/open.ts";
 import { type Database, openDatabase } from "./databases.ts";
 import { type FaultProxy, startProxy } from "./fault-proxy.ts";
 
-/** The commit alone, as it is sent, and no "read committed". */
+/** The text of a commit as sent, which does not match "read committed". */
 export const commit = "commit\0";
 
 /** An answer, and how long it took. */
@@ -47,7 +47,7 @@ export async function serveOn(
   return clientOf(origin);
 }
 
-/** Starts a service whose way to the database leads through a proxy. */
+/** Starts a service that reaches the database through a proxy. */
 export async function serveFaulty(t: TestContext, flags: Record<string, unknown> = {}): Promise<Faulty> {
   const database = await openDatabase();
   t.after(() => database.release());
@@ -56,7 +56,7 @@ export async function serveFaulty(t: TestContext, flags: Record<string, unknown>
   return { ...(await serveOn(t, proxy.urlOf(database.url), flags)), database, proxy };
 }
 
-/** Asks the service at an origin. Paths that begin with a collection are below the prefix. */
+/** A client of the service at an origin. Paths that begin with a collection are below the prefix. */
 export function clientOf(origin: string): Served {
   return {
     async ask(method, path, content, headers = {}) {
@@ -76,7 +76,7 @@ export function clientOf(origin: string): Served {
   };
 }
 
-/** Creates a thing; gives its id. */
+/** Creates a resource, and returns its id. */
 export async function create(
   { ask }: Served,
   n: number,
@@ -87,7 +87,7 @@ export async function create(
   return (answer.content as { id: string }).id;
 }
 
-/** How many resources a list has. On a busy machine a list may pass its time, and is asked for again. */
+/** The number of resources in a list. If a list exceeds its time limit on a busy machine, requests it again. */
 export async function countOf({ ask }: Served, path: string): Promise<number> {
   for (;;) {
     const { code, content } = await ask("GET", `${path}${path.includes("?") ? "&" : "?"}limit=100`);

@@ -1,4 +1,4 @@
-/** Bad days of the database server: full of others, gone, or not there yet. */
+/** Faults of the database server: no free connections, gone, or not started yet. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { until } from "../until.ts";

@@ -1,4 +1,4 @@
-/** A database server for tests: a PostgreSQL of its own, in a temporary folder, on a free port. */
+/** A PostgreSQL server for tests, in a temporary folder and on a free port. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, mkdtempSync } from "node:fs";
@@ -11,26 +11,28 @@ import pg from "pg";
 import { until } from "../until.ts";
 import { type Binaries, findBinaries } from "./binaries.ts";
 
-/** A server that runs. */
+/** A running server. */
 export interface PostgresServer {
   port: number;
   /** The address of its first database. */
   url: string;
   /** The folder of its data. */
   data: string;
-  /** Ends it: orderly, or at once as a crash would. */
-  stop(how?: "fast" | "immediate"): Promise<void>;
+  /** Ends it: gracefully, at once as in a crash, or by kill -9 of its first process. The other processes then end too. */
+  stop(how?: keyof typeof stopSignals): Promise<void>;
   /** Starts it again on the same port, with the same data. */
   start(): Promise<void>;
   /** Ends it and removes its data. */
   remove(): Promise<void>;
 }
 
+const stopSignals = { fast: "SIGINT", immediate: "SIGQUIT", kill: "SIGKILL" } as const;
+
 const execute = promisify(execFile);
 
 const quick = ["fsync=off", "full_page_writes=off", "max_connections=200", "shared_buffers=64MB"];
 
-/** Makes a server and starts it. `settings` are added to those that make it quick. */
+/** Creates and starts a server. `settings` are added to the settings that make it fast. */
 export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
   const { binaries, folder, data } = await makePlace();
   await execute(
@@ -65,7 +67,7 @@ interface Place {
   settings: readonly string[];
 }
 
-/** Another program may take a port between our look and the start of the server: then it is another one. */
+/** Starts a server. If another program takes the port first, tries another port. */
 async function startOn(binaries: Binaries, place: Place, tries = 5): Promise<PostgresServer> {
   try {
     return await startOnPort(binaries, place, await freePort());
@@ -86,10 +88,22 @@ async function startOnPort(
     child = run(binaries, { data, port, settings });
     await untilReady(url, child);
   };
-  const stop = async (how: "fast" | "immediate" = "fast") => {
+  const startAgain = async () => {
+    // After a kill, a start fails until the last process of the killed server has ended.
+    await until("the database starts again", () =>
+      start().then(
+        () => true,
+        (error: Error) => {
+          if (/did not start/.test(error.message)) return false;
+          throw error;
+        },
+      ),
+    );
+  };
+  const stop = async (how: keyof typeof stopSignals = "fast") => {
     if (child === undefined || child.exitCode !== null) return;
     const ended = once(child, "exit");
-    child.kill(how === "fast" ? "SIGINT" : "SIGQUIT");
+    child.kill(stopSignals[how]);
     await ended;
     child = undefined;
   };
@@ -98,10 +112,10 @@ async function startOnPort(
     await rm(folder, { recursive: true, force: true });
   };
   await start();
-  return { port, url, data, start, stop, remove };
+  return { port, url, data, start: startAgain, stop, remove };
 }
 
-/** A folder that the server may write to. */
+/** Creates a folder that the server can write to. */
 function mkdtempFor({ spawnOptions: { uid, gid } }: Binaries, folder: string): string {
   const own = mkdtempSync(join(folder, "cluster-"));
   if (uid !== undefined && gid !== undefined) chownSync(own, uid, gid);
@@ -132,7 +146,7 @@ async function untilReady(url: string, child: ChildProcess): Promise<void> {
   });
 }
 
-/** A port that nobody listens on. */
+/** A free port. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

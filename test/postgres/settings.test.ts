@@ -4,7 +4,8 @@ import { type TestContext, test } from "node:test";
 import { StartError } from "../../src/errors.ts";
 import { openStore } from "../../src/store/open.ts";
 import { Connections } from "../../src/store/postgres/connection/connections.ts";
-import { beginnings, transact } from "../../src/store/postgres/connection/transaction.ts";
+import { transact, transactionModes } from "../../src/store/postgres/connection/transaction.ts";
+import { declaration } from "../store/contract/fixture.ts";
 import { until } from "../until.ts";
 import { openDatabase, query } from "./databases.ts";
 import { create, serveOn } from "./served.ts";
@@ -52,7 +53,7 @@ test("instances get their integer ids also where the database isolates transacti
   const url = await openUnusual(t);
   const stores = await Promise.all([1, 2, 3].map(() => openStore({ kind: "postgres", url })));
   t.after(() => Promise.all(stores.map((store) => store.close())));
-  const record = { name: "orders", idKind: "integer", schema: undefined, indexes: [], search: [] } as const;
+  const record = declaration("orders", { idKind: "integer" });
   for (const store of stores) await store.migrate([record]);
   const given: number[] = [];
   const reserve = async (store: (typeof stores)[number]) => {
@@ -70,7 +71,7 @@ test("what may take long is not ended by a timeout that the database gives to al
     onIdleError() {},
   });
   t.after(() => connections.close());
-  for (const begin of [beginnings.longWrite, beginnings.snapshot]) {
+  for (const begin of [transactionModes.longWrite, transactionModes.snapshot]) {
     const shown = await transact(connections, begin, (transaction) =>
       transaction.run({ sql: "show statement_timeout" }),
     );
@@ -78,7 +79,7 @@ test("what may take long is not ended by a timeout that the database gives to al
   }
 });
 
-/** A user of its own, who by these rights may make tables in an empty database. */
+/** A new user with these rights, who can create tables in an empty database. */
 async function makeRole(
   t: TestContext,
   name: string,

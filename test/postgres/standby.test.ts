@@ -1,4 +1,4 @@
-/** Databases with standbys, and such that lose what they acknowledge: what a success is worth, and what a failover costs. */
+/** Databases with standbys, and databases that can lose confirmed writes: the durability of a success, and the effects of a failover. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { openStore } from "../../src/store/open.ts";
@@ -8,7 +8,7 @@ import { startProxy } from "./fault-proxy.ts";
 import { countOf, create, serveOn } from "./served.ts";
 import { type PostgresServer, startPostgres, startStandby } from "./server.ts";
 
-/** What a store on this database warns of when it is opened; it says that it is relaxed exactly where it does. */
+/** The warnings of a store on this database when it is opened. It reports "relaxed" exactly if it has such a warning. */
 async function warningOf(url: string): Promise<string | undefined> {
   const warnings: string[] = [];
   const store = await openStore({ kind: "postgres", url }, { onWarning: (text) => warnings.push(text) });

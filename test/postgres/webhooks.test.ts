@@ -84,8 +84,11 @@ test("an instance takes over within 30 seconds when the other is killed", async 
   await until("the first delivers", () => receiver.received.length >= 1);
   await end(killed, "SIGKILL");
   client.close();
-  const other = await startService({ store: { kind: "postgres", url } });
+  const clock = testClock();
+  const other = await startService({ store: { kind: "postgres", url }, webhookParts: { clock } });
   await other.create("topics", { n: 1 });
+  assert.equal(receiver.received.length, 1, "the lease of the other is still valid");
+  clock.moveTo(clock.now() + 30_000);
   await until("the second delivers", () => receiver.received.some(({ event }) => event.data.n === 1));
   await other.stop();
   await receiver.close();

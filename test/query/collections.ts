@@ -2,7 +2,7 @@
 import { openCollection } from "../../src/collection/collection.ts";
 import { defineCollection } from "../../src/collection/declaration.ts";
 
-/** Nobody declared it. */
+/** An undeclared collection. */
 export const topics = openCollection("topics");
 
 /** Declared and closed, with integer ids. */
@@ -22,5 +22,17 @@ export const posts = await defineCollection("posts", {
       rank_gt: { type: "number" },
       count: { type: "integer" },
     },
+  },
+});
+
+/** Closed, with names that contain a dot. */
+export const dotted = await defineCollection("dotted", {
+  schema: {
+    type: "object",
+    properties: {
+      "a.b": true,
+      c: { type: "object", properties: { "a.b": true }, additionalProperties: false },
+    },
+    additionalProperties: false,
   },
 });

@@ -29,7 +29,7 @@ function isRefused(list: string, cursor: string, values: number): void {
   );
 }
 
-/** What somebody could make who knows how cursors are made. */
+/** A cursor that an attacker can forge. */
 function forge(list: string, payload: string | Buffer): string {
   const bytes = Buffer.from(payload as string);
   const checksum = createHash("sha256").update(`${list}\0`).update(bytes).digest().subarray(0, 8);

@@ -8,7 +8,7 @@ import { topics } from "./collections.ts";
 
 const list = <T>(length: number, make: (n: number) => T): T[] => Array.from({ length }, (_, n) => make(n));
 
-/** Filters of so many conditions. */
+/** Filters with this many conditions. */
 const forms: Record<string, (n: number) => unknown> = {
   "members of one object": (n) => Object.fromEntries(list(n, (each) => [`n${each}`, each])),
   "one or": (n) => ({ or: list(n, (each) => ({ n: each })) }),

@@ -4,12 +4,12 @@ import fc from "fast-check";
 import type { Path } from "../../src/collection/paths.ts";
 import { valueAt } from "../../src/collection/paths.ts";
 import type { Condition, Filter } from "../../src/query/filter.ts";
-import { matches } from "../../src/query/filter.ts";
+import { matches, matchesAll } from "../../src/query/filter.ts";
 
 const a: Path = ["a"];
 const is = (condition: Filter, value: unknown) => matches(condition, value === undefined ? {} : { a: value });
 
-/** What a condition is true of, and what it is not; `undefined` is an attribute that is absent. */
+/** Values for which a condition is true, and values for which it is false. `undefined`: the attribute is absent. */
 const cases: { condition: Condition; yes: unknown[]; no: unknown[] }[] = [
   {
     condition: { kind: "in", path: a, values: ["5", 5, null] },
@@ -79,6 +79,17 @@ for (const { condition, yes, no } of cases) {
 test("and of nothing is true, or of nothing is false", () => {
   assert.equal(matches({ kind: "and", filters: [] }, {}), true);
   assert.equal(matches({ kind: "or", filters: [] }, {}), false);
+});
+
+test("a filter that excludes no value matches all, also of related resources", () => {
+  const none = { kind: "in", path: ["n"], values: [] } as const;
+  const relation = { kind: "reference", collection: "users", path: ["userId"] } as const;
+  for (const filter of [none, { kind: "requestedRelated", relation, filter: none } as const]) {
+    assert.equal(matchesAll({ kind: "not", filter }), true);
+    assert.equal(matchesAll({ kind: "or", filters: [filter, { kind: "not", filter }] }), true);
+    assert.equal(matchesAll({ kind: "and", filters: [filter, { kind: "not", filter }] }), false);
+    assert.equal(matchesAll(filter), false);
+  }
 });
 
 test("a path leads through own members of objects only", () => {

@@ -11,7 +11,7 @@ import { isRefused } from "./refused.ts";
 
 const encode = (value: unknown) => encodeURIComponent(JSON.stringify(value));
 
-/** Refused in a closed collection, where there is no attribute of such a name. */
+/** Refused in a closed collection, which has no attribute with such a name. */
 const closed: readonly [query: string, write: string][] = [
   ["page=2", "_page=2"],
   ["pageNumber=2", "_page=2"],
@@ -112,17 +112,17 @@ const everywhere: readonly [query: string, write: string][] = [
 
 /** Words instead of an example. */
 const sayings: readonly [query: string, says: RegExp][] = [
-  ["expand=author", /does not embed other resources\. Request them from their own collection/],
-  ["include=author", /does not embed other resources\. Request them from their own collection/],
-  ["_embed=author", /does not embed other resources\. Request them from their own collection/],
-  ["$expand=author", /does not embed other resources\. Request them from their own collection/],
+  ["expand=author", /Write "embed=author"/],
+  ["include=author", /Write "embed=author"/],
+  ["_embed=author", /Write "embed=author"/],
+  ["$expand=author", /Write "embed=author"/],
   ["page[after]=x", /Follow the "next" link of the response/],
   ["filter[$or][0][title]=x", /Write a group of conditions as JSON, such as filter=\{"or":/],
   ["filter[not][title]=x", /Write a group of conditions as JSON/],
 ];
 
 const sayingsOfClosed: readonly [query: string, says: RegExp][] = [
-  ["populate=author", /does not embed other resources\. Request them from their own collection/],
+  ["populate=author", /Write "embed=author"/],
   ["order=desc", /To sort in descending order, write "-" before the attribute, such as "sort=-name"/],
   ["pageToken=x", /Follow the "next" link of the response/],
   ["format=csv", /"Accept: text\/csv"/],

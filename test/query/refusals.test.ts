@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Collection } from "../../src/collection/collection.ts";
 import { parseList } from "../../src/query/query-string.ts";
-import { posts, topics } from "./collections.ts";
+import { dotted, posts, topics } from "./collections.ts";
 import { isRefused } from "./refused.ts";
 
 const encode = (value: unknown) => encodeURIComponent(JSON.stringify(value));
@@ -12,10 +12,9 @@ const parse = (query: string) => parseList(query, topics, 1000);
 const families = `Use one of these combinations: "limit" and "cursor", or "limit" and "offset", or "_start" and "_end", or "_start" and "_limit", or "_page" and "_limit", or "_page" and "_per_page", or "range"`;
 const operators = "eq, ne, gt, gte, lt, lte, in, nin, contains, startsWith, endsWith, exists";
 const encoding = 'must be percent-encoded UTF-8 without null characters. Write a percent sign as "%25"';
+const noDots = "A dot leads into an object, so no list can use an attribute whose own name contains a dot";
 const deep = (depth: number): unknown => (depth === 0 ? { a: 1 } : { not: deep(depth - 1) });
 const list = (length: number) => Array.from({ length }, (_, n) => n);
-const notEmbedded =
-  'The service does not embed other resources. Request them from their own collection, such as with "id:in=1,2"';
 const tooLarge =
   "exceeds the limits of a filter: 100 conditions, 100 groups (and, or, not), and 1,000 values in total";
 
@@ -61,7 +60,7 @@ const faults: [query: string, name: string, code: string, what: string, collecti
   ["limit=5&limit=5", "limit", "repeatedParameter", "must be given only once"],
   ["filter={}&filter={}", "filter", "repeatedParameter", "must be given only once"],
   ["sort=a&sort=b", "sort", "repeatedParameter", "must be given only once"],
-  // What the schema says an attribute can never be.
+  // Values that the schema excludes for the attribute.
   ["views=x", "views", "type", 'is a number and cannot be compared with "x"', posts],
   ["views:ne=x", "views:ne", "type", 'is a number and cannot be compared with "x"', posts],
   ["views=", "views", "type", 'is a number and cannot be compared with ""', posts],
@@ -173,7 +172,7 @@ const faults: [query: string, name: string, code: string, what: string, collecti
     "_embed=comments",
     "_embed",
     "unknownParameter",
-    `is not understood. ${notEmbedded}. To filter by an attribute with this name, write "_embed:eq"`,
+    `is not understood. Write "embed=comments". To filter by an attribute with this name, write "_embed:eq"`,
   ],
   [
     "_gte=5",
@@ -181,7 +180,7 @@ const faults: [query: string, name: string, code: string, what: string, collecti
     "unknownParameter",
     'is not understood. To filter by an attribute with this name, write "_gte:eq"',
   ],
-  ...["version", "aggregate", "group", "distinct", "dryRun"].map((name): [string, string, string, string] => [
+  ...["version", "dryRun"].map((name): [string, string, string, string] => [
     `${name}=1`,
     name,
     "unknownParameter",
@@ -193,11 +192,11 @@ const faults: [query: string, name: string, code: string, what: string, collecti
     "unknownParameter",
     `is not a parameter of lists. To follow changes, add "/_events" to the path. To filter by an attribute with this name, write "${name}:eq"`,
   ]),
-  ...["embed", "expand", "include"].map((name): [string, string, string, string] => [
+  ...["expand", "include"].map((name): [string, string, string, string] => [
     `${name}=1`,
     name,
     "unknownParameter",
-    `is reserved for future use. ${notEmbedded}. To filter by an attribute with this name, write "${name}:eq"`,
+    `is reserved for future use. Write "embed=1". To filter by an attribute with this name, write "${name}:eq"`,
   ]),
   [
     "title:contain=x",
@@ -237,6 +236,21 @@ const faults: [query: string, name: string, code: string, what: string, collecti
     ":eq",
     "attribute",
     'names "", which is not a valid attribute name. Valid names look like "title" or "author.name"',
+  ],
+  ["a.b=4", "a.b", "unknownAttribute", `is not an attribute of "dotted". ${noDots}`, dotted],
+  [
+    "c.a.b:gt=4",
+    "c.a.b:gt",
+    "unknownAttribute",
+    `names "c.a.b", which is not an attribute of "dotted". ${noDots}`,
+    dotted,
+  ],
+  [
+    "abcdefgh=4",
+    "abcdefgh",
+    "unknownAttribute",
+    'is not an attribute of "dotted". Known names: id, c',
+    dotted,
   ],
   ["titel=x", "titel", "unknownAttribute", 'is not an attribute of "posts". Did you mean "title"?', posts],
   ["limt=5", "limt", "unknownAttribute", 'is not an attribute of "posts". Did you mean "limit"?', posts],

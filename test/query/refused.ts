@@ -1,4 +1,4 @@
-/** What is refused, for the tests of this room. */
+/** The refusals of requests, for the tests of this room. */
 import assert from "node:assert/strict";
 import type { Collection } from "../../src/collection/collection.ts";
 import { Problem } from "../../src/errors.ts";

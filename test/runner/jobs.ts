@@ -7,10 +7,12 @@ import type { Job } from "./run-tests.ts";
  * PostgreSQL.
  */
 export const sameOnEveryStore = [
+  "administration/configuration",
   // sockets, limits of connections, TLS, proxies
   "compression-load",
   "compression",
   "connections",
+  "large-bodies",
   "proxies",
   "rate",
   "raw-sockets",
@@ -57,14 +59,21 @@ export const longFiles = [
   "test/store/sqlite.test.ts",
   "test/store/postgres.test.ts",
   "test/store/postgres-model.test.ts",
+  "test/store/postgres-figures.test.ts",
+  "test/store/postgres-related.test.ts",
+  "test/store/postgres-rewind.test.ts",
   "test/demo.test.ts",
   "test/store/sqlite-model.test.ts",
+  "test/store/sqlite-figures.test.ts",
+  "test/store/sqlite-related.test.ts",
   "test/durability/retry.test.ts",
   "test/browser/docs-page.test.ts",
   "test/http/lost-updates.test.ts",
+  "test/http/bulk-bounds.test.ts",
   "test/http/openapi.test.ts",
   "test/commands/life.test.ts",
   "test/commands/watch.test.ts",
+  "test/commands/binary.test.ts",
   "test/commands/import-csv.test.ts",
   "test/durability/feed-load.test.ts",
   "test/copy/broken-off.test.ts",
@@ -76,11 +85,14 @@ export const longFiles = [
   "test/linearizability/history.test.ts",
 ];
 
+/** Files outside `test/http/` that run on both stores. */
+export const alsoOnBothStores = ["test/browser/console/lists.test.ts"];
+
 /** Every file, on each of its stores. */
 export function allJobs(): Job[] {
   const files = [...new Set([...longFiles, ...globSync("test/**/*.test.ts").sort()])];
   return files.flatMap((file): Job[] => {
-    if (!file.startsWith("test/http/")) return [{ file }];
+    if (!file.startsWith("test/http/") && !alsoOnBothStores.includes(file)) return [{ file }];
     const onSqlite: Job = { file, store: "sqlite" };
     return sameOnEveryStore.includes(file) ? [onSqlite] : [onSqlite, { file, store: "postgres" }];
   });

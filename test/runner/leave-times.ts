@@ -1,4 +1,4 @@
-/** Loaded before a file of tests when its times are measured: leaves them in a folder when the process ends. */
+/** Measures the times of a test file. It is loaded before the file, and writes the times into a folder when the process ends. */
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
-/** Prints the tests of files that run side by side: each file as a block, when it has ended. */
+/** Prints the tests of files that run at the same time: each file as a block after its end. */
 import { spec, type TestEvent } from "node:test/reporters";
 
-/** One file that runs. */
+/** One running file. */
 export interface Block {
   print(event: TestEvent): void;
   /** The file has ended. */
@@ -13,7 +13,7 @@ export class Printer {
   readonly #output = new spec();
   readonly #isLive: boolean;
 
-  /** `isLive`: print each test at once, not when its file has ended. Only one file can then run at a time. */
+  /** `isLive`: print each test at once, and not after its file has ended. Then only one file can run at a time. */
   constructor({ isLive }: { isLive: boolean }) {
     this.#isLive = isLive;
     this.#output.pipe(process.stdout, { end: false });
@@ -42,7 +42,7 @@ export class Printer {
     await new Promise((resolve) => this.#output.once("end", resolve));
   }
 
-  /** Prints nothing any more. */
+  /** Stops all output. */
   silence(): void {
     this.#output.unpipe().resume();
   }

@@ -1,4 +1,4 @@
-/** What a run of tests comes to: what failed, what was skipped and why, and how many there were. */
+/** The results of a run of tests: failed and skipped tests with reasons, and the number of tests. */
 import { relative, resolve } from "node:path";
 import type { Line } from "./lines.ts";
 
@@ -13,11 +13,12 @@ interface Named {
   /** Path, line and name, as in `test/http/create.test.ts:12  a sentence`. */
   test: string;
 }
-type Failed = Named & { error: string };
+/** `output`: the last lines that the process of a file wrote to its standard error output, if the file failed as a whole. */
+type Failed = Named & { error: string; output?: readonly string[] };
 type Skipped = Named & { reason: string };
 
 /**
- * The results of one file. A skip without a reason, and a file that has begun and not ended, are failures. `note` follows the
+ * The results of one file. A skip without a reason is a failure, and a file that has started and not ended is one too. `note` follows the
  * name of each test, as in ` (on PostgreSQL)`.
  */
 export function resultsOf(lines: readonly Line[], note = ""): Results {
@@ -27,7 +28,11 @@ export function resultsOf(lines: readonly Line[], note = ""): Results {
   return {
     passed: lines.filter(({ kind }) => kind === "passed").length,
     failed: [
-      ...failures.map((line) => ({ test: nameOf(line), error: line.error })),
+      ...failures.map((line) => ({
+        test: nameOf(line),
+        error: line.error,
+        ...(isWholeFile(line) ? { output: lastOutput(lines) } : {}),
+      })),
       ...skips.filter(({ reason }) => reason === "").map((line) => ({ test: nameOf(line), error: noReason })),
       ...unended(lines).map((file) => ({ test: `${file}${note}`, error: "The file did not finish." })),
     ],
@@ -39,7 +44,14 @@ export function resultsOf(lines: readonly Line[], note = ""): Results {
 
 const noReason = 'It is skipped without a reason. Give one: { skip: "needs x: apt-get install x" }.';
 
-/** The files that have begun and not ended. */
+const shownOutput = 12;
+
+function lastOutput(lines: readonly Line[]): string[] {
+  const text = lines.map((line) => (line.kind === "said" ? line.text : "")).join("");
+  return text.trimEnd().split("\n").slice(-shownOutput);
+}
+
+/** The files that have started and not ended. */
 function unended(lines: readonly Line[]): string[] {
   const open = new Set<string>();
   for (const { kind, file } of lines) {
@@ -58,7 +70,7 @@ export function sum(results: readonly Results[]): Results {
   };
 }
 
-/** What is printed at the end. The last line is `N passed, N failed, N skipped`, which CI reads. */
+/** The text at the end of a run. The last line is `N passed, N failed, N skipped`, which CI reads. */
 export function describeResults({ passed, failed, skipped }: Results): string {
   const byReason = Map.groupBy(skipped, ({ reason }) => reason);
   const lines: string[] = [];
@@ -66,14 +78,20 @@ export function describeResults({ passed, failed, skipped }: Results): string {
   for (const [reason, tests] of byReason)
     lines.push(`  ${reason}`, ...tests.map(({ test }) => `    ${test}`));
   if (failed.length > 0) lines.push("", "Failed:");
-  for (const { test, error } of failed) lines.push(`  ${test}`, `    ${firstLine(error)}`);
+  for (const { test, error, output = [] } of failed)
+    lines.push(`  ${test}`, `    ${firstLine(error)}`, ...output.map((line) => `    | ${line}`));
   return [...lines, "", `${passed} passed, ${failed.length} failed, ${skipped.length} skipped`].join("\n");
 }
 
-type TestLine = Exclude<Line, { kind: "begun" | "ended" }>;
+type TestLine = Exclude<Line, { kind: "begun" | "ended" | "said" }>;
 
-function pathAndName({ file, line, name }: TestLine): string {
-  return resolve(name) === file ? shown(file) : `${shown(file)}:${line}  ${name}`;
+function isWholeFile({ file, name }: TestLine): boolean {
+  return resolve(name) === file;
+}
+
+function pathAndName(test: TestLine): string {
+  const { file, line, name } = test;
+  return isWholeFile(test) ? shown(file) : `${shown(file)}:${line}  ${name}`;
 }
 
 /** The path of a file from here, or the whole path if the file is elsewhere. */

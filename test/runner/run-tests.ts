@@ -1,4 +1,4 @@
-/** Runs files of tests, each in a process of its own, several at a time. */
+/** Runs test files, each in its own process, several at a time. */
 import { enableCompileCache } from "node:module";
 import { availableParallelism } from "node:os";
 import { run } from "node:test";
@@ -10,7 +10,7 @@ import { type Results, resultsOf, sum } from "./results.ts";
 /** One file to run. */
 export interface Job {
   file: string;
-  /** Where its services keep their resources. @default what HOLDFAST_TEST_STORE says */
+  /** The kind of store for its services. @default the value of HOLDFAST_TEST_STORE */
   store?: "sqlite" | "postgres";
 }
 
@@ -19,7 +19,7 @@ export interface RunOptions {
   /** Options of Node for each file, such as `--test-name-pattern=…`. */
   options?: readonly string[];
   env?: Readonly<Record<string, string>>;
-  /** A test that has not ended after so long fails by its name, in milliseconds. @default far longer than a busy machine needs */
+  /** The time limit of one test, in milliseconds. @default much longer than a busy machine needs */
   ceilingMs?: number;
 }
 
@@ -39,7 +39,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
     end.abort();
   });
 
-/** Aborts when SIGINT or SIGTERM asks the tests, or a proof, to stop. */
+/** Aborted when SIGINT or SIGTERM stops the tests or a proof. */
 export const interruption: AbortSignal = interrupted.signal;
 
 /** Whether a signal has ended the tests. */
@@ -53,9 +53,9 @@ export async function runTests(jobs: readonly Job[], options: RunOptions = {}): 
   const begun = performance.now();
   const printer = new Printer({ isLive: jobs.length === 1 });
   end.signal.addEventListener("abort", () => {
-    if (isInterrupted()) printer.silence(); // it would print what has not run as failures
+    if (isInterrupted()) printer.silence(); // it would print tests that have not run as failures
   });
-  // If no test has begun or ended for so long, a file hangs that cannot be ended in another way.
+  // If no test starts or ends for this time, a file hangs that cannot be ended in another way.
   const silence = setTimeout(() => end.abort(), 2 * how.ceilingMs);
   const waiting = [...jobs];
   const results: Results[] = [];

@@ -7,11 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { ceilingMs, until } from "../until.ts";
-import { allJobs, longFiles, sameOnEveryStore } from "./jobs.ts";
+import { allJobs, alsoOnBothStores, longFiles, sameOnEveryStore } from "./jobs.ts";
 
 const runner = join(import.meta.dirname, "..", "run.ts");
 
-/** A run that hangs is killed after so long. */
+/** The time after which a run that hangs is killed, in milliseconds. */
 const longestRunMs = 5 * ceilingMs;
 
 function spawnRunner(args: readonly string[]) {
@@ -24,7 +24,7 @@ function spawnRunner(args: readonly string[]) {
   });
 }
 
-/** Runs a file of tests by `test/run.ts`; gives what it prints and its exit code. */
+/** Runs a test file with `test/run.ts`. Returns its output and its exit code. */
 function run(t: TestContext, text: string, args: readonly string[] = []) {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-runner-"));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -39,8 +39,9 @@ test("a whole run has every file once, and the files of the HTTP interface on bo
   assert.deepEqual(jobs[0]?.file, longFiles[0]);
   const storesOf = (name: string) => jobs.filter(({ file }) => file === name).map(({ store }) => store);
   for (const file of globSync("test/**/*.test.ts")) {
-    const both = file.startsWith("test/http/") && !sameOnEveryStore.includes(file);
-    const once = file.startsWith("test/http/") ? ["sqlite"] : [undefined];
+    const isHttp = file.startsWith("test/http/");
+    const both = alsoOnBothStores.includes(file) || (isHttp && !sameOnEveryStore.includes(file));
+    const once = isHttp ? ["sqlite"] : [undefined];
     assert.deepEqual(storesOf(file), both ? ["sqlite", "postgres"] : once, file);
   }
   for (const file of [...longFiles, ...sameOnEveryStore]) assert.ok(storesOf(file).length > 0, file);
@@ -52,7 +53,7 @@ test("files run side by side, and each is printed as a whole", (t) => {
   t.after(() => rmSync(folder, { recursive: true }));
   const name = (n: number) => join(folder, `${n}.test.mjs`);
   const mark = (n: number) => JSON.stringify(join(folder, `begun-${n}`));
-  // Each file waits until the other one has begun.
+  // Each file waits until the other one has started.
   for (const [own, other] of [
     [1, 2],
     [2, 1],
@@ -129,6 +130,31 @@ test("each failed test is listed once at the end, with file and line", (t) => {
     "0 passed, 1 failed, 0 skipped",
     "",
   ]);
+});
+
+test("a file whose process fails after its tests is listed with the end of its output", (t) => {
+  const { status, ending, file } = run(
+    t,
+    'process.on("exit", () => { console.error("gone wrong"); process.exitCode = 7; });\ntest("a", () => {});',
+  );
+  assert.equal(status, 1);
+  assert.deepEqual(ending.slice(-6), [
+    `  ${file}`,
+    "    The process ended with exit code 7.",
+    "    | gone wrong",
+    "",
+    "1 passed, 1 failed, 0 skipped",
+    "",
+  ]);
+});
+
+test("a file with an error after a test has ended is listed with that error", (t) => {
+  const { status, ending } = run(
+    t,
+    'test("a", () => void setTimeout(() => Promise.reject(new Error("too late")), 50));\ntest("b", () => new Promise((r) => setTimeout(r, 200)));',
+  );
+  assert.equal(status, 1);
+  assert.match(ending.slice(-4).join("\n"), /Test "a" .* after the test ended.*too late/);
 });
 
 test("a failure whose error cannot be sent between processes is listed, and the run ends", (t) => {

@@ -4,6 +4,7 @@ import { catalogueContract } from "./contract/catalogue.ts";
 import { changeLogContract } from "./contract/change-log.ts";
 import { commitContract } from "./contract/commit.ts";
 import { driftContract, receiptsContract } from "./contract/drift.ts";
+import { dryRunsContract } from "./contract/dry-runs.ts";
 import type { OpenFixture } from "./contract/fixture.ts";
 import { historyContract } from "./contract/history.ts";
 import { keysContract } from "./contract/keys.ts";
@@ -41,6 +42,7 @@ function writes(open: OpenFixture): void {
   uniqueContract(open);
   referencesContract(open);
   driftContract(open);
+  dryRunsContract(open);
   receiptsContract(open);
   changeLogContract(open);
   historyContract(open);

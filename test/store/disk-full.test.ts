@@ -9,32 +9,14 @@ import { openStore } from "../../src/store/open.ts";
 import { prepareFile } from "../../src/store/sqlite/file/open-file.ts";
 import { openWriter } from "../../src/store/sqlite/writer/open-writer.ts";
 import type { Store } from "../../src/store/store.ts";
+import { mountSmallDisk, noDisk } from "../small-disk.ts";
 import { until } from "../until.ts";
-import { commit, created, rejectsWith, topic } from "./contract/fixture.ts";
-import { makeFolder } from "./sqlite-fixture.ts";
-
-/** Mounts a small disk of its own; `undefined` where that is not allowed. */
-function mountSmallDisk(): { folder: string; remove(): void } | undefined {
-  const { folder, remove } = makeFolder();
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "none", folder], { stdio: "ignore" });
-  } catch {
-    remove();
-    return undefined;
-  }
-  return {
-    folder,
-    remove() {
-      execFileSync("umount", ["--lazy", folder]);
-      remove();
-    },
-  };
-}
+import { commit, created, declaration, rejectsWith, topic } from "./contract/fixture.ts";
 
 const pad = "x".repeat(2_000);
 const problemOf = (error: unknown) => (error as Problem).code;
 
-/** Writes until the first refusal and gives the ids that were acknowledged, and the codes of the refusals. */
+/** Writes until the first refusal. Returns the acknowledged ids, and the codes of the refusals. */
 async function writeUntilRefused(store: Store, name: string): Promise<{ ids: string[]; codes: Set<string> }> {
   const ids: string[] = [];
   const codes = new Set<string>();
@@ -56,8 +38,6 @@ async function requireThere(store: Store, ids: readonly string[]): Promise<void>
   assert.equal(await store.count("topics"), ids.length);
 }
 
-const noDisk = "needs the right to mount a small disk: run the tests as root on Linux";
-
 test("on a full disk writes are refused with STORAGE_FULL, reads go on, and writes resume with room", async (t) => {
   const disk = mountSmallDisk();
   if (disk === undefined) return t.skip(noDisk);
@@ -69,7 +49,7 @@ test("on a full disk writes are refused with STORAGE_FULL, reads go on, and writ
     await store.close();
     disk.remove();
   });
-  await store.migrate([{ name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] }]);
+  await store.migrate([declaration("topics")]);
 
   const { ids, codes } = await writeUntilRefused(store, "first");
   assert.deepEqual([...codes], ["STORAGE_FULL"]);
@@ -98,7 +78,7 @@ test("on a full disk writes are refused with STORAGE_FULL, reads go on, and writ
   const all = [...ids, "room", ...more.ids];
   await requireThere(store, all);
 
-  // Even when nobody writes any more, the store finds out that there is room again.
+  // The store finds out that the disk has space again, even without further writes.
   assert.equal(store.health().kind, "degraded");
   execFileSync("mount", ["-o", "remount,size=8m", disk.folder]);
   await until("there is room again", () => store.health().kind === "ok");
@@ -147,7 +127,7 @@ test("commands that find no room to write name the store in one line", async (t)
   t.after(() => disk.remove());
   const path = join(disk.folder, "x.db");
   const store = await openStore({ kind: "sqlite", path });
-  await store.migrate([{ name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] }]);
+  await store.migrate([declaration("topics")]);
   await store.close();
   const big = JSON.stringify(Array.from({ length: 2_000 }, () => ({ pad })));
   const env = { PATH: process.env.PATH, HOLDFAST_STORE: path };

@@ -1,4 +1,4 @@
-/** Lists that no index serves: they hold nobody up, and they end. */
+/** Lists without an index: they do not delay other requests, and they end. */
 import assert from "node:assert/strict";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
@@ -8,12 +8,13 @@ import type { Filter } from "../../src/query/filter.ts";
 import type { StoreOptions } from "../../src/store/open.ts";
 import type { ListQuery } from "../../src/store/page.ts";
 import { until } from "../until.ts";
+import { declaration } from "./contract/fixture.ts";
 import { openSqliteFixture, untilAnswered } from "./sqlite-fixture.ts";
 
 const queryMs = 1_000;
 const resources = 100_000;
 
-/** Takes far more than ten seconds on so many resources. */
+/** A filter that takes much more than ten seconds on this many resources. */
 const heavy: Filter = {
   kind: "or",
   filters: Array.from({ length: 900 }, (_, n) => ({ kind: "contains", path: ["text"], values: [`no ${n}`] })),
@@ -72,6 +73,30 @@ describe("a list that no index serves", () => {
       });
   });
 
+  test("is refused as figures too, with advice, and ends in its thread", async () => {
+    const figures = (filter: Filter) =>
+      fixture.store.figures({
+        collection: "topics",
+        figures: [{ kind: "count", name: "count" }],
+        group: [{ name: "n", path: ["n"], unit: undefined }],
+        sort: [],
+        limit: 10,
+        offset: 0,
+        filter,
+      });
+    const many = Array.from({ length: 4 }, () =>
+      assert.rejects(figures(heavy), (error) => {
+        assert.ok(error instanceof Problem);
+        assert.equal(error.code, "QUERY_TOO_EXPENSIVE");
+        assert.match(error.message, /^The figures take longer than the limit of 1000 ms\. Add a filter/);
+        return true;
+      }),
+    );
+    await Promise.all(many);
+    const { groups } = await untilAnswered(() => figures({ kind: "in", path: ["n"], values: [3] }));
+    assert.deepEqual(groups, [["3", "1"]]);
+  });
+
   test("ends in its thread too, so that the next ones have their turn", async () => {
     const many = await Promise.allSettled(Array.from({ length: 30 }, () => list({})));
     assert.ok(many.every(({ status }) => status === "rejected"));
@@ -104,7 +129,7 @@ describe("a list that no index serves", () => {
   });
 });
 
-const record = { name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] } as const;
+const record = declaration("topics");
 const slow: ListQuery = { collection: "topics", limit: 10, sort: [{ path: ["n"], descending: false }] };
 
 /** A store with one resource. */

@@ -1,4 +1,4 @@
-/** Random writes: each version and each moment is given back as it was, as far as changes are kept. */
+/** Random writes: the store returns each version and each earlier state correctly, as far as it keeps changes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -6,11 +6,11 @@ import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { Stored } from "../../src/store/stored.ts";
 import { until } from "../until.ts";
-import { textOf } from "./contract/fixture.ts";
+import { declaration, textOf } from "./contract/fixture.ts";
 import { makeFolder } from "./sqlite-fixture.ts";
 
-/** What the model knows of one change. */
-interface Past {
+/** One change in the model. */
+interface ModelChange {
   sequence: number;
   version: number;
   kind: "created" | "updated" | "deleted";
@@ -51,7 +51,7 @@ function fieldsOf(n: number, of: number): Record<string, unknown> {
 class Twin {
   store: Store;
   readonly #open: () => Promise<Store>;
-  readonly model = new Map<string, Past[]>(ids.map((each) => [each, []]));
+  readonly model = new Map<string, ModelChange[]>(ids.map((each) => [each, []]));
   sequence = 0;
   now = begin;
 
@@ -67,32 +67,32 @@ class Twin {
       return;
     }
     this.now += step.pause;
-    const past = this.model.get(step.id) as Past[];
+    const past = this.model.get(step.id) as ModelChange[];
     const last = past.at(-1);
-    const isThere = last !== undefined && last.kind !== "deleted";
+    const exists = last !== undefined && last.kind !== "deleted";
     if (step.kind === "delete") {
-      if (isThere) await this.#commit(step.id, { isThere, last, next: undefined });
+      if (exists) await this.#commit(step.id, { exists, last, next: undefined });
       return;
     }
     const found = step.kind === "restore" ? past.find(({ version }) => version === step.version) : undefined;
     const next = step.kind === "restore" ? found?.text : textOf(step.id, fieldsOf(step.n, past.length));
-    if (next !== undefined) await this.#commit(step.id, { isThere, last, next });
+    if (next !== undefined) await this.#commit(step.id, { exists, last, next });
   }
 
   async #commit(
     each: string,
-    { isThere, last, next }: { isThere: boolean; last: Past | undefined; next: string | undefined },
+    { exists, last, next }: { exists: boolean; last: ModelChange | undefined; next: string | undefined },
   ): Promise<void> {
     const key = { collection: "numbers", id: each };
     const version = (last?.version ?? 0) + 1;
     const gone = last === undefined ? {} : { after: last.version };
-    const change = isThere
+    const change = exists
       ? { key, expect: version - 1, next }
       : { key, expect: "absent" as const, next, ...gone };
     const [made] = await this.store.commit({ changes: [change], at: this.now });
     this.sequence++;
     assert.deepEqual(made, { version, sequence: this.sequence });
-    const kind = next === undefined ? "deleted" : isThere ? "updated" : "created";
+    const kind = next === undefined ? "deleted" : exists ? "updated" : "created";
     this.model.get(each)?.push({ sequence: this.sequence, version, kind, at: this.now, text: next });
   }
 
@@ -124,7 +124,7 @@ class Twin {
   }
 }
 
-function toStored(id: string, { version, at, text }: Past): Stored | undefined {
+function toStored(id: string, { version, at, text }: ModelChange): Stored | undefined {
   return text === undefined ? undefined : { id, version, text, updatedAt: at };
 }
 
@@ -132,14 +132,12 @@ async function run(all: Step[], kept: number | undefined): Promise<void> {
   const { folder, remove } = makeFolder();
   const path = `${folder}/store.db`;
   const history = kept === undefined ? "forever" : { keepDays: 1, keepChanges: kept };
-  // Swept at the end alone, where it is known what must be left.
+  // Swept only at the end, when the remaining changes are known.
   const open = (sweeps: boolean) =>
     openStore({ kind: "sqlite", path }, sweeps ? { history, sweepMs: 2 } : { history: "forever" });
   const twin = new Twin(await open(false), () => open(false));
   try {
-    await twin.store.migrate([
-      { name: "numbers", idKind: "integer", schema: undefined, indexes: [], search: [] },
-    ]);
+    await twin.store.migrate([declaration("numbers", { idKind: "integer" })]);
     for (const step of all) await twin.take(step);
     await twin.compare(Number.POSITIVE_INFINITY);
     if (kept === undefined) return;

@@ -1,4 +1,4 @@
-/** Resources kept in memory: what is kept is what the file holds, whoever changes it in between. */
+/** Resources in memory never differ from the file, even if other writes change the file. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

@@ -4,23 +4,20 @@ import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, test } from "node:test";
 import { readIndexes } from "../../src/collection/indexes.ts";
 import type { Filter, Scalar } from "../../src/query/filter.ts";
+import { accessPathOf } from "../../src/store/access-path.ts";
+import type { PageQuery } from "../../src/store/page.ts";
 import type { CollectionRecord } from "../../src/store/record.ts";
-import { accessPathOf } from "../../src/store/serving.ts";
 import { readCatalogue } from "../../src/store/sqlite/file/catalogue.ts";
-import { interruptFunction, type PageQuery, selectPage } from "../../src/store/sqlite/list/select.ts";
+import { interruptFunction } from "../../src/store/sqlite/list/conditions.ts";
+import { selectPage } from "../../src/store/sqlite/list/select.ts";
 import type { Store } from "../../src/store/store.ts";
+import { declaration } from "./contract/fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
 const long = "l".repeat(127);
 
 function declare(...indexes: (string | string[])[]): CollectionRecord {
-  return {
-    name: "articles",
-    idKind: "uuid",
-    schema: undefined,
-    indexes: readIndexes(indexes, "indexes"),
-    search: [],
-  };
+  return declaration("articles", { indexes: readIndexes(indexes, "indexes") });
 }
 
 const all = declare("name", "-rating", ["status", "-publishedAt"], ["status", "kind", "author.name"]);

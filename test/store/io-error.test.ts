@@ -9,7 +9,7 @@ import { type Mode, type Report, traceWriting } from "./strace.ts";
 
 const skip = whyNoTrace();
 
-/** Writes on a disk that fails as told, and then checks what is left of it on one that works. */
+/** Writes on a disk with the given failures, and then checks the remaining data on a working disk. */
 async function writeOnFailingDisk(inject: string, mode: Mode): Promise<Report> {
   const { folder, remove } = makeFolder();
   try {

@@ -91,7 +91,7 @@ test("a task whose turn does not come in time is refused with UNAVAILABLE and ne
   const ran: string[] = [];
   const refused = { code: "UNAVAILABLE", message: /Nothing was written/ };
   const stuck = queue.run("a", () => gate);
-  // Those who gave up make room for others.
+  // Callers that gave up free their places for others.
   for (let n = 0; n < 5; n++) {
     const late = ["x", "y"].map((name) => queue.run("a", async () => ran.push(name)));
     await Promise.all(late.map((promise) => assert.rejects(promise, refused)));

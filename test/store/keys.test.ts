@@ -1,4 +1,4 @@
-/** API keys beside a store that is open: what the command line does while a service runs. */
+/** API keys beside an open store, as the command line changes them while a service runs. */
 import assert from "node:assert/strict";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { StartError } from "../../src/errors.ts";
 import type { ApiKey } from "../../src/store/keys.ts";
 import { openKeys, openReader, openStore } from "../../src/store/open.ts";
-import { commit, created, topic } from "./contract/fixture.ts";
+import { commit, created, declaration, topic } from "./contract/fixture.ts";
 import { makeFolder, openSqliteFixture } from "./sqlite-fixture.ts";
 
 function keyOf(prefix: string): ApiKey {
@@ -25,7 +25,7 @@ function keyOf(prefix: string): ApiKey {
   };
 }
 
-/** The keys as somebody sees them who only reads. */
+/** The keys as a reader of the store sees them. */
 async function keysOf(path: string): Promise<readonly ApiKey[]> {
   const reader = await openReader({ kind: "sqlite", path });
   const keys = reader.keys();
@@ -36,7 +36,7 @@ async function keysOf(path: string): Promise<readonly ApiKey[]> {
 test("keys made and revoked beside an open store are seen by it at once, while it writes", async (t) => {
   const { store, path, cleanup } = await openSqliteFixture();
   t.after(cleanup);
-  await store.migrate([{ name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] }]);
+  await store.migrate([declaration("topics")]);
   const beside = await openKeys({ kind: "sqlite", path });
   t.after(() => beside.close());
   let isOver = false;
@@ -47,7 +47,7 @@ test("keys made and revoked beside an open store are seen by it at once, while i
   for (let n = 0; n < 50; n++) {
     await beside.add(keyOf(`hf_${n}`));
     assert.equal((await store.keys.find(`hf_${n}`))?.revokedAt, undefined);
-    await beside.end(`hf_${n}`, { revokedAt: 5 });
+    await beside.invalidate(`hf_${n}`, { revokedAt: 5 });
     assert.equal((await store.keys.find(`hf_${n}`))?.revokedAt, 5);
     await store.keys.noteUse(`hf_${n}`, 7);
     assert.equal((await beside.find(`hf_${n}`))?.lastUsedAt, 7);

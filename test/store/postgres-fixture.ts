@@ -3,7 +3,7 @@ import { openDatabase, query } from "../postgres/databases.ts";
 import { ceilingMs, until } from "../until.ts";
 import type { Fixture } from "./contract/fixture.ts";
 
-/** A store on a PostgreSQL database of its own, on the server that the tests start or on the given one. */
+/** A store on a new PostgreSQL database, on the server of the tests or on a given server. */
 export async function openPostgresFixture(
   options: StoreOptions = {},
   server?: string,
@@ -31,7 +31,7 @@ export async function openPostgresFixture(
 const othersSql = `select count(*) as others from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`;
 
-/** Waits until the server has noticed that those who used the database are gone: what they sent last may still be under way. */
+/** Waits until the server has closed all connections to the database, because their last statements may still run. */
 async function untilAlone(url: string): Promise<void> {
   await until("nobody uses the database", async () => {
     const { rows } = await query(url, othersSql);

@@ -6,10 +6,10 @@ import type { Receipt } from "../../src/store/commit.ts";
 import { openStore, type StoreOptions } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { until } from "../until.ts";
-import { commit, created, rejectsWith, topic, updated } from "./contract/fixture.ts";
+import { commit, created, declaration, rejectsWith, topic, updated } from "./contract/fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
-const topics = { name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] } as const;
+const topics = declaration("topics");
 const hourMs = 3_600_000;
 
 async function open(t: TestContext, options: StoreOptions = {}) {

@@ -5,11 +5,11 @@ import { describe, type TestContext, test } from "node:test";
 import type { StoreOptions } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { until } from "../until.ts";
-import { commit, created, topic, updated } from "./contract/fixture.ts";
+import { commit, created, declaration, topic, updated } from "./contract/fixture.ts";
 import { openPostgresFixture } from "./postgres-fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
-const topics = { name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] } as const;
+const topics = declaration("topics");
 const dayMs = 86_400_000;
 
 async function raise(store: Store, id: string, to: number, { pad = "", from = 0, at = Date.now() } = {}) {

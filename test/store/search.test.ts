@@ -1,31 +1,25 @@
-/** Search in the SQLite store: what the contract of stores cannot see. */
+/** Search in the SQLite store: the parts that the contract of stores does not cover. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { Problem } from "../../src/errors.ts";
 import type { Filter } from "../../src/query/filter.ts";
-import type { ListQuery } from "../../src/store/page.ts";
-import type { CollectionRecord } from "../../src/store/record.ts";
-import { wordsAreSplitAgain } from "../../src/store/searched-words.ts";
+import type { ListQuery, PageQuery } from "../../src/store/page.ts";
+import { wordsAreSplitAgain } from "../../src/store/search-index.ts";
 import { readCatalogue } from "../../src/store/sqlite/file/catalogue.ts";
-import { type PageQuery, selectPage } from "../../src/store/sqlite/list/select.ts";
+import { selectPage } from "../../src/store/sqlite/list/select.ts";
 import { SearchTables } from "../../src/store/sqlite/writer/search-tables.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ceilingMs, until } from "../until.ts";
+import { declaration } from "./contract/fixture.ts";
 import { openSqliteFixture, untilAnswered } from "./sqlite-fixture.ts";
 
-const declare = (...names: string[]): CollectionRecord => ({
-  name: "topics",
-  idKind: "uuid",
-  schema: undefined,
-  indexes: [],
-  search: names.map((name) => [name]),
-});
+const declare = (...names: string[]) => declaration("topics", { search: names.map((name) => [name]) });
 
 type Opened = Awaited<ReturnType<typeof openSqliteFixture>>;
 
-/** What the stores have warned of. */
+/** The warnings of the stores. */
 const warnings: string[] = [];
 
 /** A store with many resources, and a second connection to its file. */
@@ -55,7 +49,7 @@ async function fill(store: Store, n: number): Promise<void> {
     }),
   );
   await load.finish();
-  await turn(); // by then the store has looked for words to gather, and found none
+  await turn(); // by then the store has looked for indexes to build, and found none
 }
 
 const find = (store: Store, words: string[], more: Partial<ListQuery> = {}) =>
@@ -76,7 +70,7 @@ const tablesOf = (database: DatabaseSync) =>
     .all()
     .map(({ name }) => String(name));
 
-const isGathered = (database: DatabaseSync) =>
+const isIndexed = (database: DatabaseSync) =>
   database
     .prepare("select 1 from searches where indexed_to is null and words_version like '2, Unicode%'")
     .get() !== undefined;
@@ -109,7 +103,7 @@ describe("search in a SQLite store", () => {
   test(
     "a search ends when its time is over, in its thread too",
     onFile({ resources: 30_000, queryMs: 200 }, async ({ store }) => {
-      // One of them takes ten seconds and more, and two threads work on them: unless they end, nobody's turn comes for minutes.
+      // One of them takes ten seconds and more, and two threads work on them: unless they end, no other query gets a turn for minutes.
       const filter: Filter = {
         kind: "or",
         filters: Array.from({ length: 900 }, (_, n) => ({
@@ -131,19 +125,19 @@ describe("search in a SQLite store", () => {
   );
 
   test(
-    "a search is refused while words are missing, and they are gathered at the next start",
+    "a search is refused while words are missing, and they are indexed at the next start",
     onFile({ resources: 2_000 }, async ({ store, reopen }, database) => {
       assert.equal((await find(store, ["common"], { count: true })).total, 2_000);
       database.exec("update searches set indexed_to = 700; delete from search_1 where rowid > 700");
       await assert.rejects(find(store, ["common"]), unavailable);
       const again = await reopen();
-      await until("the words are gathered", () => isGathered(database));
+      await until("the words are indexed", () => isIndexed(database));
       assert.equal((await find(again, ["common"], { count: true })).total, 2_000);
     }),
   );
 
   test(
-    "resources that change while words are gathered are found by their new words",
+    "resources that change while words are indexed are found by their new words",
     onFile({ resources: 10 }, async (_, database) => {
       database.exec(
         "begin immediate; update searches set indexed_to = 5; delete from search_1 where rowid > 5",
@@ -151,8 +145,8 @@ describe("search in a SQLite store", () => {
       const tables = new SearchTables(database);
       const next = JSON.stringify({ text: "changed" });
       database.exec(`update resources_1 set doc = '${next}' where key between 4 and 6`);
-      for (const key of [4, 5, 6]) tables.follow(1, key, { before: "{}", next });
-      while (tables.gather());
+      for (const key of [4, 5, 6]) tables.update(1, key, { before: "{}", next });
+      while (tables.buildNext());
       const found = database.prepare("select rowid from search_1 where search_1 match 'changed'").all();
       database.exec("commit");
       assert.deepEqual(
@@ -170,7 +164,7 @@ describe("search in a SQLite store", () => {
       warnings.splice(0);
       const again = await reopen();
       assert.deepEqual(warnings, [wordsAreSplitAgain]);
-      await until("the words are gathered", () => isGathered(database));
+      await until("the words are indexed", () => isIndexed(database));
       assert.equal((await find(again, ["common"], { count: true })).total, 1_000);
     }),
   );

@@ -20,13 +20,14 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StartError } from "../../src/errors.ts";
 import { openReader, openStore } from "../../src/store/open.ts";
+import { maxPageBytes } from "../../src/store/page.ts";
 import { requireSafeSqlite } from "../../src/store/sqlite/file/open-file.ts";
 import { ceilingMs } from "../until.ts";
-import { commit, created, rejectsWith, scannedIds, textOf, topic } from "./contract/fixture.ts";
+import { commit, created, declaration, rejectsWith, scannedIds, textOf, topic } from "./contract/fixture.ts";
 import { startProgram } from "./programs/start.ts";
 import { makeFolder, openSqliteFixture } from "./sqlite-fixture.ts";
 
-const topics = { name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] } as const;
+const topics = declaration("topics");
 
 /** A store with some hundred pages of resources, closed. */
 async function makeStore(path: string, resources = 2_000): Promise<void> {
@@ -334,7 +335,7 @@ test("another program's short write makes commits wait and not fail", async () =
     other.exec("begin immediate");
     const waiting = commit(store, [created(topic("a"))]);
     assert.equal(await Promise.race([waiting, sleep(200, "waits")]), "waits");
-    assert.equal(await store.read(topic("a")), undefined); // reads go on meanwhile
+    assert.equal(await store.read(topic("a")), undefined); // reads continue in the meantime
     other.exec("commit");
     other.close();
     await waiting;
@@ -365,16 +366,19 @@ test("a write lock that another program does not let go of is UNAVAILABLE after 
 test("a resource with a number that no number of ours can be does not cost the others their list", async () => {
   const { path, store, cleanup } = await openSqliteFixture();
   try {
-    await store.migrate([
-      topics,
-      { name: "numbers", idKind: "integer", schema: undefined, indexes: [], search: [] },
-    ]);
+    await store.migrate([topics, declaration("numbers", { idKind: "integer" }), declaration("large")]);
     await commit(
       store,
       ["a", "b", "c"].map((id) => created(topic(id))),
     );
+    const pad = "x".repeat(0.3 * maxPageBytes);
+    await commit(
+      store,
+      ["a", "b", "c"].map((id) => created({ collection: "large", id }, { pad })),
+    );
     const other = new DatabaseSync(path);
     other.exec("update resources_1 set version = 9223372036854775807 where id = 'b'");
+    other.exec("update resources_3 set version = 9223372036854775807 where id = 'c'");
     other.exec(
       "insert into resources_2 (id, version, updated_at, doc) values (9223372036854775807, 1, 1, '{}'), (5, 1, 1, '{}')",
     );
@@ -383,6 +387,7 @@ test("a resource with a number that no number of ours can be does not cost the o
       (await store.list({ collection, limit: 9 })).items.map(({ id }) => id);
     assert.deepEqual(await ids("topics"), ["a", "b", "c"]);
     assert.deepEqual(await ids("numbers"), ["5", "9223372036854775807"]);
+    assert.deepEqual(await ids("large"), ["a", "b", "c"], "the page has space for all of them");
     assert.equal((await store.read(topic("b")))?.id, "b");
     const results = await Promise.allSettled([
       commit(store, [created(topic("d"))]),

@@ -26,7 +26,7 @@ export async function untilAnswered<T>(ask: () => T | Promise<T>): Promise<T> {
   return pages[0] as T;
 }
 
-/** A store on a SQLite file of its own. A list may take long, unless `options` say otherwise: the machine may be busy. */
+/** A store on a new SQLite file. By default, a list can take long, because the machine can be busy. */
 export async function openSqliteFixture(options: StoreOptions = {}): Promise<Fixture & { path: string }> {
   const { folder, remove } = makeFolder();
   const path = join(folder, "store.db");

@@ -14,7 +14,7 @@ export interface Report {
   failures: string[];
 }
 
-/** Runs `programs/write.ts` under strace and gives its report and the trace. */
+/** Runs `programs/write.ts` under strace. Returns its report and the trace. */
 export function traceWriting(
   folder: string,
   { mode = "FULL", strace }: { mode?: Mode; strace: readonly string[] },

@@ -1,4 +1,4 @@
-/** What the change log keeps of a superseded text gives that text again, to the byte, or an error. */
+/** The change log restores a superseded text exactly, or reports an error. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -6,11 +6,11 @@ import { openStore } from "../../src/store/open.ts";
 import type { WriterRequest } from "../../src/store/sqlite/commit/protocol.ts";
 import { WriterClient } from "../../src/store/sqlite/commit/writer-client.ts";
 import { prepareFile } from "../../src/store/sqlite/file/open-file.ts";
-import { commit, created, rejectsWith, topic, updated } from "./contract/fixture.ts";
+import { commit, created, declaration, rejectsWith, topic, updated } from "./contract/fixture.ts";
 import { startProgram } from "./programs/start.ts";
 import { makeFolder, openSqliteFixture } from "./sqlite-fixture.ts";
 
-const topics = { name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] } as const;
+const topics = declaration("topics");
 
 test("when the writer thread dies, what was asked of it is rejected and the failure is told once", async (t) => {
   const { folder, remove } = makeFolder();
@@ -82,13 +82,11 @@ test("when too many commits wait they are refused with UNAVAILABLE, and those th
 test("a new collection, or a new schema for one, leaves what is known of the others as it is", async () => {
   const { store, reopen, cleanup } = await openSqliteFixture();
   try {
-    const named = (name: string) =>
-      ({ name, idKind: "uuid", schema: undefined, indexes: [], search: [] }) as const;
-    await store.migrate([named("first"), named("second")]);
+    await store.migrate([declaration("first"), declaration("second")]);
     const known = [...store.collections().values()];
-    await store.migrate([named("third")]);
-    await store.migrate([{ ...named("third"), schema: "{}" }, named("fourth")]);
-    assert.ok(known.every((collection) => store.collections().get(collection.name) === collection)); // not read anew
+    await store.migrate([declaration("third")]);
+    await store.migrate([{ ...declaration("third"), schema: "{}" }, declaration("fourth")]);
+    assert.ok(known.every((collection) => store.collections().get(collection.name) === collection)); // not read again
     for (const collection of ["first", "third", "fourth"])
       await commit(store, [created({ collection, id: "x" })]);
     const again = await reopen();

@@ -1,7 +1,7 @@
-/** The whole of a PostgreSQL database as statements that make it again, on a server of any version. */
+/** Dumps a whole PostgreSQL database as statements that restore it on a server of any version. */
 import pg from "pg";
 
-/** Writes the schema `public` as statements. Throws where it holds anything but tables and indexes. */
+/** Writes the schema `public` as statements. Throws if it contains anything except tables and indexes. */
 export async function dump(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -16,7 +16,7 @@ export async function dump(url: string): Promise<string> {
   }
 }
 
-/** Carries out what `dump` has written, in an empty database. */
+/** Restores the result of `dump` in an empty database. */
 export async function restore(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -29,7 +29,7 @@ export async function restore(url: string, sql: string): Promise<void> {
 
 const classes = "select quote_ident(relname) from pg_class where relnamespace = 'public'::regnamespace";
 
-/** What this file could not write down. */
+/** Kinds of objects that `dump` cannot write. */
 const unknown = [
   `${classes} and (relkind not in ('r', 'i') or reloptions is not null or relpersistence <> 'p')`,
   "select proname from pg_proc where pronamespace = 'public'::regnamespace",

@@ -1,11 +1,11 @@
-/** Fills a store with everything that a store holds, as clients do. */
+/** Fills a store with every kind of content, through requests of clients. */
 import assert from "node:assert/strict";
 import type { Answer, Ask } from "./look.ts";
 import type { Contents, Kept } from "./release.ts";
 
 const text = (maxLength: number) => ({ type: "string", maxLength });
 
-/** What the store is configured with: every kind of declaration, and collections that nobody declares. */
+/** The configuration of the store: every kind of declaration, and undeclared collections. */
 export const config = {
   openCollections: true,
   history: "forever",
@@ -64,7 +64,7 @@ const lists = [
   "/Trees-2?limit=1000",
 ];
 
-/** Values that are hard to keep. */
+/** Values that are difficult to store. */
 const strange = [
   { text: "Ünïcödé, 日本語, العربية, \u{1f600}, e\u0301 and é, \u2028, \\, \", '" },
   {
@@ -80,7 +80,7 @@ const strange = [
   { long: "é".repeat(3_000) },
 ];
 
-/** Fills the store that a service has; gives what is in it, but for what a look at it finds. */
+/** Fills the store of a service. Returns its contents, without the result of `look`. */
 export async function fill(ask: Ask): Promise<Omit<Contents, "key" | "found">> {
   const people = await makePeople(ask);
   const articles = await makeArticles(ask, people);
@@ -130,8 +130,8 @@ async function makeArticles(ask: Ask, people: readonly string[]): Promise<number
   ])
     ids.push(await create(ask, "articles", article));
   await done(ask("DELETE", `/articles/${ids[4]}`));
-  await done(ask("DELETE", `/people/${cascade}`)); // takes an article along
-  await done(ask("DELETE", `/people/${reviewer}`)); // is taken out of two articles
+  await done(ask("DELETE", `/people/${cascade}`)); // also deletes an article
+  await done(ask("DELETE", `/people/${reviewer}`)); // also removes the id from two articles
   const operations = [
     { method: "POST", path: "/articles", body: { title: "In a batch", slug: "batch", authorId: ada } },
     { method: "PATCH", path: `/articles/${ids[0]}`, body: { views: 8 } },
@@ -169,7 +169,7 @@ async function create<Id extends string | number>(ask: Ask, collection: string, 
   return (JSON.parse(text) as { id: Id }).id;
 }
 
-/** Throws where the answer is no success. */
+/** Throws if the response is an error. */
 async function done(asked: Promise<Answer>): Promise<Answer> {
   const answer = await asked;
   assert.ok(answer.status < 300, `${answer.status} ${answer.text}`);

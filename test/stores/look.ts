@@ -1,14 +1,14 @@
-/** Reads all that a service tells of its store. */
+/** Reads the whole content of a store through a service. */
 import type { Contents } from "./release.ts";
 
-/** An answer. */
+/** A response. */
 export interface Answer {
   status: number;
   headers: Headers;
   text: string;
 }
 
-/** Asks a service; `path` is below the prefix. */
+/** Sends a request to a service. `path` is below the prefix. */
 export type Ask = (
   method: string,
   path: string,
@@ -16,7 +16,7 @@ export type Ask = (
   headers?: Record<string, string>,
 ) => Promise<Answer>;
 
-/** Makes what asks a service with an API key. */
+/** Creates a client of a service with an API key. */
 export function askAt(base: string, key: string): Ask {
   return async (method, path, content, headers = {}) => {
     const type = content === undefined ? {} : { "content-type": "application/json" };
@@ -32,7 +32,7 @@ export function askAt(base: string, key: string): Ask {
   };
 }
 
-/** All lists, and each resource as it is and was. */
+/** Reads all lists, and each resource with its history. */
 export async function look(ask: Ask, { ids, lists }: Pick<Contents, "ids" | "lists">): Promise<object> {
   const found: Record<string, unknown> = {};
   for (const path of lists) {

@@ -1,9 +1,9 @@
 /**
- * Makes the stores of a release, to be committed with it:
+ * Makes the stores of a release. Commit them with the release:
  *
  *     npm exec -- node --conditions=holdfast-source test/stores/make.ts [name]
  *
- * The name is the version and the month unless given, as in `0.1.0-2026-11`. Stores of that name are made anew.
+ * The default name is the version and the month, as in `0.1.0-2026-11`. Replaces existing stores with this name.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -57,7 +57,7 @@ async function makeDump(): Promise<void> {
   }
 }
 
-/** Fills a store through the real program; gives what is in it. */
+/** Fills a store through the real program, and returns its contents. */
 async function makeStore(store: string): Promise<Contents> {
   const file = join(folder, "holdfast.config.json");
   writeFileSync(file, JSON.stringify(config));
@@ -69,14 +69,14 @@ async function makeStore(store: string): Promise<Contents> {
   const ask = askAt(`http://127.0.0.1:${program.port}/api/v1`, key);
   try {
     const filled = await fill(ask);
-    await pass(1_100); // an answer has Last-Modified once that second is over
+    await pass(1_100); // a response has Last-Modified only after that second
     return { ...filled, key, found: await look(ask, filled) };
   } finally {
     await end(program, "SIGTERM");
   }
 }
 
-/** Kept answers expire after a day. These are to be there for as long as the store is. */
+/** Stored responses expire after a day. This changes the expiry, so that the store always has them. */
 function keepReceipts({ run, table }: Awaited<ReturnType<typeof openBelow>>): Promise<void> {
   return run(`update ${table("receipts")} set expires_at = ${Date.UTC(2999, 0)}`);
 }

@@ -1,12 +1,12 @@
 /**
- * Stores that releases have written, which every later release must open: a file of SQLite or a dump of PostgreSQL, and beside it
- * what was in it. `make.ts` makes them, and `stores.test.ts` opens them.
+ * Stores of earlier releases. Every later release must open them. Each is a file of SQLite or a dump of PostgreSQL, with a
+ * description of its contents. `make.ts` makes them, and `stores.test.ts` opens them.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 
-/** A request, and the answer that every retry of it gets. */
+/** A request, and the response that every retry of it gets. */
 export interface Kept {
   method: string;
   path: string;
@@ -16,24 +16,24 @@ export interface Kept {
   text: string;
 }
 
-/** What is known of a store that was written. */
+/** The description of the contents of a store. */
 export interface Contents {
   /** The configuration without `store`. */
   config: object;
-  /** An API key that may do everything. */
+  /** An API key with all rights. */
   key: string;
   /** All ids by collection, also those of deleted resources. */
   ids: Record<string, (string | number)[]>;
-  /** Lists, by their paths below the prefix. */
+  /** The paths of lists below the prefix. */
   lists: string[];
   receipts: Kept[];
-  /** What `look` has found. */
+  /** The result of `look`. */
   found: object;
 }
 
 /** A store of a release. */
 export interface Release {
-  /** Such as `0.1.0-2026-11.sqlite`. */
+  /** The name, such as `0.1.0-2026-11.sqlite`. */
   name: string;
   kind: "sqlite" | "postgres";
   contents: Contents;
@@ -43,7 +43,7 @@ export interface Release {
 
 const folder = join(import.meta.dirname, "releases");
 
-/** All stores that are kept. */
+/** All stores of releases. */
 export function readReleases(): Release[] {
   const files = readdirSync(folder).filter((file) => file.endsWith(".gz"));
   return files.map((file) => {
@@ -54,7 +54,7 @@ export function readReleases(): Release[] {
   });
 }
 
-/** Keeps a store. */
+/** Writes a store of a release. */
 export function keepRelease({ name, contents, data }: Omit<Release, "kind">): void {
   writeFileSync(join(folder, `${name}.gz`), gzipSync(data, { level: 9 }));
   writeFileSync(join(folder, `${name}.json`), `${JSON.stringify(contents, null, 1)}\n`);

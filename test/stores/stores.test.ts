@@ -1,4 +1,4 @@
-/** Every store that a release has written is opened by this program, with all that is in it, and goes on. */
+/** This version opens every store of a release with all its contents, and can continue to write to it. */
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ test("there are stores of both kinds", () => {
   assert.deepEqual([...new Set(releases.map(({ kind }) => kind))].sort(), ["postgres", "sqlite"]);
 });
 
-/** A copy of the store in a place of its own, and beside it the configuration that it was written with. */
+/** Creates a copy of the store with its configuration. */
 async function lay(
   t: TestContext,
   { kind, contents, data }: Release,
@@ -48,7 +48,7 @@ async function requireReplayed(ask: Ask, { receipts }: Contents): Promise<void> 
   }
 }
 
-/** Writes to each collection, and meets what is declared. */
+/** Writes to each collection, and checks that its declaration is enforced. */
 async function goOn(ask: Ask, { ids }: Contents): Promise<void> {
   const expect = async (status: number, ...asked: Parameters<Ask>) => {
     const answer = await ask(...asked);
@@ -66,7 +66,7 @@ async function goOn(ask: Ask, { ids }: Contents): Promise<void> {
   await expect(200, "PATCH", `/articles/${article}`, { views: 1e6 });
   assert.match((await expect(200, "GET", "/articles?sort=-views&limit=1")).text, /Of a later one/);
   await expect(205, "DELETE", `/people/${later}`);
-  await expect(404, "GET", `/articles/${article}`); // went along
+  await expect(404, "GET", `/articles/${article}`); // deleted together with the person
   const [note] = ids.notes ?? [];
   const { headers } = await expect(200, "GET", `/notes/${note}`);
   const isSame = { "if-match": String(headers.get("etag")) };
@@ -78,7 +78,7 @@ async function goOn(ask: Ask, { ids }: Contents): Promise<void> {
   await expect(201, "POST", "/new", {});
 }
 
-/** Stops the service; its store is sound. */
+/** Stops the service, and checks that its store is sound. */
 async function requireSound(t: TestContext, service: RunningService, cwd: string, release: Release) {
   const { exitCode, stderr } = await stop(service);
   assert.equal(exitCode, 0, stderr);
@@ -104,7 +104,7 @@ for (const release of releases) {
         return lists.every(({ status }) => status !== 503);
       });
       const found = JSON.parse(JSON.stringify(await look(ask, contents)));
-      // A later release may tell more of a change.
+      // A later release can return more about a change.
       assert.partialDeepStrictEqual(found, contents.found);
       await requireReplayed(ask, contents);
       assert.deepEqual(JSON.parse(JSON.stringify(await look(ask, contents))), found, "replays write nothing");

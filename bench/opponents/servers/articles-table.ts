@@ -8,11 +8,11 @@ export interface Stored {
   version: number;
 }
 
-/** What the services do with their table. */
+/** The operations of the services on their table. */
 export interface ArticlesTable {
   insert(article: Article): void;
   read(id: string): Stored | undefined;
-  /** Gives the new version; 0 where there is no such article. */
+  /** Returns the new version; 0 if the article does not exist. */
   update(article: Article): number;
   remove(id: string): boolean;
   /** The articles after an id, in the order of ids. */
@@ -23,7 +23,7 @@ export interface ArticlesTable {
 
 type Columns = Omit<Article, "tags"> & { tags: string; version: number };
 
-/** Opens the table in a folder, and makes it where it is not there. */
+/** Opens the table in a folder. Creates it if it does not exist. */
 export function openArticles(folder: string): ArticlesTable {
   const db = openFile(folder);
   const insert = db.prepare(insertSql);

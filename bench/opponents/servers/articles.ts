@@ -1,4 +1,4 @@
-/** What the services written for the bench hold articles to: the schema that Holdfast is given too. */
+/** The checks of articles in the services written for the bench. Holdfast has the same schema. */
 import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
@@ -6,7 +6,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { sampleSchema } from "../../ratios/sample.ts";
 
-/** An article as it is sent. */
+/** An article in a request or response. */
 export interface Article {
   id: string;
   title: string;
@@ -17,7 +17,7 @@ export interface Article {
   summary: string;
 }
 
-/** What such a program is given: where its store is, and a file to fill it with instead of serving. */
+/** The argument of such a program: its store, or a file to fill the store with instead of serving. */
 export interface Task {
   folder: string;
   fill?: string;
@@ -32,17 +32,17 @@ const ajv = new Ajv2020({ allErrors: true });
 addFormats.default(ajv);
 const fits = ajv.compile<Omit<Article, "id">>(sampleSchema);
 
-/** Says what is wrong with the attributes of an article; undefined where nothing is. */
+/** What is wrong with the attributes of an article; `undefined` if they are valid. */
 export function faultOf(value: unknown): string | undefined {
   return fits(value) ? undefined : ajv.errorsText(fits.errors);
 }
 
-/** An article of what a client sent, with the id of the path or a new one. */
+/** The article of a request, with the id of the path or a new id. */
 export function toArticle(value: unknown, id: string = randomUUID()): Article {
   return { ...(value as Omit<Article, "id">), id };
 }
 
-/** Changes some attributes, those that are null by taking them away (RFC 7396, one level deep). */
+/** Applies a merge patch of one level (RFC 7396). Null removes an attribute. */
 export function merge(article: Article, patch: Record<string, unknown>): Article {
   const merged: Record<string, unknown> = { ...article, ...patch };
   for (const [name, value] of Object.entries(patch)) if (value === null) delete merged[name];

@@ -1,4 +1,4 @@
-/** Fastify and better-sqlite3, as a good engineer would write it in an hour: schemas for what comes and what goes. */
+/** Fastify and better-sqlite3, as a good engineer would write it in an hour, with schemas for requests and responses. */
 import { type FastifyInstance, fastify } from "fastify";
 import { sayPort } from "../../harness/say-port.ts";
 import { sampleSchema } from "../../ratios/sample.ts";

@@ -1,4 +1,4 @@
-/** The yardstick below all frameworks: node:http answering one constant, and reading what is sent to its end. */
+/** The limit below all frameworks: node:http with a constant response. It reads requests to their end. */
 import { createServer } from "node:http";
 import { readConstantAnswer } from "../../harness/constant-answer.ts";
 import { sayPort } from "../../harness/say-port.ts";

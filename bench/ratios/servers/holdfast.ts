@@ -1,4 +1,5 @@
-/** The service itself. `declared` gives the collection `articles` a schema, and indexes; otherwise anything goes. */
+/** The service. With `declared`, the collection `articles` has a schema and indexes. Otherwise it is in open mode. */
+import type { SpanExporter } from "@opentelemetry/sdk-trace-node";
 import { defineCollection } from "../../../src/collection/declaration.ts";
 import { loadConfig } from "../../../src/config.ts";
 import { startServer } from "../../../src/server.ts";
@@ -18,7 +19,12 @@ const options = JSON.parse(process.argv[2] as string) as {
   streams?: number;
   /** A configuration file. */
   config?: string;
+  /** Whether metrics are on. */
+  metrics?: boolean;
+  /** Whether every request has spans, which are thrown away. */
+  traces?: boolean;
 };
+if (options.traces === true) await registerTracing();
 const config = await loadConfig({
   flags: {
     store: isPostgresUrl(options.store) ? options.store : `sqlite:${options.store}`,
@@ -41,6 +47,7 @@ const { origin } = await startServer(
   {
     ...config,
     http,
+    ...(options.metrics === true ? { metrics: { host: "127.0.0.1", port: 0 } } : {}),
     ...(options.history === undefined ? {} : { history: options.history }),
     ...(options.declared === true ? { collections: new Map([["articles", articles]]) } : {}),
   },
@@ -52,5 +59,15 @@ const { origin } = await startServer(
   },
 );
 process.stdout.write(`${new URL(origin).port}\n`);
+
+/** Registers the SDK as a user does, but with an exporter that keeps nothing. */
+async function registerTracing(): Promise<void> {
+  const { BatchSpanProcessor, NodeTracerProvider } = await import("@opentelemetry/sdk-trace-node");
+  const exporter: SpanExporter = {
+    export: (_spans, done) => done({ code: 0 }),
+    shutdown: async () => {},
+  };
+  new NodeTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter)] }).register();
+}
 
 process.on("message", () => process.send?.(process.memoryUsage()));

@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** What is used of json-server, which has no types. */
+/** The part of json-server that is used here. It has no types. */
 interface JsonServer {
   create(): { use(handler: Handler | readonly Handler[]): void; listen(port: number, host: string): Server };
   defaults(options: { logger: boolean }): readonly Handler[];

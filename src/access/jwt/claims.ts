@@ -1,4 +1,5 @@
 /** The principal of a verified token. */
+import { isStorable } from "../../store/stored.ts";
 import { claimAt, type Principal, parseScopes } from "../principal.ts";
 import { invalidToken } from "../refusals.ts";
 import type { ClaimNames } from "../settings.ts";
@@ -8,7 +9,7 @@ type Claims = Readonly<Record<string, unknown>>;
 /** Reads the principal from the claims of a token. Throws INVALID_TOKEN if there is no valid subject. */
 export function toPrincipal(claims: Claims, names: ClaimNames): Principal {
   const subject = claimAt(claims, names.subject);
-  if (typeof subject !== "string" || subject === "" || !isKeepable(subject)) {
+  if (typeof subject !== "string" || subject === "" || !isStorable(subject)) {
     throw invalidToken("The token has no valid sub claim.");
   }
   return {
@@ -29,9 +30,4 @@ function scopesOf(claims: Claims, named: string | undefined): Principal["scopes"
 function textsOf(value: unknown): string[] {
   if (typeof value === "string") return value.split(" ").filter((text) => text !== "");
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
-}
-
-/** Whether every store can keep the text in its change log. */
-function isKeepable(text: string): boolean {
-  return text.isWellFormed() && !text.includes("\0");
 }

@@ -1,4 +1,7 @@
-/** Finds the principals of tokens of one issuer. It verifies each token only once. */
+/**
+ * Finds the principals of tokens of one issuer. It reads the keys of the issuer and verifies each token only once.
+ * `verify.ts` verifies it.
+ */
 import { hash } from "node:crypto";
 import { type Problem, StartError } from "../../errors.ts";
 import type { Principal } from "../principal.ts";
@@ -19,7 +22,7 @@ export interface TokenParts {
   warn: (message: string) => void;
 }
 
-/** The tokens that a service accepts. */
+/** The tokens of one issuer. */
 export class Tokens {
   readonly #settings: JwtSettings;
   readonly #now: () => number;
@@ -78,7 +81,7 @@ export class Tokens {
   }
 }
 
-/** A secret key in the configuration is an error. What an issuer publishes is not under our control. */
+/** Reads a key set. A secret key is an error only in the configuration or a file, because the operator can remove it there. */
 function toKeySet(text: string, { jwks, algorithms }: JwtSettings): KeySet {
   const value = parse(text);
   if (jwks.kind !== "url" && holdsSecrets(value)) {

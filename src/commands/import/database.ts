@@ -1,7 +1,7 @@
 /** Finds the members of a json-server database: one JSON object, whose members are lists of resources. */
 import { Tokenizer, TokenType } from "@streamparser/json";
 import { StartError } from "../../errors.ts";
-import { requireUtf8 } from "./items.ts";
+import { requireUtf8 } from "../../import/items.ts";
 
 /** A member of the database. */
 export interface Member {

@@ -1,16 +1,12 @@
 /** Imports inputs into their collections in one transaction: all of them, or nothing. */
 import type { Collection } from "../../collection/collection.ts";
 import { requireFit } from "../../fit.ts";
+import { type CollectionInput, type ItemOptions, importCollection } from "../../import/collection-import.ts";
+import type { ImportResult } from "../../import/item-reader.ts";
 import { withoutInternal } from "../../store/internal.ts";
 import type { Load } from "../../store/load.ts";
 import { type CollectionRecord, recordOf } from "../../store/record.ts";
 import type { Store } from "../../store/store.ts";
-import {
-  CollectionImport,
-  type CollectionInput,
-  type ImportResult,
-  type ItemOptions,
-} from "./collection-import.ts";
 
 /** How to import several inputs. */
 export interface ImportOptions extends ItemOptions {
@@ -51,10 +47,10 @@ export async function importAll(
     for (const input of inputs) {
       const record = recordFor(input.collection, store.collections());
       if (transaction === undefined) {
-        transaction = await store.load(record, names);
+        transaction = await store.load(record, { among: names });
         if (onlyIfEmpty) await requireEmpty(store); // the transaction keeps other imports out
       } else await transaction.next(record);
-      results.push(await new CollectionImport(store, transaction, input, options).run());
+      results.push(await importCollection(transaction, input, options));
       options.signal.throwIfAborted();
     }
     const isWritten = !isDryRun && results.every(({ isAccepted }) => isAccepted);

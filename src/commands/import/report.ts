@@ -1,13 +1,17 @@
 /** Reports what an import did: errors on standard error, the rest on standard output. */
-import { StartError } from "../../errors.ts";
+
+import { describeViolations } from "../../collection/messages.ts";
+import { StartError, type Violation } from "../../errors.ts";
+import type { ImportResult } from "../../import/item-reader.ts";
+import type { InputLocation } from "../../import/items.ts";
+import type { Listed } from "../../import/tally.ts";
 import { shell } from "../shell.ts";
 import { counted, sized } from "../words.ts";
-import type { ImportResult } from "./collection-import.ts";
-import type { Location } from "./items.ts";
-import type { Tally } from "./tally.ts";
 
 /** How long the import took, as text, and the size of the store on disk if that is known. */
 export interface Effort {
+  /** @default false */
+  isDryRun?: boolean;
   time: string;
   bytes: number | undefined;
 }
@@ -33,7 +37,8 @@ export function reportImport(result: ImportResult, effort: Effort): void {
   }
   printIds(result);
   printSkipped([[invalid.count, "resource"]], linesOf(invalid));
-  print(`${counted(imported, "resource")} imported into ${collection} ${describeEffort(effort)}`);
+  const did = effort.isDryRun === true ? "would be imported" : "imported";
+  print(`${counted(imported, "resource")} ${did} into ${collection} ${describeEffort(effort)}`);
 }
 
 /** Reports the import of a database. Throws StartError if nothing was imported. */
@@ -104,13 +109,14 @@ function asList(name: string): string {
 function printIds({ imported, withoutId, unfitId, numberId }: ImportResult, prefix = ""): void {
   const hasNoIds = withoutId.count > 1 && withoutId.count === imported;
   if (hasNoIds) print(`${prefix}the input has no ids, so each resource got a generated one`);
-  const notes: [Tally, string][] = [
+  const notes: [tally: Listed, text: string, describe?: (note: string) => string][] = [
     [withoutId, "had no id and got a generated one"],
     [unfitId, "had an id that does not fit the collection and got a generated one"],
-    [numberId, "had a number as id, which is now a string"],
+    [numberId, "had a number as id, which is now a string", (id) => `${id} is now "${id}"`],
   ];
-  for (const [tally, text] of hasNoIds ? notes.slice(1) : notes)
-    if (tally.count > 0) print(`${prefix}${counted(tally.count, "resource")} ${text}: ${locationsOf(tally)}`);
+  for (const [tally, text, describe] of hasNoIds ? notes.slice(1) : notes)
+    if (tally.count > 0)
+      print(`${prefix}${counted(tally.count, "resource")} ${text}: ${locationsOf(tally, describe)}`);
 }
 
 function printSkipped(skipped: readonly [count: number, noun: string][], lines: readonly string[]): void {
@@ -137,19 +143,21 @@ function printErrors(lines: readonly string[]): void {
   for (const line of lines) shell().stderr.write(`  ${line}\n`);
 }
 
-function linesOf(invalid: Tally): string[] {
-  const lines = invalid.first().map(({ location, text }) => `${describeLocation(location)}: ${text}`);
+function linesOf(invalid: Listed<readonly Violation[]>): string[] {
+  const lines = invalid
+    .first()
+    .map(({ location, note }) => `${describeLocation(location)}: ${describeViolations(note)}`);
   const more = invalid.count - lines.length;
   return more > 0 ? [...lines, `and ${more.toLocaleString("en")} more`] : lines;
 }
 
-function locationsOf(tally: Tally): string {
+function locationsOf(tally: Listed, describe = (note: string) => note): string {
   const first = tally
     .first()
-    .map(({ location, text }) => `${describeLocation(location)}${text === "" ? "" : ` (${text})`}`);
+    .map(({ location, note }) => `${describeLocation(location)}${note === "" ? "" : ` (${describe(note)})`}`);
   return `${first.join(", ")}${tally.count > first.length ? ", …" : ""}`;
 }
 
-function describeLocation({ line, element }: Location): string {
+function describeLocation({ line, element }: InputLocation): string {
   return element === undefined ? `line ${line}` : `element ${element} on line ${line}`;
 }

@@ -26,12 +26,13 @@ export class UnreadableSource extends StartError {}
 export async function importFrom(
   file: string,
   work: (source: Source, signal: AbortSignal) => Promise<void>,
+  interrupted = "interrupted; nothing was imported",
 ): Promise<void> {
   const source = await openSource(file);
   const { stream } = source;
   stream.on("error", () => {}); // the reader of the stream gets the error too
   try {
-    await interruptible("interrupted; nothing was imported", (signal) => {
+    await interruptible(interrupted, (signal) => {
       signal.addEventListener("abort", () => stream.destroy(signal.reason));
       return work(source, signal);
     });

@@ -1,7 +1,7 @@
 /** Reads the times that options of `holdfast keys` give. */
 import { StartError } from "../../errors.ts";
 
-const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** A time such as 90d, 12h or 30m, in milliseconds. Throws StartError. */
 export function parseDuration(text: string, flag: string): number {
@@ -19,7 +19,7 @@ export function parseExpiry(text: string, now: number): number {
 }
 
 function durationOf(text: string): number | undefined {
-  const [, number, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
+  const [, number, unit] = /^(\d{1,5})([smhd])$/.exec(text) ?? [];
   return number === undefined ? undefined : Number(number) * units[unit as keyof typeof units];
 }
 

@@ -2,9 +2,12 @@
 import { flushCompileCache } from "node:module";
 import type { Logger } from "pino";
 import { about } from "../../about.ts";
+import { planFirstKey } from "../../access/first-key.ts";
 import type { Config } from "../../config.ts";
+import { readBuiltFile } from "../../program.ts";
 import { type RunningServer, startServer } from "../../server.ts";
 import { shownAddress } from "../../store/address.ts";
+import { withoutHistory } from "../../store/history.ts";
 
 /** The graceful stop of the process. */
 export interface Shutdown {
@@ -43,7 +46,9 @@ export async function serveUntilShutdown(
   if (config.http.tls !== undefined) reloadOnHangup(starting);
   const server = await starting;
   await onListening?.(`${server.origin}${config.http.prefix}`);
-  process.stdout.write(banner(config, server.origin));
+  const hasConsole = config.http.console && (await readBuiltFile("console/index.html")) !== undefined;
+  const firstKey = await firstKeyLine(config, { server, hasConsole });
+  process.stdout.write(`${banner(config, { server, hasConsole })}${firstKey}`);
   flushCompileCache(); // Node writes it at the end, but not if the process is killed
   const exitCode = await shutdown.requested;
   await server.stop();
@@ -92,8 +97,14 @@ export function watchParent(onEnd: () => void): void {
   timer.unref();
 }
 
+/** A running service, and whether it serves the console. */
+interface Served {
+  server: RunningServer;
+  hasConsole: boolean;
+}
+
 /** The address, the store, the mode, and a command to try. */
-function banner(config: Config, origin: string): string {
+function banner(config: Config, { server: { origin, metrics }, hasConsole }: Served): string {
   const base = `${origin}${config.http.prefix}`;
   const [first] = config.collections.keys();
   const lines = [
@@ -101,10 +112,39 @@ function banner(config: Config, origin: string): string {
     `  listens on  ${base}`,
     `  stores in   ${shownAddress(config.store)}${config.store.kind === "sqlite" ? " (SQLite)" : ""}`,
     `  mode        ${config.readOnly ? "read-only; " : ""}${modeOf(config)}`,
+    ...(config.http.hasFeed ? [] : [`  history     none: ${withoutHistory}`]),
     `  try         ${first === undefined && !config.readOnly ? tryCreate(base) : `curl -i ${base}/${first ?? "topics"}`}`,
+    ...(metrics === undefined ? [] : [`  metrics     ${metrics}`]),
+    ...(config.http.metrics ? [`  metrics     ${origin}/metrics, for administrators`] : []),
     ...(config.http.docs ? [`  docs        ${origin}/docs`] : []),
+    ...(hasConsole ? [`  console     ${origin}/`] : []),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/**
+ * How to create the first API key, if the service takes keys and never had one. Only a terminal shows the link, because other
+ * outputs are often kept.
+ */
+async function firstKeyLine(config: Config, { server, hasConsole }: Served): Promise<string> {
+  if (config.auth?.keys !== true) return "";
+  const isNeeded = await server.needsFirstKey().catch(() => false); // the store reports its own failures
+  if (!isNeeded) return "";
+  const plan = planFirstKey(config.auth.administrators, config.keyRoles);
+  if (process.stdout.isTTY === true && hasConsole)
+    return `  first key   ${server.origin}/#first-key=${server.offerFirstKey(plan)}\n              (works once, for ten minutes)\n`;
+  const { name, subject, roles } = plan.properties;
+  const flags = [
+    ["--name", name],
+    ...(subject === name ? [] : [["--subject", subject]]),
+    ...roles.map((role) => ["--role", role]),
+  ];
+  return `  first key   npx holdfast keys create ${flags.map(([flag, value]) => `${flag} ${shellWord(value ?? "")}`).join(" ")}\n`;
+}
+
+/** A word of a command, in quotes if a shell would read it otherwise. */
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function modeOf({ collections, openCollections }: Config): string {

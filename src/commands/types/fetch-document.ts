@@ -16,8 +16,8 @@ export async function fetchDocument(address: string, token: string | undefined):
   if (response.status === 401 || response.status === 403)
     throw new StartError(
       token === undefined
-        ? `${url} requires a credential. Give one with --token.`
-        : `${url} refused the credential that --token gives.`,
+        ? `${url} requires a credential. Give one with --token or HOLDFAST_TOKEN.`
+        : `${url} refused the credential.`,
     );
   if (response.status === 404)
     throw new StartError(
@@ -43,10 +43,10 @@ function cannotRead(url: URL, error: unknown): StartError {
   return new StartError(`${url} cannot be read: ${reasonOf(error)}.`);
 }
 
-/** Node puts the reason of a failed fetch into the cause of the error. */
-function reasonOf(error: unknown): string {
+/** Why a fetch failed. Node puts the reason into the cause of the error. */
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === "TimeoutError") return `no complete response within ${timeoutMs / 1_000} seconds`;
+  if (error.name === "TimeoutError") return "no complete response in time";
   const { cause = error } = error;
   if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0]);
   return cause instanceof Error ? cause.message : String(cause);

@@ -37,6 +37,13 @@ function declarationAt(document: object, path: string): object {
   const resource = bodySchemaOf(document, [`${path}/{id}`, "put"]);
   const sent = namesIn(input.required);
   const stored = namesIn(resource.required).filter((name) => name !== "id");
+  const references = objectAt(
+    document,
+    "components",
+    "schemas",
+    `${bodySchemaName(document, [`${path}/{id}`, "put"])}Embedded`,
+    "x-holdfast-references",
+  );
   const properties = objectAt(resource, "properties");
   const required = [...new Set([...stored, ...sent])];
   return {
@@ -44,6 +51,7 @@ function declarationAt(document: object, path: string): object {
     timestamps: timestampNames.every((name) => isReadOnly(properties, input, name)),
     defaults: Object.fromEntries(stored.filter((name) => !sent.includes(name)).map((name) => [name, true])),
     schema: { ...input, ...(required.length > 0 ? { required } : {}) },
+    ...(Object.keys(references).length > 0 && { references }),
   };
 }
 
@@ -52,9 +60,13 @@ function isReadOnly(properties: object, input: object, name: string): boolean {
 }
 
 function bodySchemaOf(document: object, operation: readonly string[]): Record<string, unknown> {
+  return objectAt(document, "components", "schemas", bodySchemaName(document, operation));
+}
+
+function bodySchemaName(document: object, operation: readonly string[]): string {
   const content = objectAt(document, "paths", ...operation, "requestBody", "content");
   const { $ref } = objectAt(content, "application/json", "schema");
-  return objectAt(document, "components", "schemas", String($ref).split("/").at(-1) ?? "");
+  return String($ref).split("/").at(-1) ?? "";
 }
 
 /** The object at a path; an empty object if it does not exist. */

@@ -5,43 +5,41 @@
 import type { IdKind } from "../../collection/ids.ts";
 import { Problem } from "../../errors.ts";
 import type { Change } from "../../store/commit.ts";
-import { nextTurn, pauseAfter } from "../limits/turns.ts";
+import { createTimedPauses, pauseAfter } from "../limits/turns.ts";
 import type { Operation, OperationOf } from "../operations/operation.ts";
 import { parseOperation } from "../operations/parse.ts";
 import { notFound, type Result } from "../operations/result.ts";
 import { atVersion } from "../protocol/conditional.ts";
 import { readContent } from "../protocol/content.ts";
 import type { HttpRequest } from "../protocol/message.ts";
+import { requireNoPreconditions } from "../protocol/no-preconditions.ts";
 import { findRoute } from "../route.ts";
 import { findCollection, type Service } from "../service.ts";
 import { change } from "../writes/change.ts";
-import { type CommitPlan, type Outcome, overtaken, type Write } from "../writes/commit.ts";
+import { type CommitPlan, overtaken, type Write, type WriteAttempt } from "../writes/commit.ts";
 import { create, requireCollection } from "../writes/create.ts";
 import { nameOf, runWrite, type WriteSteps } from "../writes/write.ts";
 import { type BatchOperation, parseBatch } from "./content.ts";
 import { type CreatedResources, requestOf, resultText } from "./messages.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
 
-/** After this time, other requests get a turn. In milliseconds. */
-const stretchMs = 10;
-
 /** The limit of the results of a batch, in characters. They stay in memory until the last operation. */
 const maxResults = 16 * 1024 * 1024;
 
 /**
- * The changed resources stay in memory until the batch is written, with their history, in one transaction: at most so many
- * characters. With the default limits, no batch comes near.
+ * The limit of the changed resources and their history, in characters. They stay in memory until one transaction writes the
+ * batch. With the default limits, no batch reaches this.
  */
 const maxChanged = 128 * 1024 * 1024;
 
 type BatchWrite = Write<OperationOf<"batch">>;
 
-/** The content of a batch, and what every attempt needs from the one before. */
+/** The content of a batch, and what each attempt needs from the previous one. */
 interface Batch {
   operations: readonly BatchOperation[];
   /** The ids that operations have received. They are the same in every attempt. */
   ids: Map<string, unknown>;
-  /** The batch happens at one time, and not before the last change of any resource that it changes (`timeOfChange`). */
+  /** All operations have the same time. It is not before the last change of any resource that they change (`timeOfChange`). */
   notBefore: number;
 }
 
@@ -55,7 +53,8 @@ export function performBatch(write: BatchWrite): Promise<Result> {
 
 const steps: WriteSteps<OperationOf<"batch">, true, Batch> = {
   find: async ({ request }) => {
-    requireNoPreconditions(request);
+    // The path of a batch has no state. Only its operations have.
+    requireNoPreconditions(request, 'applies to one operation: put it in the "headers" of that operation');
     return true;
   },
   read: async ({ service, request }) => {
@@ -68,17 +67,6 @@ const steps: WriteSteps<OperationOf<"batch">, true, Batch> = {
   resources: existingResources,
   decide,
 };
-
-/** The path of a batch has no state for preconditions. Only its operations have. */
-function requireNoPreconditions({ headers }: HttpRequest): void {
-  const names = ["If-Match", "If-None-Match", "If-Unmodified-Since"];
-  const name = names.find((each) => headers[each.toLowerCase()] !== undefined);
-  if (name === undefined) return;
-  const detail = 'applies to one operation: put it in the "headers" of that operation';
-  throw new Problem("INVALID_PARAMETER", `${name} ${detail}.`, {
-    violations: [{ in: "header", name, code: "unknown", detail }],
-  });
-}
 
 /** Sorted, so that two batches do not deadlock. */
 function existingResources({ service, request }: BatchWrite, { operations }: Batch): string[] {
@@ -97,7 +85,7 @@ function existingResources({ service, request }: BatchWrite, { operations }: Bat
   return [...names].sort();
 }
 
-async function decide(write: BatchWrite, _: true, batch: Batch): Promise<CommitPlan | Outcome> {
+async function decide(write: BatchWrite, _: true, batch: Batch): Promise<CommitPlan | WriteAttempt> {
   const { service } = write;
   const at = Math.max(service.now(), batch.notBefore);
   const overlay = createOverlay(
@@ -158,7 +146,7 @@ async function carryOutAll(inside: BatchWrite, { operations }: Batch, overlay: O
   const { service, request } = inside;
   const created: Map<string, NonNullable<ReturnType<CreatedResources["get"]>>> = new Map();
   const texts: string[] = [];
-  const pause = createPause();
+  const pause = createTimedPauses();
   let length = 0;
   for (const [index, each] of operations.entries()) {
     overlay.operation = index;
@@ -182,7 +170,7 @@ async function carryOutAll(inside: BatchWrite, { operations }: Batch, overlay: O
 async function carryOut(inside: BatchWrite, own: HttpRequest, { path }: BatchOperation): Promise<Result> {
   const { service, operation: batch } = inside;
   const operation = parseOperation(service, findRoute(service, own), batch.caller, own);
-  // What an operation changes is held by the batch afterwards.
+  // From then on, the batch holds the memory of what the operation changed.
   const result = await performOne(service, operation, own).finally(() => own.largeReads.end(own));
   if (result.kind !== "not found") return result;
   const { prefix } = service.settings;
@@ -197,27 +185,12 @@ async function carryOut(inside: BatchWrite, own: HttpRequest, { path }: BatchOpe
 async function performOne(service: Service, operation: Operation, request: HttpRequest): Promise<Result> {
   switch (operation.kind) {
     case "create":
-      return create({ service, operation, request });
+      return operation.parent === undefined ? create({ service, operation, request }) : notFound;
     case "replace":
     case "patch":
     case "delete":
       return change({ service, operation, request });
-    case "nothing":
-    case "front page":
-    case "collections":
-    case "options":
-    case "document":
-    case "batch":
-    case "list":
-    case "query":
-    case "read":
-    case "past":
-    case "changes":
-    case "events":
-    case "restore":
-    case "webhookStatus":
-    case "webhookDeliveries":
-    case "webhookAction":
+    default:
       return notFound;
   }
 }
@@ -277,17 +250,6 @@ function withOperation(error: unknown, operation: number): unknown {
   if (!(error instanceof Problem) || error.status >= 500) return error;
   const { code, message, violations, headers, cause } = error;
   return new Problem(code, message, { violations, headers, cause, operation });
-}
-
-/** Gives other requests a turn after `stretchMs`. */
-function createPause(): () => Promise<void> | undefined {
-  let since = performance.now();
-  return () => {
-    if (performance.now() - since < stretchMs) return undefined;
-    return nextTurn().then(() => {
-      since = performance.now();
-    });
-  };
 }
 
 /** Creates the collections only now, because a batch that fails must not create any. */

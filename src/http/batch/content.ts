@@ -44,7 +44,7 @@ const maxFaults = 50;
 /** The levels of nesting around the body of an operation: the content, the list and the operation. */
 const levelsAround = 3;
 
-/** The operations. Throws INVALID_BATCH with all faults of the list, and the problems of the JSON gate. */
+/** The operations. Throws INVALID_BATCH with all faults of the list, and the problems of `parseJson`. */
 export function parseBatch(bytes: Buffer, limits: Limits): readonly BatchOperation[] {
   const value = parseJson(bytes, { depth: limits.jsonDepth + levelsAround, members: limits.jsonMembers });
   const faults: Violation[] = [];

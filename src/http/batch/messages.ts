@@ -2,8 +2,7 @@
  * The messages of one operation in a batch: its own request, in which names of created resources become ids, and its response
  * as part of the response to the batch.
  */
-import type { IdKind } from "../../collection/ids.ts";
-import { idJson } from "../../collection/ids.ts";
+import { type IdKind, idJson } from "../../collection/ids.ts";
 import { isObject } from "../../json/values.ts";
 import { createBudget } from "../limits/budget.ts";
 import type { Result } from "../operations/result.ts";

@@ -1,5 +1,7 @@
 /** The changes of a batch so far, in memory over the store. Nothing is written. */
+
 import type { Change, Commit, Committed } from "../../store/commit.ts";
+import { historyOf } from "../../store/logged-store.ts";
 import type { HistoryStore, ServingStore } from "../../store/store.ts";
 import type { Key, Stored } from "../../store/stored.ts";
 
@@ -74,6 +76,9 @@ export function createOverlay(
     async commit(commit): Promise<Committed> {
       return commit.changes.map((change) => note(change, commit));
     },
+    referring: () => {
+      throw new Error("A batch reads no related resources.");
+    },
     async list(query) {
       const page = await base.list(query);
       return { ...page, sequence: page.sequence + countChanged(query.collection) };
@@ -84,14 +89,9 @@ export function createOverlay(
       for (const record of plan) collections.set(record.name, record);
     },
     reserveIds: (collection) => reserveId(collection),
+    figures: (query) => base.figures(query),
     count: (collection) => base.count(collection),
-    changesAfter: (...query) => base.changesAfter(...query),
-    changeAt: (...query) => base.changeAt(...query),
-    logHeads: (names) => base.logHeads(names),
-    onCommit: (listener) => base.onCommit(listener),
-    changesOf: (...query) => base.changesOf(...query),
-    version: (...query) => base.version(...query),
-    versionAt: (...query) => base.versionAt(...query),
+    ...historyOf(base),
     receipt: (...query) => base.receipt(...query),
     health: () => base.health(),
   };

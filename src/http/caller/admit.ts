@@ -3,7 +3,8 @@ import type { Principal } from "../../access/principal.ts";
 import { Problem } from "../../errors.ts";
 import type { Quota } from "../limits/rate-limit.ts";
 import type { HttpRequest } from "../protocol/message.ts";
-import { isHealth, type Route } from "../route.ts";
+import { isHealth } from "../route.ts";
+import type { Route } from "../route-kinds.ts";
 import type { Service } from "../service.ts";
 import type { HttpSettings } from "../settings.ts";
 import { takeFromQuota } from "./quota.ts";
@@ -56,8 +57,12 @@ function count({ quotas }: Service, request: HttpRequest, principal: Principal |
   return { principal, quota: isCounted ? takeFromQuota(quotas, principal, request) : undefined };
 }
 
-/** Unknown paths, documents and CORS preflights are the same for every caller. */
+/**
+ * Unknown paths, documents and CORS preflights are the same for every caller. No web page reads the metrics, so their path
+ * has no preflight.
+ */
 function needsCaller({ kind }: Route, { method }: HttpRequest): boolean {
+  if (kind === "metrics") return true;
   return kind !== "nothing" && kind !== "service" && kind !== "document" && method !== "OPTIONS";
 }
 

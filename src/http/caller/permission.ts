@@ -14,7 +14,7 @@ import type { Problem } from "../../errors.ts";
 import { isInternal } from "../../store/internal.ts";
 import type { Stored } from "../../store/stored.ts";
 import { type Validators, validatorsOf } from "../protocol/conditional.ts";
-import { isAdministrative, type methodsOf, type Route } from "../route.ts";
+import { isAdministrative, type methodsOf, type Route } from "../route-kinds.ts";
 import type { Service } from "../service.ts";
 import type { Caller } from "./admit.ts";
 
@@ -26,15 +26,34 @@ export const actionsOf: Readonly<
   Record<
     Exclude<
       keyof typeof methodsOf,
-      "collections" | "document" | "batch" | "feed" | "webhookStatus" | "webhookDeliveries" | "webhookAction"
+      | "collections"
+      | "collectionDetails"
+      | "accessCheck"
+      | "configuration"
+      | "keys"
+      | "key"
+      | "keyAction"
+      | "firstKey"
+      | "document"
+      | "metrics"
+      | "batch"
+      | "rewind"
+      | "feed"
+      | "webhookStatus"
+      | "webhookDeliveries"
+      | "webhookAction"
     >,
     Readonly<Record<string, readonly Action[]>>
   >
 > = {
   collection: { GET: ["list"], HEAD: ["list"], QUERY: ["list"], POST: ["create"] },
+  nested: { GET: ["list"], HEAD: ["list"], QUERY: ["list"], POST: ["create"] },
   resource: { GET: ["read"], HEAD: ["read"], PUT: ["update"], PATCH: ["update"], DELETE: ["delete"] },
   changes: { GET: ["read"], HEAD: ["read"] },
   events: { GET: ["list"], HEAD: ["list"] },
+  // The body says which of them. It also needs the action "list".
+  bulk: { POST: ["update", "delete"] },
+  import: {}, // for administrators only
   // A restore creates a deleted resource again.
   restore: { POST: ["update", "create"] },
 };
@@ -53,6 +72,9 @@ export function requireAllowed(
   if (route.kind === "batch" && !access.mayWrite(principal)) throw denied(principal);
   if (!("collection" in route)) return;
   const { kind, collection } = route;
+  // A path below a resource shows whether the resource exists.
+  if (kind === "nested" && access.permit(route.parent.name, principal).may("read") === "nothing")
+    throw denied(principal, { collection: route.parent.name, action: "read" });
   const permit = access.permit(collection.name, principal);
   const actions = actionsOf[kind][method] ?? [];
   if (actions.some((action) => permit.may(action) !== "nothing")) return;
@@ -65,8 +87,20 @@ export function administers({ access }: Pick<Service, "access">, { principal }: 
 }
 
 /** The collection as the caller sees it, without the attributes that are hidden from the caller. */
-export function viewFor({ access }: Service, collection: Collection, { principal }: Caller): Collection {
+export function viewFor(
+  { access }: Service,
+  collection: Collection,
+  { principal }: Pick<Caller, "principal">,
+): Collection {
   return access === undefined ? collection : access.viewFor(collection, principal);
+}
+
+/** Returns each declared collection as the caller sees it. */
+export function viewsOf(service: Service, caller: Caller): (name: string) => Collection | undefined {
+  return (name) => {
+    const declared = service.collections.get(name);
+    return declared && viewFor(service, declared, caller);
+  };
 }
 
 /** What one caller can see and do in one collection. An operation has one guard, made when the request is parsed. */
@@ -101,7 +135,12 @@ export class Guard {
 
   /** Whether the caller can read any resource. A credential with only write scopes cannot. */
   get canRead(): boolean {
-    return this.#permit.may("read") !== "nothing";
+    return this.can("read");
+  }
+
+  /** Whether the caller can do this with any resource. */
+  can(action: Action): boolean {
+    return this.#permit.may(action) !== "nothing";
   }
 
   /** Whether a resource with this JSON text exists for the caller. */

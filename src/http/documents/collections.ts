@@ -1,21 +1,18 @@
 /** The list of collections, which is at the prefix. */
-import { collectionName } from "../../collection/collection.ts";
 import type { Caller } from "../caller/admit.ts";
 import type { Document } from "../operations/result.ts";
 import { jsonType } from "../protocol/message.ts";
 import { serviceDescription } from "../route.ts";
-import type { Service } from "../service.ts";
+import { type Service, servedNames } from "../service.ts";
 
-/** The sorted names of the collections that the caller can list: all declared ones, and in open mode all that exist. */
+/** The sorted names of the collections that the caller can list. */
 export async function listedNames(
   service: Service,
   { principal }: Pick<Caller, "principal">,
 ): Promise<string[]> {
-  const { access, collections, openCollections, store } = service;
-  const stored = openCollections ? await store.collectionNames() : [];
-  const names = new Set([...collections.keys(), ...stored.filter((name) => collectionName.test(name))]);
+  const { access } = service;
   const mayList = (name: string) => access?.permit(name, principal).may("list") !== "nothing";
-  return [...names].filter(mayList).sort();
+  return (await servedNames(service)).filter(mayList);
 }
 
 /** The list of collections as JSON: the name and the path of each. */

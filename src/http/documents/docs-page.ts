@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { readProgramFile } from "../../program.ts";
 import type { Document } from "../operations/result.ts";
 
 /** The files of the reference that the page loads, with their types. The build copies them beside the program. */
@@ -19,8 +20,8 @@ const pagePolicy =
 /** The part of the page of this name; `undefined` if it does not exist, or the reference is not installed. */
 export async function docsFile(name: string): Promise<Document | undefined> {
   if (name === "docs") {
-    const isThere = (await read("standalone.js")) !== undefined;
-    return isThere ? page(html, "text/html; charset=utf-8") : undefined;
+    const isInstalled = (await read("standalone.js")) !== undefined;
+    return isInstalled ? page(html, "text/html; charset=utf-8") : undefined;
   }
   if (name === "docs/") return toPage;
   if (name === "docs/start.js") return page(docsScript, "text/javascript; charset=utf-8");
@@ -49,28 +50,23 @@ function page(body: string, type: string): Document {
 const loaded = new Map<string, Promise<string | undefined>>();
 
 function read(file: string): Promise<string | undefined> {
-  const known = loaded.get(file) ?? readFirst([() => besideProgram(file), () => inPackage(file)]);
+  const known = loaded.get(file) ?? readUncached(file);
   loaded.set(file, known);
   return known;
 }
 
-async function readFirst(places: readonly (() => string | URL)[]): Promise<string | undefined> {
-  for (const place of places) {
-    try {
-      return await readFile(place(), "utf8");
-    } catch {} // it is in the other place, or not installed
+async function readUncached(file: string): Promise<string | undefined> {
+  return readProgramFile(`docs-page/${file}`) ?? readFromPackage(file);
+}
+
+/** Reads a file in a clone, whose sources have no copy of it; `undefined` if its package is not installed. */
+async function readFromPackage(file: string): Promise<string | undefined> {
+  try {
+    const { resolve } = createRequire(import.meta.url);
+    return await readFile(join(resolve("@scalar/api-reference"), "../browser", file), "utf8");
+  } catch {
+    return undefined;
   }
-  return undefined;
-}
-
-/** The path in the published package. */
-function besideProgram(file: string): URL {
-  return new URL(`../../docs-page/${file}`, import.meta.url);
-}
-
-/** The path in a clone. */
-function inPackage(file: string): string {
-  return join(createRequire(import.meta.url).resolve("@scalar/api-reference"), "../browser", file);
 }
 
 /** All URLs are relative, so that the page works behind a proxy that adds a path. */

@@ -2,18 +2,23 @@
 import { type ProblemCode, problems } from "../../errors.ts";
 import type { Document } from "../operations/result.ts";
 import { problemSlug } from "../problem.ts";
-import { jsonType } from "../protocol/message.ts";
+import { type HttpRequest, jsonType } from "../protocol/message.ts";
 import { STATUS_CODES } from "../protocol/node-http.ts";
 import type { Service } from "../service.ts";
 
 /** The document with this name (a path without its first slash); `undefined` if it does not exist. */
-export async function documentOf(service: Service, name: string): Promise<Document | undefined> {
+export async function documentOf(
+  service: Service,
+  name: string,
+  request: HttpRequest,
+): Promise<Document | undefined> {
   if (name === "livez") return healthDocument("pass");
   if (name === "readyz" || name === "healthz")
     return healthDocument(readiness(service), service.store.health().durability);
   if (name.startsWith("problems/")) return problemDocument(name.slice("problems/".length));
+  // The rest is loaded on first use, because few clients request it.
+  if (name.startsWith("_console/")) return (await import("./console.ts")).consoleFile(service, name, request);
   if (!service.settings.docs) return undefined;
-  // Loaded on first use, because few clients request them.
   if (!name.startsWith("docs")) return (await import("./descriptions.ts")).descriptionOf(service, name);
   return (await import("./docs-page.ts")).docsFile(name);
 }

@@ -2,7 +2,7 @@
 import { type Caller, isEncrypted } from "../caller/admit.ts";
 import type { Document } from "../operations/result.ts";
 import type { HttpRequest } from "../protocol/message.ts";
-import { hostOf } from "../route.ts";
+import { hostOf } from "../protocol/target.ts";
 import type { Service } from "../service.ts";
 import { listedNames } from "./collections.ts";
 import { escapeHtml, htmlPage, logo } from "./html-page.ts";

@@ -1,11 +1,11 @@
-/** Answers the request of a feed, with a page or with a stream. */
+/** Responds to the request for a feed, with a page or with a stream. */
 import { setTimeout as pass } from "node:timers/promises";
 import { type FeedPage, readFeed } from "../../changes/feed.ts";
 import { Gone } from "../../changes/log.ts";
 import type { Position } from "../../changes/position.ts";
 import { Problem } from "../../errors.ts";
-import { inQuery, violationAt } from "../../query/violations.ts";
 import { addressKey } from "../caller/quota.ts";
+import type { FeedAsked } from "../operations/feed-parameters.ts";
 import type { Subscription } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import type { HttpRequest } from "../protocol/message.ts";
@@ -19,10 +19,11 @@ const maxPageText = 2 * 1024 * 1024;
 /** Reads a page, or starts a stream. Throws INVALID_CURSOR, POSITION_GONE, QUOTA_EXCEEDED and UNAVAILABLE. */
 export async function readEvents(
   service: Service,
-  subscription: Subscription,
+  asParsed: Subscription,
   request: HttpRequest,
 ): Promise<Result> {
   const feed = service.feed as Feed; // without it, the path does not exist
+  const subscription = asParsed.isOpen ? await withAllCollections(service, asParsed) : asParsed;
   const { asked, type, caller } = subscription;
   const callerKey = caller.principal?.subject ?? `address ${addressKey(request.client.ip)}`;
   if (type === "text/event-stream") {
@@ -37,7 +38,7 @@ export async function readEvents(
     }
   }
   const waitMs = request.method === "HEAD" ? 0 : asked.waitMs;
-  const leave = waitMs > 0 ? feed.counts.open(callerKey) : undefined;
+  const leave = waitMs > 0 ? countAsWaiting(feed, request, callerKey) : undefined;
   try {
     const page = await whileKept(() => pageOf(service, subscription, { request, waitMs }));
     const events = page.events.map(({ text }) => text);
@@ -45,6 +46,28 @@ export async function readEvents(
   } finally {
     leave?.();
   }
+}
+
+/**
+ * Counts a page that waits with the streams instead of the requests in progress. Returns what ends this. Throws UNAVAILABLE
+ * and QUOTA_EXCEEDED.
+ */
+function countAsWaiting({ counts }: Feed, { budget }: HttpRequest, callerKey: string): () => void {
+  const leave = counts.open(callerKey);
+  budget.requests--;
+  return () => {
+    leave();
+    budget.requests++;
+  };
+}
+
+/** With the collections that another instance has just created: a position can have them, and `now` is after their changes. */
+async function withAllCollections(
+  { store }: Service,
+  { caller, renew }: Subscription,
+): Promise<Subscription> {
+  await store.logHeads([]);
+  return renew(caller);
 }
 
 function toGone(error: unknown): Gone {
@@ -58,19 +81,23 @@ async function positionOf(feed: Feed, { views, asked, isOpen }: Subscription): P
   if (asked.since === "now") return feed.log.now(names);
   if (asked.since === "start") return feed.log.start(names);
   const read = feed.positions.read(asked.since, names, isOpen);
-  if (read.kind === "invalid") throw invalidPosition();
+  if (read.kind === "invalid") throw invalidPosition(asked);
   if (read.kind === "foreign") throw new Gone("this position is of another store");
   await Promise.all(read.position.map((mark) => feed.log.verify(mark)));
   return withNew(read.position, names);
 }
 
-function invalidPosition(): Problem {
+function invalidPosition({ sinceIn }: FeedAsked): Problem {
   return new Problem(
     "INVALID_CURSOR",
-    'The position is not valid for this feed. Use a position of the same collections: from a "next" or "monitor" link, or from the id of an event.',
+    'The position is not valid for this feed. Use a position of the same collections: from a "next" or "monitor" link, or from an "id:" line of a stream. The "id" in an event is not a position.',
     {
       violations: [
-        violationAt(inQuery("since"), "position", "must be a position of this feed, now or start"),
+        {
+          ...sinceIn,
+          code: "position",
+          detail: `"${sinceIn.name}" must be a position of this feed, "now" or "start"`,
+        },
       ],
     },
   );

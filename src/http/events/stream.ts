@@ -9,7 +9,7 @@ import type { Feed, Service } from "../service.ts";
 import { Subscriber, withNew } from "./subscriber.ts";
 
 /** Events that are sent together, and their text in characters. A slow client holds no more in memory. */
-const together = { events: 100, text: 256 * 1024, isShared: true };
+const together = { events: 500, text: 256 * 1024, isShared: true };
 
 /** How long a client waits before it connects again, in milliseconds. */
 const retryMs = 3_000;
@@ -17,14 +17,14 @@ const retryMs = 3_000;
 /** When the service stops, each client waits for another time up to this one, in milliseconds. */
 const maxRetryAtStopMs = 5_000;
 
-/** A quiet stream sends its position so often, in milliseconds. */
-const heartbeatMs = 15_000;
+/** The time between two positions that a quiet stream sends, in milliseconds. */
+export const heartbeatMs = 15_000;
 
 /** A stream before it starts. */
 export interface StreamStart {
   subscription: Subscription;
   request: HttpRequest;
-  /** Where it starts; a Gone if the log cannot continue from there. */
+  /** The position from which it starts; a Gone if the log cannot continue from there. */
   from: Position | Gone;
   /** Ends the count of this stream. */
   leave: () => void;
@@ -43,6 +43,8 @@ async function* streamFrames(
   const feed = service.feed as Feed;
   const subscriber = new Subscriber(service, subscription, request);
   const stopWatching = feed.watch.join();
+  const { lags } = feed;
+  const over = AbortSignal.any([gone, feed.stopping]);
   try {
     let position: Position;
     if (from instanceof Gone) {
@@ -59,18 +61,28 @@ async function* streamFrames(
         return;
       }
       const seen = subscriber.commits();
+      lags?.noteNews(subscriber);
       if (!(await isAllowed(subscriber))) return;
+      const view = subscriber.viewsName;
       const next = await nextFrames(feed, subscriber, { position, seen });
+      if (next.bytes.length > 0 && subscriber.isOld) {
+        // The read has taken long.
+        if (!(await isAllowed(subscriber))) return;
+        if (subscriber.viewsName !== view) continue;
+      }
       position = next.position;
-      const isQuiet = performance.now() - sentAt >= heartbeatMs;
+      const isQuiet = performance.now() - sentAt >= feed.heartbeatMs;
       if (next.bytes.length > 0 || isQuiet) {
         yield next.bytes.length === 0 ? idFrame(feed.positions, position) : next.bytes;
         sentAt = performance.now();
       }
-      if (next.isEnd) await waitFor(feed, { seen, ms: heartbeatMs - (performance.now() - sentAt) }, gone);
+      const until = sentAt + feed.heartbeatMs;
+      if (next.isEnd) lags?.noteEnd(subscriber);
+      if (next.isEnd && !(await isAllowedUntilNews(feed, subscriber, { seen, until, over }))) return;
     }
   } finally {
     stopWatching();
+    lags?.noteEnd(subscriber);
     leave();
   }
 }
@@ -104,22 +116,22 @@ async function nextFrames(
   }
 }
 
-/** Waits for a commit, for the next heartbeat, or for the end of the stream. */
-async function waitFor(
+/**
+ * Waits for a commit, for the next heartbeat (at `until`, a time of `performance.now()`), or for the end of the stream. Checks
+ * the credential about every second while it waits. Returns whether the caller can still follow.
+ */
+async function isAllowedUntilNews(
   feed: Feed,
-  { seen, ms }: { seen: ReadonlyMap<string, number>; ms: number },
-  gone: AbortSignal,
-): Promise<void> {
-  const over = new AbortController();
-  const end = () => over.abort();
-  const timer = setTimeout(end, Math.max(0, ms));
-  gone.addEventListener("abort", end);
-  feed.stopping.addEventListener("abort", end);
-  if (gone.aborted || feed.stopping.aborted) end();
-  await feed.watch.untilCommit(seen, over.signal);
-  clearTimeout(timer);
-  gone.removeEventListener("abort", end);
-  feed.stopping.removeEventListener("abort", end);
+  subscriber: Subscriber,
+  { seen, until, over }: { seen: ReadonlyMap<string, number>; until: number; over: AbortSignal },
+): Promise<boolean> {
+  const isNew = () => [...seen].some(([name, commits]) => feed.watch.commits(name) !== commits);
+  for (;;) {
+    const now = performance.now(); // the watch wakes waiters whose time is over only once a second
+    await feed.watch.untilCommit(seen, over, subscriber.hasCredential ? Math.min(now, until) : until);
+    if (over.aborted || isNew() || performance.now() >= until) return true;
+    if (!(await isAllowed(subscriber))) return false;
+  }
 }
 
 /** The client has missed events. It must list the resources again. */

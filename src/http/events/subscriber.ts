@@ -1,13 +1,16 @@
 /** The caller of a feed. Its rights and collections can change while it waits for events. */
+import type { Principal } from "../../access/principal.ts";
 import { anyCollection } from "../../changes/commit-watch.ts";
-import type { Mark, Position } from "../../changes/position.ts";
-import { noChange } from "../../changes/position.ts";
+import { type Mark, noChange, type Position } from "../../changes/position.ts";
 import type { Subscription } from "../operations/operation.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import type { Feed, Service } from "../service.ts";
 
-/** No event is sent on a credential that was checked longer ago than this, in milliseconds. */
-const judgedMs = 1_000;
+/**
+ * How long a check of the credential is good, in milliseconds. With the time for which keys are cached (`key-ring.ts`) it is a
+ * second: no event is sent on a credential that was read longer ago.
+ */
+const checkedMs = 100;
 
 /** A caller that waits for events. */
 export class Subscriber {
@@ -15,7 +18,7 @@ export class Subscriber {
   readonly #request: HttpRequest;
   #subscription: Subscription;
   #viewsName: string | undefined;
-  #judgedAt = performance.now();
+  #checkedAt = performance.now();
 
   constructor(service: Service, subscription: Subscription, request: HttpRequest) {
     this.#service = service;
@@ -52,17 +55,30 @@ export class Subscriber {
     return new Map(names.map((name) => [name, watch.commits(name)]));
   }
 
+  /** Whether its rights can change while it waits. */
+  get hasCredential(): boolean {
+    return this.#subscription.caller.principal !== undefined;
+  }
+
+  /** Whether the credential must be checked again before events are sent. */
+  get isOld(): boolean {
+    return this.#service.authenticate !== undefined && performance.now() - this.#checkedAt > checkedMs;
+  }
+
   /** Checks the credential if the last check is too old, and finds new collections. Throws if it can no longer follow. */
   async refresh(): Promise<void> {
-    const { authenticate } = this.#service;
-    const isOld = authenticate !== undefined && performance.now() - this.#judgedAt > judgedMs;
-    if (!isOld && !this.#subscription.isOpen) return;
-    const { caller, renew } = this.#subscription;
-    const judgedAt = performance.now();
-    const principal = isOld ? await authenticate(this.#request.headers) : caller.principal;
+    const { caller, renew, isOpen } = this.#subscription;
+    const principal = this.isOld ? await this.#authenticate() : caller.principal;
+    if (principal === caller.principal && !isOpen) return;
     this.#subscription = renew({ ...caller, principal });
     this.#viewsName = undefined;
-    if (isOld) this.#judgedAt = judgedAt;
+  }
+
+  async #authenticate(): Promise<Principal | undefined> {
+    const checkedAt = performance.now();
+    const principal = await this.#service.authenticate?.(this.#request.headers);
+    this.#checkedAt = checkedAt;
+    return principal;
   }
 }
 

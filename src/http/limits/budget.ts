@@ -64,10 +64,10 @@ export function noMemoryForResource(): Problem {
   );
 }
 
-/** The problem of a response without memory. */
+/** The problem of a request or response without memory. */
 export function noMemoryForResponse(): Problem {
   return new Problem(
     "UNAVAILABLE",
-    "The service has no memory left for such a large response now. Try again.",
+    "The service has no memory left for a request or response of this size now. Try again.",
   );
 }

@@ -1,47 +1,20 @@
 /**
- * Limits the bytes of large reads in progress, and gives other requests turns of the event loop in between. A read that
- * waits holds no memory. This file does not read anything itself.
+ * Large reads take turns by bytes, and count as memory that their requests hold. A read that waits holds no memory. This
+ * file does not read anything itself.
  */
-import { Problem } from "../../errors.ts";
 import { type Budget, isOverBudget, noMemoryForResource, noMemoryForResponse, smallBytes } from "./budget.ts";
-import { nextTurn } from "./turns.ts";
-
-/** A read of fewer bytes does not wait: it takes a fraction of a millisecond. */
-const largeBytes = 65_536;
-
-/** The maximum bytes of large reads in progress: two of the longest pages. */
-const maxBytesUnderWay = 4_194_304;
-
-/** The maximum number of large reads that wait: a few seconds of work. */
-const maxWaiting = 500;
-
-/** The bytes of large reads after which other requests get a turn. */
-const maxBytesInARow = 2_097_152;
-
-/** Waiting reads that one turn of the event loop starts or refuses. */
-const maxPerTurn = 50;
-
-/** Turns of the event loop that a large read leaves to new connections, if they keep coming. */
-const maxAcceptingTurns = 64;
-
-/** Returns the expected size of a read, in bytes; `undefined` if it is unknown. */
-export type Expected = () => number | undefined;
+import { ByteQueue, type Expected, type Holder, largeBytes } from "./byte-queue.ts";
 
 /** The size that counts for a read of unknown size: the longest page. */
 const unknownBytes = 2_097_152;
 
+/** Two of the longest pages at the same time. 500 waiting reads take a few seconds. */
+const limits = { what: "large reads", maxBytes: 2 * unknownBytes, unknownBytes, maxWaiting: 500 };
+
 /** The part of a request that a large read needs. */
-interface Reader {
-  readonly socket: { readonly destroyed: boolean };
+interface Reader extends Holder {
   readonly content: { readonly heldBytes: number };
   readonly budget: Budget;
-}
-
-interface Waiting {
-  request: Reader;
-  expected: Expected;
-  start(): void;
-  refuse(problem: Problem): void;
 }
 
 /** The maximum number of collections with a known size of resources. */
@@ -78,33 +51,25 @@ class ResourceSizes {
 /** The large reads of one application. */
 export class LargeReads {
   readonly sizes = new ResourceSizes();
-  readonly #underWay = new Map<Reader, number>();
+  readonly #queue = new ByteQueue<Reader>(limits, (request, bytes) => {
+    if (bytes === undefined) return;
+    this.requireMemory(request, bytes);
+    this.#hold(request, bytes);
+  });
   /** The bytes of the budget that each request holds for its read. */
   readonly #held = new Map<Reader, number>();
-  #bytes = 0;
-  #waiting: Waiting[] = [];
-  #bytesInARow = 0;
-  #isScheduled = false;
-  #isQuiet = true;
 
   /** Notes that a connection has arrived. */
   noteConnection(): void {
-    this.#isQuiet = false;
+    this.#queue.noteConnection();
   }
 
   /**
    * Waits for a turn, and counts the expected bytes as held by the request. `undefined` if the read need not wait. Throws
-   * UNAVAILABLE while other requests hold too much memory or too many reads wait, and INVALID_REQUEST if the client went away.
+   * UNAVAILABLE while other requests hold too much memory or too many reads wait, and INVALID_REQUEST if the client goes away.
    */
   waitForTurn(request: Reader, expected: Expected): Promise<void> | undefined {
-    const bytes = expected();
-    if (bytes !== undefined && bytes < largeBytes) return undefined;
-    if (!this.#isScheduled && this.#waiting.length === 0 && this.#fits(bytes)) {
-      this.#start(request, bytes);
-      return undefined;
-    }
-    if (this.#waiting.length >= maxWaiting) throw tooManyWaiting();
-    return new Promise((start, refuse) => this.#waiting.push({ request, expected, start, refuse }));
+    return this.#queue.enter(request, expected);
   }
 
   /**
@@ -112,15 +77,15 @@ export class LargeReads {
    * Throws as `waitForTurn` does.
    */
   correct(request: Reader, bytes: number): Promise<void> | undefined {
-    const expected = this.#underWay.get(request) ?? 0;
+    const expected = this.#queue.bytesOf(request);
     this.requireMemory(request, bytes);
     if (bytes <= Math.max(expected, largeBytes)) return undefined;
-    this.#leave(request);
+    this.#queue.leave(request);
     this.#hold(request, bytes);
     return this.waitForTurn(request, () => bytes);
   }
 
-  /** Throws UNAVAILABLE while other requests hold too much memory for a read of so many bytes. It holds none yet. */
+  /** Throws UNAVAILABLE while other requests hold too much memory for a read of this many bytes. Does not count them as held. */
   requireMemory(request: Reader, bytes: number): void {
     if (isOverBudget(request.budget, bytes, this.heldBy(request))) throw noMemoryForResponse();
   }
@@ -146,30 +111,7 @@ export class LargeReads {
       request.budget.held -= this.#held.get(request) ?? 0;
       this.#held.delete(request);
     }
-    this.#leave(request);
-  }
-
-  #leave(request: Reader): void {
-    const bytes = this.#underWay.get(request);
-    if (bytes === undefined) return;
-    this.#underWay.delete(request);
-    this.#bytes -= bytes;
-    this.#bytesInARow += bytes;
-    if (this.#waiting.length > 0 || this.#bytesInARow >= maxBytesInARow) this.#schedule();
-  }
-
-  #fits(bytes = unknownBytes): boolean {
-    return this.#bytes === 0 || this.#bytes + bytes <= maxBytesUnderWay;
-  }
-
-  #start(request: Reader, bytes: number | undefined): void {
-    if (request.socket.destroyed) throw clientWentAway();
-    if (bytes !== undefined) {
-      this.requireMemory(request, bytes);
-      this.#hold(request, bytes);
-    }
-    this.#underWay.set(request, bytes ?? unknownBytes);
-    this.#bytes += bytes ?? unknownBytes;
+    this.#queue.leave(request);
   }
 
   /** Counts at least `bytes` in total as held by a request, until its end. */
@@ -179,48 +121,4 @@ export class LargeReads {
     this.#held.set(request, (this.#held.get(request) ?? 0) + more);
     request.budget.held += more;
   }
-
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    void this.#letOthersGo().then(() => {
-      this.#isScheduled = false;
-      this.#bytesInARow = 0;
-      this.#startSome();
-    });
-  }
-
-  /** Waits until no connection arrives. Node accepts one in each turn, so many new connections need many turns. */
-  async #letOthersGo(): Promise<void> {
-    for (let n = 0; n < maxAcceptingTurns; n++) {
-      this.#isQuiet = true;
-      await nextTurn();
-      if (this.#isQuiet) return;
-    }
-  }
-
-  #startSome(): void {
-    for (let n = 0; n < maxPerTurn; n++) {
-      const [next] = this.#waiting;
-      if (next === undefined) return;
-      const bytes = next.expected();
-      if (!this.#fits(bytes)) return; // until another one ends
-      this.#waiting.shift();
-      try {
-        this.#start(next.request, bytes);
-        next.start();
-      } catch (error) {
-        next.refuse(error as Problem);
-      }
-    }
-    if (this.#waiting.length > 0) this.#schedule();
-  }
-}
-
-function tooManyWaiting(): Problem {
-  return new Problem("UNAVAILABLE", "Too many large reads are waiting. Try again.");
-}
-
-function clientWentAway(): Problem {
-  return new Problem("INVALID_REQUEST", "The connection closed before the response was ready.");
 }

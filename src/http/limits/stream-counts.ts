@@ -12,6 +12,11 @@ export class StreamCounts {
     this.#limits = limits;
   }
 
+  /** The open streams. */
+  get count(): number {
+    return this.#all;
+  }
+
   /** Counts one more stream of a caller. Returns what ends it. Throws UNAVAILABLE and QUOTA_EXCEEDED. */
   open(caller: string): () => void {
     const { streams, streamsPerCaller } = this.#limits;
@@ -26,7 +31,7 @@ export class StreamCounts {
     if (this.#all >= streams)
       throw new Problem(
         "UNAVAILABLE",
-        `The service has the most event streams that it allows: ${streams}. Try again.`,
+        `The service allows at most ${streams} event streams and waiting pages. Try again later.`,
         {
           headers,
         },

@@ -1,21 +1,21 @@
 /**
- * Shares the turns of the event loop: if many writes arrive at once, only a few start in each turn. A read that arrives
- * then waits for these few, and not for all.
+ * Shares the turns of the event loop. Long work pauses, so that other requests get a turn. If many writes arrive at once, only
+ * a few start in each turn, so that a read waits only for these few.
  */
 
 /** Waits for a turn. The first few callers in each turn of the event loop do not wait. */
 export type TakeTurn = () => Promise<void>;
 
-/** Work on so many bytes can block the event loop for a noticeable time. */
+/** Work on this many bytes can block the event loop for a noticeable time. */
 const largeBytes = 65_536;
 
-/** Lets other work have a turn after work on so many bytes of JSON; `undefined` if they are too few to matter. */
+/** Gives other work a turn after work on this many bytes of JSON; `undefined` if they are too few to matter. */
 export function pauseAfter(bytes: number): Promise<void> | undefined {
   if (bytes < largeBytes) return undefined;
   return nextTurn();
 }
 
-/** Lets other work have a turn. */
+/** Gives other work a turn. */
 export function nextTurn(): Promise<void> {
   // Twice: the first one runs at the end of this turn, before new requests are read.
   return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
@@ -32,7 +32,21 @@ export function createPauses(): (bytes: number) => Promise<void> | undefined {
   };
 }
 
-/** Makes a `TakeTurn` that starts so many callers in each turn of the event loop. */
+/** After this time, other requests get a turn. In milliseconds. */
+const stretchMs = 10;
+
+/** Makes a function that gives other work a turn if the last turn was 10 ms ago. Call it after each piece of work. */
+export function createTimedPauses(): () => Promise<void> | undefined {
+  let since = performance.now();
+  return () => {
+    if (performance.now() - since < stretchMs) return undefined;
+    return nextTurn().then(() => {
+      since = performance.now();
+    });
+  };
+}
+
+/** Makes a `TakeTurn` that starts `perTurn()` callers in each turn of the event loop. */
 export function createTurns(perTurn: () => number): TakeTurn {
   const waiting: (() => void)[] = [];
   let allowed = 0;

@@ -11,9 +11,9 @@ import type { ListType } from "../protocol/accept.ts";
 import type { HttpRequest, StreamedBody } from "../protocol/message.ts";
 import { Columns, parseResource, tablePieces } from "./csv.ts";
 
-/** Whether the response contains the resources exactly as the store keeps them. */
+/** Whether the response contains the resources exactly as the store keeps them, and nothing else. */
 export function isWhole({ asked, collection }: Listing): boolean {
-  return asked.fields === undefined && !hidesAny(collection.visibility);
+  return asked.fields === undefined && asked.embeds.length === 0 && !hidesAny(collection.visibility);
 }
 
 /** The JSON texts of a page's resources, with the attributes that the client asked for and can see. */

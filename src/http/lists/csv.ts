@@ -1,6 +1,7 @@
-/** Resources as CSV (RFC 4180): a column for each attribute, a line for each resource. Exports and imports use it too. */
+/** Resources as CSV (RFC 4180): a column for each attribute, a line for each resource. Exports use it too. */
+import { createRequire } from "node:module";
 import type { CastReturnObject } from "csv-stringify";
-import { stringify } from "csv-stringify/sync";
+import { withGuard } from "../../collection/formula-guard.ts";
 
 /** A resource as an object. */
 type Resource = Readonly<Record<string, unknown>>;
@@ -70,30 +71,24 @@ function csvRows(columns: readonly string[], resources: readonly Resource[]): st
   );
 }
 
-/**
- * The start of a cell that a spreadsheet runs as a formula, even in quotes. Anyone who can write can put it there. An
- * apostrophe before it makes the cell text (https://owasp.org/www-community/attacks/CSV_Injection). A text that has
- * apostrophes before such a character gets one more, so that `withoutGuard` always finds the original.
- */
-const formula = /^'*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
-
-/** The original text of a cell, without the apostrophe that keeps it from being a formula. */
-export function withoutGuard(cell: string): string {
-  return cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell;
-}
-
 /** Texts that a reader would take for another JSON value. */
 const ambiguous = /^(?:null|true|false|-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)$/;
 
 /** A text as a cell, in quotes if a reader would otherwise take it for another value or for none. */
 function textCell(text: string): string | CastReturnObject {
   if (text === "") return { value: text, quoted_empty: true };
-  if (formula.test(text)) return `'${text}`;
+  const guarded = withGuard(text);
+  if (guarded !== text) return guarded;
   return ambiguous.test(text) ? { value: text, quoted: true } : text;
 }
 
+let csvStringify: typeof import("csv-stringify/sync") | undefined;
+
 function toCsv(rows: readonly (readonly unknown[])[]): string {
-  return stringify([...rows], {
+  csvStringify ??= createRequire(import.meta.url)(
+    "csv-stringify/sync",
+  ) as typeof import("csv-stringify/sync");
+  return csvStringify.stringify([...rows], {
     record_delimiter: "\r\n", // RFC 4180 section 2
     quote_record_delimiter: true,
     cast: {

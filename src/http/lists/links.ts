@@ -1,5 +1,6 @@
 /** The links of a page (RFC 8288). They keep all parameters of the request except those that select the page. */
 import { formatCursor, listName } from "../../query/cursor.ts";
+import { namesRelated } from "../../query/filter.ts";
 import { isRanked, maxOffset } from "../../query/list-request.ts";
 import { pagingParameters } from "../../query/parameters.ts";
 import { type CursorValues, cursorValuesOf } from "../../query/sort.ts";
@@ -25,12 +26,15 @@ const ofPage: ReadonlySet<string> = new Set(pagingParameters);
 const maxLinkBytes = 4_000;
 
 /** The URL with which GET returns the same list; `undefined` if it would be too long. */
-export function urlOf({ path, query }: Listing): string | undefined {
+export function urlOf({ path, query }: Pick<Listing, "path" | "query">): string | undefined {
   return query === undefined ? undefined : toUrl(path, query);
 }
 
 /** The Location in the response to a QUERY (RFC 10008 §2.4). */
-export function locationOf(listing: Listing, { method }: HttpRequest): string | undefined {
+export function locationOf(
+  listing: Pick<Listing, "path" | "query">,
+  { method }: HttpRequest,
+): string | undefined {
   return method === "QUERY" ? urlOf(listing) : undefined;
 }
 
@@ -125,7 +129,7 @@ function maxOffsetOf({ asked }: Listing): number {
 }
 
 /** The parameters that do not select the page, as they were sent. */
-function keptParameters(query: string): string[] {
+export function keptParameters(query: string): string[] {
   return query.split("&").filter((each) => each !== "" && !ofPage.has(nameOf(each)));
 }
 
@@ -134,7 +138,8 @@ function nameOf(parameter: string): string {
   return name;
 }
 
-function toUrl(path: string, query: string): string {
+/** A path with its query string, escaped. */
+export function toUrl(path: string, query: string): string {
   return query === "" ? path : `${path}?${escapeQuery(query)}`;
 }
 
@@ -150,6 +155,7 @@ const notOfFeeds: ReadonlySet<string> = new Set([
   "_sort",
   "_order",
   "at",
+  "embed",
   "count",
   "envelope",
 ]);
@@ -158,11 +164,16 @@ const notOfFeeds: ReadonlySet<string> = new Set([
  * The path of the feed with the same filter, without its position; `undefined` if a feed cannot have this filter, or if the
  * filter is too long for a URL.
  */
-export function feedOf({ path, query, asked: { words, filter } }: Listing): string | undefined {
+export function feedOf({ path, parent, query, asked: { words, filter } }: Listing): string | undefined {
   if (query === undefined || query.length > maxLinkBytes) return undefined;
-  if (words !== undefined || (filter !== undefined && namesIds(filter))) return undefined;
+  if (words !== undefined || namesRelated(filter) || (filter !== undefined && namesIds(filter)))
+    return undefined;
   const kept = query.split("&").filter((each) => each !== "" && !notOfFeeds.has(nameOf(each)));
-  return toUrl(`${path}/_events`, kept.map(asFilter).join("&"));
+  if (parent === undefined) return toUrl(`${path}/_events`, kept.map(asFilter).join("&"));
+  // Two parameters with one name would be one condition.
+  const { parameter, path: listPath } = parent.plain;
+  if (kept.some((each) => nameOf(each) === nameOf(parameter))) return undefined;
+  return toUrl(`${listPath}/_events`, [...kept.map(asFilter), parameter].join("&"));
 }
 
 /** A parameter as a filter, if in feeds its name alone is something else. */

@@ -3,12 +3,13 @@ import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { parseJson } from "../../json/parse.ts";
 import { isObject } from "../../json/values.ts";
-import type { ListRequest } from "../../query/list-request.ts";
+import { bodyAsksForFigures, parseFigures, parseFiguresBody } from "../../query/figures-request.ts";
 import { parseListBody } from "../../query/query-body.ts";
 import { parseList } from "../../query/query-string.ts";
-import type { Guard } from "../caller/permission.ts";
+import type { ListScope } from "../../query/reading.ts";
+import { viewsOf } from "../caller/permission.ts";
 import { pauseAfter } from "../limits/turns.ts";
-import type { Listing, OperationOf } from "../operations/operation.ts";
+import type { OperationOf } from "../operations/operation.ts";
 import { listTypeFor } from "../protocol/accept.ts";
 import { jsonLimits, readContent } from "../protocol/content.ts";
 import type { HttpRequest } from "../protocol/message.ts";
@@ -19,34 +20,40 @@ export async function readListing(
   service: Service,
   operation: OperationOf<"query">,
   request: HttpRequest,
-): Promise<Listing & { guard: Guard }> {
-  const { collection, path, guard } = operation;
+): Promise<OperationOf<"list" | "figures">> {
+  const { collection, path, guard, caller, parent } = operation;
   const { limits } = service.settings;
   const bytes = await readContent(request, limits);
   const content = parseJson(bytes, jsonLimits(limits));
   await pauseAfter(bytes.length);
-  const asked = parseListBody(content, collection, limits.page);
-  return {
-    collection,
-    path,
-    guard,
-    asked,
-    query: equivalentQuery(service, operation, { content, asked }),
-    type: listTypeFor(request, asked),
-    contentHash: createHash("sha256").update(bytes).digest("base64url").slice(0, 8),
-  };
+  const contentHash = createHash("sha256").update(bytes).digest("base64url").slice(0, 8);
+  const common = { collection, path, guard, caller, parent, contentHash };
+  const scope = { within: parent?.filter, viewOf: viewsOf(service, caller) };
+  if (bodyAsksForFigures(content)) {
+    const asked = parseFiguresBody(content, collection, limits.page, scope);
+    const query = equivalentQuery(service, operation, { content, asked, scope, parse: parseFigures });
+    return { kind: "figures", ...common, asked, query, type: listTypeFor(request, { envelope: false }) };
+  }
+  const asked = parseListBody(content, collection, limits.page, scope);
+  const query = equivalentQuery(service, operation, { content, asked, scope, parse: parseList });
+  return { kind: "list", ...common, asked, query, type: listTypeFor(request, asked) };
 }
 
 /** The query string of the same list; `undefined` if it would be too long, or would be read as another list. */
 function equivalentQuery(
   { settings: { limits } }: Service,
   { collection, path }: OperationOf<"query">,
-  { content, asked }: { content: unknown; asked: ListRequest },
+  {
+    content,
+    asked,
+    scope,
+    parse,
+  }: { content: unknown; asked: unknown; scope: ListScope; parse: typeof parseList | typeof parseFigures },
 ): string | undefined {
   const query = toQueryString(content);
   if (path.length + 1 + query.length > limits.targetBytes) return undefined;
   try {
-    return isDeepStrictEqual(parseList(query, collection, limits.page), asked) ? query : undefined;
+    return isDeepStrictEqual(parse(query, collection, limits.page, scope), asked) ? query : undefined;
   } catch {
     return undefined;
   }

@@ -43,7 +43,7 @@ function totalOf({ asked: { count, paging } }: Listing, { total, more, items }: 
 /** Adds the totals. Content-Range needs the number of resources before the page, which a cursor does not have. */
 function addTotals(
   headers: Record<string, string>,
-  { listing, texts }: ListResult & { kind: "page" },
+  { listing, page }: ListResult & { kind: "page" },
   total: number | undefined,
 ): void {
   if (total === undefined) return;
@@ -51,7 +51,8 @@ function addTotals(
   const { paging } = listing.asked;
   if (paging.kind === "cursor" && paging.after !== undefined) return;
   const first = paging.kind === "offset" ? paging.offset : 0;
-  const range = texts.length === 0 ? "*" : `${first}-${first + texts.length - 1}`;
+  const { length } = page.items;
+  const range = length === 0 ? "*" : `${first}-${first + length - 1}`;
   headers["content-range"] = `${listing.collection.name} ${range}/${total}`;
 }
 
@@ -60,7 +61,7 @@ function jsonOf(
   links: Links,
   total: number | undefined,
 ): string {
-  const items = isWhole(listing) ? wholeItems(page, texts) : join(texts);
+  const items = isWhole(listing) || listing.asked.embeds.length > 0 ? joinedOnce(page, texts) : join(texts);
   if (!listing.asked.envelope) return items;
   const { first, prev, next, last } = links;
   const { limit } = listing.asked.paging;
@@ -71,7 +72,7 @@ function jsonOf(
 /** The JSON of pages that the store keeps in memory. */
 const recent = new WeakMap<Page, string>();
 
-function wholeItems(page: Page, texts: readonly string[]): string {
+function joinedOnce(page: Page, texts: readonly string[]): string {
   const joined = recent.get(page) ?? join(texts);
   recent.set(page, joined);
   return joined;

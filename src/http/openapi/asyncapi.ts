@@ -4,8 +4,7 @@ import { type Schema, subschemasOf } from "../../collection/subschemas.ts";
 import { type ChangeKind, changeKinds } from "../../store/change-log.ts";
 import { isInternal } from "../../store/internal.ts";
 import { nextTurn } from "../limits/turns.ts";
-import type { About } from "./about.ts";
-import { asMany, asOne } from "./about.ts";
+import { type About, asMany, asOne } from "./about.ts";
 import { commonSchemas } from "./common-schemas.ts";
 import { type Described, type Part, ref } from "./described.ts";
 import { aboutAll, bearer, onlyUsed, refsIn, tagOf } from "./document.ts";
@@ -113,7 +112,8 @@ const summaries: Readonly<Record<ChangeKind, string>> = {
 const resync: Part = {
   name: "holdfast.resync",
   title: "Events are missing",
-  summary: "The stream cannot continue from its position and goes on from now. List the resources again.",
+  summary:
+    "The stream cannot continue from its position and continues with new changes. List the resources again.",
   payload: ref("schemas", "Resync"),
 };
 

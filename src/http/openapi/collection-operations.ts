@@ -3,9 +3,9 @@
 import { listParameters } from "../../query/parameters.ts";
 import { isInternal } from "../../store/internal.ts";
 import type { ListType } from "../protocol/accept.ts";
-import type { About } from "./about.ts";
-import { asMany, asOne } from "./about.ts";
+import { type About, asMany, asOne } from "./about.ts";
 import { json, type Part, ref } from "./described.ts";
+import { hasRelations } from "./embedded-schema.ts";
 import { type Names, operationIds, schemaNames } from "./names.ts";
 import { type MethodsOf, type OperationPlan, success } from "./operations.ts";
 import type { ResponseHeader } from "./response-headers.ts";
@@ -72,11 +72,13 @@ function inCollection(about: About): Pick<OperationPlan, "tag" | "credential"> {
 const listDescription = [
   "Returns a page of resources, in ascending order of id unless you set `sort`. The header `Link` has the URL of the next page.",
   "You can filter by any attribute: `status=draft`, `year:gte=1950`, `author.name=Ann`.",
+  "With `aggregate` or `distinct`, it returns figures instead: `aggregate=count,max(year)&group=author.name`.",
   "\n\nThe parameters of json-server and similar servers also work for paging and sorting: `range`, `_start`, `_end`, `_page`, `_limit`, `_per_page`, `_sort`, `_order`.",
 ].join(" ");
 
-function listed({ names }: About): Part[] {
-  return [attributeFilters(names), ...listParameters.map((name) => ref("parameters", name))];
+function listed({ names, collection }: About): Part[] {
+  const known = listParameters.filter((name) => name !== "embed" || hasRelations(collection));
+  return [attributeFilters(names), ...known.map((name) => ref("parameters", name))];
 }
 
 /** The parameter for filters by attribute. */
@@ -94,18 +96,27 @@ export function attributeFilters(names: Names): Part {
 
 const ofPages: readonly ResponseHeader[] = ["Link", "X-Total-Count", "Content-Range"];
 
-function page({ described, names, version, examples }: About, more: readonly ResponseHeader[]): Part {
+function page(
+  { described, names, version, examples, collection }: About,
+  more: readonly ResponseHeader[],
+): Part {
   const called = schemaNames(names);
   const list = (name: string) => ({ type: "array", items: ref("schemas", name) });
   const schema = {
     anyOf: [
       { ...list(called.resource), description: "The resources." },
       { ...list(called.part), description: "The resources with only the requested `fields`." },
+      ...(hasRelations(collection)
+        ? [{ ...list(called.embedded), description: "The resources with related ones." }]
+        : []),
       ref("schemas", called.page),
+      { ...list("Figures"), description: "The figures of the list, with `aggregate` or `distinct`." },
     ],
   };
-  const lines =
-    version === "3.2" ? { itemSchema: ref("schemas", called.part) } : { schema: { type: "string" } };
+  const line = hasRelations(collection)
+    ? { anyOf: [ref("schemas", called.part), ref("schemas", called.embedded)] }
+    : ref("schemas", called.part);
+  const lines = version === "3.2" ? { itemSchema: line } : { schema: { type: "string" } };
   const others: Record<Exclude<ListType, "application/json">, Part> = {
     "application/x-ndjson": lines,
     "text/csv": { schema: { type: "string" } },

@@ -1,17 +1,13 @@
-/** The schemas that all collections share. */
+/** The schemas that all collections share: errors, lists, changes and the state of the service. */
 import { problems } from "../../errors.ts";
-import { patchOperationNames } from "../../json/patch-operations.ts";
+import { figureLimits } from "../../query/figure-names.ts";
 import { operatorNames } from "../../query/operators.ts";
 import type { bodyMembers } from "../../query/query-body.ts";
 import { changeKinds } from "../../store/change-log.ts";
-import { createdName, operationHeaders, type operationMembers, operationMethods } from "../batch/content.ts";
 import type { Limits } from "../settings.ts";
-import { type Part, ref } from "./described.ts";
+import { closedObject, count, type Part, ref, text } from "./described.ts";
 import { feedSchemas } from "./event-schemas.ts";
-
-const text: Part = { type: "string" };
-const whole: Part = { type: "integer" };
-const version: Part = { type: "integer", minimum: 1 };
+import { writeSchemas } from "./write-schemas.ts";
 
 const durability: Part = {
   description: "`relaxed` if the database is set up so that it can lose acknowledged writes.",
@@ -19,12 +15,7 @@ const durability: Part = {
   enum: ["relaxed"],
 };
 
-/** An object whose members are all known. */
-function closed(properties: Record<string, Part>, required: readonly string[], more: Part = {}): Part {
-  return { ...more, type: "object", required, properties, additionalProperties: false };
-}
-
-/** By their names. */
+/** The schemas, by their names. */
 export function commonSchemas(limits: Limits): Record<string, Part> {
   return {
     Problem: problem,
@@ -33,35 +24,32 @@ export function commonSchemas(limits: Limits): Record<string, Part> {
     Change: change,
     ...feedSchemas,
     ListQuery: listQuery,
-    Restoration: closed({ version }, ["version"], { description: "The version to restore." }),
-    JsonPatch: jsonPatch(limits),
-    Batch: batch(limits),
-    BatchResults: batchResults,
-    Health: closed({ status: { type: "string", enum: ["pass", "warn", "fail"] }, durability }, ["status"]),
-    ProblemType: closed({ type: text, title: text, status: whole, code: text, meaning: text }, [
-      "type",
-      "title",
-      "status",
-      "code",
-      "meaning",
-    ]),
+    Figures: figures,
+    ...writeSchemas(limits),
+    Health: closedObject(
+      { status: { type: "string", enum: ["pass", "warn", "fail"] }, durability },
+      { optional: ["durability"] },
+    ),
+    ProblemType: closedObject({
+      type: text,
+      title: text,
+      status: { type: "integer" },
+      code: text,
+      meaning: text,
+    }),
   };
 }
 
-const collectionList: Part = closed(
+const collectionList: Part = closedObject(
   {
     collections: {
       type: "array",
-      items: closed(
-        {
-          name: text,
-          href: { description: "The path of the collection.", type: "string", format: "uri-reference" },
-        },
-        ["name", "href"],
-      ),
+      items: closedObject({
+        name: text,
+        href: { description: "The path of the collection.", type: "string", format: "uri-reference" },
+      }),
     },
   },
-  ["collections"],
   { description: "The collections, sorted by name." },
 );
 
@@ -82,17 +70,30 @@ const problem: Part = {
       type: "integer",
       minimum: 0,
     },
+    resource: {
+      description: "The path of the resource with the error, if the request changes many.",
+      type: "string",
+      format: "uri-reference",
+    },
+    matched: {
+      description: "The number of resources that match, if they are too many.",
+      ...count,
+    },
     errors: {
       description: "The errors of single attributes, by dotted path.",
       type: "object",
       additionalProperties: text,
     },
     violations: { type: "array", maxItems: 50, items: ref("schemas", "Violation") },
+    report: {
+      description: "What an import or a rewind would have done.",
+      anyOf: [ref("schemas", "ImportReport"), ref("schemas", "RewindReport")],
+    },
     "violated-policies": { type: "array", items: text },
   },
 };
 
-const violation: Part = closed(
+const violation: Part = closedObject(
   {
     in: { type: "string", enum: ["body", "query", "path", "header"] },
     pointer: { description: "A JSON Pointer into the body, as a URI fragment.", ...text },
@@ -100,12 +101,12 @@ const violation: Part = closed(
     code: { description: "The rule that the value breaks.", ...text },
     detail: text,
   },
-  ["in", "code", "detail"],
+  { optional: ["pointer", "name"] },
 );
 
-const change: Part = closed(
+const change: Part = closedObject(
   {
-    version,
+    version: { type: "integer", minimum: 1 },
     kind: { type: "string", enum: changeKinds },
     at: { type: "string", format: "date-time" },
     principal: {
@@ -114,8 +115,7 @@ const change: Part = closed(
     },
     group: { description: "Changes that were made together have the same value.", ...text },
   },
-  ["version", "kind", "at"],
-  { description: "A change of a resource." },
+  { optional: ["principal", "group"], description: "A change of a resource." },
 );
 
 const queryMembers: Record<(typeof bodyMembers)[number], Part> = {
@@ -128,6 +128,12 @@ const queryMembers: Record<(typeof bodyMembers)[number], Part> = {
   cursor: { type: "string", minLength: 1 },
   offset: { type: "integer", minimum: 0 },
   fields: { type: "array", minItems: 1, items: text },
+  embed: {
+    description: "Relations whose resources the response contains, each as in the query parameter.",
+    type: "array",
+    minItems: 1,
+    items: text,
+  },
   q: text,
   at: {
     description: "A time, as the query parameter `at`. A number is Unix time in milliseconds.",
@@ -135,67 +141,23 @@ const queryMembers: Record<(typeof bodyMembers)[number], Part> = {
   },
   envelope: { type: "boolean" },
   count: { type: "string", enum: ["exact", "none"] },
+  aggregate: namesSchema(figureLimits.figures),
+  group: namesSchema(figureLimits.group),
+  distinct: namesSchema(figureLimits.group),
 };
 
-const listQuery: Part = closed(queryMembers, [], {
+function namesSchema(maxItems: number): Part {
+  return { type: "array", maxItems, items: text };
+}
+
+const figures: Part = {
+  description:
+    "The figures of one group: a member for each attribute in `group`, if the group has a value, and one for each figure in `aggregate`. Each member has the name that the request uses.",
+  type: "object",
+  additionalProperties: true,
+};
+
+const listQuery: Part = closedObject(queryMembers, {
+  optional: Object.keys(queryMembers),
   description: "The parameters of a list, as in GET.",
 });
-
-function jsonPatch({ patchOperations }: Limits): Part {
-  const operation = {
-    type: "object",
-    required: ["op", "path"],
-    properties: {
-      op: { type: "string", enum: patchOperationNames },
-      path: { description: "A JSON Pointer into the resource.", ...text },
-      from: text,
-      value: {},
-    },
-  };
-  return {
-    description: "A JSON Patch (RFC 6902).",
-    type: "array",
-    maxItems: patchOperations,
-    items: operation,
-  };
-}
-
-function batch({ batch: max }: Limits): Part {
-  const members: Record<(typeof operationMembers)[number], Part> = {
-    method: { type: "string", enum: operationMethods },
-    path: {
-      description: "The path of a collection or resource, below the prefix.",
-      type: "string",
-      pattern: "^/",
-    },
-    headers: { type: "object", properties: Object.fromEntries(operationHeaders.map((name) => [name, text])) },
-    body: { description: "The body, if the method has one." },
-    as: {
-      description: "A name by which later operations refer to the created resource.",
-      type: "string",
-      pattern: createdName.source,
-    },
-  };
-  const operations = { type: "array", maxItems: max, items: closed(members, ["method", "path"]) };
-  return closed({ operations }, ["operations"], {
-    description: "Operations. All of them succeed, or nothing changes.",
-  });
-}
-
-const batchResults: Part = closed(
-  {
-    results: {
-      type: "array",
-      items: closed(
-        {
-          status: whole,
-          headers: { type: "object", additionalProperties: text },
-          body: { description: "The resource, if the response has a body." },
-        },
-        ["status", "headers"],
-      ),
-    },
-  },
-  ["results"],
-  { description: "The result of each operation, in order." },
-);

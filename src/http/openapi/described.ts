@@ -36,3 +36,18 @@ export function json(schema: Part, example?: unknown): Part {
 export function media(schema: Part, example: unknown): Part {
   return { schema, ...(example === undefined ? {} : { example }) };
 }
+
+/** The schema of a string. */
+export const text: Part = { type: "string" };
+
+/** The schema of a number of things. */
+export const count: Part = { type: "integer", minimum: 0 };
+
+/** The schema of an object with no other members than these. It must have all of them, except the `optional` ones. */
+export function closedObject(
+  properties: Record<string, Part>,
+  { optional = [], ...more }: { optional?: readonly string[]; description?: string } = {},
+): Part {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { ...more, type: "object", required, properties, additionalProperties: false };
+}

@@ -8,20 +8,26 @@ import { problems } from "../../errors.ts";
 import { isInternal } from "../../store/internal.ts";
 import { webhookCollection } from "../../webhooks/collection.ts";
 import { nextTurn } from "../limits/turns.ts";
-import { methodsOf } from "../route.ts";
+import { metricsPath } from "../route.ts";
+import { methodsOf } from "../route-kinds.ts";
 import { type About, credentialFor } from "./about.ts";
+import { administrationIds, administrationPaths } from "./administration-operations.ts";
+import { bulkOperations } from "./bulk-operations.ts";
 import { collectionOperations } from "./collection-operations.ts";
 import { commonSchemas } from "./common-schemas.ts";
 import { type Described, type OpenApiVersion, openApiVersions, type Part, ref } from "./described.ts";
 import { eventsOperations, feedOperations } from "./event-operations.ts";
 import { examplesFor } from "./examples.ts";
-import { folded, type Names, namesFor, schemaNames } from "./names.ts";
+import { importOperations } from "./import-operations.ts";
+import { folded, type Names, namesFor, operationIds, schemaNames } from "./names.ts";
+import { type Nested, nestedBelow, nestedOperations } from "./nested-operations.ts";
 import { type OperationPlan, operationPart } from "./operations.ts";
 import { parameterParts } from "./parameters.ts";
 import { problemParts } from "./problem-responses.ts";
 import { changesOperations, resourceOperations, restoreOperations } from "./resource-operations.ts";
 import { resourceSchemas } from "./resource-schemas.ts";
 import { commonHeaders, headerParts } from "./response-headers.ts";
+import { rewindOperations } from "./rewind-operations.ts";
 import {
   batchOperations,
   descriptionPaths,
@@ -37,11 +43,21 @@ export async function openApiDocument(described: Described, version: OpenApiVers
   const all = aboutAll(described, version);
   const paths: Record<string, Part> = {};
   const schemas = commonSchemas(described.settings.limits);
+  const complete: About[] = [];
   for (const about of all) {
-    const own = resourceSchemas(about.collection, about.names);
+    const own = resourceSchemas(about.collection, about.names, (name) =>
+      all.find(({ collection }) => collection.name === name),
+    );
     const examples = examplesFor(about.collection, own[schemaNames(about.names).input] as Schema);
     Object.assign(schemas, own);
-    Object.assign(paths, collectionPaths({ ...about, examples }));
+    complete.push({ ...about, examples });
+    await nextTurn();
+  }
+  const taken = new Set(
+    [...serviceIds, ...administrationIds, ...webhookIds, ...all.flatMap(idsOf)].map(folded),
+  );
+  for (const about of complete) {
+    Object.assign(paths, collectionPaths(about), nestedPaths(nestedBelow(about, complete, taken)));
     await nextTurn();
   }
   Object.assign(paths, servicePaths(described, version));
@@ -60,7 +76,7 @@ export async function openApiDocument(described: Described, version: OpenApiVers
 }
 
 const ofService =
-  "Operations on the whole service: batches, the feed of all collections, health checks and descriptions of the interface.";
+  "Operations on the whole service: batches, rewinds, the feed of all collections, health checks and descriptions of the interface.";
 
 function infoOf(described: Described): Part {
   const { title, version, description } = described.settings.info;
@@ -95,7 +111,12 @@ export function tagOf(name: string, { schema }: Collection): Part {
 /** Every declared collection, after the generic one of open mode. */
 export function aboutAll(described: Described, version: OpenApiVersion): Omit<About, "examples">[] {
   const taken = new Set(
-    [...Object.keys(commonSchemas(described.settings.limits)), ...serviceIds, ...webhookIds].map(folded),
+    [
+      ...Object.keys(commonSchemas(described.settings.limits)),
+      ...serviceIds,
+      ...administrationIds,
+      ...webhookIds,
+    ].map(folded),
   );
   const about = (
     collection: Collection,
@@ -124,9 +145,13 @@ export function aboutAll(described: Described, version: OpenApiVersion): Omit<Ab
   ];
 }
 
+function canAdminister({ access }: Pick<Described, "access">): boolean {
+  return access === undefined || access.hasAdministrators;
+}
+
 /** The collection of webhooks, if anyone can administer the service. */
 function webhooksIn<T>({ access }: Described, describe: (collection: Collection) => T): T[] {
-  if (access !== undefined && !access.hasAdministrators) return [];
+  if (!canAdminister({ access })) return [];
   return [describe(webhookCollection().collection)];
 }
 
@@ -139,50 +164,77 @@ function tagFor(name: string): string {
   return name === serviceTag || name === webhooksTag ? `${name} (collection)` : name;
 }
 
+function idsOf({ names }: Pick<About, "names">): string[] {
+  return Object.values(operationIds(names));
+}
+
+/** The operations of one path. */
+function pathItem<T>(
+  { version, described }: Pick<About, "version" | "described">,
+  {
+    kind,
+    plans,
+    of,
+  }: { kind: keyof typeof methodsOf; plans: Record<string, (of: T) => OperationPlan>; of: T },
+): Part {
+  const methods = methodsOf[kind].split(", ").filter((method) => version === "3.2" || method !== "QUERY");
+  const operations = methods.flatMap((method) => {
+    const plan = plans[method]?.(of);
+    return plan === undefined ? [] : [[method.toLowerCase(), operationPart(plan, described)] as const];
+  });
+  return Object.fromEntries(operations);
+}
+
+/** The path items of nested paths. */
+function nestedPaths(all: readonly Nested[]): Record<string, Part> {
+  return Object.fromEntries(
+    all.map((nested) => {
+      const { parent, relation } = nested;
+      const path = `${parent.described.settings.prefix}/${parent.collection.name}/{id}/${relation.name}`;
+      return [path, pathItem(parent, { kind: "nested", plans: nestedOperations, of: nested })];
+    }),
+  );
+}
+
 /** The path items of a collection. */
 function collectionPaths(about: About): Record<string, Part> {
   const { prefix } = about.described.settings;
   const path = `${prefix}/${about.path.length > 0 ? "{collection}" : about.collection.name}`;
-  const item = (
-    kind: keyof typeof methodsOf,
-    plans: Record<string, (about: About) => OperationPlan>,
-  ): Part => {
-    const methods = methodsOf[kind]
-      .split(", ")
-      .filter((method) => about.version === "3.2" || method !== "QUERY");
-    const operations = methods.flatMap((method) => {
-      const plan = plans[method]?.(about);
-      return plan === undefined
-        ? []
-        : [[method.toLowerCase(), operationPart(plan, about.described)] as const];
-    });
-    return Object.fromEntries(operations);
-  };
+  const item = (kind: keyof typeof methodsOf, plans: Record<string, (about: About) => OperationPlan>): Part =>
+    pathItem(about, { kind, plans, of: about });
   const own = {
     [path]: item("collection", collectionOperations),
     ...(about.described.settings.hasFeed &&
       !isInternal(about.collection.name) && { [`${path}/_events`]: item("events", eventsOperations) }),
+    ...(!isInternal(about.collection.name) && { [`${path}/_bulk`]: item("bulk", bulkOperations) }),
     [`${path}/{id}`]: item("resource", resourceOperations),
   };
   if (isInternal(about.collection.name)) return { ...own, ...webhookPaths(about.described) };
   return {
     ...own,
+    ...(canAdminister(about.described) && { [`${path}/_import`]: item("import", importOperations) }),
     [`${path}/{id}/_changes`]: item("changes", changesOperations),
     [`${path}/{id}/_restore`]: item("restore", restoreOperations),
   };
 }
 
-/** The paths of the list of collections and of the batch, and the paths outside the prefix. */
+/** The paths of the list of collections, of the batch and of the rewind, and the paths outside the prefix. */
 function servicePaths(described: Described, version: OpenApiVersion): Record<string, Part> {
-  const { prefix, docs, hasFeed } = described.settings;
+  const { prefix, docs, hasFeed, metrics } = described.settings;
   const shown = Object.entries(documentOperations).filter(
-    ([path]) => (docs || !descriptionPaths.includes(path)) && (hasFeed || path !== "/asyncapi.json"),
+    ([path]) =>
+      (docs || !descriptionPaths.includes(path)) &&
+      (hasFeed || path !== "/asyncapi.json") &&
+      (metrics || path !== metricsPath),
   );
   const documents = shown.map(([path, plan]) => [path, { get: operationPart(plan(described), described) }]);
   const batch = { post: operationPart(batchOperations.POST(described), described) };
   const feed = { get: operationPart(feedOperations.GET(described, version), described) };
+  const rewind = { post: operationPart(rewindOperations.POST(described), described) };
   return {
     [`${prefix}/_batch`]: batch,
+    ...(canAdminister(described) && { [`${prefix}/_rewind`]: rewind }),
+    ...administrationPaths(described),
     ...(hasFeed && { [`${prefix}/_events`]: feed }),
     ...rootPaths(described),
     ...Object.fromEntries(documents),

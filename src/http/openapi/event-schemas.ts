@@ -1,8 +1,6 @@
 /** The schemas of events: CloudEvents 1.0 in JSON. */
 import { changeKinds } from "../../store/change-log.ts";
-import { type Part, ref } from "./described.ts";
-
-const text: Part = { type: "string" };
+import { closedObject, type Part, ref, text } from "./described.ts";
 
 /** Attributes of all events. */
 const common: Record<string, Part> = {
@@ -23,7 +21,7 @@ export function eventSchema(collection: string, data: Part): Part {
     source: { description: "The path of the collection.", type: "string", format: "uri-reference" },
     type: {
       description:
-        "The collection and what happened, as the subscriber sees it: a resource that enters the filter is `created`, and one that leaves it is `deleted`.",
+        "The collection and what happened, as the caller sees it: if a change makes a resource match the filter, the type is `created`. If the resource no longer matches, it is `deleted`.",
       ...type,
     },
     subject: { description: "The id of the resource.", ...text },
@@ -33,46 +31,36 @@ export function eventSchema(collection: string, data: Part): Part {
       type: "string",
       pattern: "^[1-9][0-9]*$",
     },
-    group: { description: "Changes of one commit have the same value.", ...text },
+    group: { description: "All changes of one commit have the same value.", ...text },
     data,
   };
-  const { etag: _, group: __, ...required } = properties;
-  return {
+  return closedObject(properties, {
+    optional: ["etag", "group"],
     description: "A change of a resource (CloudEvents 1.0).",
-    type: "object",
-    required: Object.keys(required),
-    properties,
-    additionalProperties: false,
-  };
+  });
 }
 
 /** The schemas of feeds of several collections, by their names. */
 export const feedSchemas: Readonly<Record<string, Part>> = {
   Event: eventSchema("", {
-    description: "The resource as the change left it. In a deletion it has only the id.",
+    description: "The resource as the change left it. For a deletion, only its `id`.",
     type: "object",
     required: ["id"],
     properties: { id: { type: ["string", "integer"] } },
     additionalProperties: true,
   }),
-  Resync: {
-    description:
-      "Sent by a stream that cannot continue from its position. The client must list the resources again.",
-    type: "object",
-    required: [...Object.keys(common), "source", "type", "data"],
-    properties: {
+  Resync: closedObject(
+    {
       ...common,
       source: text,
       type: { const: "holdfast.resync" },
-      data: {
-        type: "object",
-        required: ["reason"],
-        properties: { reason: { description: "Why, for people.", ...text } },
-        additionalProperties: false,
-      },
+      data: closedObject({ reason: { description: "Why events are missing, for people.", ...text } }),
     },
-    additionalProperties: false,
-  },
+    {
+      description:
+        "Sent by a stream that cannot continue from its position. The client must list the resources again.",
+    },
+  ),
 };
 
 /** The frames of a stream of events, as the items of the media type. */
@@ -80,7 +68,7 @@ export function frameSchema(event: string): Part {
   return {
     type: "object",
     properties: {
-      id: { description: "The position after the event.", ...text },
+      id: { description: "The position from which a client continues after this event.", ...text },
       data: {
         ...text,
         contentMediaType: "application/json",

@@ -13,7 +13,7 @@ export interface Examples {
 }
 
 /**
- * Examples from the schema of what clients send, as it is in the document. `undefined` if no example was found that the
+ * Examples from the schema of what clients send, in the form that the document has. `undefined` if no example was found that the
  * collection accepts, for instance because an attribute has a pattern and no `examples`.
  */
 export function examplesFor(collection: Collection, input: Schema): Examples | undefined {
@@ -47,7 +47,7 @@ export function exampleEvent(
   const name = collection.name || "topics";
   return {
     specversion: "1.0",
-    id: "Lp0Yv1WlGx9mEkh2a7Tn3Q",
+    id: "eLp0Yv1WlGx9mEkh2a7Tn3Q",
     source: `${prefix}/${name}`,
     type: `${name}.created`,
     subject: String(exampleId(collection)),

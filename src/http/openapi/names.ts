@@ -19,6 +19,8 @@ export function operationIds({ one, many }: Names) {
     changes: `list${one}Changes`,
     restore: `restore${one}`,
     events: `list${one}Events`,
+    bulk: `change${many}`,
+    import: `import${many}`,
   } as const;
 }
 
@@ -31,6 +33,7 @@ export function schemaNames({ one }: Names) {
     patch: `${one}Patch`,
     page: `${one}Page`,
     filter: `${one}Filter`,
+    embedded: `${one}Embedded`,
     event: `${one}Event`,
   } as const;
 }
@@ -53,7 +56,8 @@ export function folded(name: string): string {
   return name.toLowerCase();
 }
 
-function pascalCase(name: string): string {
+/** A name as part of the names in generated code. */
+export function pascalCase(name: string): string {
   return name
     .split(/[_-]+/)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))

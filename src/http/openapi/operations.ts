@@ -1,5 +1,5 @@
 /** What operations have in common: who can call, which errors they have, and the headers of every response. */
-import type { methodsOf } from "../route.ts";
+import type { methodsOf } from "../route-kinds.ts";
 import { type Described, type Part, ref } from "./described.ts";
 import { responseName } from "./problem-responses.ts";
 import { commonHeaders, headersOf, type ResponseHeader } from "./response-headers.ts";
@@ -28,7 +28,7 @@ export interface OperationPlan {
   isNeverForbidden?: boolean;
   /** The responses on success. */
   successes: Readonly<Record<number, Part>>;
-  /** The statuses of errors, besides those that any request can have. */
+  /** The statuses of its own errors. Any request can also have others. */
   problems: readonly number[];
 }
 
@@ -75,7 +75,7 @@ function securityOf({ credential }: OperationPlan, { access }: Described): Part 
   return { security: credential === "none" ? [] : [{}, { bearer: [] }] };
 }
 
-/** A response on success. `must` are the headers that it always has, and `may` those that it can have. */
+/** A response on success. `must` are headers that it always has, and `may` are headers that it can have. */
 export function success(
   { settings }: Described,
   description: string,
@@ -87,4 +87,10 @@ export function success(
 ): Part {
   const headers = headersOf([...commonHeaders(settings.rate !== undefined), ...must], may);
   return { description, headers, ...(content === undefined ? {} : { content }) };
+}
+
+/** The 204 of a repeated request whose stored result the caller can no longer see. */
+export function hiddenResult(described: Described): Part {
+  const description = "An earlier request with this key took effect. The caller cannot see its result.";
+  return success(described, description, { must: ["Idempotent-Replayed"] });
 }

@@ -1,15 +1,16 @@
 /** The parameters and headers of requests, as components. */
 import { collectionName } from "../../collection/collection.ts";
 import { idKinds } from "../../collection/ids.ts";
+import { figureLimits } from "../../query/figure-names.ts";
+import { dateUnits } from "../../query/figures.ts";
 import { defaultPageSize } from "../../query/list-request.ts";
 import { aliasParameters, type ListParameter, listParameters } from "../../query/parameters.ts";
 import { defaultLimit, maxCollections, maxLimit, maxWaitSeconds } from "../operations/feed-parameters.ts";
 import type { Limits } from "../settings.ts";
-import type { Part } from "./described.ts";
+import { type Part, text } from "./described.ts";
 
 const whole = (minimum: number): Part => ({ type: "integer", minimum });
-const text: Part = { type: "string" };
-const names: Part = { type: "array", items: { type: "string" } };
+const names: Part = { type: "array", items: text };
 
 /** The description and the schema of each parameter of a list. */
 const ofLists: Readonly<Record<ListParameter, { description: string; schema: Part }>> = {
@@ -36,6 +37,11 @@ const ofLists: Readonly<Record<ListParameter, { description: string; schema: Par
     schema: text,
   },
   fields: { description: "The attributes in the response. `id` is always included.", schema: names },
+  embed: {
+    description:
+      "Relations whose resources the response contains, as members of each resource: `author,comments(limit:5,sort:-createdAt),author.team`.",
+    schema: text,
+  },
   envelope: {
     description: "Whether the response is an object with the page, its links and the total.",
     schema: { type: "boolean", default: false },
@@ -43,6 +49,18 @@ const ofLists: Readonly<Record<ListParameter, { description: string; schema: Par
   count: {
     description: "`exact` always counts the total, and `none` never does.",
     schema: { type: "string", enum: ["exact", "none"] },
+  },
+  aggregate: {
+    description: `Responds with figures instead of resources, at most ${figureLimits.figures}: \`count\`, \`sum(total)\`, \`avg(total)\`, \`min(placedAt)\`, \`max(placedAt)\`. \`sort\` then names groups and figures, and \`limit\` and \`offset\` select groups.`,
+    schema: names,
+  },
+  group: {
+    description: `The attributes by which \`aggregate\` groups resources, at most ${figureLimits.group}. A unit after an attribute groups by dates in UTC: \`placedAt:month\`. The units are ${Object.keys(dateUnits).join(", ")}.`,
+    schema: names,
+  },
+  distinct: {
+    description: "The values of attributes, with the number of resources of each: `aggregate=count&group=…`.",
+    schema: names,
   },
 };
 
@@ -74,19 +92,20 @@ const ofFeeds = {
     name: "since",
     in: "query",
     description:
-      "Where the events start: a position from a `next` or `monitor` link or from the id of a stream, `now`, or `start` (the oldest change that is kept). A page starts at `start` by default, and a stream at `now`.",
+      "Where the events start: a position from a `next` or `monitor` link or from an `id:` line of a stream, `now`, or `start` (the oldest change that is kept). A page starts at `start` by default, and a stream at `now`.",
     schema: { ...text, minLength: 1 },
   },
   eventLimit: {
     name: "limit",
     in: "query",
-    description: `The number of events after which a page ends. A larger value than ${maxLimit} is lowered to ${maxLimit}. Streams refuse it.`,
+    description: `The number of events after which a page ends. If it is more than ${maxLimit}, the service uses ${maxLimit}. Streams refuse it.`,
     schema: { ...whole(1), default: defaultLimit },
   },
   wait: {
     name: "wait",
     in: "query",
-    description: "The seconds that an empty page waits for its first event. Streams refuse it.",
+    description:
+      "How many seconds the service waits for a first event before it sends an empty page. Streams refuse it.",
     schema: { ...whole(0), maximum: maxWaitSeconds, default: 0 },
   },
   lastEventIdHeader: {

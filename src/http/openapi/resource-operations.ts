@@ -1,9 +1,10 @@
 /** The operations of one resource. */
 import { formatPointer } from "../../json/pointer.ts";
-import type { About } from "./about.ts";
-import { asOne } from "./about.ts";
+import { updateType } from "../protocol/content-types.ts";
+import { type About, asOne } from "./about.ts";
 import { created, resourceOrPart } from "./collection-operations.ts";
 import { json, media, type Part, ref } from "./described.ts";
+import { hasRelations } from "./embedded-schema.ts";
 import { exampleChanges, exampleId } from "./examples.ts";
 import { operationIds, schemaNames } from "./names.ts";
 import { type MethodsOf, type OperationPlan, success } from "./operations.ts";
@@ -19,6 +20,7 @@ export const resourceOperations: Record<MethodsOf<"resource">, (about: About) =>
     description: "Returns a resource, or an earlier version of it.",
     parameters: [
       ...target(about, "ifNoneMatch", "ifModifiedSince", "ifMatch", "ifUnmodifiedSince"),
+      ...(hasRelations(about.collection) ? [ref("parameters", "embed")] : []),
       ...["fields", "version", "at"].map((name) => ref("parameters", name)),
     ],
     successes: { 200: found(about), 304: unmodified(about) },
@@ -52,7 +54,7 @@ export const resourceOperations: Record<MethodsOf<"resource">, (about: About) =>
     id: operationIds(about.names).patch,
     summary: `Update ${asOne(about)}`,
     description:
-      "Changes some attributes, with a JSON Merge Patch (RFC 7396) or a JSON Patch (RFC 6902). The whole patch applies, or nothing changes.",
+      "Changes some attributes, with a JSON Merge Patch (RFC 7396), a JSON Patch (RFC 6902) or update operators such as `$increment`. The whole patch applies, or nothing changes.",
     parameters: target(about, "ifMatch", "ifUnmodifiedSince", "ifNoneMatch", "idempotencyKey", "prefer"),
     requestBody: { required: true, content: patches(about) },
     successes: { 200: updated(about, must(["ETag"])), 204: minimal(about, must(["ETag"])) },
@@ -147,11 +149,12 @@ function patches({ names, examples }: About): Part {
   return {
     "application/merge-patch+json": merge,
     "application/json-patch+json": media(ref("schemas", "JsonPatch"), operations),
+    [updateType]: media(ref("schemas", "Update"), first && { [first[0]]: { $set: first[1] } }),
     "application/json": merge,
   };
 }
 
-/** The headers with the version: those that the response to a write always has, and those that it can have. */
+/** The headers with the version: `must` are always in the response to a write, and `may` can be in it. */
 interface VersionHeaders {
   must: readonly ResponseHeader[];
   may: readonly ResponseHeader[];
@@ -166,12 +169,13 @@ function tagsOfPut({ collection: { timestamps, attributeRules } }: About): Versi
   return timestamps || attributeRules.length > 0 ? { must: [], may: ["ETag"] } : must(["ETag"]);
 }
 
-function found({ described, names, examples }: About): Part {
-  const { resource, part } = schemaNames(names);
+function found({ described, names, examples, collection }: About): Part {
+  const { resource, part, embedded } = schemaNames(names);
+  const shapes = [resource, part, ...(hasRelations(collection) ? [embedded] : [])];
   return success(described, "The resource. With `fields`, only those attributes and the id.", {
     must: ["ETag"],
     may: ["Last-Modified"],
-    content: json({ anyOf: [ref("schemas", resource), ref("schemas", part)] }, examples?.resource),
+    content: json({ anyOf: shapes.map((name) => ref("schemas", name)) }, examples?.resource),
   });
 }
 

@@ -1,16 +1,14 @@
-/** The schemas of a collection: whole and partial resources, the bodies of writes, pages, filters and events. */
+/** The schemas of a collection: whole and partial resources, the bodies of writes, and pages. */
 import { type AttributeType, attributeInfo } from "../../collection/attributes.ts";
 import type { Collection } from "../../collection/collection.ts";
 import type { Schema } from "../../collection/subschemas.ts";
 import { timestampNames } from "../../collection/timestamps.ts";
 import { isObject } from "../../json/values.ts";
-import { typesFor } from "../../query/impossible.ts";
-import { type OperatorName, operatorNames, operators } from "../../query/operators.ts";
-import { listParameters } from "../../query/parameters.ts";
 import { type Part, ref } from "./described.ts";
+import { embeddedSchema, type FindDescribed, hasRelations } from "./embedded-schema.ts";
 import { eventSchema } from "./event-schemas.ts";
-import type { Names } from "./names.ts";
-import { schemaNames } from "./names.ts";
+import { filterSchema } from "./filter-schema.ts";
+import { type Names, schemaNames } from "./names.ts";
 import { copySchema } from "./schema-copy.ts";
 
 /** The attributes of a collection. */
@@ -26,7 +24,11 @@ interface Attributes {
 }
 
 /** The schemas of a collection, by their names. */
-export function resourceSchemas(collection: Collection, names: Names): Record<string, Part> {
+export function resourceSchemas(
+  collection: Collection,
+  names: Names,
+  find: FindDescribed = () => undefined,
+): Record<string, Part> {
   const called = schemaNames(names);
   const { input, properties, required, isClosed } = attributesOf(
     collection,
@@ -51,8 +53,9 @@ export function resourceSchemas(collection: Collection, names: Names): Record<st
       properties: all,
       ...rest,
     },
+    ...embeddedSchema(collection, { called, find, all, isClosed }),
     [called.patch]: patchSchema(collection, properties, isClosed),
-    [called.page]: pageSchema(called.part),
+    [called.page]: pageSchema(called.part, hasRelations(collection) ? called.embedded : undefined),
     [called.filter]: filterSchema(collection, all),
     [called.event]: eventSchema(collection.name, ref("schemas", called.part)),
   };
@@ -67,15 +70,13 @@ function annotationsOf({ title, description }: Schema): Part {
 }
 
 function attributesOf(collection: Collection, pointer: string): Attributes {
-  const hidden = collection.attributeRules.filter(({ roles }) => roles !== undefined).map(({ name }) => name);
-  if (collection.schema === undefined)
-    return { input: anything, properties: {}, required: [], isClosed: false };
-  const { root, isPlain } = copySchema(collection.schema, pointer);
-  const isListed = isPlain && isObject(root.properties);
   // Every caller can read the document, so it must not describe attributes that only some callers can see.
-  if (hidden.length > 0 && !isListed)
-    return { input: anything, properties: {}, required: [], isClosed: false };
-  const input = describedInput(root, collection, hidden);
+  const hidden = collection.attributeRules.filter(({ roles }) => roles !== undefined).map(({ name }) => name);
+  const described = describeInput(collection, { pointer, hidden });
+  if (described === undefined) return { input: anything, properties: {}, required: [], isClosed: false };
+  const { root, isListed } = described;
+  const input: Schema =
+    hidden.length > 0 ? { ...described.input, additionalProperties: true } : described.input;
   const required = alwaysPresent(root, collection, hidden);
   if (!isListed) return { input, properties: {}, required, isClosed: false };
   const { properties } = input as { properties: Record<string, unknown> };
@@ -85,6 +86,59 @@ function attributesOf(collection: Collection, pointer: string): Attributes {
     required,
     isClosed: root.additionalProperties === false && hidden.length === 0,
   };
+}
+
+/**
+ * The schema of what a caller sends who does not see the `hidden` attributes, to be placed at `pointer`. `undefined` without a
+ * schema, and for a schema from which attributes cannot be left out.
+ */
+export function inputSchemaFor(
+  collection: Collection,
+  place: { pointer: string; hidden: readonly string[] },
+): Schema | undefined {
+  return describeInput(collection, place)?.input;
+}
+
+function describeInput(
+  collection: Collection,
+  { pointer, hidden }: { pointer: string; hidden: readonly string[] },
+): { root: Schema; input: Schema; isListed: boolean } | undefined {
+  if (collection.schema === undefined) return undefined;
+  const { root, isPlain } = copySchema(collection.schema, pointer);
+  const isListed = isPlain && isObject(root.properties);
+  if (hidden.length > 0 && !isListed) return undefined;
+  const input = describedInput(root, collection, hidden);
+  return { root, input: hidden.length > 0 ? withoutUnused(input, pointer) : input, isListed };
+}
+
+/** A schema without what can describe hidden attributes: examples, and definitions that nothing refers to. */
+function withoutUnused({ examples: _, default: __, ...input }: Schema, pointer: string): Schema {
+  const kept: Schema = { ...input };
+  for (const keyword of ["$defs", "definitions"]) {
+    const all = input[keyword];
+    if (!isObject(all)) continue;
+    const isUsed = referredIn({ ...input, $defs: {}, definitions: {} }, all, `${pointer}/${keyword}/`);
+    kept[keyword] = Object.fromEntries(Object.entries(all).filter(([name]) => isUsed.has(name)));
+  }
+  return kept;
+}
+
+/** The names of the definitions that a schema refers to, directly or through other definitions. */
+function referredIn(schema: unknown, definitions: Schema, place: string): ReadonlySet<string> {
+  const found = new Set<string>();
+  const visit = (value: unknown) => {
+    if (typeof value !== "object" || value === null) return;
+    for (const [member, inner] of Object.entries(value)) {
+      if (member === "$ref" && typeof inner === "string" && inner.startsWith(place)) {
+        const name = decodeURI(inner.slice(place.length).split("/", 1)[0] ?? "");
+        if (found.has(name)) continue;
+        found.add(name);
+        visit(definitions[name]);
+      } else visit(inner);
+    }
+  };
+  visit(schema);
+  return found;
 }
 
 /** The attributes that every response to every caller has. */
@@ -121,7 +175,6 @@ function describedInput(
   }
   const needed = Array.isArray(required) ? required.filter((name) => !given.has(name)) : [];
   if (needed.length > 0) input.required = needed;
-  if (hidden.length > 0) input.additionalProperties = true;
   return input;
 }
 
@@ -176,14 +229,18 @@ function jsonTypes(types: ReadonlySet<AttributeType> | undefined): string[] | un
   return types === undefined || types.size === 0 ? undefined : [...types];
 }
 
-function pageSchema(part: string): Part {
+function pageSchema(part: string, embedded: string | undefined): Part {
+  const item = ref("schemas", part);
   const url = { type: "string" };
   return {
     description: "A page of a list with its links, for `envelope=true`.",
     type: "object",
     required: ["items", "limit"],
     properties: {
-      items: { type: "array", items: ref("schemas", part) },
+      items: {
+        type: "array",
+        items: embedded === undefined ? item : { anyOf: [item, ref("schemas", embedded)] },
+      },
       total: { description: "The number of resources in the whole list, if known.", type: "integer" },
       limit: {
         description:
@@ -198,44 +255,4 @@ function pageSchema(part: string): Part {
     },
     additionalProperties: false,
   };
-}
-
-const ofFilters = [
-  "Filters by attribute: `title=x`, or with an operator `views:gte=10`. A dot reaches into an object: `author.name=x`.",
-  "Each filter is a separate parameter. Repeat a parameter to match any of its values. The operators require that the attribute",
-  `${operatorNames.map((name) => `${operators[name].meaning} (\`${name}\`)`).join("; ")}.`,
-].join(" ");
-
-/** Filters by attribute. In a query string, each is a separate parameter. */
-function filterSchema(collection: Collection, attributes: object): Part {
-  const hidden = collection.visibility?.hidden;
-  const names = Object.keys(attributes).filter((name) => hidden?.has(name) !== true);
-  const filters = names.flatMap((name) =>
-    operatorNames.flatMap((operator) => {
-      const spelled = operator === "eq" && !isReserved(name) ? name : `${name}:${operator}`;
-      return suits(collection, name, operator) ? [[spelled, operandSchema(operator)] as const] : [];
-    }),
-  );
-  return {
-    description: ofFilters,
-    type: "object",
-    properties: Object.fromEntries(filters),
-    additionalProperties: { type: "string" },
-  };
-}
-
-function isReserved(name: string): boolean {
-  return (listParameters as readonly string[]).includes(name) || name.includes(":");
-}
-
-/** Whether an operator can be true of a value that the attribute can have. */
-function suits(collection: Collection, name: string, operator: OperatorName): boolean {
-  const { types } = attributeInfo(collection, [name]);
-  if (types === undefined) return true;
-  const isEquality = operators[operator].kind === "in"; // also with null
-  return typesFor(operator).some((type) => types.has(type)) || (isEquality && types.has("null"));
-}
-
-function operandSchema(operator: OperatorName): Part {
-  return { type: operators[operator].takes === "boolean" ? "boolean" : "string" };
 }

@@ -9,10 +9,10 @@ const descriptions = {
   Location: "The path of the resource. After QUERY, a URL with which GET returns the same list.",
   "Content-Location": "The path of the resource in the body.",
   Link: "The first and the next page, and others if they are known (RFC 8288). In a list, `monitor` is the feed of the events after the page (RFC 5989). A filter by id and a search have no feed.",
-  "X-Total-Count": "The number of resources in the whole list, if known.",
+  "X-Total-Count": "The number of resources in the whole list, or of all groups of figures, if known.",
   "Content-Range": "The position of the page in the list, if known: `topics 0-99/319`.",
   "Page-Limit":
-    "The number of resources (or changes or events) that this page can have at most. A larger number in the request is lowered to the limit of the service.",
+    "The number of resources (or changes, events or groups) that this page can have at most. A larger number in the request is lowered to the limit of the service.",
   "Accept-Query": "The media type that QUERY accepts.",
   "Accept-Patch": "The media types that PATCH accepts.",
   Accept: "The media types that the method accepts.",
@@ -45,7 +45,7 @@ export function headerParts(): Record<string, Part> {
   return Object.fromEntries(all);
 }
 
-/** The `headers` of a response: those that it always has, and those that it can have. */
+/** The `headers` of a response: `must` are always in it, and `may` can be in it. */
 export function headersOf(
   must: readonly ResponseHeader[],
   may: readonly ResponseHeader[] = [],

@@ -1,6 +1,6 @@
 /** The operations outside collections: batches, the list of collections, the start page, health checks and descriptions. */
-import { type Described, json, type Part, ref } from "./described.ts";
-import { type MethodsOf, type OperationPlan, operationPart, success } from "./operations.ts";
+import { type Described, json, type Part, ref, text } from "./described.ts";
+import { hiddenResult, type MethodsOf, type OperationPlan, operationPart, success } from "./operations.ts";
 
 /** The tag of operations that belong to no collection. */
 export const serviceTag = "Service";
@@ -21,13 +21,7 @@ export const batchOperations: Record<MethodsOf<"batch">, (described: Described) 
         may: ["Idempotent-Replayed"],
         content: json(ref("schemas", "BatchResults"), exampleResults),
       }),
-      204: success(
-        described,
-        "An earlier request with this key took effect. The caller cannot see its results.",
-        {
-          must: ["Idempotent-Replayed"],
-        },
-      ),
+      204: hiddenResult(described),
     },
     problems: [400, 405, 406, 409, 412, 413, 415, 422, ...(requiresAny(described) ? [428] : [])],
   }),
@@ -53,7 +47,7 @@ export function rootPaths(described: Described): Record<string, Part> {
   return { [prefix]: list, "/": { get: operationPart(frontPage(described), described) } };
 }
 
-const page: Part = { "text/html": { schema: { type: "string" } } };
+const page: Part = { "text/html": { schema: text } };
 
 function listCollections(described: Described): OperationPlan {
   const { access, settings } = described;
@@ -79,8 +73,9 @@ function frontPage(described: Described): OperationPlan {
   return {
     id: "getFrontPage",
     tag: serviceTag,
-    summary: "Get the start page",
-    description: "Returns a page if `Accept` contains `text/html`, as in the requests of browsers.",
+    summary: "Get the console",
+    description:
+      "Returns the console, or a page of links if it is off, if `Accept` contains `text/html`, as in the requests of browsers.",
     credential: "none",
     successes: { 200: success(described, "The page.", { content: page }) },
     problems: [400, 404],
@@ -120,6 +115,19 @@ export const documentOperations: Readonly<Record<string, (described: Described) 
     successes: { 200: success(described, "The description.", { content: json({ type: "object" }) }) },
     problems: [400],
   }),
+  "/metrics": (described) => ({
+    id: "getMetrics",
+    tag: serviceTag,
+    summary: "Read the metrics",
+    description:
+      "Returns the metrics of the service in the text format of Prometheus. Only administrators can read them.",
+    credential: "required",
+    isNeverForbidden: true, // for others, the path does not exist
+    successes: {
+      200: success(described, "The metrics.", { content: { "text/plain": { schema: text } } }),
+    },
+    problems: described.access === undefined ? [400] : [400, 404],
+  }),
   "/.well-known/api-catalog": (described) => ({
     ...publicOperation("getApiCatalog", "List the descriptions of the interface"),
     description: "Returns links to the descriptions of the interface (RFC 9727).",
@@ -146,6 +154,7 @@ export const serviceIds = [
   "getCollections",
   "getFrontPage",
   "runBatch",
+  "rewind",
   "listEvents",
   "getLiveness",
   "getReadiness",
@@ -155,9 +164,8 @@ export const serviceIds = [
   "getOpenApi32",
   "getAsyncApi",
   "getApiCatalog",
+  "getMetrics",
 ];
-
-const text: Part = { type: "string" };
 
 function publicOperation(
   id: string,

@@ -1,6 +1,6 @@
 /** The operations below a webhook: its status, its deliveries, and what an administrator does with it. */
-import type { WebhookAction } from "../route.ts";
-import { type Described, json, type Part } from "./described.ts";
+import type { WebhookAction } from "../route-kinds.ts";
+import { closedObject, count, type Described, json, type Part, text } from "./described.ts";
 import { type MethodsOf, type OperationPlan, operationPart, success } from "./operations.ts";
 
 /** The tag of webhooks. */
@@ -16,7 +16,6 @@ export const webhookIds = [
 ] as const;
 
 const time: Part = { type: ["string", "null"], format: "date-time" };
-const count: Part = { type: "integer", minimum: 0 };
 const outcome = {
   status: { type: ["integer", "null"], description: "The status of the response." },
   milliseconds: count,
@@ -24,14 +23,9 @@ const outcome = {
   error: { type: ["string", "null"], description: "Why the receiver did not respond." },
 };
 
-function objectOf(properties: Record<string, Part>, optional: readonly string[] = []): Part {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return { type: "object", required, properties, additionalProperties: false };
-}
-
-const delivery = objectOf({
+const delivery = closedObject({
   event: { type: "string", description: "The id of the event." },
-  type: { type: "string" },
+  type: text,
   state: { enum: ["delivered", "retrying", "dead"] },
   attempts: count,
   time: { ...time, description: "The last attempt." },
@@ -39,39 +33,41 @@ const delivery = objectOf({
   next: { ...time, description: "The next attempt." },
 });
 
-const status = objectOf(
+const status = closedObject(
   {
     state: { enum: ["active", "failing", "disabled"] },
-    reason: { type: "string", description: "Why the service has disabled the webhook." },
+    reason: {
+      type: "string",
+      description: "Why the service has disabled the webhook, or cannot deliver to it.",
+    },
     retrying: { ...count, description: "Failed deliveries that the service tries again." },
-    waiting: { ...count, description: "Changes that the webhook has not come to yet." },
-    lost: { ...count, description: "Changes that the history no longer had when the webhook came to them." },
+    waiting: { ...count, description: "Changes that the service has not handled for the webhook yet." },
+    lost: { ...count, description: "Changes that the history removed before their delivery." },
     lastSuccess: time,
     lastFailure: time,
   },
-  ["reason"],
+  { optional: ["reason"] },
 );
 
 type PlanFor = (described: Described) => OperationPlan;
 
 function plan(
-  described: Described,
   about: Pick<OperationPlan, "id" | "summary" | "description">,
   schema: Part,
   { parameters, problems }: { parameters: readonly Part[]; problems: readonly number[] },
-): OperationPlan {
-  return {
+): PlanFor {
+  return (described) => ({
     ...about,
     tag: webhooksTag,
     credential: "required",
     parameters,
     successes: { 200: success(described, about.summary, { content: json(schema) }) },
     problems,
-  };
+  });
 }
 
 function idParameter(name: string, description: string): Part {
-  return { name, in: "path", required: true, description, schema: { type: "string" } };
+  return { name, in: "path", required: true, description, schema: text };
 }
 
 const id = idParameter("id", "The id of the webhook.");
@@ -84,76 +80,66 @@ const limit: Part = {
 };
 
 const statusOperations: Record<MethodsOf<"webhookStatus">, PlanFor> = {
-  GET: (described) =>
-    plan(
-      described,
-      {
-        id: "getWebhookStatus",
-        summary: "Read the status of a webhook",
-        description: "Says how the deliveries of the webhook go.",
-      },
-      status,
-      { parameters: [id], problems: [400, 404, 406] },
-    ),
+  GET: plan(
+    {
+      id: "getWebhookStatus",
+      summary: "Read the status of a webhook",
+      description: "Says how the deliveries of the webhook go.",
+    },
+    status,
+    { parameters: [id], problems: [400, 404, 406] },
+  ),
 };
 
 const deliveriesOperations: Record<MethodsOf<"webhookDeliveries">, PlanFor> = {
-  GET: (described) =>
-    plan(
-      described,
-      {
-        id: "listWebhookDeliveries",
-        summary: "List the recent deliveries of a webhook",
-        description: "Lists the deliveries of the last 7 days, at most 1,000, the latest first.",
-      },
-      { type: "array", items: delivery },
-      { parameters: [id, limit], problems: [400, 404, 406] },
-    ),
+  GET: plan(
+    {
+      id: "listWebhookDeliveries",
+      summary: "List the recent deliveries of a webhook",
+      description: "Lists the deliveries of the last 7 days, at most 1,000, the latest first.",
+    },
+    { type: "array", items: delivery },
+    { parameters: [id, limit], problems: [400, 404, 406] },
+  ),
 };
 
 const actions: Readonly<Record<WebhookAction, readonly [path: string, PlanFor]>> = {
   retry: [
     "_deliveries/{event}/_retry",
-    (described) =>
-      plan(
-        described,
-        {
-          id: "retryWebhookDelivery",
-          summary: "Deliver an event again",
-          description: "Sends the event now, and returns the delivery.",
-        },
-        delivery,
-        { parameters: [id, event], problems: [400, 404, 406, 409, 413, 415] },
-      ),
+    plan(
+      {
+        id: "retryWebhookDelivery",
+        summary: "Deliver an event again",
+        description: "Sends the event now, and returns the delivery.",
+      },
+      delivery,
+      { parameters: [id, event], problems: [400, 404, 406, 409, 413, 415] },
+    ),
   ],
   test: [
     "_test",
-    (described) =>
-      plan(
-        described,
-        {
-          id: "testWebhook",
-          summary: "Send a test event",
-          description: "Sends an event of the type `holdfast.test` now, and returns what came back.",
-        },
-        objectOf({ event: { type: "string" }, delivered: { type: "boolean" }, ...outcome }),
-        { parameters: [id], problems: [400, 404, 406, 413, 415] },
-      ),
+    plan(
+      {
+        id: "testWebhook",
+        summary: "Send a test event",
+        description: "Sends an event of the type `holdfast.test` now, and returns what came back.",
+      },
+      closedObject({ event: text, delivered: { type: "boolean" }, ...outcome }),
+      { parameters: [id], problems: [400, 404, 406, 413, 415] },
+    ),
   ],
   rotate: [
     "_rotate",
-    (described) =>
-      plan(
-        described,
-        {
-          id: "rotateWebhookSecret",
-          summary: "Make a new secret",
-          description:
-            "Gives the webhook a new secret, which only this response contains. For 24 hours, the previous secret signs too.",
-        },
-        objectOf({ secret: { type: "string" } }),
-        { parameters: [id], problems: [400, 404, 406, 412, 413, 415] },
-      ),
+    plan(
+      {
+        id: "rotateWebhookSecret",
+        summary: "Make a new secret",
+        description:
+          "Gives the webhook a new secret, which only this response contains. For 24 hours, the previous secret signs too.",
+      },
+      closedObject({ secret: text }),
+      { parameters: [id], problems: [400, 404, 406, 412, 413, 415] },
+    ),
   ],
 };
 

@@ -3,14 +3,15 @@ import type { View } from "../../changes/event.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { shortJson } from "../../collection/messages.ts";
 import { isIdPath } from "../../collection/paths.ts";
-import type { Filter } from "../../query/filter.ts";
+import type { Violation } from "../../errors.ts";
+import { leavesOf, ownFilter, type RequestedFilter } from "../../query/filter.ts";
 import { parseList } from "../../query/query-string.ts";
 import { inQuery, Violations } from "../../query/violations.ts";
 import type { Caller } from "../caller/admit.ts";
-import { guardOf, requireAllowed, viewFor } from "../caller/permission.ts";
+import { guardOf, requireAllowed, viewFor, viewsOf } from "../caller/permission.ts";
 import { feedTypeFor } from "../protocol/accept.ts";
 import type { HttpRequest } from "../protocol/message.ts";
-import type { Route } from "../route.ts";
+import type { Route } from "../route-kinds.ts";
 import { findCollection, type Service } from "../service.ts";
 import type { Subscription } from "./operation.ts";
 
@@ -18,6 +19,8 @@ import type { Subscription } from "./operation.ts";
 export interface FeedAsked {
   /** A position, `now` (after the last change) or `start` (before the oldest change in the log). */
   since: string;
+  /** Where the request has `since`. */
+  sinceIn: Pick<Violation, "in"> & { name: string };
   /** Events on a page. */
   limit: number;
   /** How long an empty page waits for its first event, in milliseconds. */
@@ -106,13 +109,21 @@ function readAsked(own: readonly Pair[], isStream: boolean, { headers }: HttpReq
   const wait = readWhole(given, { name: "wait", least: 0, fallback: 0, faults });
   if (wait > maxWaitSeconds) faults.add(inQuery("wait"), "wait", `must be at most ${maxWaitSeconds} seconds`);
   faults.throwIfAny();
-  const last = headers["last-event-id"];
-  const since = (typeof last === "string" && last !== "" ? last : undefined) ?? given.get("lastEventId");
   return {
-    since: since || (given.get("since") ?? (isStream ? "now" : "start")),
+    ...readSince(given, { header: headers["last-event-id"], fallback: isStream ? "now" : "start" }),
     limit: Math.min(limit, maxLimit),
     waitMs: wait * 1_000,
   };
+}
+
+function readSince(
+  given: ReadonlyMap<string, string>,
+  { header, fallback }: { header: unknown; fallback: string },
+): Pick<FeedAsked, "since" | "sinceIn"> {
+  if (typeof header === "string" && header !== "")
+    return { since: header, sinceIn: { in: "header", name: "Last-Event-ID" } };
+  const name = given.get("lastEventId") ? "lastEventId" : "since";
+  return { since: given.get(name) ?? fallback, sinceIn: { in: "query", name } };
 }
 
 function readWhole(
@@ -152,6 +163,7 @@ function collectionsOf(
     return { collections, isOpen: true };
   }
   const names = [...new Set(list.split(",").map((name) => name.trim()))];
+  if (list.trim() === "") refuse("must name at least one collection");
   if (names.length > maxCollections) refuse(`must name at most ${maxCollections} collections`);
   const collections = names.flatMap((name) => {
     const collection = findCollection(service, name);
@@ -177,11 +189,16 @@ function refuseFilters(pairs: readonly string[]): void {
 /** The parameters of lists that a feed does not have. */
 const ofLists: Readonly<Record<string, string>> = {
   q: "a feed cannot search. Use a filter",
+  embed: "events contain only the resource itself",
   sort: "events have the order of the changes",
   _sort: "events have the order of the changes",
   _order: "events have the order of the changes",
   count: "a feed has no total",
   envelope: "a page of a feed is always an array",
+  aggregate: "a feed cannot count or group. Use the list",
+  group: "a feed cannot count or group. Use the list",
+  distinct: "a feed cannot count or group. Use the list",
+  at: 'a feed has positions instead of times. Use "since" with a position, "now" or "start"',
   cursor: 'use "since"',
   offset: 'use "since"',
   range: 'use "since"',
@@ -201,25 +218,25 @@ function viewOf(service: Service, declared: Collection, caller: Caller, rest: re
     if (why !== undefined) faults.add(inQuery(name), "unknownParameter", `cannot be used here: ${why}`);
   }
   faults.throwIfAny();
-  const { filter, fields } = parseList(rest.join("&"), collection, maxLimit);
+  const asked = parseList(rest.join("&"), collection, maxLimit, {
+    viewOf: viewsOf(service, caller),
+    refusesRelations: true,
+  });
+  const filter = asked.filter && ownFilter(asked.filter);
   if (filter !== undefined && namesIds(filter)) {
-    faults.add(inQuery("id"), "filter", "cannot be used here: a feed has no filter by id");
+    faults.add(
+      inQuery("id"),
+      "filter",
+      'cannot be used here: a feed has no filter by id. Compare the "subject" of each event',
+    );
     faults.throwIfAny();
   }
   const source = `${service.settings.prefix}/${collection.name}`;
   const { listed } = guardOf(service, collection, caller);
-  return { collection, source, listed, filter, fields };
+  return { collection, source, listed, filter, fields: asked.fields };
 }
 
 /** Whether a filter has a condition on ids. */
-export function namesIds(filter: Filter): boolean {
-  switch (filter.kind) {
-    case "and":
-    case "or":
-      return filter.filters.some(namesIds);
-    case "not":
-      return namesIds(filter.filter);
-    default:
-      return isIdPath(filter.path);
-  }
+export function namesIds(filter: RequestedFilter): boolean {
+  return leavesOf(filter).some((leaf) => leaf.kind !== "requestedRelated" && isIdPath(leaf.path));
 }

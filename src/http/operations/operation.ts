@@ -1,15 +1,40 @@
 /** The kinds of operations. An operation is a parsed request: its method, URL and headers, but not its body. */
 import type { View } from "../../changes/event.ts";
 import type { Collection } from "../../collection/collection.ts";
+import type { Path } from "../../collection/paths.ts";
+import type { Embed } from "../../query/embed.ts";
+import type { FiguresRequest } from "../../query/figures-request.ts";
+import type { Filter } from "../../query/filter.ts";
 import type { ListRequest } from "../../query/list-request.ts";
 import type { Key } from "../../store/stored.ts";
 import type { Caller } from "../caller/admit.ts";
 import type { Guard } from "../caller/permission.ts";
 import type { FeedType, ListType } from "../protocol/accept.ts";
 import type { PatchFormat } from "../protocol/content-types.ts";
-import type { WebhookAction } from "../route.ts";
+import type { KeyAction, WebhookAction } from "../route-kinds.ts";
 import type { FeedAsked } from "./feed-parameters.ts";
 import type { ChangesAsked, PointInTime } from "./history-parameters.ts";
+import type { ImportAsked } from "./import-parameters.ts";
+import type { PageAsked } from "./page-parameters.ts";
+
+/** The resource in a nested path, such as `users/7` in `users/7/articles`. */
+export interface Parent {
+  /** Its collection, as the caller sees it. */
+  collection: Collection;
+  id: string;
+  /** What the caller can do in its collection. */
+  guard: Guard;
+  /** The reference to it, in the resources below it. */
+  path: Path;
+  /** Whether the reference contains a list of ids. */
+  isList: boolean;
+  /** Its id, with the type that it has in the reference. */
+  value: string | number;
+  /** The filter for the resources below it. */
+  filter: Filter;
+  /** The path of the collection below it, and the filter as a query parameter. */
+  plain: { path: string; parameter: string };
+}
 
 /** A collection as the caller sees it, and what the caller can do there. */
 interface InCollection {
@@ -17,6 +42,8 @@ interface InCollection {
   /** The path of the collection. */
   path: string;
   guard: Guard;
+  /** Set if the path is nested. */
+  parent?: Parent | undefined;
 }
 
 /** One resource of a collection. */
@@ -32,8 +59,9 @@ export function keyOf({ collection, id }: Pick<OfResource, "collection" | "id">)
 /** A list that a GET or QUERY asks for. */
 export interface Listing {
   collection: Collection;
-  /** The path of the collection. */
+  /** The path of the collection, or the nested path. */
   path: string;
+  parent?: Parent | undefined;
   asked: ListRequest;
   /** The query string with which GET returns the same list; `undefined` if its URL would be too long. */
   query: string | undefined;
@@ -41,6 +69,11 @@ export interface Listing {
   type: ListType;
   /** A hash of the body of a QUERY, which differs between the lists at one URL; `undefined` for GET. */
   contentHash: string | undefined;
+}
+
+/** The figures of a list that a GET or QUERY asks for. */
+export interface FiguresListing extends Omit<Listing, "asked"> {
+  asked: FiguresRequest;
 }
 
 /** The Idempotency-Key of a write. The store keeps the response of the write with it. */
@@ -74,7 +107,7 @@ export interface Subscription {
   /** The media type of the response. */
   type: FeedType;
   caller: Caller;
-  /** Reads the same request for the caller as they are now: their rights can change while a stream is open. */
+  /** Reads the same request with the current rights of the caller: they can change while a stream is open. */
   renew: (caller: Caller) => Subscription;
 }
 
@@ -85,23 +118,42 @@ export type Operation =
   /** The page that a browser gets at the root. */
   | { kind: "front page"; caller: Caller }
   | { kind: "collections"; caller: Caller }
+  | { kind: "collectionDetails"; asked: PageAsked; caller: Caller }
+  | { kind: "accessCheck"; caller: Caller }
+  | { kind: "configuration" | "firstKey" }
+  | { kind: "keys"; asked: PageAsked }
+  | { kind: "createKey" }
+  | { kind: "key"; prefix: string }
+  | { kind: "keyAction"; action: KeyAction; prefix: string }
   | { kind: "options"; allow: string | undefined; accept: Record<string, string> }
   | { kind: "document"; name: string }
+  | { kind: "metrics" }
   | ({ kind: "batch" } & Writes)
-  | ({ kind: "list"; guard: Guard } & Listing)
-  /** A list whose parameters are in the body. */
-  | ({ kind: "query" } & InCollection)
+  /** Returns collections to their state at an earlier time. */
+  | ({ kind: "rewind" } & Writes)
+  | ({ kind: "list"; guard: Guard; caller: Caller } & Listing)
+  | ({ kind: "figures"; guard: Guard; caller: Caller } & FiguresListing)
+  /** A list, or the figures of a list, whose parameters are in the body. */
+  | ({ kind: "query"; caller: Caller } & InCollection)
   | ({ kind: "create" } & InCollection & Writes)
   /** `fields` are the attributes that the response has; `undefined`: all. */
-  | ({ kind: "read"; fields: readonly string[] | undefined } & OfResource)
+  | ({
+      kind: "read";
+      fields: readonly string[] | undefined;
+      embeds: readonly Embed[];
+      caller: Caller;
+    } & OfResource)
   /** Reads an earlier state of a resource. */
-  | ({ kind: "past"; pointInTime: PointInTime; fields: readonly string[] | undefined } & OfResource)
+  | ({ kind: "earlierState"; pointInTime: PointInTime; fields: readonly string[] | undefined } & OfResource)
   | ({ kind: "changes"; asked: ChangesAsked } & OfResource)
+  | { kind: "import"; collection: Collection; asked: ImportAsked; caller: Caller }
   | ({ kind: "events" } & Subscription)
   | { kind: "webhookStatus"; id: string }
   /** `limit` is the most deliveries in the response. */
   | { kind: "webhookDeliveries"; id: string; limit: number }
   | { kind: "webhookAction"; action: WebhookAction; id: string; event: string }
+  /** Changes the resources that match a filter. */
+  | ({ kind: "bulk" } & InCollection & Writes)
   | ({ kind: "restore" } & OfResource & Writes)
   | ({ kind: "replace" } & OfResource & Writes)
   | ({ kind: "delete" } & OfResource & Writes)

@@ -1,10 +1,13 @@
 /** Parses a request: from its route, method, headers and query string to an operation. It does not read the content. */
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
+import { asksForFigures, parseFigures } from "../../query/figures-request.ts";
 import { requireNoParameters } from "../../query/parameters.ts";
-import { parseFields, parseList } from "../../query/query-string.ts";
+import { parseList, parseResourceRequest } from "../../query/query-string.ts";
+import type { ViewOf } from "../../query/relations.ts";
+import { inQuery, Violations } from "../../query/violations.ts";
 import type { Caller } from "../caller/admit.ts";
-import { administers, type Guard, guardOf, requireAllowed, viewFor } from "../caller/permission.ts";
+import { administers, type Guard, guardOf, requireAllowed, viewFor, viewsOf } from "../caller/permission.ts";
 import {
   listTypeFor,
   namesHtml,
@@ -13,14 +16,25 @@ import {
   requireListAcceptable,
 } from "../protocol/accept.ts";
 import { contentTooLarge } from "../protocol/content.ts";
-import { isMethodWithContent, patchFormat, requireContentType, typesOf } from "../protocol/content-types.ts";
+import {
+  importTypeNames,
+  isMethodWithContent,
+  patchFormat,
+  requireContentType,
+  requireImportType,
+  typesOf,
+} from "../protocol/content-types.ts";
 import type { HttpRequest } from "../protocol/message.ts";
-import { isAdministrative, methodsOf, type Route, requireMethod } from "../route.ts";
+import { metricsPath } from "../route.ts";
+import { isAdministrative, methodsOf, type Route, requireMethod } from "../route-kinds.ts";
 import type { Service } from "../service.ts";
 import { parseSubscription } from "./feed-parameters.ts";
 import { parseChanges, splitPointInTime } from "./history-parameters.ts";
-import type { Operation } from "./operation.ts";
-import { parseLimit, requireNoContent } from "./webhook-parameters.ts";
+import { parseImport } from "./import-parameters.ts";
+import { canUseRelation, parentOf } from "./nested.ts";
+import { requireNoContent } from "./no-content.ts";
+import type { Operation, Parent } from "./operation.ts";
+import { parsePage } from "./page-parameters.ts";
 
 /**
  * Checks that the caller can do this at all (401, 403), then reads the headers in the order of their errors: Expect (417),
@@ -35,28 +49,58 @@ export function parseOperation(
   const { method } = request;
   if (route.kind === "nothing") return nothingOf(service, route, caller, request);
   if (route.kind === "service") return { kind: "options", allow: undefined, accept: {} };
-  if (isAdministrative(route)) {
+  if (route.kind === "nested") {
+    // A relation by a hidden attribute does not exist for the caller. A preflight has no caller.
+    if (method !== "OPTIONS" && !canUseRelation(service, route, caller)) return { kind: "nothing" };
+    requireMethod(route, request);
+  } else if (isAdministrative(route)) {
     // An administrative path does not exist for other callers. A preflight has no caller.
-    if (method !== "OPTIONS" && !administers(service, caller)) return { kind: "nothing", path: undefined };
+    const isMetrics = route.kind === "metrics";
+    if ((method !== "OPTIONS" || isMetrics) && !administers(service, caller))
+      return { kind: "nothing", path: isMetrics ? metricsPath : undefined };
     requireMethod(route, request);
   }
   if (method === "OPTIONS") return optionsOf(route.kind);
   requireAllowed(service, route, caller, method);
   requireKnownExpectation(request);
-  if (isMethodWithContent(method)) requireContentType(request, method);
-  requireContentLength(request, service.settings.limits.bodyBytes);
+  const { bodyBytes, importBytes } = service.settings.limits;
+  if (route.kind === "import") requireImportType(request);
+  else if (isMethodWithContent(method)) requireContentType(request, method);
+  requireContentLength(request, route.kind === "import" ? importBytes : bodyBytes);
   requireAcceptable(service, route, request);
   if (route.kind === "events" || route.kind === "feed")
     return { kind: "events", ...parseSubscription(service, route, caller, request) };
+  if (route.kind === "import") {
+    const { collection, query } = route;
+    return { kind: "import", collection, asked: parseImport(query, request), caller };
+  }
   if ("collection" in route) return operationIn(service, route, caller, request);
   if (route.kind === "webhookDeliveries")
-    return { kind: route.kind, id: route.id, limit: parseLimit(route.query) };
+    return { kind: route.kind, id: route.id, limit: parsePage(route.query, ofDeliveries).limit };
+  if (route.kind === "collectionDetails")
+    return { kind: route.kind, asked: parsePage(route.query, ofCollections), caller };
+  if (route.kind === "keys" && isRead(request))
+    return { kind: "keys", asked: parsePage(route.query, ofKeys) };
   requireNoParameters(route.query);
   switch (route.kind) {
     case "document":
       return { kind: "document", name: route.name };
+    case "metrics":
+      return { kind: "metrics" };
     case "batch":
-      return { kind: "batch", caller };
+    case "rewind":
+    case "accessCheck":
+      return { kind: route.kind, caller };
+    case "configuration":
+    case "firstKey":
+      return { kind: route.kind };
+    case "keys":
+      return { kind: "createKey" };
+    case "key":
+      return { kind: "key", prefix: route.prefix };
+    case "keyAction":
+      if (route.action === "revoke") requireNoContent(request);
+      return { kind: "keyAction", action: route.action, prefix: route.prefix };
     case "webhookStatus":
       return { kind: route.kind, id: route.id };
     case "webhookAction":
@@ -67,11 +111,16 @@ export function parseOperation(
   }
 }
 
+const ofDeliveries = { usual: 100, most: 1_000, hasAfter: false };
+const ofKeys = { usual: 100, most: 1_000, hasAfter: true };
+const ofCollections = { usual: 100, most: 500, hasAfter: true };
+
 function requireAcceptable(service: Service, route: Route, request: HttpRequest): void {
   const { method } = request;
-  if (method === "DELETE" || route.kind === "document") return;
+  if (method === "DELETE" || route.kind === "document" || route.kind === "metrics") return;
   if (route.kind === "events" || route.kind === "feed") return; // a feed has formats of its own
-  if (route.kind === "collection" && method !== "POST") requireListAcceptable(request);
+  if ((route.kind === "collection" || route.kind === "nested") && method !== "POST")
+    requireListAcceptable(request);
   else if (route.kind !== "collections" || !isRootPage(service, request)) requireJsonAcceptable(request);
 }
 
@@ -110,22 +159,35 @@ interface Context {
   request: HttpRequest;
   /** The largest page of a list. */
   maxLimit: number;
+  /** Set if the path is nested. */
+  parent?: Parent;
+  /** The declared collections as the caller sees them. */
+  viewOf: ViewOf;
 }
 
 type RouteIn<Kind extends Route["kind"]> = Extract<Route, { kind: Kind }>;
 
 function operationIn(
   service: Service,
-  route: Exclude<Extract<Route, { collection: Collection }>, { kind: "events" }>,
+  route: Exclude<Extract<Route, { collection: Collection }>, { kind: "events" | "import" }>,
   caller: Caller,
   request: HttpRequest,
 ): Operation {
   const collection = viewFor(service, route.collection, caller);
   const guard = guardOf(service, collection, caller);
-  const context = { collection, guard, caller, request, maxLimit: service.settings.limits.page };
+  const context = {
+    collection,
+    guard,
+    caller,
+    request,
+    maxLimit: service.settings.limits.page,
+    viewOf: viewsOf(service, caller),
+  };
   switch (route.kind) {
     case "collection":
       return onCollection(route, context);
+    case "nested":
+      return onCollection(route, { ...context, parent: parentOf(service, route, caller) });
     case "resource":
       return isRead(request) ? readOf(route, context) : changeOf(route, context);
     case "changes": {
@@ -133,31 +195,51 @@ function operationIn(
       const asked = parseChanges(query, { collection: collection.name, id }, context.maxLimit);
       return { kind: "changes", collection, path, guard, id, asked };
     }
+    case "bulk":
+      requireNoParameters(route.query);
+      return { kind: "bulk", collection, path: route.path, guard, caller };
     case "restore":
       requireNoParameters(route.query);
       return { kind: "restore", collection, path: route.path, guard, id: route.id, caller };
   }
 }
 
-function onCollection(
-  { path, query }: RouteIn<"collection">,
-  { collection, guard, caller, request, maxLimit }: Context,
-): Operation {
+function onCollection(route: RouteIn<"collection" | "nested">, context: Context): Operation {
+  const { query } = route;
+  const { collection, guard, caller, request, maxLimit, parent, viewOf } = context;
+  const path = route.kind === "nested" ? route.nestedPath : route.path;
+  const common = { collection, path, guard, caller, parent };
+  if (isRead(request) && asksForFigures(query)) {
+    const asked = parseFigures(query, collection, maxLimit, { within: parent?.filter, viewOf });
+    const type = listTypeFor(request, { envelope: false });
+    return { kind: "figures", ...common, asked, query, type, contentHash: undefined };
+  }
   if (isRead(request)) {
-    const asked = parseList(query, collection, maxLimit);
+    const asked = parseList(query, collection, maxLimit, { within: parent?.filter, viewOf });
     const type = listTypeFor(request, asked);
-    return { kind: "list", collection, path, guard, asked, query, type, contentHash: undefined };
+    return { kind: "list", ...common, asked, query, type, contentHash: undefined };
   }
   requireNoParameters(query);
-  return { kind: request.method === "QUERY" ? "query" : "create", collection, path, guard, caller };
+  if (request.method === "QUERY") return { kind: "query", ...common };
+  return { kind: "create", ...common, path: route.path };
 }
 
-function readOf({ path, id, query }: RouteIn<"resource">, { collection, guard }: Context): Operation {
-  if (query === "") return { kind: "read", collection, path, guard, id, fields: undefined };
+function readOf(
+  { path, id, query }: RouteIn<"resource">,
+  { collection, guard, caller, viewOf }: Context,
+): Operation {
+  const common = { collection, path, guard, id, caller };
+  if (query === "") return { kind: "read", ...common, fields: undefined, embeds: [] };
   const { pointInTime, rest } = splitPointInTime(query);
-  const fields = parseFields(rest, collection);
-  if (pointInTime === undefined) return { kind: "read", collection, path, guard, id, fields };
-  return { kind: "past", collection, path, guard, id, pointInTime, fields };
+  const { fields, embeds } = parseResourceRequest(rest, collection, { viewOf });
+  if (pointInTime === undefined) return { kind: "read", ...common, fields, embeds };
+  if (embeds.length > 0) {
+    const violations = new Violations();
+    const other = "version" in pointInTime ? "version" : "at";
+    violations.add(inQuery("embed"), "embed", `cannot be used together with "${other}"`);
+    violations.throwIfAny();
+  }
+  return { kind: "earlierState", ...common, pointInTime, fields };
 }
 
 function changeOf(
@@ -173,14 +255,26 @@ function changeOf(
 function optionsOf(kind: keyof typeof methodsOf): Operation {
   const accept = {
     collections: {},
+    collectionDetails: {},
+    configuration: {},
+    keys: { "accept-post": typesOf("POST") },
+    key: {},
+    firstKey: { "accept-post": typesOf("POST") },
+    keyAction: { "accept-post": typesOf("POST") },
+    accessCheck: { "accept-post": typesOf("POST") },
     collection: { "accept-post": typesOf("POST"), "accept-query": typesOf("QUERY") },
+    nested: { "accept-post": typesOf("POST"), "accept-query": typesOf("QUERY") },
     resource: { "accept-patch": typesOf("PATCH") },
     changes: {},
+    bulk: { "accept-post": typesOf("POST") },
     restore: { "accept-post": typesOf("POST") },
+    import: { "accept-post": importTypeNames },
     events: {},
     feed: {},
     document: {},
+    metrics: {},
     batch: { "accept-post": typesOf("POST") },
+    rewind: { "accept-post": typesOf("POST") },
     webhookStatus: {},
     webhookDeliveries: {},
     webhookAction: {},

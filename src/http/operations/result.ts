@@ -4,15 +4,19 @@ import type { Page } from "../../store/page.ts";
 import type { Stored } from "../../store/stored.ts";
 import type { Guard } from "../caller/permission.ts";
 import type { Validators } from "../protocol/conditional.ts";
-import type { HttpResponse, LiveBody, StreamedBody } from "../protocol/message.ts";
-import type { Listing, OperationOf, Subscription } from "./operation.ts";
+import type { Coding, HttpResponse, LiveBody, StreamedBody } from "../protocol/message.ts";
+import type { FiguresListing, Listing, OperationOf, Subscription } from "./operation.ts";
 
-/** A small response outside the collections: a page, a description, or the state of the service. */
+/** A response outside the collections: a page or one of its files, a description, or the state of the service. */
 export interface Document {
   status: number;
   /** Its Content-Type. */
   type: string;
-  body: string;
+  body: string | Buffer;
+  /** The entity tag of a file, without a coding. @default none */
+  etag?: string;
+  /** The coding that the body already has. @default none */
+  coding?: Coding | undefined;
   /** Headers in addition to those of every document, or instead of them. */
   headers?: Readonly<Record<string, string>>;
 }
@@ -21,7 +25,7 @@ export interface Document {
 export type ListResult =
   /** `location` is the URL where GET returns the list that a QUERY asked for. */
   | { kind: "unmodified"; validators: Validators; location: string | undefined }
-  /** `texts` are the resources of the page as they are sent. `content` is the body of a response that is not JSON. */
+  /** `texts` are the resources of the page as they are sent, or one text with all of them. `content` is the body of a response that is not JSON. */
   | {
       kind: "page";
       page: Page;
@@ -32,6 +36,16 @@ export type ListResult =
       /** The URL of the events that follow the page. */
       monitor: string | undefined;
     };
+
+/** The figures of a list. `texts` are the groups as they are sent. */
+export interface FiguresResult {
+  kind: "figures";
+  listing: FiguresListing;
+  texts: readonly string[];
+  /** Whether there are more groups after these. */
+  more: boolean;
+  validators: Validators;
+}
 
 /** A change as the caller sees it: `principal` may be left out, and `group` is a name that hides the number. */
 export type ShownChange = Omit<ResourceChange, "principal" | "group"> & {
@@ -53,6 +67,7 @@ export type Result =
   | { kind: "options"; operation: OperationOf<"options"> }
   | { kind: "document"; document: Document }
   | ListResult
+  | FiguresResult
   | ChangesResult
   /** `next` is the position after the events. */
   | { kind: "events"; subscription: Subscription; events: readonly string[]; next: string }

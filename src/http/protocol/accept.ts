@@ -1,6 +1,7 @@
 /** Decides the format of a response by Accept. It knows media types only, and does not make content. */
 import { Problem } from "../../errors.ts";
 import type { ListRequest } from "../../query/list-request.ts";
+import { inBody, inQuery, Violations } from "../../query/violations.ts";
 import { acceptsJson, namesType, preferredType } from "./media-types.ts";
 import { type HttpRequest, jsonType } from "./message.ts";
 
@@ -42,9 +43,24 @@ export function requireListAcceptable({ headers }: HttpRequest): void {
   requireType(headers.accept, listTypes);
 }
 
-/** The format that the client prefers. An envelope is always JSON. Throws NOT_ACCEPTABLE if Accept excludes all formats. */
-export function listTypeFor({ headers }: HttpRequest, { envelope }: ListRequest): ListType {
-  return requireType(headers.accept, envelope ? jsonOnly : listTypes);
+/**
+ * The format that the client prefers. An envelope is always JSON. Throws NOT_ACCEPTABLE if Accept excludes all formats, and
+ * INVALID_PARAMETER if a table would contain other resources.
+ */
+export function listTypeFor(
+  { headers, method }: HttpRequest,
+  { envelope, embeds = [] }: Pick<ListRequest, "envelope"> & Partial<Pick<ListRequest, "embeds">>,
+): ListType {
+  const type = requireType(headers.accept, envelope ? jsonOnly : listTypes);
+  if (type !== "text/csv" || embeds.length === 0) return type;
+  const violations = new Violations();
+  const location = method === "QUERY" ? inBody("embed") : inQuery("embed");
+  violations.add(
+    location,
+    "embed",
+    "cannot be used with CSV, whose lines are single resources. Accept application/json",
+  );
+  throw violations.problem();
 }
 
 /** The Content-Type of a list. */

@@ -5,7 +5,7 @@ import { acceptedCodings, tagForms, withoutWeakness } from "./codings.ts";
 
 /** The current state, as preconditions are compared with it. */
 export interface Validators {
-  /** The entity tag as it is sent, quotes (and `W/`) included. */
+  /** The entity tag with its quotes and `W/`. */
   etag: string;
   /** The version of a resource. The tags of all its views start with it. `undefined` for a list. */
   version?: number;
@@ -27,7 +27,7 @@ export function atVersion(validators: Validators, version: number): Validators {
 }
 
 /** The result of a request's preconditions: continue, 304, or 412. */
-export type Verdict = "proceed" | "unmodified" | "failed";
+export type PreconditionResult = "proceed" | "unmodified" | "failed";
 
 /**
  * Evaluates If-Match, If-Unmodified-Since, If-None-Match and If-Modified-Since in the order of RFC 9110 §13.2.2. The target
@@ -38,7 +38,7 @@ export function judge(
   headers: IncomingHttpHeaders,
   current: Validators,
   readAt: number | undefined,
-): Verdict {
+): PreconditionResult {
   const ifMatch = headers["if-match"];
   if (ifMatch !== undefined) {
     if (!matches(ifMatch, current, isSameState)) return "failed";

@@ -5,7 +5,10 @@ import { parseMediaType } from "./media-types.ts";
 import type { HttpRequest } from "./message.ts";
 
 /** The format of a patch. */
-export type PatchFormat = "merge-patch" | "json-patch";
+export type PatchFormat = "merge-patch" | "json-patch" | "update";
+
+/** The media type of update operators. */
+export const updateType = "application/vnd.holdfast.update+json";
 
 /** The media types, and the headers that state them in a 415. */
 const contentTypes = {
@@ -16,11 +19,28 @@ const contentTypes = {
     types: {
       "application/merge-patch+json": "merge-patch",
       "application/json-patch+json": "json-patch",
+      [updateType]: "update",
       "application/json": "merge-patch",
     },
   },
   QUERY: { headers: ["accept-query", "accept"], types: { "application/json": "json" } },
 } as const;
+
+/** The form of the content of an import. */
+export type ImportForm = "array" | "lines" | "csv";
+
+/** NDJSON has no registered media type, and these names are in use. */
+const importTypes: Readonly<Record<string, ImportForm>> = {
+  "application/json": "array",
+  "application/x-ndjson": "lines",
+  "application/ndjson": "lines",
+  "application/jsonl": "lines",
+  "application/x-jsonlines": "lines",
+  "text/csv": "csv",
+};
+
+/** The media types that an import accepts, as the value of a header. It leaves out the other names of NDJSON. */
+export const importTypeNames = "application/json, application/x-ndjson, text/csv";
 
 const withCurl = "With curl, use --json instead of -d or -F, or add -H 'Content-Type: application/json'";
 
@@ -51,19 +71,57 @@ export function typesOf(method: MethodWithContent): string {
 export function requireContentType(request: HttpRequest, method: MethodWithContent): void {
   const given = request.headers["content-type"];
   if (method === "QUERY" && given === undefined) throw queryWithoutType();
+  requireType(request, {
+    accepts: contentTypes[method].types,
+    refuse: () => unsupportedType(method, given),
+  });
+}
+
+/** As `requireContentType`, for the path of imports. */
+export function requireImportType(request: HttpRequest): void {
+  requireType(request, {
+    accepts: importTypes,
+    refuse: () =>
+      new Problem(
+        "UNSUPPORTED_MEDIA_TYPE",
+        `${whatIsWrong(request.headers["content-type"])}. An import accepts ${importTypeNames} in UTF-8. With curl, use -H 'Content-Type: application/x-ndjson' --data-binary @file.`,
+        { headers: { accept: importTypeNames } },
+      ),
+  });
+  if (importForm(request) !== "csv" || !withoutHeader.test(request.headers["content-type"] ?? "")) return;
+  throw new Problem(
+    "UNSUPPORTED_MEDIA_TYPE",
+    `${whatIsWrong(request.headers["content-type"])}. The first row of CSV must name the attributes. Add this row, and leave out "header=absent".`,
+    { headers: { accept: importTypeNames } },
+  );
+}
+
+/** The parameter of `text/csv` for a first row that is data (RFC 4180 section 3). */
+const withoutHeader = /;[ \t]*header="?absent"?[ \t]*(?:;|$)/i;
+
+/** The form of the content of an import, after `requireImportType`; `undefined` without a Content-Type. */
+export function importForm({ headers }: HttpRequest): ImportForm | undefined {
+  return importTypes[parseMediaType(headers["content-type"] ?? "")?.type ?? ""];
+}
+
+function requireType(
+  request: HttpRequest,
+  { accepts, refuse }: { accepts: object; refuse: () => Problem },
+): void {
   if (!hasContent(request)) return; // BODY_REQUIRED comes later
+  const given = request.headers["content-type"];
   const coding = request.headers["content-encoding"];
   if (coding !== undefined && coding.toLowerCase() !== "identity") throw unsupportedCoding(coding);
   const mediaType = given === undefined ? undefined : parseMediaType(given);
-  const isKnown = mediaType !== undefined && Object.hasOwn(contentTypes[method].types, mediaType.type);
+  const isKnown = mediaType !== undefined && Object.hasOwn(accepts, mediaType.type);
   if (isKnown && (mediaType.charset === undefined || mediaType.charset === "utf-8")) return;
-  throw unsupportedType(method, given);
+  throw refuse();
 }
 
 /** The format of a patch. `requireContentType` has refused all other types, except for empty content. */
 export function patchFormat({ headers }: HttpRequest): PatchFormat {
-  const type = parseMediaType(headers["content-type"] ?? "")?.type;
-  return type === "application/json-patch+json" ? "json-patch" : "merge-patch";
+  const formats: Readonly<Record<string, PatchFormat>> = contentTypes.PATCH.types;
+  return formats[parseMediaType(headers["content-type"] ?? "")?.type ?? ""] ?? "merge-patch";
 }
 
 function unsupportedCoding(coding: string): Problem {
@@ -74,12 +132,14 @@ function unsupportedCoding(coding: string): Problem {
   );
 }
 
+function whatIsWrong(given: string | undefined): string {
+  return given === undefined ? "The request has no Content-Type" : `Content-Type "${given}" is not supported`;
+}
+
 function unsupportedType(method: MethodWithContent, given: string | undefined): Problem {
   const types = typesOf(method);
-  const isWhat =
-    given === undefined ? "The request has no Content-Type" : `Content-Type "${given}" is not supported`;
   const advice = adviceByType[given?.split(";")[0]?.trim().toLowerCase() ?? ""];
-  const detail = `${isWhat}. ${method} accepts ${types} in UTF-8.${advice === undefined ? "" : ` ${advice}`}`;
+  const detail = `${whatIsWrong(given)}. ${method} accepts ${types} in UTF-8.${advice === undefined ? "" : ` ${advice}`}`;
   return new Problem("UNSUPPORTED_MEDIA_TYPE", detail, {
     headers: Object.fromEntries(contentTypes[method].headers.map((name) => [name, types])),
   });

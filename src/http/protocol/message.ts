@@ -31,10 +31,18 @@ export interface Content {
   /** How much of the budget it uses until the response is sent, in bytes. */
   readonly heldBytes: number;
   /**
-   * All its bytes, the same on every call. Throws CONTENT_TOO_LARGE, UNAVAILABLE if the service has no memory for it, and
-   * INVALID_REQUEST if the connection closes before its end.
+   * All its bytes, the same on every call. A large body waits for its turn. Throws CONTENT_TOO_LARGE, UNAVAILABLE if the
+   * service has no memory for it or too many others wait, and INVALID_REQUEST if the connection closes before its end.
    */
   receive(maxBytes: number): Promise<Buffer>;
+  /** Gives back its memory and its turn. */
+  release(): void;
+  /**
+   * Its bytes as they arrive, once, instead of `receive`. They use nothing of the budget. Throws CONTENT_TOO_LARGE, and
+   * INVALID_REQUEST if the connection closes before their end. A reader that stops early waits until the rest has arrived, so
+   * that the client can read the response.
+   */
+  chunks(maxBytes: number): AsyncIterable<Buffer>;
 }
 
 /** A response. Without content, `body` is `undefined`, and `headers` contains the length if HTTP requires one. */
@@ -43,6 +51,8 @@ export interface HttpResponse {
   /** Names in lower case. */
   headers: Record<string, string>;
   body: string | Buffer | StreamedBody | LiveBody | undefined;
+  /** The template of the route, if requests are metered or traced and the path is known. */
+  template?: string;
 }
 
 /** A content coding that the body of a response can have. */
@@ -93,7 +103,7 @@ export function textOf({ body }: HttpResponse): string | undefined {
 /** HEAD has the headers of GET, also the length (RFC 9110 §8.6), and no body. */
 export function withBody(
   request: HttpRequest,
-  body: string,
+  body: string | Buffer,
   { status, headers }: { status: number; headers: Record<string, string> },
 ): HttpResponse {
   headers["content-length"] = String(Buffer.byteLength(body));

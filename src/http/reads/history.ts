@@ -1,4 +1,4 @@
-/** Reads the past of resources: earlier versions, and the list of changes with its response. */
+/** Reads the history of resources: earlier states, and the list of changes with its response. */
 import { formatCursor } from "../../query/cursor.ts";
 import type { ResourceChange } from "../../store/change-log.ts";
 import type { Key, Stored } from "../../store/stored.ts";
@@ -11,9 +11,9 @@ import type { Service } from "../service.ts";
 import { foundResult } from "./read.ts";
 
 /** Reads an earlier state of a resource. It is not found if the resource did not exist then, or if the store does not keep it. */
-export async function readPast(
+export async function readEarlierState(
   service: Service,
-  operation: OperationOf<"past">,
+  operation: OperationOf<"earlierState">,
   request: HttpRequest,
 ): Promise<Result> {
   const { pointInTime, guard } = operation;
@@ -24,7 +24,7 @@ export async function readPast(
       ? await store.version(key, pointInTime.version)
       : await store.versionAt(key, pointInTime.at);
   if (stored === undefined) return notFound;
-  // A caller who can no longer see the resource cannot see its past either.
+  // A caller who can no longer see the resource cannot see its history either.
   const state = guard.visible === "everything" ? { last: stored } : await lastState(store, key);
   const isVisible = state !== undefined && guard.sees(state.last.text);
   return isVisible ? foundResult(service, operation, request, stored) : notFound;

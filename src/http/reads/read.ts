@@ -5,6 +5,7 @@ import { keyOf, type OperationOf } from "../operations/operation.ts";
 import { notFound, type Result } from "../operations/result.ts";
 import { isUnmodified } from "../protocol/conditional.ts";
 import type { HttpRequest } from "../protocol/message.ts";
+import { contentValidators, embedInto } from "../related/embed.ts";
 import type { Service } from "../service.ts";
 
 /** Reads the current state. Most requests come here, so it waits only if the resource is large or not in memory. */
@@ -25,6 +26,7 @@ function readNow(
   operation: OperationOf<"read">,
   request: HttpRequest,
 ): Result | Promise<Result> {
+  if (operation.embeds.length > 0) return readEmbedded(service, operation, request);
   const stored = service.store.read(keyOf(operation));
   if (!(stored instanceof Promise)) return foundResult(service, operation, request, stored);
   return stored.then((found) => {
@@ -36,18 +38,39 @@ function readNow(
 /** What the caller gets of a state of the resource. Throws PRECONDITION_FAILED. */
 export function foundResult(
   service: Service,
-  { guard, fields, path }: OperationOf<"read" | "past">,
+  operation: OperationOf<"read" | "earlierState">,
   request: HttpRequest,
   stored: Stored | undefined,
 ): Result {
+  const { guard, path } = operation;
   if (stored === undefined || !guard.sees(stored.text)) return notFound;
   const validators = guard.validators(stored);
   if (isUnmodified(request.headers, validators, service.now()))
     return { kind: "unmodified", validators, location: undefined };
-  // `fields` never names a hidden attribute: parsing has refused that.
-  const shown =
-    fields === undefined
-      ? guard.visiblePart(stored)
-      : { ...stored, text: pickFields(stored.text, new Set(fields)) };
-  return { kind: "found", stored: shown, path, validators };
+  return { kind: "found", stored: visiblePart(operation, stored), path, validators };
+}
+
+/** Reads the resource with related resources. Its entity tag is a hash of all of them. */
+async function readEmbedded(
+  service: Service,
+  operation: OperationOf<"read">,
+  request: HttpRequest,
+): Promise<Result> {
+  const { caller, collection, embeds, guard, path } = operation;
+  const stored = await service.store.read(keyOf(operation));
+  if (stored === undefined || !guard.sees(stored.text)) return notFound;
+  const { text } = visiblePart(operation, stored);
+  const embedding = { collection: collection.name, resources: [stored], shown: [text], embeds };
+  const [content = text] = await embedInto(service, { caller, request }, embedding);
+  const validators = contentValidators([content], []);
+  if (isUnmodified(request.headers, validators, service.now()))
+    return { kind: "unmodified", validators, location: undefined };
+  return { kind: "found", stored: { ...stored, text: content }, path, validators };
+}
+
+/** `fields` never names a hidden attribute: parsing has refused that. */
+function visiblePart({ guard, fields }: OperationOf<"read" | "earlierState">, stored: Stored): Stored {
+  return fields === undefined
+    ? guard.visiblePart(stored)
+    : { ...stored, text: pickFields(stored.text, new Set(fields)) };
 }

@@ -1,7 +1,7 @@
 /** Carries out what administrators ask for below the path of a webhook. */
 import { Problem } from "../../errors.ts";
-import { type Webhook, webhooksName } from "../../webhooks/collection.ts";
 import type { Versioned } from "../../webhooks/records.ts";
+import { type Webhook, webhooksName } from "../../webhooks/webhook.ts";
 import type { Webhooks } from "../../webhooks/webhooks.ts";
 import type { OperationOf } from "../operations/operation.ts";
 import { notFound, type Result } from "../operations/result.ts";

@@ -47,11 +47,19 @@ const defaultBounds: WireBounds = {
   slowestBytesPerSecond: 10_000,
 };
 
+/** Replaces Fastify's own compilers. No route has a schema, and loading them would make the start much slower. */
+const noCompilers = { buildValidator: noCompiler, buildSerializer: noCompiler };
+
+function noCompiler(): never {
+  throw new Error("No route of the service has a schema.");
+}
+
 /** The application that serves a service. It does not listen yet. */
 export function createApp(service: Service, options: AppOptions): FastifyInstance {
   const { limits, trustProxy } = service.settings;
   const bounds = { ...defaultBounds, ...options.bounds };
   const budget = createBudget(bounds.maxHeldBytes, bounds.maxRequests);
+  service.meter?.watch(budget);
   const wire = createWire({ service, logRequests: options.logRequests, budget, bounds });
   const serve = handlerOf(wire, ({ id }) => id);
   const app = fastify({
@@ -62,16 +70,18 @@ export function createApp(service: Service, options: AppOptions): FastifyInstanc
     connectionTimeout: bounds.stalledTimeoutMs,
     forceCloseConnections: "idle",
     return503OnClosing: false, // an accepted request gets its response, even while the service stops
+    schemaController: { compilersFactory: noCompilers },
     routerOptions: { maxParamLength: limits.headerBytes },
     ...(trustProxy.length === 0 ? {} : { trustProxy: [...trustProxy] }),
     ...serverOptions(limits, options.tls),
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, service.meter),
     frameworkErrors: (_error, request, reply) => serve(request, reply),
   });
   for (const event of ["connection", "secureConnection"])
     app.server.on(event, (connection: Connection) => {
       connection[waitingInAll] = wire.waitingInAll;
       wire.largeReads.noteConnection();
+      wire.largeBodies.atWork.noteConnection();
     });
   app.server.maxConnections = bounds.maxConnections;
   serveEverything(app, serve);
@@ -115,7 +125,7 @@ function serveEverything(app: FastifyInstance, serve: Handler): void {
   app.setNotFoundHandler(serve); // OPTIONS *, TRACE, //path, QUERY …
 }
 
-/** While the service stops, it waits at most so long for TLS handshakes in progress. */
+/** While the service stops, it waits at most this long for TLS handshakes in progress, in milliseconds. */
 const maxHandshakeMs = 5_000;
 
 function serverOptions(limits: Limits, tls: KeyPair | undefined) {
@@ -123,7 +133,7 @@ function serverOptions(limits: Limits, tls: KeyPair | undefined) {
     headersTimeout: limits.headersTimeoutMs,
     connectionsCheckingInterval: 1_000, // Node checks its timeouts only this often
     maxHeaderSize: limits.headerBytes, // includes the target
-    requireHostHeader: false, // `route.ts` answers this itself
+    requireHostHeader: false, // `route.ts` refuses such a request
     shouldUpgradeCallback: canHandOver,
   };
   if (tls === undefined) return { http };

@@ -1,29 +1,52 @@
-/** Answers bytes that never became a request. It writes the response to the socket itself, because Node has none for them. */
+/** Responds to bytes that are not a valid request. Node has no response object for them, so this writes to the socket. */
 import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import { Problem } from "../../errors.ts";
 import { problemBody } from "../problem.ts";
 import { jsonType, safetyHeaders } from "../protocol/message.ts";
 import { STATUS_CODES } from "../protocol/node-http.ts";
+import type { RequestMeter } from "../service.ts";
 import { type Connection, inOrder, latestRequest } from "./connections.ts";
+
+/** The requests whose content was refused, with the status that their clients got. */
+const refusals = new WeakMap<IncomingMessage, number>();
+
+/** The status with which the content of a request was refused here; `undefined` if it was not. */
+export function refusalStatusOf(message: IncomingMessage): number | undefined {
+  return refusals.get(message);
+}
+
+/** No method of HTTP. The meter counts it with those that it does not know. */
+const unknownMethod = "";
 
 /**
  * Refuses a message that is malformed, has too large headers, or arrives too slowly, and closes the connection. Complete
  * requests before it get their responses first. If the fault is in the content of the latest request, that request cannot
- * complete, so the response is sent at once.
+ * complete, so the response is sent at once. The meter counts a message that never became a request. A request counts where its
+ * response is sent.
  */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Connection): void {
+export function answerClientError(
+  error: NodeJS.ErrnoException,
+  socket: Connection,
+  meter?: RequestMeter,
+): void {
   // Before the TLS handshake ends, no response is possible.
   const isShakingHands = "secureConnecting" in socket && socket.secureConnecting === true;
   if (error.code === "ECONNRESET" || !socket.writable || isShakingHands) {
     socket.destroy();
     return;
   }
-  if (socket[latestRequest]?.complete === false) {
-    refuse(socket, clientProblem(error.code));
+  const latest = socket[latestRequest];
+  if (latest?.complete === false) {
+    const problem = clientProblem(error.code);
+    refusals.set(latest, problem.status);
+    refuse(socket, problem);
     return;
   }
   inOrder(socket, async () => {
-    refuse(socket, clientProblem(error.code));
+    const problem = clientProblem(error.code);
+    meter?.note({ method: unknownMethod }, problem, 0);
+    refuse(socket, problem);
     return false;
   });
 }
@@ -49,7 +72,10 @@ function clientProblem(code: string | undefined): Problem {
     return new Problem("HEADERS_TOO_LARGE", "The headers are larger than the limit.");
   }
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
-    return new Problem("REQUEST_TIMEOUT", "The request did not arrive completely in time.");
+    return new Problem(
+      "REQUEST_TIMEOUT",
+      "The request did not arrive completely in time. Try again, or send less in one request.",
+    );
   }
   if (code === "HPE_INVALID_METHOD") {
     // Also the first bytes of a client that starts a TLS handshake.

@@ -36,9 +36,14 @@ export function codingOf({ method, headers }: HttpRequest, response: HttpRespons
   const value = headers["accept-encoding"];
   if (value === undefined || (method !== "GET" && method !== "HEAD" && method !== "QUERY")) return undefined;
   const bytes = bytesOf(response);
-  if (bytes === 0) return undefined;
+  if (bytes === 0 || isCompressed(response)) return undefined;
   const { preferred, plain } = acceptedCodings(value);
   return bytes > smallBytes || !plain ? preferred : undefined;
+}
+
+/** Whether the body is compressed already, as a coded file or in its own format. */
+function isCompressed({ headers }: HttpResponse): boolean {
+  return headers["content-encoding"] !== undefined || headers["content-type"] === "font/woff2";
 }
 
 /** The size of the body, also of the one that HEAD leaves out. For a streamed body, an estimate. */

@@ -23,7 +23,7 @@ export interface WaitingInAll {
 /** The count that a connection belongs to. */
 export const waitingInAll = Symbol("waiting in all");
 
-/** Answers one request. Returns whether the connection stays open. */
+/** Handles one request and sends its response. Returns whether the connection stays open. */
 export type Work = () => Promise<boolean>;
 
 /** The latest request of a connection. Its content can still be incomplete. */
@@ -62,7 +62,7 @@ export function isAtWork({ [waitingRequests]: waiting }: Connection): boolean {
 function wait(connection: Connection, waiting: Work[], work: Work): void {
   const inAll = countOf(connection);
   if (waiting.length >= maxWaitingRequests || inAll.count >= maxWaitingInAll) {
-    connection.destroy(); // a client that reads its responses never has so many
+    connection.destroy(); // a client that reads its responses never has that many
     return;
   }
   inAll.count++;

@@ -1,9 +1,9 @@
-/** Sends bodies without an end. */
+/** Sends live bodies, that is, streams of events. They have no end. */
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { LiveBody } from "../protocol/message.ts";
 
-/** When the service stops, a client has so long to take what waits for it, in milliseconds. */
+/** How long a client can still read when the service stops, in milliseconds. */
 const stopGraceMs = 2_000;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * One request on a connection: waits for its turn, is handled with its content unread, and is answered. It checks what
- * all connections can use together. This file does not know Fastify.
+ * Serves each request of a connection in its turn: calls the handler, which reads the content itself, and sends the response.
+ * It refuses requests that exceed the limits for all connections together. This file does not know Fastify.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Problem } from "../../errors.ts";
@@ -16,11 +16,19 @@ import {
 import { LargeReads } from "../limits/large-reads.ts";
 import { createTurns } from "../limits/turns.ts";
 import { problemResponse } from "../problem.ts";
-import { hasContent, IncomingContent, noContent } from "../protocol/content.ts";
+import {
+  type ContentLimits,
+  createLargeBodies,
+  hasContent,
+  IncomingContent,
+  type LargeBodies,
+  noContent,
+} from "../protocol/content.ts";
 import { type Content, type HttpRequest, type HttpResponse, isLive } from "../protocol/message.ts";
 import { addCommonHeaders } from "../respond.ts";
 import { isHealth } from "../route.ts";
-import type { Service } from "../service.ts";
+import type { RequestSpan, Service } from "../service.ts";
+import { refusalStatusOf } from "./client-errors.ts";
 import { Compressions, codingOf, compressed } from "./compression.ts";
 import {
   type Connection,
@@ -31,6 +39,7 @@ import {
   waitingInAll,
 } from "./connections.ts";
 import { continuationOf } from "./expectations.ts";
+import { closeGently } from "./lingering.ts";
 import { sendLive } from "./live.ts";
 import { atFairPace, type StallBounds } from "./stalled.ts";
 import { createStreams, type Streams, sendPieces } from "./streams.ts";
@@ -45,7 +54,7 @@ export interface Incoming {
   client: HttpRequest["client"];
 }
 
-/** Answers one request. Returns at once, and never throws. */
+/** Serves one request. Returns at once, and never throws. */
 export type Serve = (incoming: Incoming) => void;
 
 interface WireOptions {
@@ -57,9 +66,12 @@ interface WireOptions {
 
 /** What all requests of one application share. */
 export interface Wire extends WireOptions {
+  /** Whether each request is logged, counted or traced. */
+  isObserved: boolean;
   compressions: Compressions;
   streams: Streams;
   largeReads: LargeReads;
+  largeBodies: LargeBodies;
   waitingInAll: WaitingInAll;
 }
 
@@ -67,17 +79,19 @@ export interface Wire extends WireOptions {
 export function createWire(options: WireOptions): Wire {
   return {
     ...options,
+    isObserved: options.logRequests || options.service.isObserved === true,
     compressions: new Compressions(options.budget),
     streams: createStreams(options.budget),
     largeReads: new LargeReads(),
+    largeBodies: createLargeBodies(options.service.settings.limits),
     waitingInAll: { count: 0 },
   };
 }
 
 /** Serves requests: those of one connection one after the other, and few writes in each turn of the event loop. */
 export function createServe(wire: Wire): Serve {
-  const { pace } = wire.service;
-  const takeTurn = createTurns(pace.perTurn);
+  const { turnBudget } = wire.service;
+  const takeTurn = createTurns(turnBudget.perTurn);
   return (incoming) => {
     const work = () => answer(wire, incoming);
     const { message } = incoming;
@@ -85,7 +99,7 @@ export function createServe(wire: Wire): Serve {
     connection[latestRequest] = message;
     connection[waitingInAll] ??= wire.waitingInAll;
     if (isRead(message)) {
-      pace.noteRead();
+      turnBudget.noteRead();
       inOrder(connection, () => (takesPlace(wire, message) ? work() : refuse(wire, incoming)));
     } else {
       const inTurn = () => takeTurn().then(work);
@@ -106,32 +120,42 @@ function takesPlace({ budget }: Wire, { url = "" }: IncomingMessage): boolean {
 }
 
 async function refuse(wire: Wire, incoming: Incoming): Promise<boolean> {
-  const start = wire.logRequests ? performance.now() : 0;
+  const start = wire.isObserved ? performance.now() : 0;
   const request = toHttpRequest(incoming, wire);
-  return send(wire, incoming, { request, response: refusalOf(wire, request, tooManyInProgress()), start });
+  const span = wire.service.tracer?.start(request);
+  return send(wire, incoming, {
+    request,
+    response: refusalOf(wire, request, tooManyInProgress()),
+    start,
+    span,
+  });
 }
 
-/** Answers a request that counts as in progress. Returns whether the connection stays open. */
+/** Handles a request that counts as in progress, and sends the response. Returns whether the connection stays open. */
 async function answer(wire: Wire, incoming: Incoming): Promise<boolean> {
-  const start = wire.logRequests ? performance.now() : 0;
-  const { budget } = wire;
+  const start = wire.isObserved ? performance.now() : 0;
+  const { budget, service } = wire;
   const request = toHttpRequest(incoming, wire);
+  const span = service.tracer?.start(request);
   let isReleased = false;
   try {
-    const plain = withinMemory(wire, request, await handle(wire.service, request));
-    const coding = wire.service.settings.compression ? codingOf(request, plain) : undefined;
+    const handled = span === undefined ? handle(service, request) : span.run(() => handle(service, request));
+    const plain = withinMemory(wire, request, await handled);
+    const coding = service.settings.compression ? codingOf(request, plain) : undefined;
     const response = coding === undefined ? plain : await compressed(wire.compressions, plain, coding);
     release(wire, request);
     isReleased = true;
-    const sent = send(wire, incoming, { request, response, start });
+    const sent = send(wire, incoming, { request, response, start, span });
     return sent instanceof Promise ? await sent : sent;
   } finally {
     if (!isReleased) release(wire, request);
     budget.requests--;
+    span?.end();
   }
 }
 
-function toHttpRequest({ message, id, client }: Incoming, { budget, largeReads }: Wire): HttpRequest {
+function toHttpRequest({ message, id, client }: Incoming, wire: Wire): HttpRequest {
+  const { budget, largeReads } = wire;
   return {
     version: message.httpVersion,
     method: message.method ?? "",
@@ -141,20 +165,20 @@ function toHttpRequest({ message, id, client }: Incoming, { budget, largeReads }
     id,
     client,
     socket: message.socket,
-    content: hasContent(message) ? incomingContent(message, budget) : noContent,
+    content: hasContent(message) ? incomingContent(message, wire) : noContent,
     budget,
     largeReads,
   };
 }
 
-function incomingContent(message: IncomingMessage, budget: Budget): Content {
+function incomingContent(message: IncomingMessage, limits: ContentLimits): Content {
   const waiting = message.headers.expect === undefined ? undefined : continuationOf(message);
-  return new IncomingContent(message, budget, waiting && (() => waiting.writeContinue()));
+  return new IncomingContent(message, limits, waiting && (() => waiting.writeContinue()));
 }
 
-/** Gives back the memory of a request. From now on, its response counts. */
-function release({ budget, largeReads }: Wire, request: HttpRequest): void {
-  budget.held -= request.content.heldBytes;
+/** Releases the memory and the turns of a request. From now on, its response counts. */
+function release({ largeReads }: Wire, request: HttpRequest): void {
+  request.content.release();
   largeReads.end(request);
 }
 
@@ -182,24 +206,30 @@ function refusalOf({ service }: Wire, request: HttpRequest, problem: Problem): H
   return refusal;
 }
 
-/** A request with its response. `start` is the time at which the request started, if requests are logged. */
+/** A request with its response. `start` is the time at which the request started, if requests are observed. */
 interface Exchange {
   request: HttpRequest;
   response: HttpResponse;
   start: number;
+  span: RequestSpan | undefined;
 }
 
 /** Sends a response without Fastify, which would add a charset to media types without one. Returns whether the connection stays open. */
 function send(
   wire: Wire,
   { message, response: out }: Incoming,
-  { request, response, start }: Exchange,
+  exchange: Exchange,
 ): boolean | Promise<boolean> {
+  const { request, response } = exchange;
   const { status, headers } = response;
   const body = request.method === "HEAD" ? undefined : response.body;
   if (closesBehind(message)) headers.connection = "close";
+  if (headers.connection === "close" && hasContent(message) && !message.complete) closeGently(message);
   out.writeHead(status, headers);
-  if (wire.logRequests) logRequest(wire.service, request, { status, ms: performance.now() - start });
+  if (wire.isObserved) {
+    response.status = refusalStatusOf(message) ?? status; // the client got the refusal
+    note(wire, exchange);
+  }
   const staysOpen = () => headers.connection !== "close" && out.shouldKeepAlive;
   const connection = message.socket;
   if (isLive(body)) {
@@ -222,6 +252,14 @@ function send(
   return atFairPace(read, { connection, bytes }, wire).then(staysOpen);
 }
 
+/** The response starts now. */
+function note({ service, logRequests }: Wire, { request, response, start, span }: Exchange): void {
+  const ms = performance.now() - start;
+  service.meter?.note(request, response, ms / 1_000);
+  span?.end(response);
+  if (logRequests) logRequest(service, request, { status: response.status, ms, traceId: span?.traceId });
+}
+
 function endWithText(out: ServerResponse, text: string | undefined, headers: HttpResponse["headers"]): void {
   // A text with as many bytes as characters is ASCII. Node sends it faster as latin1.
   const isAscii = text !== undefined && Number(headers["content-length"]) === text.length;
@@ -232,8 +270,8 @@ function endWithText(out: ServerResponse, text: string | undefined, headers: Htt
 function logRequest(
   service: Service,
   { id, method, target }: HttpRequest,
-  { status, ms }: { status: number; ms: number },
+  { ms, ...others }: { status: number; ms: number; traceId: string | undefined },
 ): void {
   const path = target.split("?")[0];
-  service.log.info({ requestId: id, method, path, status, ms: Math.round(ms * 10) / 10 }, "request");
+  service.log.info({ requestId: id, method, path, ...others, ms: Math.round(ms * 10) / 10 }, "request");
 }

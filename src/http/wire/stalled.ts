@@ -48,8 +48,18 @@ export function createTimeoutListener(bounds: StallBounds, budget: Budget): (con
     const isUnread = connection.writableLength > 0;
     if (isUnread ? canStall(connection, bounds, budget) : isAtWork(connection))
       connection.setTimeout(bounds.stalledTimeoutMs); // otherwise Node reports only once
-    else connection.destroy();
+    else if (isUnread) connection.destroy();
+    else closeIfIdle(connection, bounds);
   };
+}
+
+/** After a pause of the whole process, Node reports a connection before it reads what has arrived in the meantime. */
+function closeIfIdle(connection: Connection, { stalledTimeoutMs }: StallBounds): void {
+  const { bytesRead } = connection;
+  setImmediate(() => {
+    if (connection.bytesRead === bytesRead) connection.destroy();
+    else connection.setTimeout(stalledTimeoutMs);
+  });
 }
 
 function canStall(connection: Stalled, bounds: StallBounds, budget: Budget): boolean {

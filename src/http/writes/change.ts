@@ -8,10 +8,13 @@ import { keyOf, type OperationOf } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import { requirePreconditions } from "../protocol/conditional.ts";
 import { readObject } from "../protocol/content.ts";
-import { timeOfChange, type Write } from "./commit.ts";
+import type { PatchFormat } from "../protocol/content-types.ts";
+import type { HttpSettings } from "../settings.ts";
+import { type CommitPlan, timeOfChange, type Write } from "./commit.ts";
 import { decidePatch, decideReplace, type WriteContext } from "./decide.ts";
-import { namedIn, namesHidden, readPatch, revealsResource } from "./patch.ts";
-import { hold, nameOf, planFor, runWrite, type WriteSteps } from "./write.ts";
+import { namedIn, namesHidden, type Patch, patchNamesHidden, readPatch, revealsResource } from "./patch.ts";
+import { planFor } from "./plan.ts";
+import { hold, nameOf, runWrite, type WriteSteps } from "./write.ts";
 
 type ChangeOperation = OperationOf<"replace" | "patch" | "delete">;
 
@@ -20,91 +23,113 @@ export function change(write: Write<ChangeOperation>): Promise<Result> {
   return runWrite(steps, write);
 }
 
-/** The change that the body asks for. */
-interface Requested {
-  /** The next text; `undefined` deletes the resource. */
-  next(context: WriteContext): string | undefined | Promise<string>;
+/** The change that the content of a request asks for. It is the same for every resource. */
+export interface ChangeContent {
+  /** The next text of the resource; `undefined` deletes it. */
+  next(operation: ChangeOperation, context: WriteContext): string | undefined | Promise<string>;
   /** Whether to make a new version even if the text is the same, because the caller must not learn that it is. */
   isNewVersion: boolean;
   /** The attributes that the request names. Call it after `next`, which refuses an invalid patch. */
   named: () => ReadonlySet<string>;
 }
 
-const steps: WriteSteps<ChangeOperation, Stored, Requested> = {
+const steps: WriteSteps<ChangeOperation, Stored, ChangeContent> = {
   find: async (write) => {
     const { service, operation, request } = write;
-    const { kind, collection, guard } = operation;
+    const { collection, guard } = operation;
     const current = await service.store.read(keyOf(operation));
     if (current === undefined || !guard.sees(current.text)) return undefined;
     hold(write, current);
-    guard.require(kind === "delete" ? "delete" : "update", current.text);
+    requireRight(operation, current);
     const required = collection.requirePreconditions;
     requirePreconditions(request.headers, guard.validators(current), { required });
     return current;
   },
   read: async (write) => {
-    const { operation } = write;
+    const { service, operation, request } = write;
     if (operation.kind === "delete") return deletion;
-    return operation.kind === "patch"
-      ? readPatchRequest(write, operation)
-      : readReplaceRequest(write, operation);
+    if (operation.kind === "replace") return readReplaceRequest(write, operation);
+    const { settings } = service;
+    return patchContent(settings, operation, await readPatch(request, operation.format, settings.limits));
   },
   resources: ({ operation }) => [nameOf(keyOf(operation))],
-  decide: async (write, current, { next, isNewVersion, named }) => {
-    const { service, operation } = write;
-    const { kind, collection } = operation;
-    const at = timeOfChange(service, collection, current);
-    return planFor(write, {
-      key: keyOf(operation),
-      current,
-      next: await next({ at, before: current, isNewVersion }),
-      at,
-      isNewVersion,
-      named,
-      isAsSent: kind !== "replace" || isStoredAsSent(collection),
-    });
-  },
+  decide: decideChange,
 };
 
-const deletion: Requested = { next: () => undefined, isNewVersion: false, named: () => new Set() };
+/** Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE if the caller cannot change this resource. */
+export function requireRight({ kind, guard }: ChangeOperation, current: Stored): void {
+  guard.require(kind === "delete" ? "delete" : "update", current.text);
+}
+
+/** The plan for a resource that the caller can change (`requireRight`). Throws the problems of the content. */
+export async function decideChange(
+  write: Write<ChangeOperation>,
+  current: Stored,
+  { next, isNewVersion, named }: ChangeContent,
+): Promise<CommitPlan> {
+  const { service, operation } = write;
+  const { kind, collection } = operation;
+  const at = timeOfChange(service, collection, current);
+  return planFor(write, {
+    key: keyOf(operation),
+    current,
+    next: await next(operation, { at, before: current, isNewVersion }),
+    at,
+    isNewVersion,
+    named,
+    isAsSent: kind !== "replace" || isStoredAsSent(collection),
+  });
+}
+
+/** Deletes the resource. */
+export const deletion: ChangeContent = {
+  next: () => undefined,
+  isNewVersion: false,
+  named: () => new Set(),
+};
 
 async function readReplaceRequest(
   { service, request }: Write,
-  operation: OperationOf<"replace">,
-): Promise<Requested> {
+  { guard, collection }: OperationOf<"replace">,
+): Promise<ChangeContent> {
   // RFC 9110 §14.5: a part of a representation must not be taken for the whole.
   if (request.headers["content-range"] !== undefined) throw partialReplace();
   const content = await readObject(request, service.settings.limits);
   return {
-    next: (context) => decideReplace(resourceFor(operation), content, context),
-    isNewVersion: !operation.guard.canRead || namesHidden(operation.collection, content),
+    next: (operation, context) => decideReplace(resourceFor(operation), content, context),
+    isNewVersion: !guard.canRead || namesHidden(collection, content),
     named: () => new Set(Object.keys(content)),
   };
 }
 
-async function readPatchRequest(
-  { service, request }: Write,
-  operation: OperationOf<"patch">,
-): Promise<Requested> {
-  const { limits } = service.settings;
-  const { guard, collection, format } = operation;
-  const patch = await readPatch(request, format, limits);
-  if (!guard.canRead && revealsResource(patch, limits)) throw guard.denied("read", onlyAdd);
+/** The change that a patch asks for. Throws if its outcome would reveal something that the caller cannot read. */
+export function patchContent(
+  { limits }: HttpSettings,
+  { guard, collection }: Pick<ChangeOperation, "guard" | "collection">,
+  patch: Patch,
+): ChangeContent {
+  if (!guard.canRead && revealsResource(patch, limits)) throw guard.denied("read", withoutRead[patch.format]);
   const named = guard.canRead ? undefined : namedIn(patch);
   return {
-    next: async (context) => {
+    next: async (operation, context) => {
       const { text } = context.before;
       const value = JSON.parse(text) as Record<string, unknown>;
       await pauseAfter(text.length);
       return decidePatch(resourceFor(operation), patch, { ...context, named, value, limits });
     },
-    isNewVersion: !guard.canRead || namesHidden(collection, patch.value),
+    isNewVersion: !guard.canRead || patchNamesHidden(collection, patch),
     named: () => namedIn(patch),
   };
 }
 
-const onlyAdd =
-  'Without this permission, a JSON Patch can only "add" whole attributes, such as {"op":"add","path":"/title","value":"A"}. Any other operation would reveal what the resource contains.';
+const anyOther = "Any other operation would reveal what the resource contains.";
+
+/** What a caller who cannot read can do with each format. */
+const withoutRead = {
+  "merge-patch": "",
+  "json-patch": `Without this permission, a JSON Patch can only "add" whole attributes, such as {"op":"add","path":"/title","value":"A"}. ${anyOther}`,
+  update: `Without this permission, an update can only $set and $unset whole attributes, such as {"title":{"$set":"A"}}. ${anyOther}`,
+} as const satisfies Record<PatchFormat, string>;
 
 /** The resource as the caller knows it. */
 function resourceFor(operation: ChangeOperation): Pick<ChangeOperation, "collection" | "id"> {

@@ -1,8 +1,9 @@
-/** Commits the plan of a write, and limits how long the client waits for the store. */
+/** A write and its plan, and the commit of the plan. It limits how long the client waits for the store. */
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
 import type { Change } from "../../store/commit.ts";
 import { danglingDetail, takenDetail } from "../../store/commits/refusals.ts";
+import type { ServingStore } from "../../store/store.ts";
 import type { Stored } from "../../store/stored.ts";
 import type { OperationOf } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
@@ -12,9 +13,11 @@ import type { Service } from "../service.ts";
 import { receiptFor, withoutBody } from "./idempotency.ts";
 
 /** The operations that write. */
-export type WriteOperation = OperationOf<"create" | "replace" | "patch" | "delete" | "restore" | "batch">;
+export type WriteOperation = OperationOf<
+  "create" | "replace" | "patch" | "delete" | "restore" | "batch" | "bulk" | "rewind"
+>;
 
-/** One write: the operation, its request, and the service that carries it out. */
+/** A write in progress: the operation, its request, and the service that carries it out. */
 export interface Write<Op extends WriteOperation = WriteOperation> {
   service: Service;
   operation: Op;
@@ -31,6 +34,14 @@ export interface CommitPlan {
   result: Result;
   /** The error that the client gets instead of an error of the store. @default the store's error */
   explain?: (error: unknown) => unknown;
+  /** Whether to decide only whether the store would accept the commit. @default false */
+  isDryRun?: boolean;
+  /** The most text that can change because of deletes, in bytes. @default the limit of the store */
+  maxCascadeText?: number | undefined;
+  /** The sequences that collections must have, if the write changes them as a whole. @default it does not */
+  whole?: ReadonlyMap<string, number>;
+  /** Commits to the store. @default `commit` of the store */
+  commit?: ServingStore["commit"];
   /** Whether the response has a secret, so that it must not be stored. @default false */
   tellsSecret?: boolean;
   /** Called after the commit. */
@@ -40,23 +51,30 @@ export interface CommitPlan {
 /** Another write has changed a resource since this one read it. Nothing was written, and a new attempt can succeed. */
 export const overtaken = { kind: "overtaken" } as const;
 
-/** The outcome of an attempt to write. */
-export type Outcome = Result | typeof overtaken;
+/** The result of one attempt to write. */
+export type WriteAttempt = Result | typeof overtaken;
 
 /**
  * Commits a plan. For a request with an Idempotency-Key, makes the response now and stores it in the same transaction.
  * Throws the store's problems, and OUTCOME_UNKNOWN if the store takes too long.
  */
-export async function commit(write: Write, plan: CommitPlan): Promise<Outcome> {
+export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttempt> {
   const { service, operation, request } = write;
-  const { caller, idempotency } = operation;
-  const { changes, at, result, explain } = plan;
+  const { changes, at, result, explain, isDryRun = false, maxCascadeText, whole } = plan;
+  const { caller } = operation;
+  const idempotency = isDryRun ? undefined : operation.idempotency; // a dry run can be repeated
   if (changes.length === 0 && idempotency === undefined) return result;
   const principal = caller.principal === undefined ? {} : { principal: caller.principal.subject };
   const response = idempotency && respond(service, result, request);
   const kept = response && plan.tellsSecret === true ? withoutBody(response) : response;
   const receipt = kept && idempotency && { receipt: receiptFor(service, idempotency, kept) };
-  const work = service.store.commit({ changes, at, ...principal, ...receipt });
+  const terms = {
+    ...(isDryRun && { isDryRun }),
+    ...(maxCascadeText !== undefined && { maxCascadeText }),
+    ...(whole && { whole }),
+  };
+  const committed = { changes, at, ...principal, ...receipt, ...terms };
+  const work = plan.commit === undefined ? service.store.commit(committed) : plan.commit(committed);
   if (idempotency !== undefined) idempotency.commit = work;
   try {
     await withinDeadline(service, work, outcomeUnknown);
@@ -73,12 +91,12 @@ export async function commit(write: Write, plan: CommitPlan): Promise<Outcome> {
 /** The store names the attribute that it refuses. For the client, this is a violation of the body. */
 function withViolation(error: unknown): unknown {
   if (!(error instanceof Problem) || error.attribute === undefined) return error;
-  const { code, message, change, attribute: pointer } = error;
+  const { code, message, change, attribute: pointer, others } = error;
   const violation =
     code === "UNIQUE_VIOLATION"
       ? ({ in: "body", pointer, code: "unique", detail: takenDetail } as const)
       : ({ in: "body", pointer, code: "reference", detail: danglingDetail } as const);
-  return new Problem(code, message, { violations: [violation], change });
+  return new Problem(code, message, { violations: [violation], change, attribute: pointer, others });
 }
 
 /**
@@ -94,7 +112,7 @@ export function timeOfChange(
   return timestamps ? Math.max(now, updatedAt) : now;
 }
 
-/** A commit that takes too long can still take effect. */
+/** The problem of a commit that takes too long. It can still take effect. */
 function outcomeUnknown(): Problem {
   return new Problem(
     "OUTCOME_UNKNOWN",

@@ -3,7 +3,8 @@ import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
 import { isInternal, withoutInternal } from "../../store/internal.ts";
 import { recordOf } from "../../store/record.ts";
-import { targetValidators } from "../lists/lists.ts";
+import { targetValidators } from "../lists/validators.ts";
+import { withReference } from "../operations/nested.ts";
 import type { OperationOf } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import { requirePreconditions } from "../protocol/conditional.ts";
@@ -11,7 +12,8 @@ import { readObject } from "../protocol/content.ts";
 import type { Service } from "../service.ts";
 import { inTime, type Write } from "./commit.ts";
 import { decideCreate } from "./decide.ts";
-import { planFor, runWrite, type WriteSteps } from "./write.ts";
+import { planFor } from "./plan.ts";
+import { runWrite, type WriteSteps } from "./write.ts";
 
 type Create = OperationOf<"create">;
 
@@ -22,7 +24,10 @@ export function create(write: Write<Create>): Promise<Result> {
 
 const steps: WriteSteps<Create, true, Record<string, unknown>> = {
   find: requireCollectionPreconditions,
-  read: ({ service, request }) => readObject(request, service.settings.limits),
+  read: async ({ service, request, operation: { parent } }) => {
+    const content = await readObject(request, service.settings.limits);
+    return parent === undefined ? content : withReference(content, parent);
+  },
   resources: () => [],
   decide: async (write, _, content) => {
     const { service, operation } = write;
@@ -51,17 +56,21 @@ export async function requireCollection(service: Service, collection: Collection
   await service.writes.run("collections", () => makeCollection(service, collection));
 }
 
-async function makeCollection(service: Service, collection: Collection): Promise<void> {
+/** Whether a collection does not exist yet. Throws TOO_MANY_COLLECTIONS if it does not and the service can have no more. */
+export function requireFewCollections(service: Service, { name }: Pick<Collection, "name">): boolean {
   const collections = service.store.collections();
-  if (collections.has(collection.name)) return;
-  if (isInternal(collection.name)) return service.webhooks?.prepare();
+  if (collections.has(name)) return false;
   const limit = service.settings.limits.collections;
-  if (withoutInternal(collections.keys()).length >= limit) {
-    throw new Problem(
-      "TOO_MANY_COLLECTIONS",
-      `A new collection would exceed the limit of ${limit} collections.`,
-    );
-  }
+  if (isInternal(name) || withoutInternal(collections.keys()).length < limit) return true;
+  throw new Problem(
+    "TOO_MANY_COLLECTIONS",
+    `A new collection would exceed the limit of ${limit} collections.`,
+  );
+}
+
+async function makeCollection(service: Service, collection: Collection): Promise<void> {
+  if (!requireFewCollections(service, collection)) return;
+  if (isInternal(collection.name)) return service.webhooks?.prepare();
   await inTime(service, service.store.migrate([recordOf(collection)]));
 }
 

@@ -1,12 +1,11 @@
 /**
- * Decides what a write makes of a resource. These functions compute the next text from the content and the current
- * text, and have no side effects.
+ * Decides the next text of a resource, from the content of a write and the current text. These functions read nothing from the
+ * store and have no side effects.
  */
 import type { Collection } from "../../collection/collection.ts";
 import { type Creation, withDefaults } from "../../collection/defaults.ts";
 import { sameId } from "../../collection/ids.ts";
-import type { Attributes } from "../../collection/resource.ts";
-import { pickMembers, resourceText } from "../../collection/resource.ts";
+import { type Attributes, pickMembers, resourceText } from "../../collection/resource.ts";
 import { clientAttributes, type PreviousVersion, withTimestamps } from "../../collection/timestamps.ts";
 import {
   type AttributeVisibility,
@@ -18,9 +17,10 @@ import {
   withKept,
 } from "../../collection/visibility.ts";
 import { Problem, toSentence, type Violation } from "../../errors.ts";
-import { subjectAt } from "../../json/pointer.ts";
+import { subjectAt, toFragment } from "../../json/pointer.ts";
+import { nextMember } from "../../query/embed.ts";
 import type { Limits } from "../settings.ts";
-import { applyPatch, type Patch, removedBy } from "./patch.ts";
+import { applyPatch, type Patch, removedBy, unreadableViolations } from "./patch.ts";
 
 /** The resource that a write changes. */
 interface ResourceIn {
@@ -83,16 +83,21 @@ export function decideReplace(
 }
 
 /** The text that a patch makes. Throws VALIDATION_FAILED, ID_MISMATCH, CONTENT_TOO_LARGE and the problems of `applyPatch`. */
-export function decidePatch(resource: ResourceIn, patch: Patch, context: PatchContext): string {
+export async function decidePatch(
+  resource: ResourceIn,
+  patch: Patch,
+  context: PatchContext,
+): Promise<string> {
   const { visibility } = resource.collection;
   const { value, limits, before } = context;
   if (visibility === undefined) {
-    const next = applyPatch(patch, value, limits);
+    const next = await applyPatch(patch, value, limits);
     return withinLimit(nextText(resource, next, { ...context, isKept: () => false }), before, limits);
   }
+  requireNone(unreadableViolations(patch, visibility));
   const removed = removedBy(patch);
   if (context.named !== undefined) requireNone(removalViolationsWithoutRead([...removed], visibility));
-  const next = applyPatch(patch, visiblePart(value, visibility), limits);
+  const next = await applyPatch(patch, visiblePart(value, visibility), limits);
   requireNone(removalViolations(next, value, visibility));
   const { hidden, restricted, readOnly } = visibility;
   const isRemoved = (name: string) => removed.has(name) && !restricted.has(name) && !readOnly.has(name);
@@ -109,7 +114,9 @@ function nextText(resource: ResourceIn, next: Record<string, unknown>, context: 
   const sent = clientAttributes(collection, next);
   const attributes = withUnsent(collection, sent, context);
   const { named } = context;
-  if (named === undefined) requireValid(collection, attributes, { sent, isNew: false });
+  const before = () =>
+    clientAttributes(collection, JSON.parse(context.before.text) as Record<string, unknown>);
+  if (named === undefined) requireValid(collection, attributes, { sent, isNew: false, before });
   else requireValidUnread(collection, attributes, { sent, named });
   const text = resourceText(collection.idKind, id, attributes);
   return collection.timestamps ? stampedText(resource, { attributes, text }, context) : text;
@@ -157,13 +164,29 @@ function idProblem(code: "ID_REQUIRED" | "ID_MISMATCH", detail: string, rule: st
 }
 
 function requireValid(
-  { validate, visibility }: Pick<Collection, "validate" | "visibility">,
+  { validate, visibility, relations }: Pick<Collection, "validate" | "visibility" | "relations">,
   attributes: Attributes,
-  sender: { sent: Attributes; isNew: boolean },
+  sender: { sent: Attributes; isNew: boolean; before?: () => Attributes },
 ): void {
-  const violations = validate(attributes);
-  if (violations.length === 0) return;
+  const found = validate(attributes, sender.before);
+  if (found.length === 0) return;
+  const violations = found.map((each) => explainEmbedded(each, relations));
   requireNone(visibility === undefined ? violations : visibleViolations(violations, visibility, sender));
+}
+
+/** Says that an unknown attribute is the member that `embed` adds to a response. */
+function explainEmbedded(violation: Violation, relations: Collection["relations"]): Violation {
+  const { code, pointer } = violation;
+  if (code !== "unknownAttribute") return violation;
+  const isEmbedded = [...relations.values()].some(
+    ({ name, isRestricted }) => !isRestricted && pointer === toFragment([name]),
+  );
+  const isLink = relations.size > 0 && pointer === toFragment([nextMember]);
+  if (!isEmbedded && !isLink) return violation;
+  return {
+    ...violation,
+    detail: "is not an attribute of the schema: it was embedded in a response. Leave it out",
+  };
 }
 
 /** As `requireValid`, for a caller who cannot read: the violations show only attributes that the write names. */
@@ -175,10 +198,8 @@ function requireValidUnread(
   const unnamed = Object.keys(attributes).filter((name) => !named.has(name));
   const hidden = new Set([...visibility.hidden, ...unnamed]);
   const sentByName = pickMembers(sent, (name) => named.has(name));
-  requireValid({ validate, visibility: { ...visibility, hidden } }, attributes, {
-    sent: sentByName,
-    isNew: false,
-  });
+  const reader = { validate, visibility: { ...visibility, hidden }, relations: new Map() };
+  requireValid(reader, attributes, { sent: sentByName, isNew: false });
 }
 
 const unrestricted: AttributeVisibility = { readOnly: new Set(), restricted: new Set(), hidden: new Set() };

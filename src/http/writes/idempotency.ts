@@ -12,14 +12,14 @@ import { addressKey } from "../caller/quota.ts";
 import type { Idempotency, Operation, OperationOf } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import { type HttpRequest, type HttpResponse, textOf } from "../protocol/message.ts";
-import { splitTarget } from "../route.ts";
+import { splitTarget } from "../protocol/target.ts";
 import type { Service } from "../service.ts";
 
 const headerName = "Idempotency-Key";
 
 const validMs = 24 * 60 * 60 * 1_000;
 
-type KeyedOperation = OperationOf<"create" | "patch" | "restore" | "batch">;
+type KeyedOperation = OperationOf<"create" | "patch" | "restore" | "batch" | "bulk" | "rewind">;
 
 /** Whether the request has an Idempotency-Key that its operation uses. */
 export function isKeyed(operation: Operation, { headers }: HttpRequest): operation is KeyedOperation {
@@ -31,6 +31,8 @@ const keyedKinds: ReadonlySet<string> = new Set<KeyedOperation["kind"]>([
   "patch",
   "restore",
   "batch",
+  "bulk",
+  "rewind",
 ]);
 
 /**
@@ -48,9 +50,9 @@ export async function performOnce(
   const shownTo = audienceOf(service, request, caller); // before the connection can close, which loses the address
   const content = await request.content.receive(service.settings.limits.bodyBytes);
   const fingerprint = hash("sha256", Buffer.concat([typeOf(request), content]), "base64url");
-  const { keysUnderWay } = service;
-  if (keysUnderWay.has(key)) throw inProgress();
-  keysUnderWay.add(key);
+  const { keysInProgress } = service;
+  if (keysInProgress.has(key)) throw inProgress();
+  keysInProgress.add(key);
   const idempotency: Idempotency = { key, fingerprint, shownTo };
   try {
     const stored = await storedResponse(service, idempotency);
@@ -63,7 +65,7 @@ export async function performOnce(
     return stored;
   } finally {
     // A commit can take longer than its request. Until it ends, the key is in use.
-    const release = () => keysUnderWay.delete(key);
+    const release = () => keysInProgress.delete(key);
     if (idempotency.commit === undefined) release();
     else idempotency.commit.then(release, release);
   }

@@ -1,37 +1,33 @@
 /** Patches: reads them, and applies them to a resource. */
 import type { Collection } from "../../collection/collection.ts";
-import { Problem } from "../../errors.ts";
+import { attributeViolation } from "../../collection/resource.ts";
+import { applyUpdate, parseUpdate, type UpdateOperation } from "../../collection/update.ts";
+import type { AttributeVisibility } from "../../collection/visibility.ts";
+import { Problem, type Violation } from "../../errors.ts";
 import { applyJsonPatch } from "../../json/json-patch.ts";
 import { applyMergePatch } from "../../json/merge-patch.ts";
 import { parseJson, requireObject } from "../../json/parse.ts";
 import { parseOperations } from "../../json/patch-operations.ts";
 import { parsePointer } from "../../json/pointer.ts";
 import { isObject } from "../../json/values.ts";
-import { pauseAfter } from "../limits/turns.ts";
+import { createPauses, pauseAfter } from "../limits/turns.ts";
 import { jsonLimits, readContent } from "../protocol/content.ts";
 import type { PatchFormat } from "../protocol/content-types.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import type { Limits } from "../settings.ts";
 
 /** A patch whose JSON is read and checked. */
-export interface Patch {
-  format: PatchFormat;
-  value: unknown;
-}
+export type Patch =
+  | { format: Exclude<PatchFormat, "update">; value: unknown }
+  | { format: "update"; operations: readonly UpdateOperation[] };
 
-/** Reads the content of a patch. Throws INVALID_PATCH, the problems of `readContent` and those of the JSON gate. */
+/** Reads the content of a patch. Throws INVALID_PATCH, the problems of `readContent` and those of `parseJson`. */
 export async function readPatch(request: HttpRequest, format: PatchFormat, limits: Limits): Promise<Patch> {
   try {
     const bytes = await readContent(request, limits);
     const value = parseJson(bytes, jsonLimits(limits));
-    if (format === "merge-patch" && !isObject(value)) {
-      throw new Problem(
-        "INVALID_PATCH",
-        "A merge patch must be a JSON object. For a JSON Patch, send Content-Type: application/json-patch+json.",
-      );
-    }
     await pauseAfter(bytes.length);
-    return { format, value };
+    return patchOf(format, value, limits);
   } catch (error) {
     const isNoPatch =
       error instanceof Problem && (error.code === "MALFORMED_JSON" || error.code === "BODY_REQUIRED");
@@ -39,15 +35,32 @@ export async function readPatch(request: HttpRequest, format: PatchFormat, limit
   }
 }
 
+/** The patch with this value. Throws INVALID_PATCH. It checks the operations of a JSON Patch only when it applies them. */
+export function patchOf(format: PatchFormat, value: unknown, limits: Limits): Patch {
+  if (format === "update") {
+    const { patchOperations: maxOperations } = limits;
+    return { format, operations: parseUpdate(value, { maxOperations, json: jsonLimits(limits) }) };
+  }
+  if (format === "merge-patch" && !isObject(value)) {
+    throw new Problem(
+      "INVALID_PATCH",
+      "A merge patch must be a JSON object. For a JSON Patch, send Content-Type: application/json-patch+json.",
+    );
+  }
+  return { format, value };
+}
+
 const result = { subject: "The result of the patch", insteadOfArray: "a resource is an object" };
 
 /** The resource after the patch. Throws INVALID_PATCH, PATCH_CONFLICT, CONTENT_TOO_LARGE and BODY_NOT_OBJECT. */
-export function applyPatch(
+export async function applyPatch(
   patch: Patch,
   resource: Record<string, unknown>,
   limits: Limits,
-): Record<string, unknown> {
+): Promise<Record<string, unknown>> {
   const json = jsonLimits(limits);
+  if (patch.format === "update")
+    return applyUpdate(resource, patch.operations, { json, pause: createPauses() });
   if (patch.format === "merge-patch")
     return requireObject(applyMergePatch(resource, patch.value, json), result);
   const { patchOperations: maxOperations, bodyBytes: maxBytes } = limits;
@@ -55,16 +68,49 @@ export function applyPatch(
 }
 
 /**
- * Whether the outcome of a patch reveals something about the resource. A merge patch always fits, and "add" of a whole
- * attribute replaces any value, so these reveal nothing. Throws INVALID_PATCH.
+ * Whether the outcome of a patch reveals something about the resource. A merge patch always fits. The same holds for "add",
+ * $set and $unset of whole attributes, so these reveal nothing. Throws INVALID_PATCH.
  */
-export function revealsResource({ format, value }: Patch, { patchOperations }: Limits): boolean {
-  if (format === "merge-patch") return false;
-  return parseOperations(value, patchOperations).some(({ op, path }) => op !== "add" || path.length > 1);
+export function revealsResource(patch: Patch, { patchOperations }: Limits): boolean {
+  switch (patch.format) {
+    case "merge-patch":
+      return false;
+    case "json-patch":
+      return parseOperations(patch.value, patchOperations).some(
+        ({ op, path }) => op !== "add" || path.length > 1,
+      );
+    case "update":
+      return patch.operations.some(needsValue);
+  }
+}
+
+/** Whether the result of an operation depends on the value that the attribute has. */
+function needsValue({ operator, path }: UpdateOperation): boolean {
+  return path.length > 1 || (operator !== "$set" && operator !== "$unset");
+}
+
+/**
+ * Violations for write-only attributes whose value a patch would need. For a patch, these attributes do not exist, so
+ * $increment would silently count from 0.
+ */
+export function unreadableViolations(patch: Patch, { hidden, restricted }: AttributeVisibility): Violation[] {
+  if (patch.format !== "update") return [];
+  const names = patch.operations.filter(needsValue).map(({ path }) => path[0]);
+  return names
+    .filter((name) => hidden.has(name) && !restricted.has(name))
+    .map((name) =>
+      attributeViolation(
+        name,
+        "writeOnly",
+        "is write-only: change it with $set or $unset of the whole attribute",
+      ),
+    );
 }
 
 /** The attributes that a patch names. The patch must not be one that `revealsResource`. */
-export function namedIn({ value }: Patch): ReadonlySet<string> {
+export function namedIn(patch: Patch): ReadonlySet<string> {
+  if (patch.format === "update") return new Set(patch.operations.map(({ path }) => path[0]));
+  const { value } = patch;
   if (isObject(value)) return new Set(Object.keys(value));
   const operations = Array.isArray(value) ? (value as { path: string; value?: unknown }[]) : [];
   return new Set(
@@ -76,21 +122,48 @@ export function namedIn({ value }: Patch): ReadonlySet<string> {
   );
 }
 
-/** Whether a resource or a patch names attributes that are hidden from the caller. */
-export function namesHidden({ visibility }: Collection, sent: unknown): boolean {
-  if (visibility === undefined || visibility.hidden.size === 0) return false;
-  if (isObject(sent)) return [...visibility.hidden].some((name) => Object.hasOwn(sent, name));
+/** Whether a patch names attributes that the caller can set but not see. */
+export function patchNamesHidden(collection: Collection, patch: Patch): boolean {
+  if (patch.format !== "update") return namesHidden(collection, patch.value);
+  const hidden = unseenOf(collection);
+  return patch.operations.some(({ path }) => hidden.has(path[0]));
+}
+
+/** Whether a resource or the value of a patch names attributes that the caller can set but not see. */
+export function namesHidden(collection: Collection, sent: unknown): boolean {
+  const hidden = unseenOf(collection);
+  if (hidden.size === 0) return false;
+  if (isObject(sent)) return [...hidden].some((name) => Object.hasOwn(sent, name));
   if (!Array.isArray(sent)) return false;
   const pointers = sent.flatMap((each: unknown) => (isObject(each) ? [each.path, each.from] : []));
   return pointers.some((pointer) => {
     if (typeof pointer !== "string") return false;
     const [name] = parsePointer(pointer) ?? [];
-    return name === undefined || visibility.hidden.has(name);
+    return name === undefined || hidden.has(name);
   });
 }
 
-/** The attributes that a merge patch removes. A JSON Patch cannot remove an attribute that the caller does not see. */
-export function removedBy({ format, value }: Patch): ReadonlySet<string> {
-  if (format !== "merge-patch" || !isObject(value)) return new Set();
-  return new Set(Object.keys(value).filter((name) => value[name] === null));
+/** The attributes that the caller can set but not see. A restricted attribute does not exist for the caller. */
+function unseenOf({ visibility }: Collection): ReadonlySet<string> {
+  const { hidden, restricted } = visibility ?? { hidden: new Set<string>(), restricted: new Set<string>() };
+  return new Set([...hidden].filter((name) => !restricted.has(name)));
+}
+
+/** The whole attributes that a patch removes. A JSON Patch cannot remove an attribute that the caller does not see. */
+export function removedBy(patch: Patch): ReadonlySet<string> {
+  switch (patch.format) {
+    case "json-patch":
+      return new Set();
+    case "merge-patch": {
+      const { value } = patch;
+      if (!isObject(value)) return new Set();
+      return new Set(Object.keys(value).filter((name) => value[name] === null));
+    }
+    case "update": {
+      const removals = patch.operations.filter(
+        ({ operator, path }) => operator === "$unset" && path.length === 1,
+      );
+      return new Set(removals.map(({ path }) => path[0]));
+    }
+  }
 }

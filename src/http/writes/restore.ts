@@ -11,9 +11,10 @@ import { notFound, type Result } from "../operations/result.ts";
 import { requirePreconditions } from "../protocol/conditional.ts";
 import { readObject } from "../protocol/content.ts";
 import { type LastState, lastState } from "../reads/history.ts";
-import { type CommitPlan, type Outcome, timeOfChange, type Write } from "./commit.ts";
+import { type CommitPlan, timeOfChange, type Write, type WriteAttempt } from "./commit.ts";
 import { decideReplace } from "./decide.ts";
-import { hold, nameOf, planFor, runWrite, type WriteSteps } from "./write.ts";
+import { planFor } from "./plan.ts";
+import { hold, nameOf, runWrite, type WriteSteps } from "./write.ts";
 
 type Restore = OperationOf<"restore">;
 
@@ -78,7 +79,7 @@ async function decide(
   write: Write<Restore>,
   { last, deleted }: LastState,
   version: number,
-): Promise<CommitPlan | Outcome> {
+): Promise<CommitPlan | WriteAttempt> {
   const { service, operation } = write;
   const { collection, guard } = operation;
   const key = keyOf(operation);

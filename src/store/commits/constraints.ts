@@ -26,34 +26,34 @@ export function canBeId(text: string): boolean {
 }
 
 /**
- * Finds the first unique value that another resource has, or otherwise the first dangling reference. `resources` are
- * the parsed texts of the changes.
+ * Finds the first `most` changes with a unique value that another resource has, or with a dangling reference: first all
+ * with such a value. `resources` are the parsed texts of the changes.
  */
-export function* findBrokenConstraint(
+export function* findBrokenConstraints(
   judging: Judging,
   changes: readonly ResolvedChange[],
   resources: readonly unknown[],
-): WriteDecision<Refusal | undefined> {
-  const collision = yield* findCollision(judging, changes, resources);
-  if (collision !== undefined) return collision;
+  most: number,
+): WriteDecision<Refusal[]> {
+  const found = yield* findCollisions(judging, changes, resources, most);
   for (const [index, { collection, next }] of changes.entries()) {
+    if (found.length >= most) break;
     if (next === undefined || collection.references.length === 0) continue;
     const attributes = resources[index] as Record<string, unknown>;
     const pointer = yield* findDangling(judging, collection.references, attributes);
-    if (pointer !== undefined) return danglingReference(pointer, index);
+    if (pointer !== undefined) found.push(danglingReference(pointer, index));
   }
-  return undefined;
+  return found;
 }
 
-/**
- * Finds the first unique value that another resource has after all changes. If two changes collide, the later one is
- * refused.
- */
-function* findCollision(
+/** Finds unique values that another resource has after all changes. If two changes collide, the later one is refused. */
+function* findCollisions(
   { staged }: Judging,
   changes: readonly ResolvedChange[],
   resources: readonly unknown[],
-): WriteDecision<Refusal | undefined> {
+  most: number,
+): WriteDecision<Refusal[]> {
+  const found: Refusal[] = [];
   let indexes: Map<string, number> | undefined;
   for (const [index, { collection, id, next }] of changes.entries()) {
     if (next === undefined || collection.unique.length === 0) continue;
@@ -62,9 +62,10 @@ function* findCollision(
     const isLater = (other: string) => (known.get(`${collection.number}/${other}`) ?? -1) > index;
     const attributes = resources[index] as Record<string, unknown>;
     const pointer = yield* findTaken(staged, collection, { id, attributes, isLater });
-    if (pointer !== undefined) return valueTaken(pointer, index);
+    if (pointer !== undefined) found.push(valueTaken(pointer, index));
+    if (found.length >= most) break;
   }
-  return undefined;
+  return found;
 }
 
 /** The first unique attribute whose value another resource has, as a pointer. */

@@ -5,7 +5,7 @@ import { clientAttributes, withTimestamps } from "../../collection/timestamps.ts
 import type { Referrer } from "../catalogue.ts";
 import { lookUp } from "../decision.ts";
 import type { ReadLimit, WriteDecision } from "./lookups.ts";
-import { type Refusal, stillReferenced, tooMuchFollows } from "./refusals.ts";
+import { cascadeTooLarge, type Refusal, refersToDeleted, stillReferenced } from "./refusals.ts";
 import type { Judging, ResolvedChange, ResolvedCommit } from "./resolved-commit.ts";
 import type { Origin, ResourceState, StagedResource } from "./staged-changes.ts";
 
@@ -13,7 +13,9 @@ import type { Origin, ResourceState, StagedResource } from "./staged-changes.ts"
 const maxResources = 10_000;
 
 /** This much text fits into memory and is written within seconds. In bytes, before the changes. */
-export const maxFollowedText = 16 * 1024 * 1024;
+export const maxCascadeText = 16 * 1024 * 1024;
+
+type Deleting = Pick<ResolvedCommit, "changes" | "at" | "maxCascadeText">;
 
 /** One resource is enough to break a restricted reference. */
 const oneResource: ReadLimit = { resources: 1, text: 0 };
@@ -26,12 +28,38 @@ interface Deleted {
 }
 
 /** Stages the changes that follow from the deletes of a commit. The commit's own changes must be staged already. */
-export function followDeletes(
+export function propagateDeletes(
   judging: Judging,
-  commit: Pick<ResolvedCommit, "changes" | "at">,
+  commit: Deleting,
   origin: Origin,
 ): WriteDecision<Refusal | undefined> {
   return new DeletePropagation(judging, commit, origin).run();
+}
+
+/**
+ * Finds the first `most` resources that still refer to deleted ones after all changes, whatever their `onDelete` is. The
+ * changes must be staged already.
+ */
+export function* findReferrersOfDeleted(
+  judging: Judging,
+  changes: readonly ResolvedChange[],
+  most: number,
+): WriteDecision<Refusal[]> {
+  const found: Refusal[] = [];
+  const deleted = changes.flatMap(({ collection: { name }, id, next }, change): Deleted[] =>
+    next === undefined ? [{ name, id, change }] : [],
+  );
+  for (const [name, own] of Map.groupBy(deleted, (each) => each.name)) {
+    const byId = new Map(own.map((each) => [each.id, each]));
+    for (const referrer of judging.catalogue().referrersTo(name)) {
+      const limit = { resources: most - found.length, text: maxCascadeText };
+      if (limit.resources <= 0) return found;
+      const referrers = yield* referrersOf(judging, referrer, { ids: new Set(byId.keys()), limit });
+      for (const [{ id: by }, id] of referrers.slice(0, limit.resources))
+        found.push(refersToDeleted(`${referrer.from.name}/${by}`, id, (byId.get(id) as Deleted).change));
+    }
+  }
+  return found;
 }
 
 /** The changes that follow from the deletes of one commit. */
@@ -42,11 +70,14 @@ class DeletePropagation {
   readonly #changes: readonly ResolvedChange[];
   readonly #restricted: { referrer: Referrer; deleted: readonly Deleted[] }[] = [];
   #ownResources: ReadonlySet<string> | undefined;
+  readonly #maxText: number;
   #resourceCount = 0;
   #textBytes = 0;
 
-  constructor(judging: Judging, { changes, at }: Pick<ResolvedCommit, "changes" | "at">, origin: Origin) {
+  constructor(judging: Judging, commit: Deleting, origin: Origin) {
+    const { changes, at, maxCascadeText: most = maxCascadeText } = commit;
     this.#judging = judging;
+    this.#maxText = Math.min(most, maxCascadeText);
     this.#at = at;
     this.#changes = changes;
     this.#origin = origin;
@@ -82,9 +113,12 @@ class DeletePropagation {
     const byId = new Map(deleted.map((each) => [each.id, each]));
     const limit = {
       resources: maxResources - this.#resourceCount + 1,
-      text: maxFollowedText - this.#textBytes,
+      text: this.#maxText - this.#textBytes,
     };
-    for (const [resource, id] of yield* this.#referrersOf(referrer, new Set(byId.keys()), limit)) {
+    for (const [resource, id] of yield* referrersOf(this.#judging, referrer, {
+      ids: new Set(byId.keys()),
+      limit,
+    })) {
       const refusal = this.#followOne(referrer, resource, byId.get(id) as Deleted, next);
       if (refusal !== undefined) return refusal;
     }
@@ -102,7 +136,7 @@ class DeletePropagation {
     this.#ownResources ??= new Set(this.#changes.map((each) => `${each.collection.name}/${each.id}`));
     if (this.#ownResources.has(`${from.name}/${resource.id}`)) return stillReferenced(id, change);
     const limit = this.#countChange(now);
-    if (limit !== undefined) return tooMuchFollows(id, change, limit);
+    if (limit !== undefined) return cascadeTooLarge(id, change, limit);
     // The clock may have been set back, but the time in a resource must not go back.
     const at = from.timestamps ? Math.max(this.#at, now.updatedAt) : this.#at;
     const text =
@@ -119,45 +153,42 @@ class DeletePropagation {
     this.#resourceCount++;
     this.#textBytes += Buffer.byteLength(text);
     if (this.#resourceCount > maxResources) return `${maxResources.toLocaleString("en")} resources`;
-    return this.#textBytes > maxFollowedText
-      ? `${maxFollowedText / 1024 / 1024} MiB of resources`
-      : undefined;
+    return this.#textBytes > this.#maxText ? `${maxCascadeText / 1024 / 1024} MiB of resources` : undefined;
   }
 
   /** Finds a resource that still refers to a deleted one. This is known only after all other changes are staged. */
   *#findRestricted(): WriteDecision<Refusal | undefined> {
     for (const { referrer, deleted } of this.#restricted) {
       const ids = new Set(deleted.map(({ id }) => id));
-      const [found] = yield* this.#referrersOf(referrer, ids, oneResource);
+      const [found] = yield* referrersOf(this.#judging, referrer, { ids, limit: oneResource });
       if (found === undefined) continue;
       const { id, change } = deleted.find((each) => each.id === found[1]) as Deleted;
       return stillReferenced(id, change);
     }
     return undefined;
   }
+}
 
-  /**
-   * The resources that refer to one of the ids, in the order of their own ids, each with the id that it refers to. The
-   * limit is for resources that are not staged yet.
-   */
-  *#referrersOf(
-    { from, reference }: Referrer,
-    ids: ReadonlySet<string>,
-    limit: ReadLimit,
-  ): WriteDecision<readonly [StagedResource, string][]> {
-    const { staged } = this.#judging;
-    const collection = staged.of(from);
-    const targetsIn = (state: ResourceState | undefined) =>
-      state === undefined ? [] : staged.targetsOf(state, reference).filter((id) => ids.has(id));
-    const known = new Set<string>();
-    for (const { id, before } of collection.resources) if (targetsIn(before).length > 0) known.add(id);
-    const referrer = { from, reference };
-    const found = yield* lookUp((store) => store.referrers({ referrer, ids: [...ids], known, limit }));
-    for (const { id, state } of found) staged.note(from, id, state);
-    return [...collection.resources]
-      .flatMap((resource) => targetsIn(resource.now).map((id): [StagedResource, string] => [resource, id]))
-      .sort(([a], [b]) => (a.id < b.id ? -1 : Number(a.id > b.id)));
-  }
+/**
+ * The resources that refer to one of the ids, in the order of their own ids, each with the id that it refers to. The
+ * limit is for resources that are not staged yet.
+ */
+function* referrersOf(
+  { staged }: Judging,
+  referrer: Referrer,
+  { ids, limit }: { ids: ReadonlySet<string>; limit: ReadLimit },
+): WriteDecision<readonly [StagedResource, string][]> {
+  const { from, reference } = referrer;
+  const collection = staged.of(from);
+  const targetsIn = (state: ResourceState | undefined) =>
+    state === undefined ? [] : staged.targetsOf(state, reference).filter((id) => ids.has(id));
+  const known = new Set<string>();
+  for (const { id, before } of collection.resources) if (targetsIn(before).length > 0) known.add(id);
+  const found = yield* lookUp((store) => store.referrers({ referrer, ids: [...ids], known, limit }));
+  for (const { id, state } of found) staged.note(from, id, state);
+  return [...collection.resources]
+    .flatMap((resource) => targetsIn(resource.now).map((id): [StagedResource, string] => [resource, id]))
+    .sort(([a], [b]) => (a.id < b.id ? -1 : Number(a.id > b.id)));
 }
 
 /** The text of a resource without its reference to an id. */

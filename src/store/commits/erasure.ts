@@ -2,7 +2,7 @@
 import type { NumberedCollection } from "../catalogue.ts";
 import type { Erased } from "../change-log.ts";
 import { lookUp } from "../decision.ts";
-import { type Accepted, followedBy, judge, type Verdict } from "./judge.ts";
+import { type Accepted, affectedBy, judge, type Verdict } from "./judge.ts";
 import type { WriteDecision } from "./lookups.ts";
 import type { Refusal } from "./refusals.ts";
 import type { Judging } from "./resolved-commit.ts";
@@ -30,9 +30,9 @@ export function* judgeErasure(
 
 /** The report of an erasure that was not refused. It removed `logged` changes from the change log. */
 export function erasedOf(verdict: Accepted | undefined, logged: number, isLogged: boolean): Erased {
-  if (verdict === undefined) return { resource: false, changes: logged, followed: [] };
+  if (verdict === undefined) return { resource: false, changes: logged, affected: [] };
   // The log also had the delete itself.
-  return { resource: true, changes: isLogged ? logged - 1 : logged, followed: followedBy(verdict) };
+  return { resource: true, changes: isLogged ? logged - 1 : logged, affected: affectedBy(verdict) };
 }
 
 function* nameReferrers(

@@ -125,7 +125,7 @@ interface ImportedReference {
   sequence: number;
 }
 
-/** Checks all ids that a reference contains, and adds those that lead to no resource to `lost`. */
+/** Checks all ids that a reference contains, and adds each id without a resource to `lost`. */
 function* findLost(judging: Judging, searched: ImportedReference, lost: string[]): WriteDecision<void> {
   const { from: collection, reference } = searched;
   let page: readonly string[] = [""];

@@ -1,17 +1,24 @@
 /** Decides whether a store accepts a commit. */
-import type { Followed } from "../change-log.ts";
+import type { AffectedResource } from "../change-log.ts";
 import type { Receipt } from "../commit.ts";
 import { lookUp } from "../decision.ts";
-import { findBrokenConstraint } from "./constraints.ts";
-import { followDeletes } from "./deletes.ts";
+import { findBrokenConstraints } from "./constraints.ts";
+import { findReferrersOfDeleted, propagateDeletes } from "./deletes.ts";
 import type { WriteDecision } from "./lookups.ts";
-import { keyReused, type Refusal, staleVersion, tooManyReceipts } from "./refusals.ts";
-import type { Judging, ResolvedChange, ResolvedCommit } from "./resolved-commit.ts";
+import {
+  collectionChanged,
+  keyReused,
+  maxRefusals,
+  type Refusal,
+  staleVersion,
+  tooManyReceipts,
+} from "./refusals.ts";
+import type { ExpectedSequence, Judging, ResolvedChange, ResolvedCommit } from "./resolved-commit.ts";
 import type { Origin, ResourceState, StagedChange, StagedChanges, StagedResource } from "./staged-changes.ts";
 
 /** An accepted commit. */
 export interface Accepted {
-  /** The changes of the commit, then those that follow from its deletes. */
+  /** The changes of the commit, then the changes that follow from its deletes. None for a dry run. */
   changes: readonly StagedChange[];
   /** How many of the changes are in the commit itself. */
   own: number;
@@ -21,14 +28,18 @@ export interface Accepted {
 export type Verdict = Accepted | { refusal: Refusal };
 
 /**
- * Decides about a commit. If it accepts the commit, it stages the changes and those that follow from deletes. If it
- * refuses the commit, it stages nothing.
+ * Decides about a commit. If it accepts the commit, it stages its changes and what follows from its deletes. If it
+ * refuses the commit, or if it is a dry run, it stages nothing.
  */
 export function* judge(judging: Judging, commit: ResolvedCommit): WriteDecision<Verdict> {
   const { staged } = judging;
   const { changes, receipt, at, principal } = commit;
   if (receipt !== undefined) {
     const refusal = yield* refuseReceipt(judging, receipt, at);
+    if (refusal !== undefined) return { refusal };
+  }
+  if (commit.whole !== undefined) {
+    const refusal = yield* refuseChanged(judging, commit.whole);
     if (refusal !== undefined) return { refusal };
   }
   const resources = new Array<StagedResource>(changes.length);
@@ -50,12 +61,15 @@ export function* judge(judging: Judging, commit: ResolvedCommit): WriteDecision<
   const origin: Origin = { principal, group: null };
   const toCheck = stageAll(judging, { changes, resources, at }, origin);
   if (toCheck !== undefined) {
-    const broken = yield* findBrokenConstraint(judging, changes, toCheck);
-    const refusal = broken ?? (yield* followDeletes(judging, { changes, at }, origin));
+    const refusal = yield* refuseStaged(judging, { commit, resources: toCheck, origin });
     if (refusal !== undefined) {
       staged.takeBack(mark);
       return { refusal };
     }
+  }
+  if (commit.isDryRun) {
+    staged.takeBack(mark);
+    return { changes: [], own: 0 };
   }
   if (receipt !== undefined) staged.receipts.set(receipt.key, { ...receipt, at });
   const all = staged.since(mark);
@@ -64,10 +78,37 @@ export function* judge(judging: Judging, commit: ResolvedCommit): WriteDecision<
 }
 
 /** The resources that changed because the commit deleted others. */
-export function followedBy({ changes, own }: Accepted): readonly Followed[] {
+export function affectedBy({ changes, own }: Accepted): readonly AffectedResource[] {
   return changes
     .slice(own)
     .map(({ collection, id, next }) => ({ collection: collection.name, id, isDeleted: next === undefined }));
+}
+
+/** Refuses a commit if a collection has other changes than the ones it expects. */
+function* refuseChanged(
+  { staged }: Judging,
+  whole: readonly ExpectedSequence[],
+): WriteDecision<Refusal | undefined> {
+  for (const { collection, sequence } of whole) {
+    const stored = yield* lookUp((store) => store.sequence(collection));
+    if (stored + staged.countOf(collection) !== sequence) return collectionChanged(collection.name);
+  }
+  return undefined;
+}
+
+/** Refuses staged changes that break a constraint. Otherwise stages what follows from their deletes. */
+function* refuseStaged(
+  judging: Judging,
+  { commit, resources, origin }: { commit: ResolvedCommit; resources: readonly unknown[]; origin: Origin },
+): WriteDecision<Refusal | undefined> {
+  const { changes, whole } = commit;
+  const most = whole === undefined ? 1 : maxRefusals;
+  const [first, ...others] = yield* findBrokenConstraints(judging, changes, resources, most);
+  if (whole === undefined) return first ?? (yield* propagateDeletes(judging, commit, origin));
+  const all = first === undefined ? [] : [first, ...others];
+  all.push(...(yield* findReferrersOfDeleted(judging, changes, maxRefusals - all.length)));
+  const [refusal, ...rest] = all;
+  return refusal && { ...refusal, others: rest };
 }
 
 function* refuseReceipt(

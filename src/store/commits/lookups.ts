@@ -25,7 +25,7 @@ export interface HoldersQuery {
   enough: number;
 }
 
-/** Which resources to look up: those that refer to one of `ids`, without those in `known`. */
+/** Which resources to look up: all that refer to one of `ids`, except `known`. */
 export interface ReferrersQuery {
   referrer: Referrer;
   ids: readonly string[];
@@ -33,7 +33,7 @@ export interface ReferrersQuery {
   limit: ReadLimit;
 }
 
-/** Which ids to look up: those that a reference of a collection contains, starting from one id. */
+/** Which ids to look up: the ids that a reference of a collection contains, starting from one id. */
 export interface TargetsQuery {
   collection: NumberedCollection;
   reference: Reference;
@@ -48,15 +48,17 @@ type Found<T> = T | Promise<T>;
 export interface Lookups {
   /** A resource that is about to change. A shared store locks it. */
   resource(collection: NumberedCollection, id: string): Found<ResourceState | undefined>;
+  /** The sequence of a collection, without the staged changes. */
+  sequence(collection: NumberedCollection): Found<number>;
   /** Whether a resource exists. */
   exists(collection: NumberedCollection, id: string): Found<boolean>;
-  /** Those of the ids that belong to resources. */
+  /** The ids among these that belong to resources. */
   existing(collection: NumberedCollection, ids: readonly string[]): Found<ReadonlySet<string>>;
   /** The version of the last change of a resource in the change log. */
   lastVersion(collection: NumberedCollection, id: string): Found<number | undefined>;
   /** The ids of resources that have a value in a unique attribute. */
   holders(query: HoldersQuery): Found<readonly string[]>;
-  /** The resources that refer to others. */
+  /** The resources that refer to other resources. */
   referrers(query: ReferrersQuery): Found<readonly FoundResource[]>;
   /** The ids that resources refer to, each once. Their order never changes. */
   targets(query: TargetsQuery): Found<readonly string[]>;

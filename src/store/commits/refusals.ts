@@ -11,7 +11,12 @@ export interface Refusal {
   pointer?: string;
   /** The index of the change in its commit. */
   change?: number;
+  /** The further reasons, if the commit asks for all of them (`Commit.whole`). */
+  others?: readonly Refusal[];
 }
+
+/** The most reasons why one commit is refused. */
+export const maxRefusals = 50;
 
 /** The detail of a violation of a unique attribute. */
 export const takenDetail = "repeats the value of another resource";
@@ -59,14 +64,25 @@ export function stillReferenced(id: string, change: number): Refusal {
 }
 
 /** A delete would change more resources than the limit. */
-export function tooMuchFollows(id: string, change: number, limit: string): Refusal {
+export function cascadeTooLarge(id: string, change: number, limit: string): Refusal {
   const detail = `Deleting ${JSON.stringify(id)} would change more than ${limit}. Delete or change some of them first.`;
   return { code: "REFERENCED", detail, change };
 }
 
+/** A resource of the commit is deleted, and another resource refers to it. */
+export function refersToDeleted(by: string, id: string, change: number): Refusal {
+  const detail = `${JSON.stringify(by)} refers to ${JSON.stringify(id)}, which would be deleted.`;
+  return { code: "REFERENCED", detail, change };
+}
+
+/** A collection does not have the sequence that the commit expects. */
+export function collectionChanged(name: string): Refusal {
+  return { code: "PRECONDITION_FAILED", detail: `The collection ${name} has changed.` };
+}
+
 /** The refusal as an error. */
-export function problemOf({ code, detail, pointer, change }: Refusal): Problem {
-  return new Problem(code, detail, { attribute: pointer, change });
+export function problemOf({ code, detail, pointer, change, others }: Refusal): Problem {
+  return new Problem(code, detail, { attribute: pointer, change, others: others?.map(problemOf) });
 }
 
 function messageAt(pointer: string, detail: string): string {

@@ -28,18 +28,40 @@ export interface ResolvedCommit {
   receipt: Receipt | undefined;
   principal: string | null;
   at: number;
+  isDryRun?: boolean;
+  maxCascadeText?: number | undefined;
+  /** The sequences that collections must have (`Commit.whole`). */
+  whole?: readonly ExpectedSequence[] | undefined;
+}
+
+/** The sequence that a collection must have. */
+export interface ExpectedSequence {
+  collection: NumberedCollection;
+  sequence: number;
 }
 
 /** Finds the collections of a commit. */
 export function resolveCommit(
   { byName }: Catalogue,
-  { changes, receipt, principal, at }: Commit,
+  { changes, receipt, principal, at, isDryRun = false, maxCascadeText, whole }: Commit,
 ): ResolvedCommit {
-  const resolved = changes.map(({ key, ...change }) => {
-    const collection = byName.get(key.collection);
-    if (collection === undefined)
-      throw new Error(`There is no collection ${JSON.stringify(key.collection)}.`);
-    return { ...change, collection, id: key.id };
-  });
-  return { changes: resolved, receipt, principal: principal ?? null, at };
+  const find = (name: string) => {
+    const collection = byName.get(name);
+    if (collection === undefined) throw new Error(`There is no collection ${JSON.stringify(name)}.`);
+    return collection;
+  };
+  const resolved = changes.map(({ key, ...change }) => ({
+    ...change,
+    collection: find(key.collection),
+    id: key.id,
+  }));
+  return {
+    changes: resolved,
+    receipt,
+    principal: principal ?? null,
+    at,
+    isDryRun,
+    maxCascadeText,
+    whole: whole && [...whole].map(([name, sequence]) => ({ collection: find(name), sequence })),
+  };
 }

@@ -195,6 +195,11 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
     return ids;
   }
 
+  /** The number of staged changes in a collection. */
+  countOf({ number }: C): number {
+    return this.#changes?.reduce((sum, { collection }) => sum + Number(collection.number === number), 0) ?? 0;
+  }
+
   /** The number of staged changes, to take later ones back. */
   mark(): number {
     return this.#changes?.length ?? 0;

@@ -34,7 +34,8 @@ export interface Copied extends VerifiedContents {
   resumedAt: number;
 }
 
-const defaultPageSize: PageSize = { items: 1_000, bytes: 2 * 1024 ** 2 };
+/** The limits of one page that a copy reads or writes. */
+export const defaultPageSize: PageSize = { items: 1_000, bytes: 2 * 1024 ** 2 };
 
 /**
  * Copies everything, and compares both stores. Throws StartError if the target contains something else, if the source
@@ -130,8 +131,9 @@ async function copySection(source: CopySource, target: CopyTarget, work: Section
   progress.endSection();
 }
 
-async function withProgress<T>(
-  { watch }: CopyOptions,
+/** Shows the progress of a phase while it runs. */
+export async function withProgress<T>(
+  { watch }: Pick<CopyOptions, "watch">,
   { what, total }: { what: CopyPhase; total: number },
   work: (watch: PhaseProgress) => Promise<T>,
 ): Promise<T> {

@@ -1,20 +1,20 @@
 /** API keys in the database. */
-import type { ApiKey, KeyEnd, Keys } from "../keys.ts";
-import type { Outcome, Row, Statement } from "./connection/connections.ts";
+import { type ApiKey, type KeyInvalidation, type Keys, keyColumns, keyValues, toKey } from "../keys.ts";
+import { isStorable } from "../stored.ts";
+import type { Statement, StatementResult } from "./connection/connections.ts";
 import { retryOnce } from "./connection/retry.ts";
-import { isKeepable } from "./tables/id-keys.ts";
 import { copyingTable } from "./tables/tables.ts";
 
 /** The keys in the database. Each change is its own statement, and it is on disk when its promise resolves. */
 export class PostgresKeys implements Keys {
-  readonly #run: (statement: Statement) => Promise<Outcome>;
+  readonly #run: (statement: Statement) => Promise<StatementResult>;
 
-  constructor(run: (statement: Statement) => Promise<Outcome>) {
+  constructor(run: (statement: Statement) => Promise<StatementResult>) {
     this.#run = run;
   }
 
   async find(prefix: string): Promise<ApiKey | undefined> {
-    if (!isKeepable(prefix)) return undefined;
+    if (!isStorable(prefix)) return undefined;
     const { rows } = await retryOnce(() => this.#run(selectKey(prefix)));
     return rows[0] === undefined ? undefined : toKey(rows[0]);
   }
@@ -29,37 +29,14 @@ export class PostgresKeys implements Keys {
     return count > 0;
   }
 
-  async end(prefix: string, end: KeyEnd): Promise<void> {
-    await this.#run(endKeyEarlier(prefix, end));
+  async invalidate(prefix: string, how: KeyInvalidation): Promise<void> {
+    await this.#run(invalidateKeyEarlier(prefix, how));
   }
 
   async noteUse(prefix: string, at: number): Promise<void> {
     await this.#run(noteKeyUse(prefix, at));
   }
 }
-
-function toKey(row: Row): ApiKey {
-  const [prefix, hash, name, subject, roles, scopes, createdAt, expiresAt, revokedAt, lastUsedAt] = row;
-  return {
-    prefix: String(prefix),
-    hash: String(hash),
-    name: String(name),
-    subject: String(subject),
-    roles: JSON.parse(String(roles)),
-    scopes: scopes == null ? undefined : JSON.parse(scopes),
-    createdAt: Number(createdAt),
-    expiresAt: timeOf(expiresAt),
-    revokedAt: timeOf(revokedAt),
-    lastUsedAt: timeOf(lastUsedAt),
-  };
-}
-
-function timeOf(value: string | null | undefined): number | undefined {
-  return value == null ? undefined : Number(value);
-}
-
-const keyColumns =
-  "prefix, hash, name, subject, roles, scopes, created_at, expires_at, revoked_at, last_used_at";
 
 /** The key with a prefix. */
 function selectKey(prefix: string): Statement {
@@ -76,24 +53,13 @@ function insertKey(key: ApiKey): Statement {
   return {
     sql: `insert into holdfast_keys (${keyColumns})
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing`,
-    values: [
-      key.prefix,
-      key.hash,
-      key.name,
-      key.subject,
-      JSON.stringify(key.roles),
-      key.scopes === undefined ? null : JSON.stringify(key.scopes),
-      key.createdAt,
-      key.expiresAt ?? null,
-      key.revokedAt ?? null,
-      key.lastUsedAt ?? null,
-    ],
+    values: keyValues(key),
   };
 }
 
 /** Sets when a key expires or was revoked, unless an earlier time is set. */
-function endKeyEarlier(prefix: string, end: KeyEnd): Statement {
-  const [column, at] = "revokedAt" in end ? ["revoked_at", end.revokedAt] : ["expires_at", end.expiresAt];
+function invalidateKeyEarlier(prefix: string, how: KeyInvalidation): Statement {
+  const [column, at] = "revokedAt" in how ? ["revoked_at", how.revokedAt] : ["expires_at", how.expiresAt];
   return {
     sql: `update holdfast_keys set ${column} = $2 where prefix = $1 and (${column} is null or ${column} > $2)`,
     values: [prefix, at],

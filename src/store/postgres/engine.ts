@@ -10,6 +10,8 @@ export const postgresEngine: Engine<{ url: string }> = {
   openReader: async ({ url }) => (await stores()).openPostgresReader(url),
   openKeys: async ({ url }) => (await stores()).openPostgresKeys(url),
   openSource: async ({ url }) => (await import("./copy/source.ts")).openPostgresSource(url),
+  backUp: async ({ url }, file, options) =>
+    (await import("./copy/backup.ts")).backUpPostgres(url, file, options),
   openTarget: async ({ url }) => (await import("./copy/target.ts")).openPostgresTarget(url),
   mayExist: () => true,
   requireStore: () => {},

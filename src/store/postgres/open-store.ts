@@ -31,7 +31,8 @@ export async function openPostgresStore(url: string, options: ResolvedStoreOptio
   const connections = new Connections({ ...shared, max: maxConnections.main, responseTimeoutMs });
   const slow = new Connections({ ...shared, max: maxConnections.slow, connectTimeoutMs: options.queryMs });
   const long = new Connections({ ...shared, max: maxConnections.long, probe: () => connections.run(probe) });
-  const store = new PostgresStore({ ...options, connections, slow, long });
+  const maxBatchSize = options.groupCommit ? 1_000 : 1;
+  const store = new PostgresStore({ ...options, connections, slow, long, maxBatchSize });
   try {
     await withStartErrors(store.reach());
     return store;

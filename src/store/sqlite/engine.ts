@@ -2,8 +2,6 @@
 import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { StartError } from "../../errors.ts";
 import type { Engine } from "../engine.ts";
-import { openSqliteSource } from "./copy/source.ts";
-import { openSqliteTarget } from "./copy/target.ts";
 import { describeError } from "./file/failures.ts";
 import { mayExist, requireFile } from "./file/open-file.ts";
 import { openSqliteKeys } from "./keys.ts";
@@ -15,8 +13,10 @@ export const sqliteEngine: Engine<{ path: string }> = {
   open: async (address, options) => openSqliteStore(realPath(address), options),
   openReader: async (address) => openSqliteReader(realPath(address)),
   openKeys: async (address) => openSqliteKeys(realPath(address)),
-  openSource: async (address) => openSqliteSource(realPath(address)),
-  openTarget: async (address) => openSqliteTarget(realPath(address)),
+  openSource: async (address) => (await import("./copy/source.ts")).openSqliteSource(realPath(address)),
+  backUp: async (address, { path }, options) =>
+    (await import("./copy/backup.ts")).backUpSqlite(realPath(address), path, options),
+  openTarget: async (address) => (await import("./copy/target.ts")).openSqliteTarget(realPath(address)),
   mayExist: ({ path }) => mayExist(path),
   requireStore: ({ path }) => requireFile(path),
   describeError,

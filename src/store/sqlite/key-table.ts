@@ -1,12 +1,12 @@
 /** The table of API keys on one connection. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { ApiKey, KeyEnd } from "../keys.ts";
+import { type ApiKey, type KeyInvalidation, keyColumns, keyValues, toKey } from "../keys.ts";
 import { keysTable } from "./file/tables.ts";
 
 /** A change of one API key. */
 export type KeyChange =
   | { kind: "add"; key: ApiKey }
-  | { kind: "end"; prefix: string; end: KeyEnd }
+  | { kind: "invalidate"; prefix: string; how: KeyInvalidation }
   | { kind: "use"; prefix: string; at: number };
 
 /** Adds the table to a file of an older version. */
@@ -26,16 +26,17 @@ export class KeyTable {
 
   constructor(database: DatabaseSync) {
     this.#database = database;
-    this.#find = database.prepare("select * from keys where prefix = ?");
+    this.#find = database.prepare(`select ${keyColumns} from keys where prefix = ?`);
   }
 
   find(prefix: string): ApiKey | undefined {
     const row = this.#find.get(prefix);
-    return row === undefined ? undefined : toKey(row);
+    return row === undefined ? undefined : toKey(Object.values(row));
   }
 
   all(): ApiKey[] {
-    return this.#database.prepare("select * from keys order by created_at, prefix").all().map(toKey);
+    const rows = this.#database.prepare(`select ${keyColumns} from keys order by created_at, prefix`).all();
+    return rows.map((row) => toKey(Object.values(row)));
   }
 
   /** Returns whether the change had an effect. */
@@ -43,10 +44,10 @@ export class KeyTable {
     switch (change.kind) {
       case "add":
         return this.#add(change.key);
-      case "end":
-        return "revokedAt" in change.end
-          ? this.#setIfEarlier("revoked_at", change.prefix, change.end.revokedAt)
-          : this.#setIfEarlier("expires_at", change.prefix, change.end.expiresAt);
+      case "invalidate":
+        return "revokedAt" in change.how
+          ? this.#setIfEarlier("revoked_at", change.prefix, change.how.revokedAt)
+          : this.#setIfEarlier("expires_at", change.prefix, change.how.expiresAt);
       case "use":
         return this.#run(
           "update keys set last_used_at = ?1 where prefix = ?2 and coalesce(last_used_at, ?1 - 1) < ?1",
@@ -56,19 +57,10 @@ export class KeyTable {
   }
 
   #add(key: ApiKey): boolean {
-    const { prefix, hash, name, subject, roles, scopes } = key;
-    return this.#run("insert into keys values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing", [
-      prefix,
-      hash,
-      name,
-      subject,
-      JSON.stringify(roles),
-      scopes === undefined ? null : JSON.stringify(scopes),
-      key.createdAt,
-      key.expiresAt ?? null,
-      key.revokedAt ?? null,
-      key.lastUsedAt ?? null,
-    ]);
+    return this.#run(
+      `insert into keys (${keyColumns}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+      keyValues(key),
+    );
   }
 
   #setIfEarlier(column: "revoked_at" | "expires_at", prefix: string, at: number): boolean {
@@ -81,23 +73,4 @@ export class KeyTable {
   #run(sql: string, values: (string | number | null)[]): boolean {
     return Number(this.#database.prepare(sql).run(...values).changes) > 0;
   }
-}
-
-function toKey(row: Record<string, unknown>): ApiKey {
-  return {
-    prefix: String(row.prefix),
-    hash: String(row.hash),
-    name: String(row.name),
-    subject: String(row.subject),
-    roles: JSON.parse(String(row.roles)) as readonly string[],
-    scopes: row.scopes === null ? undefined : (JSON.parse(String(row.scopes)) as readonly string[]),
-    createdAt: Number(row.created_at),
-    expiresAt: timeOf(row.expires_at),
-    revokedAt: timeOf(row.revoked_at),
-    lastUsedAt: timeOf(row.last_used_at),
-  };
-}
-
-function timeOf(value: unknown): number | undefined {
-  return value === null ? undefined : Number(value);
 }

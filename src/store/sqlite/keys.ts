@@ -1,5 +1,5 @@
 /** API keys in a store's file. The open store uses them, and so do commands while a service has the store open. */
-import type { ApiKey, KeyEnd, Keys, OpenKeys } from "../keys.ts";
+import type { ApiKey, KeyInvalidation, Keys, OpenKeys } from "../keys.ts";
 import { takeLock } from "./file/lock.ts";
 import {
   mayExist,
@@ -38,8 +38,8 @@ export class SqliteKeys implements Keys {
     return this.#access.write({ kind: "add", key });
   }
 
-  async end(prefix: string, end: KeyEnd): Promise<void> {
-    await this.#access.write({ kind: "end", prefix, end });
+  async invalidate(prefix: string, how: KeyInvalidation): Promise<void> {
+    await this.#access.write({ kind: "invalidate", prefix, how });
   }
 
   async noteUse(prefix: string, at: number): Promise<void> {

@@ -1,6 +1,6 @@
 /** Opens a store in a SQLite file. */
 import type { ResolvedStoreOptions } from "../options.ts";
-import { noWriter, type Writer, WriterClient } from "./commit/writer-client.ts";
+import { refusingWriter, WriterClient, type WriterConnection } from "./commit/writer-client.ts";
 import { takeLock, takeReadLock } from "./file/lock.ts";
 import {
   openForReading,
@@ -10,6 +10,7 @@ import {
   requireWritablePath,
 } from "./file/open-file.ts";
 import { SqliteStore } from "./store.ts";
+import { Health } from "./upkeep/health.ts";
 
 const cacheKibibytes = 16 * 1024;
 
@@ -26,20 +27,13 @@ export async function openSqliteStore(path: string, options: ResolvedStoreOption
   requireWritablePath(path);
   if (readOnly) requireFile(path);
   const lock = readOnly ? takeReadLock(path) : takeLock(path);
-  let store: SqliteStore | undefined;
-  let failure: string | undefined;
-  const fail = (reason: string) => {
-    failure = reason;
-    store?.fail(reason);
-  };
+  const health = new Health(options.onFailure);
   try {
     prepareFile(path);
-    const writer = readOnly ? noWriter : await startWriter(path, options, fail);
+    const writer = readOnly ? refusingWriter : await startWriter(path, options, health);
     const database = openForReading(path);
     database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${mappedBytes}`);
-    store = new SqliteStore({ ...options, path, lock, database }, writer);
-    if (failure !== undefined) store.fail(failure);
-    return store;
+    return new SqliteStore({ ...options, path, lock, database, health }, writer);
   } catch (error) {
     lock.release();
     throw error;
@@ -48,9 +42,16 @@ export async function openSqliteStore(path: string, options: ResolvedStoreOption
 
 function startWriter(
   path: string,
-  { synchronous, groupCommit, history, receipts }: ResolvedStoreOptions,
-  onFailure: (reason: string) => void,
-): Promise<Writer> {
-  const settings = { path, synchronous, groupCommit, history, ...(receipts && { receipts }) };
-  return WriterClient.start(settings, onFailure);
+  { synchronous, groupCommit, history, receipts, meter }: ResolvedStoreOptions,
+  health: Health,
+): Promise<WriterConnection> {
+  const settings = {
+    path,
+    synchronous,
+    groupCommit,
+    history,
+    ...(receipts && { receipts }),
+    ...(meter && { meter: meter.memory }),
+  };
+  return WriterClient.start(settings, (reason) => health.fail(reason));
 }

@@ -3,15 +3,21 @@ import type { Fault } from "../faults.ts";
 
 export const commandFaults: readonly Fault[] = [
   {
+    name: "shown-store-password",
+    what: "The configuration that administrators read contains the password of the store.",
+    noticedBy: "test/config/shown-options.test.ts",
+    replacements: [["return shownAddress(effective.store);", 'return get("store");']],
+  },
+  {
     name: "environment-before-flag",
     what: "An environment variable overrides the flag of the same option.",
     noticedBy: "test/config/config.test.ts",
     replacements: [
       [
-        `      flag === undefined ? undefined : { value: flags[camelCase(flag)], at: flag },
-      option.env === undefined ? undefined : { value: env[option.env], at: option.env },`,
-        `      option.env === undefined ? undefined : { value: env[option.env], at: option.env },
-      flag === undefined ? undefined : { value: flags[camelCase(flag)], at: flag },`,
+        `    flag === undefined ? undefined : { value: flags[camelCase(flag)], at: flag },
+    option.env === undefined ? undefined : { value: env[option.env], at: option.env },`,
+        `    option.env === undefined ? undefined : { value: env[option.env], at: option.env },
+    flag === undefined ? undefined : { value: flags[camelCase(flag)], at: flag },`,
       ],
     ],
   },

@@ -25,4 +25,16 @@ export const dataFaults: readonly Fault[] = [
       ],
     ],
   },
+  {
+    name: "update-inexact-sum",
+    what: "$increment stores a sum that JSON numbers cannot have exactly.",
+    noticedBy: "test/http/update.test.ts",
+    replacements: [["if (Math.abs(sum) > Number.MAX_SAFE_INTEGER) {", "if (!Number.isFinite(sum)) {"]],
+  },
+  {
+    name: "update-overlap",
+    what: "An update can change an attribute and a part of the same attribute.",
+    noticedBy: "test/http/update.test.ts",
+    replacements: [["      if (!names.has(outer)) continue;", "      if (names.size > 0) continue;"]],
+  },
 ];

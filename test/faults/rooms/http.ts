@@ -20,6 +20,14 @@ export const httpFaults: readonly Fault[] = [
     replacements: [["if (bytes > maxBytes) return refuse(", "if (bytes >= maxBytes) return refuse("]],
   },
   {
+    name: "console-nonce",
+    what: "Every page of the console has the same nonce.",
+    noticedBy: "test/http/console.test.ts",
+    replacements: [
+      ["const nonce = randomBytes(18).toString", "const nonce = randomBytes(18).fill(1).toString"],
+    ],
+  },
+  {
     name: "cors-etag",
     what: "CORS does not expose ETag, so scripts of other origins cannot read it.",
     noticedBy: "test/http/hosts-and-cors.test.ts",
@@ -107,12 +115,12 @@ export const httpFaults: readonly Fault[] = [
       ],
       [
         `  content: Content,
-): Promise<Outcome> {
+): Promise<WriteAttempt> {
   const state = await steps.find(write);
   if (state === undefined) return notFound;`,
         `  state: State,
   content: Content,
-): Promise<Outcome> {`,
+): Promise<WriteAttempt> {`,
       ],
     ],
   },
@@ -139,6 +147,125 @@ export const httpFaults: readonly Fault[] = [
         'response.off("finish", done);\n      connection.off("close", done);',
         'response.off("finish", done);',
       ],
+    ],
+  },
+  {
+    name: "update-counts-hidden-from-zero",
+    what: "$increment of a write-only attribute counts from 0 and overwrites its value.",
+    noticedBy: "test/http/access/updates.test.ts",
+    replacements: [["requireNone(unreadableViolations(patch, visibility));", ""]],
+  },
+  {
+    name: "bulk-counts-unlisted",
+    what: "A bulk change that matches too many also counts resources that the caller cannot list.",
+    noticedBy: "test/http/access/bulk.test.ts",
+    replacements: [
+      [
+        "readPage(service, { ...query, limit: 1, count: true }",
+        "readPage(service, { ...all, limit: 1, count: true }",
+      ],
+    ],
+  },
+  {
+    name: "bulk-size-after",
+    what: "A bulk change is limited only by the size of the resources before it.",
+    noticedBy: "test/http/bulk-bounds.test.ts",
+    replacements: [
+      [
+        "bytes += Math.max(Buffer.byteLength(current.text), Buffer.byteLength(next));",
+        "bytes += Buffer.byteLength(current.text);",
+      ],
+    ],
+  },
+  {
+    name: "import-dry-run-writes",
+    what: "A dry run of an import writes what it has checked.",
+    noticedBy: "test/http/imports.test.ts",
+    replacements: [["if (asked.dryRun) await load.tryOut();", "if (asked.dryRun) await load.finish();"]],
+  },
+  {
+    name: "keys-for-all",
+    what: "Callers who do not administer the service can create API keys.",
+    noticedBy: "test/http/administration/keys.test.ts",
+    replacements: [
+      [
+        "if (/^(?:import$|rewind$|metrics$|configuration$|webhook|key)/.test(route.kind)) return true;",
+        "if (/^(?:import$|rewind$|metrics$|configuration$|webhook)/.test(route.kind)) return true;",
+      ],
+    ],
+  },
+  {
+    name: "key-of-administrators",
+    what: "An administrator can give a key any role, also that of administrators.",
+    noticedBy: "test/http/administration/keys.test.ts",
+    replacements: [
+      ["if (keys.roles.includes(role)) return true;", "if (keys.roles.length > 0) return true;"],
+    ],
+  },
+  {
+    name: "hidden-resource-answered",
+    what: "An answer about access differs between a hidden resource and one that does not exist.",
+    noticedBy: "test/http/administration/access.test.ts",
+    replacements: [
+      [
+        "const passes = about.text !== undefined && includes(visible, about.text);",
+        'const passes = about.text !== undefined && visible !== "nothing";',
+      ],
+    ],
+  },
+  {
+    name: "count-of-hidden",
+    what: "The description of a collection counts resources that the caller cannot list.",
+    noticedBy: "test/http/administration/collections.test.ts",
+    replacements: [
+      ['const isCounted = guard.listed === "everything";', 'const isCounted = guard.listed !== "nothing";'],
+    ],
+  },
+  {
+    name: "schema-of-restricted",
+    what: "The description of a collection has definitions that only restricted attributes use.",
+    noticedBy: "test/http/administration/collections.test.ts",
+    replacements: [
+      [
+        "return { root, input: hidden.length > 0 ? withoutUnused(input, pointer) : input, isListed };",
+        "return { root, input, isListed };",
+      ],
+    ],
+  },
+  {
+    name: "import-for-all",
+    what: "Callers who do not administer the service can import.",
+    noticedBy: "test/http/import-bounds.test.ts",
+    replacements: [
+      [
+        "if (/^(?:import$|rewind$|metrics$|configuration$|webhook|key)/.test(route.kind)) return true;",
+        "if (/^(?:rewind$|metrics$|configuration$|webhook|key)/.test(route.kind)) return true;",
+      ],
+    ],
+  },
+  {
+    name: "rewind-for-all",
+    what: "Callers who do not administer the service can rewind.",
+    noticedBy: "test/http/rewind-bounds.test.ts",
+    replacements: [
+      [
+        "if (/^(?:import$|rewind$|metrics$|configuration$|webhook|key)/.test(route.kind)) return true;",
+        "if (/^(?:import$|metrics$|configuration$|webhook|key)/.test(route.kind)) return true;",
+      ],
+    ],
+  },
+  {
+    name: "rewind-ignores-schema",
+    what: "A rewind writes resources that do not fit today's schema.",
+    noticedBy: "test/http/rewind-bounds.test.ts",
+    replacements: [["if (collection.schema === undefined) return;", "if (collection.schema !== id) return;"]],
+  },
+  {
+    name: "import-grows",
+    what: "The resources of an import can become larger than their limit, which fills the disk.",
+    noticedBy: "test/http/import-bounds.test.ts",
+    replacements: [
+      ["if (spool.length > maxGrowth * importBytes) throw tooManyResources(maxGrowth * importBytes);", ""],
     ],
   },
 ];

@@ -12,7 +12,7 @@ export const postgresFaults: readonly Fault[] = [
     name: "postgres-no-lock",
     what: "PostgreSQL: a write to a collection with unique attributes does not lock the head row before it reads.",
     noticedBy: "test/postgres/instances.test.ts",
-    replacements: [["if (numbers.size === 0) return;", "if (numbers.size <= 1) return;"]],
+    replacements: [["if (numbers.size === 0) return sequences;", "if (numbers.size <= 1) return sequences;"]],
   },
   {
     name: "postgres-sequence-skips",

@@ -107,4 +107,51 @@ export const storeFaults: readonly Fault[] = [
       ],
     ],
   },
+  {
+    name: "dry-run-stays-staged",
+    what: "The changes of a dry run stay staged, so they are written.",
+    noticedBy: "test/store/sqlite.test.ts",
+    replacements: [["  if (commit.isDryRun) {\n    staged.takeBack(mark);", "  if (commit.isDryRun) {"]],
+  },
+  {
+    name: "write-during-import",
+    what: "A write does not wait for an import in progress.",
+    noticedBy: "test/store/sqlite.test.ts",
+    replacements: [
+      [
+        `while (this.#loads.isInProgress) await this.#loads.untilNone();
+    return this.#commitNow(commit);
+  }
+
+  async exclusively`,
+        `return this.#commitNow(commit);
+  }
+
+  async exclusively`,
+      ],
+    ],
+  },
+  {
+    name: "rewind-one-more",
+    what: "A rewind also undoes the last change before its time.",
+    noticedBy: "test/store/sqlite-rewind.test.ts",
+    replacements: [["{ from: past, to: current }", "{ from: Math.max(0, past - 1), to: current }"]],
+  },
+  {
+    name: "rewind-cuts-commits",
+    what: "A rewind undoes a part of a commit, if the clock was set back.",
+    noticedBy: "test/store/sqlite-rewind.test.ts",
+    replacements: [["if (last < 0) continue;", "if (last >= -1) continue;"]],
+  },
+  {
+    name: "rewind-overtakes",
+    what: "A rewind is committed although a collection has changed since it was read.",
+    noticedBy: "test/store/sqlite-rewind.test.ts",
+    replacements: [
+      [
+        "if (stored + staged.countOf(collection) !== sequence)",
+        "if (stored + staged.countOf(collection) < sequence)",
+      ],
+    ],
+  },
 ];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { StartError } from "../../../src/errors.ts";
-import { type Answer, type Request, type Service, startService } from "../service.ts";
+import { type Answer, type Request, startService, startServiceForFile } from "../service.ts";
 import { auth, type Caller, createAs, outcome, sendAs } from "./callers.ts";
 
 const person = {
@@ -20,29 +20,25 @@ const person = {
   then: { properties: { salary: { minimum: 100 } } },
 };
 
-let service: Service;
-before(async () => {
-  const attributes = { salary: { roles: ["hr"] } };
-  const defaults = { createdBy: "$subject", salary: 10 };
-  service = await startService({
-    auth,
-    collections: {
-      people: { schema: person, attributes, defaults, unique: ["email"], indexes: ["name"] },
-      desks: {
-        schema: { properties: { room: { type: "integer" }, seat: { type: "string", maxLength: 9 } } },
-        attributes: { seat: { roles: ["hr"] } },
-        unique: ["seat"],
-      },
-      loose: { attributes, defaults: { createdBy: "$subject" } },
+const attributes = { salary: { roles: ["hr"] } };
+const defaults = { createdBy: "$subject", salary: 10 };
+const service = await startServiceForFile({
+  auth,
+  collections: {
+    people: { schema: person, attributes, defaults, unique: ["email"], indexes: ["name"] },
+    desks: {
+      schema: { properties: { room: { type: "integer" }, seat: { type: "string", maxLength: 9 } } },
+      attributes: { seat: { roles: ["hr"] } },
+      unique: ["seat"],
     },
-  });
+    loose: { attributes, defaults: { createdBy: "$subject" } },
+  },
 });
-after(() => service.stop());
 
 const path = "/api/v1/people";
 let number = 0;
 
-/** A person with a salary and a pin, made by somebody who may give both. */
+/** A person with a salary and a pin, created by a caller who can set both. */
 async function hire(more: Record<string, unknown> = {}): Promise<string> {
   const name = `person${++number}`;
   const content = { name, salary: 777_777, pin: "p1n5ecret", ...more };
@@ -82,7 +78,7 @@ describe("an attribute that is for a role", () => {
       { method: "PATCH", path: target, content: { grade: "b" }, headers: { "Idempotency-Key": '"grade"' } },
     ];
     for (const request of requests) {
-      // Those who see everything first, so that what they are told is kept where anything is.
+      // Callers who see everything come first, so that a cache would keep their responses.
       if (request.method === undefined) await as("hans", request);
       const answer = await as("ada", request);
       assert.ok(answer.status < 300, `${request.method} ${request.path} ${answer.text}`);
@@ -224,6 +220,24 @@ describe("an attribute that is for a role", () => {
     }
     assert.equal((await as("ada", { method: "PATCH", path: target, content: { salary: null } })).status, 200);
     assert.equal((await read("hans", target)).salary, 777_777);
+  });
+
+  test("its removal by others makes no version, as that of an attribute that does not exist", async () => {
+    for (const target of [await hire(), (await createAs(service, "hans", "loose", { salary: 1 })).path]) {
+      const { etag } = (await as("ada", { path: target })).headers;
+      for (const name of ["salary", "unknown"]) {
+        const removed = await as("ada", { method: "PATCH", path: target, content: { [name]: null } });
+        assert.deepEqual([removed.status, removed.headers.etag], [200, etag], name);
+        const unset = await as("ada", {
+          method: "PATCH",
+          path: target,
+          body: JSON.stringify({ [name]: { $unset: true } }),
+          headers: { "Content-Type": "application/vnd.holdfast.update+json" },
+        });
+        assert.deepEqual([unset.status, unset.headers.etag], [200, etag], name);
+      }
+      assert.ok("salary" in (await read("hans", target)));
+    }
   });
 
   test("is kept by a replacement that leaves it out, and goes when those who see it leave it out", async () => {

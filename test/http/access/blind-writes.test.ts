@@ -1,44 +1,38 @@
-/** Callers whose credential is for writing alone: they learn nothing of what is there. */
+/** Callers with a credential only for writes learn nothing about existing resources. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
-import { type Answer, type Request, type Service, startService } from "../service.ts";
+import { describe, test } from "node:test";
+import { type Answer, type Request, startServiceForFile } from "../service.ts";
 import { auth, createAs, outcome, sendAs } from "./callers.ts";
 
 /** A resource with a read-only attribute. */
 const withBalance = "0199e7b2-3c4d-7abc-8def-0123456789ab";
 
-let service: Service;
-let path: string;
-let id: string;
-before(async () => {
-  service = await startService({
-    auth,
-    seeds: { articles: [{ id: withBalance, balance: 100 }] },
-    collections: {
-      articles: {
-        schema: {
-          type: "object",
-          properties: {
-            title: { type: "string" },
-            body: { type: "string" },
-            stars: { type: "integer" },
-            author: { type: "object" },
-            tags: { type: "array" },
-            balance: { type: "integer", readOnly: true },
-            rank: { type: "integer", readOnly: true },
-          },
-          if: { required: ["title"], properties: { title: { const: "secret" } } },
-          // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-          then: { properties: { stars: { maximum: 3 } } },
+const service = await startServiceForFile({
+  auth,
+  seeds: { articles: [{ id: withBalance, balance: 100 }] },
+  collections: {
+    articles: {
+      schema: {
+        type: "object",
+        properties: {
+          title: { type: "string" },
+          body: { type: "string" },
+          stars: { type: "integer" },
+          author: { type: "object" },
+          tags: { type: "array" },
+          balance: { type: "integer", readOnly: true },
+          rank: { type: "integer", readOnly: true },
         },
-        access: { read: "authenticated", write: "authenticated" },
+        if: { required: ["title"], properties: { title: { const: "secret" } } },
+        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+        then: { properties: { stars: { maximum: 3 } } },
       },
+      access: { read: "authenticated", write: "authenticated" },
     },
-  });
-  const content = { title: "secret", author: { name: "Ada" }, tags: ["a"] };
-  ({ path, id } = await createAs(service, "ada", "articles", content));
+  },
 });
-after(() => service.stop());
+const content = { title: "secret", author: { name: "Ada" }, tags: ["a"] };
+const { path, id } = await createAs(service, "ada", "articles", content);
 
 const blindly = (request: Request): Promise<Answer> => sendAs(service, "adaWrites", request);
 const patch = (...operations: object[]): Request => ({

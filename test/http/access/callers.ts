@@ -1,20 +1,20 @@
-/** Whoever asks in the tests of rules: each has a token of one issuer. */
+/** The callers in the tests of rules. Each has a token of one issuer. */
 import type { AuthSettings } from "../../../src/access/settings.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
 import type { Answer, Made, Request, Service } from "../service.ts";
 
 const pair = createPair("EdDSA");
 
-/** The service takes the tokens of the callers. */
+/** The authentication that accepts the tokens of the callers. */
 export const auth: AuthSettings = { keys: false, jwt: settingsFor([pair]) };
 
-/** What the tokens say. */
+/** The claims of the tokens. */
 export const callers = {
   ada: { sub: "ada" },
   bob: { sub: "bob" },
   eve: { sub: "eve", roles: ["editor"] },
   hans: { sub: "hans", roles: ["hr"] },
-  /** Ada again, with a credential that is for less. */
+  /** Ada with a token that has fewer rights. */
   adaReads: { sub: "ada", scope: "articles:read" },
   adaWrites: { sub: "ada", scope: "articles:write" },
   bad: { sub: "ada", iss: "https://elsewhere.example.org/" },
@@ -28,14 +28,14 @@ const tokens = new Map(
   Object.entries(callers).map(([name, more]) => [name, tokenOf(pair, claimsAt(Date.now(), more))]),
 );
 
-/** Sends a request as somebody, or without a credential. */
+/** Sends a request as a caller, or without a credential. */
 export function sendAs(service: Service, who: Caller | undefined, request: Request): Promise<Answer> {
   if (who === undefined) return service.send(request);
   const authorization = `Bearer ${tokens.get(who)}`;
   return service.send({ ...request, headers: { ...request.headers, Authorization: authorization } });
 }
 
-/** Sends a request with a token that says this. */
+/** Sends a request with a token that has these claims. */
 export function sendWith(
   service: Service,
   claims: Record<string, unknown>,
@@ -45,7 +45,7 @@ export function sendWith(
   return service.send({ ...request, headers: { ...request.headers, Authorization: authorization } });
 }
 
-/** Creates a resource as somebody who may. */
+/** Creates a resource as a caller with the right to do so. */
 export async function createAs(
   service: Service,
   who: Caller,
@@ -59,7 +59,7 @@ export async function createAs(
   return { id, path: `${path}/${id}`, body: answer.text === "" ? {} : (answer.json as Made["body"]) };
 }
 
-/** Status and code of an answer: `403 INSUFFICIENT_SCOPE`. */
+/** The status and the code of a response: `403 INSUFFICIENT_SCOPE`. */
 export function outcome({ status, text }: Answer): string {
   const { code } = text.startsWith("{") ? (JSON.parse(text) as { code?: string }) : {};
   return code === undefined ? String(status) : `${status} ${code}`;

@@ -1,26 +1,34 @@
 /**
- * Every route, method and kind of caller, for every kind of rule: what comes of it is computed from the declared rules by a
- * small reading of its own. A route or a method that is new has no row here, and the test fails until it has one.
+ * Tests every route, method and kind of caller with every kind of rule. A small model computes the expected responses from the
+ * declared rules. A new route or method has no row here, and the test fails until it has one.
  */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { type AccessDeclaration, owner, type Rule } from "../../../src/access/declaration.ts";
-import { methodsOf } from "../../../src/http/route.ts";
-import { type Request, type Service, startService } from "../service.ts";
+import { methodsOf } from "../../../src/http/route-kinds.ts";
+import { type Request, startServiceForFile } from "../service.ts";
 import { auth, type Caller, callers, outcome, sendAs } from "./callers.ts";
 
 type Action = "list" | "read" | "create" | "update" | "delete";
 type Kind = keyof typeof methodsOf;
 
-/** The action that each method of each route is, or who is asked nothing. */
+/** The action of each method of each route. */
 const rows: Readonly<
-  Record<string, Action | "anybody" | "each operation" | "each collection" | "administration">
+  Record<
+    string,
+    Action | "anybody" | "each operation" | "each selected resource" | "each collection" | "administration"
+  >
 > = {
   "collection GET": "list",
   "collection HEAD": "list",
   "collection QUERY": "list",
   "collection POST": "create",
   "collection OPTIONS": "anybody",
+  "nested GET": "list",
+  "nested HEAD": "list",
+  "nested QUERY": "list",
+  "nested POST": "create",
+  "nested OPTIONS": "anybody",
   "resource GET": "read",
   "resource HEAD": "read",
   "resource PUT": "update",
@@ -36,14 +44,24 @@ const rows: Readonly<
   "feed GET": "each collection",
   "feed HEAD": "each collection",
   "feed OPTIONS": "anybody",
+  "bulk POST": "each selected resource",
+  "bulk OPTIONS": "anybody",
   "restore POST": "update",
   "restore OPTIONS": "anybody",
+  "collectionDetails GET": "each collection",
+  "collectionDetails HEAD": "each collection",
+  "collectionDetails OPTIONS": "anybody",
+  "accessCheck POST": "each collection",
+  "accessCheck OPTIONS": "anybody",
   "collections GET": "each collection",
   "collections HEAD": "each collection",
   "collections OPTIONS": "anybody",
   "document GET": "anybody",
   "document HEAD": "anybody",
   "document OPTIONS": "anybody",
+  "metrics GET": "administration",
+  "metrics HEAD": "administration",
+  "metrics OPTIONS": "administration",
   "batch POST": "each operation",
   "batch OPTIONS": "anybody",
   "webhookStatus GET": "administration",
@@ -52,6 +70,24 @@ const rows: Readonly<
   "webhookDeliveries GET": "administration",
   "webhookDeliveries HEAD": "administration",
   "webhookDeliveries OPTIONS": "administration",
+  "configuration GET": "administration",
+  "configuration HEAD": "administration",
+  "configuration OPTIONS": "administration",
+  "keys GET": "administration",
+  "keys HEAD": "administration",
+  "keys POST": "administration",
+  "keys OPTIONS": "administration",
+  "key GET": "administration",
+  "key HEAD": "administration",
+  "key OPTIONS": "administration",
+  "keyAction POST": "administration",
+  "keyAction OPTIONS": "administration",
+  "firstKey POST": "administration",
+  "firstKey OPTIONS": "administration",
+  "import POST": "administration",
+  "import OPTIONS": "administration",
+  "rewind POST": "administration",
+  "rewind OPTIONS": "administration",
   "webhookAction POST": "administration",
   "webhookAction OPTIONS": "administration",
 };
@@ -84,7 +120,7 @@ const prefix = "/api/v1";
 const who = [undefined, ...(Object.keys(callers) as Caller[])];
 const owners = ["ada", "bob"] as const;
 
-// The reading: what the reference says of rules, in as few words as possible.
+// The model: the rules as the reference describes them.
 
 interface Known {
   sub: string;
@@ -102,7 +138,7 @@ function knownAs(caller: Caller | undefined): Known | undefined {
   return { sub, roles, scope };
 }
 
-/** Whether one rule lets a caller do something with a resource; `undefined` stands for the resource that suits best. */
+/** Whether one rule allows a caller to use a resource. `authorId` of `undefined`: any resource. */
 function lets(rule: Rule, caller: Known | undefined, authorId: string | undefined): boolean {
   if (rule === "public") return true;
   if (rule === "authenticated") return caller !== undefined;
@@ -131,7 +167,7 @@ const inScope = (name: string, action: Action, caller: Known | undefined) =>
 /** `go`: as if there were no rules. */
 type Expected = "go" | 401 | 403 | 404;
 
-/** Whether the credential itself is refused, whatever it is sent for. */
+/** Whether every request with this credential is refused. */
 const isRefused = (caller: Caller | undefined) => caller === "bad" || caller === "expired";
 
 function expected(
@@ -151,24 +187,30 @@ function expected(
   return may(name, action, known, authorId) && inScope(name, action, known) ? "go" : refused;
 }
 
-// What is sent. Writes that would be carried out fail at a precondition, so that what is there stays.
+// The requests. Writes that are allowed fail at a precondition, so that the resources do not change.
 
 const seeds = owners.map((authorId) => ({ id: `of-${authorId}`, authorId, tenant: "t1" }));
+/** Resources to which no other resource ever refers, so that they can be deleted. */
+const unreferenced = owners.map((authorId) => ({ id: `alone-${authorId}`, authorId, tenant: "t1" }));
 
-let service: Service;
-before(async () => {
-  const declared = Object.entries(collections).map(([name, access]) => [name, access && { access }] as const);
-  service = await startService({
-    auth,
-    collections: Object.fromEntries(declared.map(([name, access]) => [name, access ?? {}])),
-    seeds: Object.fromEntries(declared.map(([name]) => [name, seeds])),
-  });
+/** Resources that refer to others of their collection. */
+const referring = (name: string) => ({
+  schema: { type: "object", properties: { parentId: { type: "string" } }, additionalProperties: true },
+  references: { parentId: { collection: name, as: "parent", inverse: "children" } },
 });
-after(() => service.stop());
+
+const declared = Object.entries(collections).map(([name, access]) => [name, access && { access }] as const);
+const service = await startServiceForFile({
+  auth,
+  collections: Object.fromEntries(
+    declared.map(([name, access]) => [name, { ...referring(name), ...access }]),
+  ),
+  seeds: Object.fromEntries(declared.map(([name]) => [name, [...seeds, ...unreferenced]])),
+});
 
 const stale = { "If-Match": '"0"' };
 
-/** The request of a row, about what belongs to somebody, and what it comes to without rules. */
+/** The request of a row for the resource of an owner, and its response without rules. */
 interface Sent extends Request {
   method: string;
   go: number;
@@ -201,6 +243,13 @@ const sentTo: Readonly<Record<Kind, (method: string, name: string, authorId: str
         go: reads.includes(method) ? 200 : 412,
       }),
     ),
+  nested: (method, name, authorId) =>
+    ["", "/"].map((end) => ({
+      method,
+      path: `${prefix}/${name}/of-${authorId}/children${end}`,
+      ...contentFor(method, authorId),
+      go: method === "POST" ? 201 : 200,
+    })),
   changes: (method, name, authorId) => [
     { method, path: `${prefix}/${name}/of-${authorId}/_changes`, go: 200 },
     { method, path: `${prefix}/${name}/of-${authorId}/_changes?limit=1`, go: 200 },
@@ -221,9 +270,35 @@ const sentTo: Readonly<Record<Kind, (method: string, name: string, authorId: str
       go: 412,
     },
   ],
+  bulk: (method, name) =>
+    ["", "/"].map((end) => ({ method, path: `${prefix}/${name}/_bulk${end}`, go: 200 })),
+  collectionDetails: (method) =>
+    ["", "/", "?limit=1"].map((end) => ({ method, path: `${prefix}/_collections${end}`, go: 200 })),
+  accessCheck: (method) => [
+    { method, path: `${prefix}/_access`, content: { collection: "plain", operation: "read" }, go: 200 },
+  ],
   collections: (method) => ["", "/"].map((end) => ({ method, path: `${prefix}${end}`, go: 200 })),
   document: (method) => [{ method, path: "/livez", go: 200 }],
-  // Nobody administers this service, so these paths do not exist.
+  // This service has no administrators, so these paths do not exist.
+  import: (method, name) =>
+    ["", "?dryRun=true"].map((end) => ({
+      method,
+      path: `${prefix}/${name}/_import${end}`,
+      content: [],
+      go: 404,
+    })),
+  configuration: (method) => [{ method, path: `${prefix}/_configuration`, go: 404 }],
+  keys: (method) => [{ method, path: `${prefix}/_keys`, content: { name: "a" }, go: 404 }],
+  key: (method) => [{ method, path: `${prefix}/_keys/hf_00000000`, go: 404 }],
+  keyAction: (method) =>
+    ["_rotate", "_revoke"].map((end) => ({
+      method,
+      path: `${prefix}/_keys/hf_00000000/${end}`,
+      go: 404,
+    })),
+  // No link was printed.
+  firstKey: (method) => [{ method, path: "/_console/first-key", content: { token: "a" }, go: 404 }],
+  metrics: (method) => [{ method, path: "/metrics", go: 404 }],
   webhookStatus: (method) => [{ method, path: `${prefix}/_webhooks/1/_status`, go: 404 }],
   webhookDeliveries: (method) => [{ method, path: `${prefix}/_webhooks/1/_deliveries`, go: 404 }],
   webhookAction: (method) =>
@@ -232,10 +307,11 @@ const sentTo: Readonly<Record<Kind, (method: string, name: string, authorId: str
       path: `${prefix}/_webhooks/1/${end}`,
       go: 404,
     })),
+  rewind: (method) => [{ method, path: `${prefix}/_rewind`, content: { to: "2026-01-31" }, go: 404 }],
   batch: (method) => [{ method, path: `${prefix}/_batch`, content: { operations: [] }, go: 200 }],
 };
 
-/** Sends it as everybody, and compares with what the reading says for each. */
+/** Sends the request as each caller, and compares the responses with the model. */
 async function compare(sent: Sent, expectedFor: (caller: Caller | undefined) => Expected): Promise<void> {
   for (const caller of who) {
     const answer = await sendAs(service, caller, sent);
@@ -268,7 +344,19 @@ describe("what each caller may", () => {
               await compare({ ...sent, go }, () => "go");
             } else if (action === "each collection") {
               await compare(sent, (caller) => (isRefused(caller) ? 401 : "go"));
-            } else if (action !== "each operation") {
+            } else if (kind === "nested") {
+              // The caller must also be able to read the parent.
+              const asked = action as Action;
+              await compare(sent, (caller) => {
+                const all = [
+                  expected(name, ["read"], caller),
+                  expected(name, [asked], caller),
+                  expected(name, ["read"], caller, authorId),
+                  expected(name, [asked], caller, authorId),
+                ];
+                return all.find((each) => each !== "go") ?? "go";
+              });
+            } else if (action !== "each operation" && action !== "each selected resource") {
               const actions: Action[] = kind === "restore" ? [action, "create"] : [action];
               await compare(sent, (caller) => expected(name, actions, caller, authorId));
             }
@@ -298,6 +386,52 @@ describe("what each caller may", () => {
     }
   });
 
+  test("each selected resource of a bulk change: its number is that of the caller's list", async () => {
+    const path = (name: string) => `${prefix}/${name}/_bulk`;
+    for (const [action, content] of [
+      ["update", { patch: { title: "x" } }],
+      ["delete", { delete: true }],
+    ] as const)
+      for (const name of Object.keys(collections))
+        for (const caller of who) {
+          // All callers know these ids. Other tests create further resources.
+          const filter = { id: { in: unreferenced.map(({ id }) => id) } };
+          const sent = { filter, ...content, max: 1_000, dryRun: true };
+          const request = { method: "POST", path: path(name), content: sent };
+          const answer = await sendAs(service, caller, request);
+          const told = answer.json as { matched?: number; resource?: string };
+          const what = `${caller} ${action} ${name}: ${answer.text}`;
+          const both = [expected(name, ["list"], caller), expected(name, [action], caller)] as const;
+          const refused = both.find((each) => each !== "go");
+          if (refused !== undefined) {
+            assert.deepEqual([answer.status, told.resource], [refused, undefined], what);
+            continue;
+          }
+          const known = knownAs(caller);
+          const listed = owners.filter((authorId) => may(name, "list", known, authorId));
+          const forbidden = listed.find((authorId) => !may(name, action, known, authorId));
+          if (forbidden === undefined) {
+            const { matched, ...rest } = answer.json as Record<string, unknown>;
+            const ids = listed.map((authorId) => `alone-${authorId}`);
+            assert.deepEqual([answer.status, matched], [200, listed.length], what);
+            assert.deepEqual(rest, { changed: listed.length, dryRun: true, ids }, what);
+          } else {
+            const resource = `${prefix}/${name}/alone-${forbidden}`;
+            assert.deepEqual(
+              [answer.status, told.resource],
+              [known === undefined ? 401 : 403, resource],
+              what,
+            );
+          }
+          // A request that matches at least the caller's list, and a request that returns the number.
+          const one = await sendAs(service, caller, { ...request, content: { ...sent, max: 1 } });
+          if (listed.length > 1) {
+            assert.equal(outcome(one), "409 TOO_MANY_MATCHES", what);
+            assert.equal((one.json as { matched: number }).matched, listed.length, what);
+          } else assert.equal(one.status, answer.status, what);
+        }
+  });
+
   test("the list of collections", async () => {
     for (const caller of who.filter((each) => !isRefused(each))) {
       const { json } = await sendAs(service, caller, { path: prefix });
@@ -305,6 +439,34 @@ describe("what each caller may", () => {
       const names = Object.keys(collections).filter((name) => expected(name, ["list"], caller) === "go");
       assert.deepEqual(listed, names.sort(), caller ?? "anybody");
     }
+  });
+
+  test("the answers to questions about access", async () => {
+    const ask = async (caller: Caller | undefined, content: object) => {
+      const answer = await sendAs(service, caller, { method: "POST", path: `${prefix}/_access`, content });
+      assert.equal(answer.status, 200, answer.text);
+      return answer.json as { allowed: boolean; id?: string };
+    };
+    for (const name of Object.keys(collections))
+      for (const operation of ["list", "read", "create", "update", "delete"] as const)
+        for (const caller of who.filter((each) => !isRefused(each))) {
+          const what = `${caller} ${operation} ${name}`;
+          const any = await ask(caller, { collection: name, operation });
+          assert.equal(any.allowed, expected(name, [operation], caller) === "go", what);
+          if (operation === "create") continue;
+          const absent = await ask(caller, { collection: name, operation, id: "none" });
+          assert.equal(absent.allowed, false, what);
+          for (const authorId of owners) {
+            const id = `of-${authorId}`;
+            const one = await ask(caller, { collection: name, operation, id });
+            const known = knownAs(caller);
+            const isAllowed: boolean = expected(name, [operation], caller, authorId) === "go";
+            const isListed: boolean = operation !== "list" || may(name, "list", known, authorId);
+            assert.equal(one.allowed, isAllowed && isListed, `${what} ${id}`);
+            // A resource that the caller cannot see gets the same answer as one that does not exist.
+            if (!may(name, "read", known, authorId)) assert.deepEqual({ ...one, id: "none" }, absent, what);
+          }
+        }
   });
 
   test("the collections of a feed", async () => {

@@ -1,15 +1,11 @@
 /** The quota that a response states is the caller's, whatever the status. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { type Answer, type Service, startService } from "../service.ts";
+import { test } from "node:test";
+import { type Answer, startServiceForFile } from "../service.ts";
 import { auth, type Caller, sendAs } from "./callers.ts";
 
-let service: Service;
-before(async () => {
-  const rate = { requests: 5, perSeconds: 600 };
-  service = await startService({ collections: { things: {} }, auth, rate });
-});
-after(() => service.stop());
+const rate = { requests: 5, perSeconds: 600 };
+const service = await startServiceForFile({ collections: { things: {} }, auth, rate });
 
 const list = "/api/v1/things";
 

@@ -1,30 +1,26 @@
-/** Bringing back what was deleted undoes the delete: who may not delete it, may not bring it back. */
+/** The restore of a deleted resource undoes the delete, so it needs the right to delete. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { owner } from "../../../src/access/declaration.ts";
-import { type Service, startService } from "../service.ts";
+import { startServiceForFile } from "../service.ts";
 import { auth, type Caller, createAs, outcome, sendAs } from "./callers.ts";
 
-let service: Service;
-before(async () => {
-  service = await startService({
-    auth,
-    collections: {
-      // Everyone creates, and only the owner deletes.
-      notes: {
-        access: {
-          read: "public",
-          create: "authenticated",
-          update: "authenticated",
-          delete: owner("authorId"),
-        },
+const service = await startServiceForFile({
+  auth,
+  collections: {
+    // Everyone creates, and only the owner deletes.
+    notes: {
+      access: {
+        read: "public",
+        create: "authenticated",
+        update: "authenticated",
+        delete: owner("authorId"),
       },
-      // The owner deletes, and only editors create.
-      papers: { access: { read: "public", create: { role: "editor" }, delete: "authenticated" } },
     },
-  });
+    // The owner deletes, and only editors create.
+    papers: { access: { read: "public", create: { role: "editor" }, delete: "authenticated" } },
+  },
 });
-after(() => service.stop());
 
 const restore = (who: Caller | undefined, path: string) =>
   sendAs(service, who, { method: "POST", path: `${path}/_restore`, content: { version: 1 } });

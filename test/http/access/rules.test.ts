@@ -1,49 +1,43 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { owner } from "../../../src/access/declaration.ts";
-import { type Service, startService } from "../service.ts";
+import { startServiceForFile } from "../service.ts";
 import { auth, type Caller, createAs, outcome, sendAs, sendWith } from "./callers.ts";
 
-let service: Service;
-
-before(async () => {
-  service = await startService({
-    auth,
-    collections: {
-      articles: {
-        schema: {
-          type: "object",
-          properties: {
-            title: { type: "string", maxLength: 100 },
-            authorId: { type: "string" },
-            topicId: { type: "string" },
-            relatedIds: { type: "array", items: { type: "string" } },
-          },
-        },
-        unique: ["title"],
-        search: ["title"],
-        defaults: { authorId: "nobody" },
-        references: { topicId: "topics", relatedIds: "topics" },
-        access: {
-          read: [owner("authorId"), { role: "editor" }],
-          write: [owner("authorId"), { role: "editor" }],
+const service = await startServiceForFile({
+  auth,
+  collections: {
+    articles: {
+      schema: {
+        type: "object",
+        properties: {
+          title: { type: "string", maxLength: 100 },
+          authorId: { type: "string" },
+          topicId: { type: "string" },
+          relatedIds: { type: "array", items: { type: "string" } },
         },
       },
-      topics: { access: { read: owner("authorId"), write: "authenticated" } },
-      counted: { id: "integer", access: { read: owner("authorId"), write: "authenticated" } },
-      uses: {
-        schema: { properties: { countedId: { type: "integer" }, secretId: { type: "integer" } } },
-        references: { countedId: "counted", secretId: "counted" },
-        attributes: { secretId: { roles: ["editor"] } },
+      unique: ["title"],
+      search: ["title"],
+      defaults: { authorId: "nobody" },
+      references: { topicId: "topics", relatedIds: "topics" },
+      access: {
+        read: [owner("authorId"), { role: "editor" }],
+        write: [owner("authorId"), { role: "editor" }],
       },
-      drafts: { access: { read: "authenticated", write: owner("authorId") } },
-      ours: { access: { read: { where: { tenant: "$claims.tenant" } }, write: "authenticated" } },
-      forms: { access: { create: "public", read: { role: "editor" } } },
     },
-  });
+    topics: { access: { read: owner("authorId"), write: "authenticated" } },
+    counted: { id: "integer", access: { read: owner("authorId"), write: "authenticated" } },
+    uses: {
+      schema: { properties: { countedId: { type: "integer" }, secretId: { type: "integer" } } },
+      references: { countedId: "counted", secretId: "counted" },
+      attributes: { secretId: { roles: ["editor"] } },
+    },
+    drafts: { access: { read: "authenticated", write: owner("authorId") } },
+    ours: { access: { read: { where: { tenant: "$claims.tenant" } }, write: "authenticated" } },
+    forms: { access: { create: "public", read: { role: "editor" } } },
+  },
 });
-
-after(() => service.stop());
 
 const path = "/api/v1/articles";
 
@@ -151,8 +145,10 @@ describe("a resource that somebody may not read", () => {
   test("is not told of by a value that must be unique: not which it is, nor whose", async () => {
     const { id, body } = await articleOf("ada");
     const content = { title: body.title, authorId: "bob" };
-    const { status, text } = await sendAs(service, "bob", { method: "POST", path, content });
+    const { status, json } = await sendAs(service, "bob", { method: "POST", path, content });
     assert.equal(status, 409);
+    const { instance: _, ...told } = json as Record<string, unknown>; // a random one can contain "ada"
+    const text = JSON.stringify(told);
     assert.ok(!text.includes(id) && !text.includes("ada"));
   });
 

@@ -1,12 +1,12 @@
-/** Callers who see different attributes of a resource see different representations, and each has an ETag of its own. */
+/** Callers who see different attributes of a resource get different representations, each with its own ETag. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { check } from "../check.ts";
-import { type Request, type Service, type ServiceOptions, startService } from "../service.ts";
+import { type Request, type ServiceOptions, startService, startServiceForFile } from "../service.ts";
 import { auth, type Caller, createAs, outcome, sendAs } from "./callers.ts";
 
 const collections = {
@@ -17,15 +17,9 @@ const collections = {
 } as const;
 const path = "/api/v1/people";
 
-let service: Service;
-let target: string;
-let id: string;
-before(async () => {
-  service = await startService({ auth, collections });
-  ({ path: target, id } = await createAs(service, "hans", "people", { name: "Eva", salary: 5 }));
-  await sendAs(service, "hans", { method: "PATCH", path: target, content: { salary: 6 } });
-});
-after(() => service.stop());
+const service = await startServiceForFile({ auth, collections });
+const { path: target, id } = await createAs(service, "hans", "people", { name: "Eva", salary: 5 });
+await sendAs(service, "hans", { method: "PATCH", path: target, content: { salary: 6 } });
 
 /** What every answer to a read says to caches. */
 const headers = { Vary: /\bAuthorization\b/, "Cache-Control": "private, no-cache" };

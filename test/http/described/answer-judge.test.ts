@@ -1,4 +1,4 @@
-/** The judge of answers: what it lets pass, and what it must not. */
+/** The judge of responses: what it accepts, and what it must not accept. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { defineCollection } from "../../../src/collection/declaration.ts";
 import { openApiDocument } from "../../../src/http/openapi/document.ts";
-import { defaultLimits } from "../../../src/http/settings.ts";
+import { plainSettings } from "../plain-settings.ts";
 import { type AnswerJudge, createAnswerJudge, type SeenAnswer } from "./answer-judge.ts";
 import { neverSeen } from "./seen-answers.ts";
 
@@ -28,25 +28,10 @@ before(async () => {
   const topics = await defineCollection("topics", {
     schema: { type: "object", properties: { title: { type: "string" } } },
   });
-  const http = {
-    prefix: "/api/v1",
-    hosts: [],
-    corsOrigins: [],
-    rate: undefined,
-    tls: undefined,
-    trustProxy: [],
-    requireTls: false,
-    docs: true,
-    compression: true,
-    info: { title: "Topics", version: "1" },
-    showPrincipal: false,
-    hasFeed: true,
-    limits: defaultLimits,
-  };
   const described = {
     collections: new Map([["topics", topics]]),
     openCollections: false,
-    settings: http,
+    settings: plainSettings,
   };
   judge = createAnswerJudge(await openApiDocument(described, "3.2"), "/api/v1");
 });

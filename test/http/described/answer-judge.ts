@@ -1,4 +1,4 @@
-/** Holds answers against the OpenAPI document of the service that gave them, as a reader of the document would. */
+/** Checks responses against the OpenAPI document of the service, as a reader of the document would. */
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { createEngine } from "../../../src/collection/engine.ts";
 import { createPatterns } from "../../../src/collection/patterns.ts";
@@ -11,37 +11,37 @@ import {
   describedPaths,
 } from "./described-paths.ts";
 
-/** An answer, and what it was given to. */
+/** A response, and its request. */
 export interface SeenAnswer {
   method: string;
-  /** As it was sent; empty where there was no request. */
+  /** The request target; empty if there was no request. */
   target: string;
   status: number;
   /** By lower-case name. */
   headers: Readonly<Record<string, string>>;
-  /** `undefined` where it was too much to keep. */
+  /** `undefined` if it was too large to keep. */
   body: string | undefined;
 }
 
-/** What the judge says. */
+/** The result of a check. */
 export interface Verdict {
-  /** What the document calls the answer; `undefined` for what it need not tell of. */
+  /** The name of the response in the document; `undefined` if the document does not have to describe it. */
   name: string | undefined;
-  /** What the document does not foresee. */
+  /** The difference from the document; `undefined` if there is none. */
   fault: string | undefined;
 }
 
-/** Judges the answers of one service. */
+/** Checks the responses of one service. */
 export interface AnswerJudge {
   judge(seen: SeenAnswer): Verdict;
-  /** The names of all answers that the document tells of. */
+  /** The names of all responses that the document describes. */
   documented: readonly string[];
 }
 
-/** The page for people, whose files are no interface. */
-const notDescribed = /^\/docs(?:\/|$)/;
+/** The page at `/docs`, and the files of the pages for people. They are not part of the interface. */
+const notDescribed = /^\/(?:docs(?:\/|$)|_console\/)/;
 
-/** A judge that goes by a document. `prefix` is the service's. */
+/** Creates a judge for a document. `prefix` is the prefix of the service. */
 export function createAnswerJudge(document: object, prefix: string): AnswerJudge {
   const { find, anyCollection, anyProblem, documented } = describedPaths(document, prefix);
   const fits = schemaJudge(document);
@@ -61,7 +61,11 @@ export function createAnswerJudge(document: object, prefix: string): AnswerJudge
         fault: faultIn(seen, told, fits),
       };
     // For callers who do not administer the service, these paths do not exist, whatever the method.
-    if (seen.status === 404 && found?.name.startsWith("/_webhooks"))
+    const isAdministrative =
+      /^\/_(?:webhooks|keys|configuration)/.test(found?.name ?? "") ||
+      found?.name === "/metrics" ||
+      /\/_(?:import|rewind)\/?$/.test(path);
+    if (seen.status === 404 && isAdministrative)
       return { name: answerName(404), fault: faultOfAbsence(seen) };
     const fault = faultUntold(seen, found, answers !== undefined) ?? faultIn(seen, anyProblem, fits);
     const isAbsent = seen.status === 404 && (found === undefined || isPageAlone(path, prefix));
@@ -70,7 +74,7 @@ export function createAnswerJudge(document: object, prefix: string): AnswerJudge
   return { judge, documented };
 }
 
-/** What is wrong with a value by a schema. */
+/** Returns what is wrong with a value according to a schema. */
 type Fits = (schema: object, value: unknown) => string | undefined;
 
 const documentId = "document";
@@ -89,12 +93,12 @@ function schemaJudge(document: object): Fits {
   };
 }
 
-/** With references that lead into the document. */
+/** The schema with references into the document. */
 function pointed(schema: object): object {
   return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', `"$ref":"${documentId}#/`)) as object;
 }
 
-/** What never gets as far as an operation, or is no method of the path, is told of once for all. */
+/** Checks a response without an operation. The document describes these in one place for all paths. */
 function faultUntold(
   seen: SeenAnswer,
   found: DescribedPath | undefined,
@@ -107,7 +111,7 @@ function faultUntold(
   return isForeseen ? undefined : `the status ${status} is not foreseen`;
 }
 
-/** The path of a 404 to a name that no collection can have, and to a method that the path has. */
+/** The path of a 404 for a name that no collection can have, and for a method that the path has. */
 function ofNoName(
   seen: SeenAnswer,
   { prefix, anyCollection, find }: Pick<DescribedPaths, "anyCollection" | "find"> & { prefix: string },
@@ -124,7 +128,7 @@ function isPageAlone(path: string, prefix: string): boolean {
   return path === "/" && prefix !== "";
 }
 
-/** Outside the prefix a browser gets a page where nothing is. */
+/** Whether the response is the page that a browser gets for an unknown path outside the prefix. */
 function isPageOfAbsence(seen: SeenAnswer, prefix: string): boolean {
   const path = pathOf(seen);
   const isOutside = prefix !== "" && path !== prefix && !path.startsWith(`${prefix}/`);
@@ -143,7 +147,7 @@ function pathOf({ target }: SeenAnswer): string {
   return path === "" && authority !== undefined ? "/" : path;
 }
 
-/** HEAD and OPTIONS go without saying. */
+/** Checks `Allow`. The document does not list HEAD and OPTIONS. */
 function faultOfAllow({ headers }: SeenAnswer, { methods }: DescribedPath): string | undefined {
   const told = Object.keys(methods);
   const expected = [...told, ...(told.includes("GET") ? ["HEAD"] : []), "OPTIONS"];
@@ -182,7 +186,7 @@ function faultOfFields(seen: SeenAnswer, headers: NonNullable<DescribedAnswer["h
   return untold === undefined ? undefined : `the field ${untold} is not foreseen`;
 }
 
-/** Headers that are not part of the interface: those of HTTP itself, and those for browsers, proxies and caches. */
+/** Headers that are not part of the interface: headers of HTTP itself, and headers for browsers, proxies and caches. */
 const everywhere = new Set([
   "date",
   "connection",
@@ -193,6 +197,7 @@ const everywhere = new Set([
   "vary",
   "x-content-type-options",
   "content-security-policy",
+  "cross-origin-opener-policy",
   "referrer-policy",
   "strict-transport-security",
   "x-accel-buffering",
@@ -200,14 +205,14 @@ const everywhere = new Set([
   "access-control-expose-headers",
 ]);
 
-/** What a retry is told of what its caller may not read any more. */
+/** Whether the response to a retry has no body, because its caller can no longer read the resource. */
 function isWithout({ headers, status }: SeenAnswer): boolean {
   const isAsked =
     headers["preference-applied"] === "return=minimal" || headers["idempotent-replayed"] === "true";
   return status === 201 && isAsked && headers["content-type"] === undefined;
 }
 
-/** A problem that is found before anybody counts requests has nothing to tell of the count. */
+/** Whether a header is missing because the problem was found before the request was counted. */
 function isLeftOut({ status, target }: SeenAnswer, field: string): boolean {
   return field.startsWith("RateLimit") && (status === 408 || target === "");
 }

@@ -1,32 +1,32 @@
-/** The paths of an OpenAPI document: which one a request goes to, and which answers are told of there. */
+/** The paths of an OpenAPI document: finds the path of a request, and the responses that the document describes there. */
 import { anywhere } from "../../../src/http/openapi/problem-responses.ts";
 
-/** What a document tells of an answer. */
+/** The description of a response in a document. */
 export interface DescribedAnswer {
   headers?: Record<string, { required?: boolean }>;
   content?: Record<string, { schema?: object }>;
 }
 
-/** A path, and what a document tells of the answers to each method there, by status. */
+/** A path, with the described responses of each method by status. */
 export interface DescribedPath {
-  /** In words that are the same for every service: `/{collection}/{id}`. */
+  /** The same name for every service: `/{collection}/{id}`. */
   name: string;
   methods: Readonly<Record<string, Readonly<Record<string, DescribedAnswer>>>>;
 }
 
-/** All that a document tells of. */
+/** Everything that a document describes. */
 export interface DescribedPaths {
-  /** What is told of a path of a request, which has no query string any more. */
+  /** The described path for the path of a request without its query string. */
   find(path: string): DescribedPath | undefined;
-  /** The path of any collection, where the document has one. It also describes the answer to a name that none can have. */
+  /** The path of any collection, if the document has one. It also describes the response to a name that no collection can have. */
   anyCollection: DescribedPath | undefined;
-  /** The problem that any request may meet. */
+  /** The problem that any request can get. */
   anyProblem: DescribedAnswer;
-  /** Each answer by its name. */
+  /** The names of all described responses. */
   documented: readonly string[];
 }
 
-/** What an answer is called: `GET /{collection}/{id} 304`, or `any request 431`. */
+/** The name of a response: `GET /{collection}/{id} 304`, or `any request 431`. */
 export function answerName(status: number, told?: { method: string; path: DescribedPath }): string {
   return told === undefined ? `any request ${status}` : `${told.method} ${told.path.name} ${status}`;
 }
@@ -74,13 +74,16 @@ function namesOf(path: DescribedPath): string[] {
   );
 }
 
-const outside = /^\/(?:livez|readyz|healthz|problems\/\{slug\}|openapi.*\.json|\.well-known\/.*)$/;
+const outside = /^\/(?:livez|readyz|healthz|metrics|problems\/\{slug\}|openapi.*\.json|\.well-known\/.*)$/;
 
-/** Every prefix is one of many, and so is every collection. */
+/** The name of a path, without the prefix and the names of collections. The path of a relation has the name of a list. */
 function nameOf(path: string, prefix: string): string {
   if (path === (prefix || "/")) return "the prefix";
   if (!path.startsWith(`${prefix}/`) || outside.test(path)) return path;
-  return path.slice(prefix.length).replace(/^\/(?!_)[^/]+/, "/{collection}");
+  return path
+    .slice(prefix.length)
+    .replace(/^\/(?!_)[^/]+/, "/{collection}")
+    .replace(/^\/\{collection\}\/\{id\}\/(?!_)[^/]+/, "/{collection}");
 }
 
 function shapeOf(path: string, collection: string): RegExp {
@@ -105,7 +108,7 @@ function canonical(path: string, prefix: string): string {
   }
 }
 
-/** With its responses and header fields in place of the references to them. */
+/** The document with responses and headers in place of the references to them. */
 function resolved(document: object): object {
   const { components, paths } = document as Document;
   const replace = (value: unknown): unknown => {

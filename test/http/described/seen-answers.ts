@@ -1,6 +1,6 @@
 /**
- * Which answers were documented, and which of them were seen, in a whole run of the tests: each file runs in a process of its
- * own and leaves what it knows in a folder. A run of single files has no folder, and leaves nothing.
+ * Collects which responses were documented and which were seen, in a whole run of the tests. Each test file runs in its own
+ * process and writes its part into a folder. A run of single files has no folder.
  */
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -12,17 +12,17 @@ export const folderVariable = "ANSWERS_SEEN";
 const documented = new Set<string>();
 const seen = new Set<string>();
 
-/** Notes what a document tells of. */
+/** Records the responses that a document describes. */
 export function noteDocumented(names: readonly string[]): void {
   for (const name of names) documented.add(name);
 }
 
-/** Notes an answer that was given. */
+/** Records a response. */
 export function noteSeen(name: string): void {
   seen.add(name);
 }
 
-/** Leaves what was noted in the folder, where there is one. */
+/** Writes the recorded names into the folder, if there is one. */
 export function leaveNames(): void {
   const folder = process.env[folderVariable];
   if (folder === undefined) return;
@@ -30,7 +30,7 @@ export function leaveNames(): void {
   writeFileSync(join(folder, `${randomUUID()}.json`), names);
 }
 
-/** What was documented and never seen, by all that was left in a folder. */
+/** The responses that were documented but never seen, according to all files in a folder. */
 export function neverSeen(folder: string): string[] {
   const all = readdirSync(folder).map(
     (file) =>

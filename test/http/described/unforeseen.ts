@@ -1,4 +1,4 @@
-/** A file of tests that must fail: its service gives what the document that it is held against does not tell of. */
+/** A test file that must fail, because its service sends a response that the document does not describe. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadConfig } from "../../../src/config.ts";

@@ -1,9 +1,9 @@
 /**
- * Watches what services in this process answer, whoever asks and over whatever connection, and holds it against the OpenAPI
- * document of each. What is not watched: services in processes of their own, and those that are embedded.
+ * Watches all responses of the services in this process, and checks them against the OpenAPI document of each service. It does
+ * not watch embedded services and services in other processes.
  *
- * Answers are only noted while tests run, and judged when the process ends: the judge holds up nothing that is measured, and
- * a hook that fails would keep other hooks from stopping their services.
+ * It only records responses while tests run, and checks them when the process ends. So the check delays no measurement, and a
+ * failure does not keep hooks from stopping their services.
  */
 import type { ServerResponse } from "node:http";
 import { Socket } from "node:net";
@@ -15,20 +15,20 @@ import { decoded } from "../decoded.ts";
 import { type AnswerJudge, createAnswerJudge, type SeenAnswer } from "./answer-judge.ts";
 import { leaveNames, noteDocumented, noteSeen } from "./seen-answers.ts";
 
-/** What a service has answered. */
+/** The recorded responses of a service. */
 interface Kept {
   config: Config;
   answers: SeenAnswer[];
 }
 
-/** What is kept of one file's tests: further answers are counted, and larger bodies left out. */
+/** The limits of the recording for one test file. Further responses are only counted, and larger bodies are left out. */
 const bounds = { answers: 50_000, bytes: 64_000_000, bodyBytes: 262_144 };
 
 const all: Kept[] = [];
 const watched = new Map<number, Kept>();
 const sum = { answers: 0, bytes: 0 };
 
-/** Watches the service that listens on a port, until another one does. The file fails where an answer was not foreseen. */
+/** Watches the service on a port until another service uses the port. The test file fails if the document does not describe a response. */
 export function watchAnswers(port: number, config: Config): void {
   if (all.length === 0) listen();
   const kept: Kept = { config, answers: [] };
@@ -86,7 +86,7 @@ function judgeOf(document: object, prefix: string): AnswerJudge {
   return judge;
 }
 
-/** Node's own classes are the two places that every answer goes through. */
+/** Every response goes through one of two classes of Node. */
 function listen(): void {
   const { writeHead, end } = NodeResponse.prototype;
   const heads = new WeakMap<ServerResponse, unknown>();
@@ -95,7 +95,7 @@ function listen(): void {
       const headers = given.at(-1) as Record<string, string> | undefined;
       heads.set(this, headers);
       const result = Reflect.apply(writeHead, this, given);
-      // A stream may have no end, so its head is judged alone.
+      // A stream can have no end, so only its status and headers are checked.
       if (isStream(headers)) {
         const { method = "", url: target = "", socket } = this.req;
         keep(socket?.localPort, {
@@ -147,7 +147,7 @@ function keep(port: number | undefined, answer: SeenAnswer): void {
   kept.answers.push(isKept ? answer : { ...answer, body: undefined });
 }
 
-/** The answer to what never became a request. */
+/** The response to bytes that are not a valid request. */
 function parsed(text: string): SeenAnswer {
   const [head = "", body] = text.split("\r\n\r\n");
   const [first = "", ...lines] = head.split("\r\n");

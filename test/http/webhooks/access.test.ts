@@ -1,10 +1,10 @@
-/** Who manages webhooks, and what a webhook sees. */
+/** The callers who can manage webhooks, and the view of a webhook. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { after, describe, test } from "node:test";
 import { until } from "../../until.ts";
 import { auth, sendWith } from "../access/callers.ts";
-import { type Request, type Service, startService } from "../service.ts";
-import { type Receiver, startReceiver } from "./receiver.ts";
+import { type Request, startService, startServiceForFile } from "../service.ts";
+import { startReceiver } from "./receiver.ts";
 
 const hooks = "/api/v1/_webhooks";
 const ops = { sub: "olga", roles: ["ops"] };
@@ -13,31 +13,24 @@ const others: readonly (readonly [string, Record<string, unknown>])[] = [
   ["with the role and a scope", { ...ops, scope: "articles:write" }],
 ];
 
-let service: Service;
-let receiver: Receiver;
-before(async () => {
-  receiver = await startReceiver();
-  service = await startService({
-    auth: { ...auth, administrators: [{ role: "ops" }] },
-    collections: {
-      articles: {
-        schema: {
-          type: "object",
-          properties: {
-            title: { type: "string" },
-            salary: { type: "integer" },
-            pin: { type: "string", writeOnly: true },
-          },
+const service = await startServiceForFile({
+  auth: { ...auth, administrators: [{ role: "ops" }] },
+  collections: {
+    articles: {
+      schema: {
+        type: "object",
+        properties: {
+          title: { type: "string" },
+          salary: { type: "integer" },
+          pin: { type: "string", writeOnly: true },
         },
-        attributes: { salary: { roles: ["hr"] } },
       },
+      attributes: { salary: { roles: ["hr"] } },
     },
-  });
+  },
 });
-after(async () => {
-  await service.stop();
-  await receiver.close();
-});
+const receiver = await startReceiver();
+after(() => receiver.close());
 
 const as = (who: Record<string, unknown> | undefined, request: Request) =>
   who === undefined ? service.send(request) : sendWith(service, who, request);

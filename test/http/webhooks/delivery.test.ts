@@ -1,22 +1,15 @@
 /** Webhooks: how they are managed, and what receivers get. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { after, describe, test } from "node:test";
 import { until } from "../../until.ts";
-import { type Service, startService } from "../service.ts";
-import { accept, type Receiver, startReceiver } from "./receiver.ts";
+import { startServiceForFile } from "../service.ts";
+import { accept, startReceiver } from "./receiver.ts";
 
 const hooks = "/api/v1/_webhooks";
 
-let service: Service;
-let receiver: Receiver;
-before(async () => {
-  service = await startService();
-  receiver = await startReceiver();
-});
-after(async () => {
-  await service.stop();
-  await receiver.close();
-});
+const service = await startServiceForFile();
+const receiver = await startReceiver();
+after(() => receiver.close());
 
 async function createHook(attributes: Record<string, unknown>, on = service) {
   const answer = await on.send({ method: "POST", path: hooks, content: attributes });
@@ -119,6 +112,15 @@ describe("a webhook is a resource", () => {
     ["a type that does not exist", { types: ["changed"] }, "#/types/0"],
     ["an unknown attribute", { uri: "x" }, "#/uri"],
   ];
+  test("the error of a filter names the place once", async () => {
+    const content = { url: receiver.url, collections: ["a"], filter: { x: { is: 1 } } };
+    const { json } = await service.send({ method: "POST", path: hooks, content });
+    assert.match(
+      (json as { detail: string }).detail,
+      /^"filter\.x\.is" is not understood: "is" is not an operator\./,
+    );
+  });
+
   for (const [what, attributes, pointer] of wrong)
     test(`it cannot have ${what}`, async () => {
       const content = { url: receiver.url, collections: ["a"], ...attributes };

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
 import { Webhook } from "standardwebhooks";
 
 /** One request that a receiver got. */
@@ -23,7 +25,7 @@ export interface CloudEvent {
   data: Record<string, unknown>;
 }
 
-/** Decides what a receiver responds. The default is 204. */
+/** Decides the response of a receiver. The default is 204. */
 export type Respond = (received: Received, response: ServerResponse) => void;
 
 export interface Receiver {
@@ -31,6 +33,9 @@ export interface Receiver {
   received: Received[];
   /** The most requests that were open at the same time. */
   mostAtOnce(): number;
+  /** The connections that it got so far, and those that are open. */
+  connections(): number;
+  openConnections(): Promise<number>;
   respond: Respond;
   /** With a secret, every delivery is verified. A delivery that is not valid fails the test at `close`. */
   secret: string | undefined;
@@ -43,12 +48,12 @@ export async function startReceiver(respond: Respond = accept): Promise<Receiver
   const faults: unknown[] = [];
   let open = 0;
   let most = 0;
-  const server = createServer(async (request, response) => {
+  let connections = 0;
+  const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
     most = Math.max(most, ++open);
     response.on("close", () => open--);
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks).toString();
+    const body = await text(request).catch(() => undefined);
+    if (body === undefined) return; // the service has ended the connection: it got no response and will repeat it
     const { headers } = request;
     try {
       assert.equal(request.method, "POST");
@@ -65,6 +70,7 @@ export async function startReceiver(respond: Respond = accept): Promise<Receiver
       response.writeHead(500).end();
     }
   });
+  server.on("connection", () => connections++);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -72,6 +78,8 @@ export async function startReceiver(respond: Respond = accept): Promise<Receiver
     url: `http://127.0.0.1:${port}/hook`,
     received: [],
     mostAtOnce: () => most,
+    connections: () => connections,
+    openConnections: async () => promisify(server.getConnections.bind(server))(),
     respond,
     secret: undefined,
     async close() {

@@ -1,11 +1,11 @@
 /** What happens if a receiver fails. A clock of the test's own moves from retry to retry. */
 import assert from "node:assert/strict";
-import { after, afterEach, before, describe, test } from "node:test";
+import { after, afterEach, describe, test } from "node:test";
 import { retryWaits } from "../../../src/webhooks/retries.ts";
 import { until } from "../../until.ts";
-import { type Service, startService } from "../service.ts";
+import { startServiceForFile } from "../service.ts";
 import { testClock } from "./clock.ts";
-import { accept, type Receiver, startReceiver } from "./receiver.ts";
+import { accept, startReceiver } from "./receiver.ts";
 
 const hooks = "/api/v1/_webhooks";
 const dayMs = 24 * 3_600_000;
@@ -22,21 +22,14 @@ interface Shown {
 
 const clock = testClock();
 let random = 0.5;
-let service: Service;
-let receiver: Receiver;
-before(async () => {
-  service = await startService({
-    now: clock.now,
-    webhookParts: { clock, random: () => random, requestMs: 1_000 },
-  });
+const service = await startServiceForFile({
+  now: clock.now,
+  webhookParts: { clock, random: () => random, requestMs: 1_000 },
 });
-after(() => service.stop());
+const receiver = await startReceiver();
+after(() => receiver.close());
 
 let hook: { id: string };
-before(async () => {
-  receiver = await startReceiver();
-});
-after(() => receiver.close());
 afterEach(async () => {
   if (hook !== undefined) await service.send({ method: "DELETE", path: `${hooks}/${hook.id}` });
   receiver.respond = accept;
@@ -56,7 +49,7 @@ async function get<T>(path: string): Promise<T> {
 const deliveries = () => get<Shown[]>("/_deliveries");
 const status = () => get<Record<string, unknown>>("/_status");
 
-/** The only delivery, after so many attempts. */
+/** The only delivery, after this many attempts. */
 async function afterAttempts(attempts: number): Promise<Shown> {
   let found: Shown | undefined;
   await until(`${attempts} attempts are stored`, async () => {
@@ -169,6 +162,50 @@ describe("a delivery that fails", () => {
     const shown = (await afterAttempts(1)) as Shown & { response: string };
     assert.deepEqual([shown.status, shown.response], [500, "x".repeat(1_024)]);
   });
+});
+
+test("a retry by hand and one of the service at the same time both succeed", async () => {
+  fail(500);
+  await createHook("both");
+  await service.create("both");
+  const { event, next } = await afterAttempts(1);
+  receiver.received = [];
+  let finish = () => {};
+  receiver.respond = (_, response) => {
+    finish = () => void response.writeHead(204).end();
+    fail(500); // for the retry of the service
+  };
+  const byHand = service.send({ method: "POST", path: `${hooks}/${hook.id}/_deliveries/${event}/_retry` });
+  await until("it is sent", () => receiver.received.length === 1);
+  clock.moveTo(Date.parse(next ?? ""));
+  await afterAttempts(2);
+  finish();
+  const answer = await byHand;
+  assert.deepEqual([answer.status, (answer.json as Shown).state], [200, "delivered"], answer.text);
+  const delivered = await afterAttempts(3);
+  assert.deepEqual([delivered.state, delivered.next], ["delivered", null]);
+  receiver.respond = accept;
+  const before = receiver.received.length;
+  await service.create("both");
+  await until("later events are delivered", () => receiver.received.length > before);
+});
+
+test("a retry by hand that succeeds ends the state failing, and the service does not send the event again", async () => {
+  fail(500);
+  await createHook("mended");
+  await service.create("mended");
+  const { event, next } = await afterAttempts(1);
+  assert.equal((await status()).state, "failing");
+  receiver.respond = accept;
+  await service.send({ method: "POST", path: `${hooks}/${hook.id}/_deliveries/${event}/_retry` });
+  const { state, retrying, lastSuccess } = await status();
+  assert.deepEqual([state, retrying, typeof lastSuccess], ["active", 0, "string"]);
+  clock.moveTo(Date.parse(next ?? ""));
+  await service.create("mended");
+  await until("the next event is delivered", async () =>
+    (await deliveries()).every(({ state }, _, all) => all.length === 2 && state === "delivered"),
+  );
+  assert.equal(receiver.received.length, 3, "each event once after the first failure");
 });
 
 describe("a webhook is disabled", () => {

@@ -6,9 +6,9 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
-import { AllowList } from "../../../src/webhooks/addresses.ts";
 import { send } from "../../../src/webhooks/send.ts";
 import { makeCertificate, removeCertificate } from "../certificates.ts";
+import { loopbackConnections } from "./loopback.ts";
 
 test("a receiver with https needs a valid certificate for its name", async () => {
   const certificate = await makeCertificate();
@@ -21,12 +21,8 @@ test("a receiver with https needs a valid certificate for its name", async () =>
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const parts = {
-    allow: new AllowList(["127.0.0.0/8"]),
-    resolve: async () => ["127.0.0.1"],
-    requestMs: 60_000,
-    now: Date.now,
-  };
+  const connections = loopbackConnections();
+  const parts = { connections, requestMs: 60_000, now: Date.now };
   const to = (host: string) =>
     send(parts, { url: `https://${host}:${port}/`, headers: {}, body: "{}" }, new AbortController().signal);
   const trusted = getCACertificates();

@@ -4,6 +4,7 @@ import { StartError } from "../../../src/errors.ts";
 import {
   commit,
   created,
+  declaration,
   deleted,
   number,
   type OpenFixture,
@@ -18,8 +19,8 @@ export function catalogueContract(open: OpenFixture): void {
     onStore(open, async (store, reopen) => {
       const schema = '{"type":"object"}';
       await store.migrate([
-        { name: "topics", idKind: "uuid", schema, indexes: [], search: [], timestamps: true },
-        { name: "blog-posts_2", idKind: "integer", schema: undefined, indexes: [], search: [] },
+        declaration("topics", { schema, timestamps: true }),
+        declaration("blog-posts_2", { idKind: "integer" }),
       ]);
       const expected = new Map([
         ["topics", "uuid"],
@@ -58,7 +59,7 @@ export function catalogueContract(open: OpenFixture): void {
     onStore(open, async (store) => {
       await commit(store, [created(topic("a"))]);
       await store.migrate([{ name: "topics", idKind: "uuid", schema: "{}", indexes: [], search: [] }]);
-      await store.migrate([{ name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] }]);
+      await store.migrate([declaration("topics")]);
       await store.migrate([]);
       assert.equal(store.collections().get("topics")?.schema, undefined);
       assert.equal(store.collections().size, 3);
@@ -70,11 +71,7 @@ export function catalogueContract(open: OpenFixture): void {
     "names of collections that mean something elsewhere are only names, and case counts",
     onStore(open, async (store) => {
       const names = ["constructor", "toString", "Topics", "TOPICS", "select", "meta", "resources_1"];
-      await Promise.all(
-        names.map((name) =>
-          store.migrate([{ name, idKind: "uuid", schema: undefined, indexes: [], search: [] }]),
-        ),
-      );
+      await Promise.all(names.map((name) => store.migrate([declaration(name)])));
       for (const name of names) {
         await commit(store, [created({ collection: name, id: name }, { name })]);
         assert.equal(await store.count(name), 1);
@@ -88,10 +85,7 @@ export function catalogueContract(open: OpenFixture): void {
     "the kind of id may change while a collection is empty, and not while it has resources",
     onStore(open, async (store) => {
       await commit(store, [created(topic("a"))]);
-      const plan = [
-        { name: "added", idKind: "uuid", schema: undefined, indexes: [], search: [] },
-        { name: "topics", idKind: "integer", schema: undefined, indexes: [], search: [] },
-      ] as const;
+      const plan = [declaration("added"), declaration("topics", { idKind: "integer" })] as const;
       await assert.rejects(store.migrate(plan), StartError);
       assert.equal(store.collections().get("topics")?.idKind, "uuid");
       assert.equal(store.collections().has("added"), false);

@@ -231,13 +231,13 @@ export function commitContract(open: OpenFixture): void {
   test(
     "a commit that makes no sense, or names an unknown collection, is refused as a fault of the caller",
     onStore(open, async (store) => {
-      const mistakes = [
+      const invalid = [
         [],
         [{ key: topic("a"), expect: "absent" as const, next: undefined }],
         [created(topic("a")), created(topic("a"))],
         [created({ collection: "unknown", id: "a" })],
       ];
-      for (const changes of mistakes) await assert.rejects(commit(store, changes), { name: "Error" });
+      for (const changes of invalid) await assert.rejects(commit(store, changes), { name: "Error" });
       const { total, sequence } = await store.list({ collection: "topics", limit: 1 });
       assert.deepEqual([total, sequence], [0, 0]);
     }),

@@ -12,6 +12,7 @@ import {
   at,
   commit,
   created,
+  declaration,
   deleted,
   number,
   type OpenFixture,
@@ -24,7 +25,6 @@ import {
   user,
 } from "./fixture.ts";
 
-const bare = { name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] } as const;
 const name: Unique = { path: ["näme 🐘"], ignoreCase: false };
 const by = (onDelete: OnDelete, path = "by", collection = "users"): Reference => ({
   path: [path],
@@ -32,7 +32,7 @@ const by = (onDelete: OnDelete, path = "by", collection = "users"): Reference =>
   onDelete,
 });
 const declare = (store: Store, declared: Partial<CollectionRecord>) =>
-  store.migrate([{ ...bare, ...declared }]);
+  store.migrate([declaration("topics", declared)]);
 
 /** Texts of which each looks like another to something: a form, a unit, a terminator, a type. */
 const texts = [
@@ -110,7 +110,7 @@ export function driftContract(open: OpenFixture): void {
       await commit(store, [created(topic("old"), { in: "gone" })]);
       await declare(store, { references });
       await commit(store, [created(number("5"))]);
-      const load = await store.load("topics", ["numbers"]);
+      const load = await store.load("topics", { among: ["numbers"] });
       const ofIn = (id: string, value: unknown) => ({ id, text: textOf(id, { in: value }) });
       assert.deepEqual(await load.add([ofIn("a", ["🐘", ""]), ofIn("b", ""), ofIn("c", "x".repeat(129))]), [
         { position: 0, pointer: "#/in/1", isLost: true },
@@ -118,8 +118,8 @@ export function driftContract(open: OpenFixture): void {
         { position: 2, pointer: "#/in", isLost: true },
       ]);
       assert.deepEqual(await load.add([ofIn("d", "🐘"), ofIn("🐘", ["é", "d"]), ofIn("é", null)]), []);
-      await load.finish(); // what was lost before the load is not its fault
-      const numbers = await store.load("topics", ["numbers"]);
+      await load.finish(); // references that were lost before the load do not count
+      const numbers = await store.load("topics", { among: ["numbers"] });
       await numbers.add([{ id: "n", text: textOf("n", { n: "5a", in: "gone" }) }]);
       await assert.rejects(numbers.finish(), ({ code, message }: Problem) => {
         assert.equal(code, "REFERENCE_NOT_FOUND");
@@ -220,9 +220,9 @@ export function driftContract(open: OpenFixture): void {
       assert.deepEqual(await store.erase(user("lee")), {
         resource: true,
         changes: 1,
-        followed: [{ collection: "topics", id: "own", isDeleted: true }],
+        affected: [{ collection: "topics", id: "own", isDeleted: true }],
       });
-      assert.deepEqual(await store.erase(user("lee")), { resource: false, changes: 0, followed: [] });
+      assert.deepEqual(await store.erase(user("lee")), { resource: false, changes: 0, affected: [] });
       const logged = (await store.changesAfter("users", 0, 9)).changes;
       assert.deepEqual(
         logged.map(({ id }) => id),

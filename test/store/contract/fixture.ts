@@ -2,22 +2,31 @@ import assert from "node:assert/strict";
 import type { ProblemCode } from "../../../src/errors.ts";
 import type { Change, Commit, Committed } from "../../../src/store/commit.ts";
 import type { StoreAddress, StoreOptions } from "../../../src/store/open.ts";
+import type { CollectionRecord } from "../../../src/store/record.ts";
 import type { Store } from "../../../src/store/store.ts";
 
 /** A store that is empty at first. */
 export interface Fixture {
   store: Store;
-  /** Where it is, if another process can open it once it is closed. */
+  /** Its address, if another process can open it after it is closed. */
   address?: StoreAddress;
   /** Closes the store, if it is open, and opens it again; with some options changed. */
   reopen(changed?: StoreOptions): Promise<Store>;
-  /** Closes the store and removes what it kept. */
+  /** Closes the store and removes its data. */
   cleanup(): Promise<void>;
 }
 
 export type OpenFixture = (options?: StoreOptions) => Promise<Fixture>;
 
-/** Two collections of texts and one of integers, in a store of their own. */
+/** The record of a collection. @default ids are UUIDs, and nothing else is declared */
+export function declaration(
+  name: string,
+  declared: Partial<Omit<CollectionRecord, "name">> = {},
+): CollectionRecord {
+  return { name, idKind: "uuid", schema: undefined, indexes: [], search: [], ...declared };
+}
+
+/** Two collections of texts and one of integers, in a new store. */
 export function onStore(
   open: OpenFixture,
   run: (store: Store, reopen: Fixture["reopen"]) => Promise<void>,
@@ -27,9 +36,9 @@ export function onStore(
     const { store, reopen, cleanup } = await open(options);
     try {
       await store.migrate([
-        { name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] },
-        { name: "users", idKind: "uuid", schema: undefined, indexes: [], search: [] },
-        { name: "numbers", idKind: "integer", schema: undefined, indexes: [], search: [] },
+        declaration("topics"),
+        declaration("users"),
+        declaration("numbers", { idKind: "integer" }),
       ]);
       await run(store, reopen);
     } finally {

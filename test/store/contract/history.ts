@@ -48,8 +48,8 @@ export function historyContract(open: OpenFixture): void {
       await commit(store, [updated(key, 1, { n: 2 })], { at: at + 10 });
       const first = { id: "7", version: 1, text: texts[0], updatedAt: at };
       const second = { id: "7", version: 2, text: texts[1], updatedAt: at + 10 };
-      for (const isThere of [true, false]) {
-        if (!isThere) await commit(store, [deleted(key, 2)], { at: at + 20 });
+      for (const exists of [true, false]) {
+        if (!exists) await commit(store, [deleted(key, 2)], { at: at + 20 });
         assert.deepEqual(await store.version(key, 1), first);
         assert.deepEqual(await store.version(key, 2), second);
         assert.equal(await store.version(key, 3), undefined);
@@ -60,7 +60,7 @@ export function historyContract(open: OpenFixture): void {
         assert.deepEqual(await store.versionAt(key, at), first);
         assert.deepEqual(await store.versionAt(key, at + 9), first);
         assert.deepEqual(await store.versionAt(key, at + 10), second);
-        assert.deepEqual(await store.versionAt(key, at + 25), isThere ? second : undefined);
+        assert.deepEqual(await store.versionAt(key, at + 25), exists ? second : undefined);
       }
     }),
   );
@@ -105,7 +105,7 @@ export function historyContract(open: OpenFixture): void {
           changes.map(({ version }) => texts.get(version - 1)),
         );
       }
-      assert.deepEqual(await again.erase(key), { resource: true, changes: 40, followed: [] });
+      assert.deepEqual(await again.erase(key), { resource: true, changes: 40, affected: [] });
       assert.equal(await again.version(key, 1), undefined);
     }),
   );
@@ -177,8 +177,8 @@ export function historyContract(open: OpenFixture): void {
       await commit(store, [created(key), created(topic("b"))]);
       await commit(store, [updated(key, 1, { n: 2 })]);
       await store.read(key);
-      assert.deepEqual(await store.erase(key), { resource: true, changes: 2, followed: [] });
-      assert.deepEqual(await store.erase(key), { resource: false, changes: 0, followed: [] });
+      assert.deepEqual(await store.erase(key), { resource: true, changes: 2, affected: [] });
+      assert.deepEqual(await store.erase(key), { resource: false, changes: 0, affected: [] });
       const again = await reopen();
       assert.equal(await again.read(key), undefined);
       assert.equal(await again.version(key, 1), undefined);
@@ -187,7 +187,7 @@ export function historyContract(open: OpenFixture): void {
       assert.deepEqual([items.map(({ id }) => id), total, sequence], [["b"], 1, 4]);
       assert.equal((await again.changesOf(topic("b"), all)).length, 1);
       await commit(again, [deleted(topic("b"), 1)]);
-      assert.deepEqual(await again.erase(topic("b")), { resource: false, changes: 2, followed: [] });
+      assert.deepEqual(await again.erase(topic("b")), { resource: false, changes: 2, affected: [] });
     }),
   );
 }

@@ -15,7 +15,7 @@ const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 **
 /** A short form. `npm run prove models` repeats it 500 times. */
 const runs = Number(process.env.HOLDFAST_RUNS ?? 10);
 
-/** What a commit may come to, all of which must be seen, or the test says little. */
+/** The possible outcomes of a commit. The test must see all of them. */
 const outcomes = [
   "committed",
   "PRECONDITION_FAILED",

@@ -67,16 +67,16 @@ export function keysContract(open: OpenFixture): void {
         const key = await keys.find(prefix);
         return [key?.expiresAt, key?.revokedAt];
       };
-      await keys.end("hf_a", { expiresAt: at + 10 });
+      await keys.invalidate("hf_a", { expiresAt: at + 10 });
       assert.deepEqual(await endsOf("hf_a"), [at + 10, undefined]);
-      await keys.end("hf_a", { expiresAt: at + 20 });
+      await keys.invalidate("hf_a", { expiresAt: at + 20 });
       assert.deepEqual(await endsOf("hf_a"), [at + 10, undefined]);
-      await keys.end("hf_a", { expiresAt: at + 5 });
-      await keys.end("hf_a", { revokedAt: at + 3 });
-      await keys.end("hf_a", { revokedAt: at + 4 });
+      await keys.invalidate("hf_a", { expiresAt: at + 5 });
+      await keys.invalidate("hf_a", { revokedAt: at + 3 });
+      await keys.invalidate("hf_a", { revokedAt: at + 4 });
       assert.deepEqual(await endsOf("hf_a"), [at + 5, at + 3]);
       assert.deepEqual(await endsOf("hf_b"), [undefined, undefined]);
-      await keys.end("hf_none", { revokedAt: at });
+      await keys.invalidate("hf_none", { revokedAt: at });
       assert.equal(await keys.find("hf_none"), undefined);
     }),
   );

@@ -4,6 +4,7 @@ import { StartError } from "../../../src/errors.ts";
 import {
   commit,
   created,
+  declaration,
   deleted,
   number,
   type OpenFixture,
@@ -91,31 +92,134 @@ export function loadContract(open: OpenFixture): void {
   );
 
   test(
-    "nobody else writes while a load is under way, and afterwards everybody may",
+    "other writes wait for a load, whether it finishes or is cancelled",
     onStore(open, async (store) => {
       const earlier = commit(store, [created(topic("before"))]);
-      const load = await store.load("topics");
-      await earlier;
-      await rejectsWith("UNAVAILABLE", commit(store, [created(topic("meanwhile"))]));
-      await rejectsWith("UNAVAILABLE", store.load("users"));
-      assert.equal((await store.read(topic("before")))?.version, 1);
-      await load.finish();
-      await assert.rejects(load.add([arrival("late")]));
+      for (const [end, id] of [
+        ["finish", "first"],
+        ["cancel", "second"],
+      ] as const) {
+        const load = await store.load("topics");
+        await earlier;
+        let isWritten = false;
+        const waiting = commit(store, [created(topic(`while ${id}`))]).then(() => {
+          isWritten = true;
+        });
+        const reserving = store.reserveIds("numbers", 1);
+        await load.add([arrival(id)]);
+        await rejectsWith("UNAVAILABLE", store.load("users"));
+        assert.equal((await store.read(topic("before")))?.version, 1);
+        assert.ok(!isWritten);
+        await load[end]();
+        await waiting;
+        assert.ok((await reserving) > 0);
+        await assert.rejects(load.add([arrival("late")]));
+      }
       await commit(store, [created(topic("after"))]);
-      assert.equal(await store.count("topics"), 2);
+      assert.deepEqual(await scannedIds(store, "topics"), [
+        "after",
+        "before",
+        "first",
+        "while first",
+        "while second",
+      ]);
     }),
   );
 
   test(
-    "integer ids may be reserved during a load, and a cancelled one gives them back",
+    "writes that arrive between many loads are all there, also if the loads are cancelled",
+    onStore(open, async (store) => {
+      await store.migrate([declaration("numbers", { idKind: "integer" })]);
+      const ids = Array.from({ length: 60 }, (_, n) => `w${n}`);
+      const numbers: number[] = [];
+      let isOver = false;
+      const loading = (async () => {
+        for (let n = 0; !isOver; n++) {
+          const load = await store.load("topics");
+          const added = load.add([arrival(`load ${n}`)]);
+          if (n % 2 === 0) await load.cancel();
+          else await Promise.all([added, load.finish()]);
+        }
+      })();
+      for (let n = 0; n < ids.length; n += 3) {
+        const some = ids.slice(n, n + 3);
+        await Promise.all(some.map((id) => commit(store, [created(topic(id))])));
+        numbers.push(await store.reserveIds("numbers", 1));
+        await store.migrate([declaration(`made${n}`)]);
+      }
+      isOver = true;
+      await loading;
+      const all = new Set(await scannedIds(store, "topics"));
+      assert.deepEqual(
+        ids.filter((id) => !all.has(id)),
+        [],
+      );
+      assert.equal(new Set(numbers).size, numbers.length);
+      assert.ok(numbers.length === 20 && store.collections().has("made57"));
+    }),
+  );
+
+  test(
+    "a write that waits too long for a load is refused and never written",
+    onStore(
+      open,
+      async (store) => {
+        const load = await store.load("topics");
+        await rejectsWith("UNAVAILABLE", commit(store, [created(topic("meanwhile"))]));
+        await rejectsWith("UNAVAILABLE", store.reserveIds("numbers", 1));
+        await load.finish();
+        assert.deepEqual(await scannedIds(store, "topics"), []);
+        await commit(store, [created(topic("after"))]);
+      },
+      { importWaitMs: 20 },
+    ),
+  );
+
+  test(
+    "a load that is tried out writes nothing, and says what finish would say",
+    onStore(open, async (store) => {
+      const load = await store.load("topics");
+      await load.add([arrival("a")]);
+      await load.tryOut();
+      assert.deepEqual(await scannedIds(store, "topics"), []);
+      await store.migrate([
+        declaration("topics", {
+          references: [{ path: ["in"], collection: "topics", onDelete: "restrict" }],
+        }),
+      ]);
+      const lost = await store.load("topics");
+      await lost.add([{ id: "b", text: textOf("b", { in: "gone" }) }]);
+      await rejectsWith("REFERENCE_NOT_FOUND", lost.tryOut());
+      await commit(store, [created(topic("c"))]);
+      assert.deepEqual(await scannedIds(store, "topics"), ["c"]);
+    }),
+  );
+
+  test(
+    "the history names who loaded, and listeners learn of it",
+    onStore(open, async (store) => {
+      const noticed = Promise.withResolvers<void>();
+      const end = store.onCommit((names) => names.includes("topics") && noticed.resolve());
+      const load = await store.load("topics", { principal: "ada" });
+      await load.add([arrival("a")]);
+      await load.finish();
+      await noticed.promise;
+      end();
+      const [change] = await store.changesOf(topic("a"), { before: 9, limit: 1 });
+      assert.equal(change?.principal, "ada");
+    }),
+  );
+
+  test(
+    "a load reserves integer ids, and a cancelled one gives them back",
     onStore(open, async (store) => {
       const cancelled = await store.load("numbers");
-      assert.equal(await store.reserveIds("numbers", 5), 1);
+      assert.equal(await cancelled.reserveIds(5), 1);
       await cancelled.add([{ id: "9", text: '{"id":9}' }]);
-      assert.equal(await store.reserveIds("numbers", 1), 10);
+      assert.equal(await cancelled.reserveIds(1), 10);
       await cancelled.cancel();
       const load = await store.load("numbers");
-      assert.equal(await store.reserveIds("numbers", 2), 1);
+      assert.equal(await load.reserveIds(2), 1);
       await load.add([{ id: "7", text: '{"id":7}' }]);
       await load.finish();
       assert.equal(await store.reserveIds("numbers", 1), 8);
@@ -134,7 +238,7 @@ export function loadContract(open: OpenFixture): void {
         search: [],
       } as const;
       const cancelled = await store.load(record);
-      assert.equal(await store.reserveIds("made", 3), 1);
+      assert.equal(await cancelled.reserveIds(3), 1);
       await cancelled.add([{ id: "1", text: '{"id":1}' }]);
       assert.equal(await store.count("made"), 0);
       await cancelled.cancel();
@@ -142,10 +246,10 @@ export function loadContract(open: OpenFixture): void {
       await (await store.load(record)).add([{ id: "1", text: '{"id":1}' }]);
       const again = await reopen();
       assert.equal(again.collections().get("made"), undefined);
-      await again.migrate([{ name: "other", idKind: "uuid", schema: undefined, indexes: [], search: [] }]); // takes the same place
+      await again.migrate([declaration("other")]); // takes the same place
       await commit(again, [created({ collection: "other", id: "o" })]);
       const load = await again.load(record);
-      assert.equal(await again.reserveIds("made", 1), 1);
+      assert.equal(await load.reserveIds(1), 1);
       assert.deepEqual(await load.add([{ id: "1", text: '{"id":1}' }]), []);
       await load.finish();
       assert.equal(again.collections().get("made")?.schema, record.schema);
@@ -180,8 +284,8 @@ export function loadContract(open: OpenFixture): void {
     onStore(open, async (store) => {
       const load = await store.load("topics");
       await load.add([arrival("a")]);
-      await load.next({ name: "made", idKind: "integer", schema: undefined, indexes: [], search: [] });
-      assert.equal(await store.reserveIds("made", 1), 1);
+      await load.next(declaration("made", { idKind: "integer" }));
+      assert.equal(await load.reserveIds(1), 1);
       await load.add([{ id: "1", text: '{"id":1}' }]);
       await load.finish();
       assert.equal(store.collections().get("made")?.idKind, "integer");
@@ -195,7 +299,7 @@ export function loadContract(open: OpenFixture): void {
       await commit(store, [created({ collection: "users", id: "u" })]);
       const load = await store.load("topics");
       await load.add([arrival("a")]);
-      const users = { name: "users", idKind: "integer", schema: undefined, indexes: [], search: [] } as const;
+      const users = declaration("users", { idKind: "integer" });
       await assert.rejects(load.next(users), StartError);
       await assert.rejects(load.add([arrival("b")]), StartError);
       await assert.rejects(load.finish(), StartError);

@@ -1,4 +1,4 @@
-/** Lists as of a time: the store says what a model in memory says that knows every change. */
+/** Lists at a time: the store agrees with a model in memory that knows every change. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -6,14 +6,15 @@ import type { SortKey } from "../../../src/collection/indexes.ts";
 import type { Path } from "../../../src/collection/paths.ts";
 import { type Filter, matches } from "../../../src/query/filter.ts";
 import { compareBy, cursorValuesOf } from "../../../src/query/sort.ts";
-import { HistoryMissing, maxUndone } from "../../../src/store/changed-resources.ts";
+import { HistoryMissing, maxUndone, type PastQuery } from "../../../src/store/changed-resources.ts";
 import type { Change as Written } from "../../../src/store/commit.ts";
-import { type ListQuery, maxPageBytes, type Page } from "../../../src/store/page.ts";
+import { maxPageBytes, type Page } from "../../../src/store/page.ts";
 import type { Store } from "../../../src/store/store.ts";
 import {
   at,
   commit,
   created,
+  declaration,
   deleted,
   number,
   type OpenFixture,
@@ -37,7 +38,7 @@ interface Change {
 class Model {
   readonly changes: Change[] = [];
 
-  /** The texts by id after so many changes. */
+  /** The texts by id after this many changes. */
   textsAfter(count: number): Map<string, string> {
     const texts = new Map<string, string>();
     for (const { id, text } of this.changes.slice(0, count)) {
@@ -52,8 +53,8 @@ class Model {
     return this.changes.findLast((change) => change.id === id && change.text !== undefined)?.text;
   }
 
-  /** The list after so many changes. */
-  list(count: number, { filter, visibleFilter, sort = [] }: Partial<ListQuery>): Resource[] {
+  /** The list after this many changes. */
+  list(count: number, { filter, visibleFilter, sort = [] }: Partial<PastQuery>): Resource[] {
     const fits = (each: Filter | undefined, text: string) =>
       each === undefined || matches(each, JSON.parse(text));
     return [...this.textsAfter(count)]
@@ -170,7 +171,7 @@ function countAt({ changes }: Model, time: number, { sequence }: Page): number {
 
 async function checkQuery(
   run: Run,
-  asked: Partial<ListQuery> & { limit: number },
+  asked: Partial<Omit<PastQuery, "at">> & { limit: number },
   time: number,
 ): Promise<void> {
   const { store, model, collection } = run;
@@ -230,7 +231,7 @@ export function pastListProperties(open: OpenFixture, { cases }: { cases: number
             const collection = `${isInteger ? "numbers" : "topics"}${made++}`;
             const idKind = isInteger ? "integer" : "uuid";
             const indexes = made % 2 === 0 ? [] : [[{ path: ["n"] as const, descending: false }]];
-            await store.migrate([{ name: collection, idKind, schema: undefined, indexes, search: [] }]);
+            await store.migrate([declaration(collection, { idKind, indexes })]);
             const run: Run = { store, model: new Model(), collection, times: [] };
             for (const [turn, each] of steps.entries()) await write(run, each, turn);
             const [first, last] = [Math.min(at, ...run.times) - 1, Math.max(at, ...run.times) + 1];

@@ -11,7 +11,7 @@ class Model {
   readonly resources = new Map<string, { version: number; text: string }>();
   sequence = 0;
 
-  /** Gives whether the commit should be accepted. */
+  /** Whether the commit should be accepted. */
   apply(changes: readonly Change[]): boolean {
     const isFresh = ({ key, expect }: Change) =>
       (this.resources.get(key.id)?.version ?? 0) === (expect === "absent" ? 0 : expect);
@@ -46,7 +46,7 @@ async function requireEqual(store: Store, model: Model): Promise<void> {
   for (const [id, { text }] of model.resources) assert.equal((await store.read(topic(id)))?.text, text);
 }
 
-/** Every version that a resource ever had, from the change log alone and what is there now. */
+/** Every version of a resource, from the change log and the current state. */
 async function rebuildHistory(store: Store): Promise<Map<string, string>> {
   const history = new Map<string, string>();
   const lives = new Map<string, number>();

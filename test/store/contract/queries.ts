@@ -1,4 +1,4 @@
-/** Lists with filters, sorts and pages: the store says what a reading of everything in memory says. */
+/** Lists with filters, sorts and pages: the store agrees with a model in memory. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -9,8 +9,7 @@ import { matches } from "../../../src/query/filter.ts";
 import { compareBy, cursorValuesOf } from "../../../src/query/sort.ts";
 import type { ListQuery } from "../../../src/store/page.ts";
 import type { Store } from "../../../src/store/store.ts";
-import type { OpenFixture } from "./fixture.ts";
-import { onStore } from "./fixture.ts";
+import { declaration, type OpenFixture, onStore } from "./fixture.ts";
 
 type Resource = Record<string, unknown>;
 
@@ -120,7 +119,7 @@ async function fill(
   idKind: "uuid" | "integer",
 ) {
   const collection = `list${store.collections().size}`;
-  await store.migrate([{ name: collection, idKind, schema: undefined, indexes: declared, search: [] }]);
+  await store.migrate([declaration(collection, { idKind, indexes: declared })]);
   const load = await store.load(collection);
   const stored = all.map((attributes, n): Resource => {
     const id = idKind === "uuid" ? `id-${"bca"[n % 3]}${n}` : (n * 7) % 12;
@@ -143,7 +142,7 @@ async function walk(store: Store, query: ListQuery): Promise<Resource[]> {
   throw new Error("the walk does not end");
 }
 
-/** What is asked of one collection. */
+/** The queries of one collection. */
 const question = fc.record({
   filter: fc.option(filter, { nil: undefined }),
   sort,
@@ -172,7 +171,7 @@ async function ask(
   assert.equal(page.more, expected.length > offset + limit);
 }
 
-/** So many collections, and so many questions to each. */
+/** The numbers of collections, and of queries for each. */
 const runs = Number(process.env.HOLDFAST_QUERY_RUNS ?? 150);
 const questions = 10;
 

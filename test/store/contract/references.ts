@@ -1,15 +1,15 @@
-/** Declared references: no write makes them lead nowhere, and deletes do what is declared. */
+/** Declared references: no write leaves an id without a resource, and deletes follow `onDelete`. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { OnDelete, Reference } from "../../../src/collection/references.ts";
 import type { Problem } from "../../../src/errors.ts";
-import type { CollectionRecord } from "../../../src/store/record.ts";
 import type { Store } from "../../../src/store/store.ts";
 import {
   at,
   commit,
   created,
+  declaration,
   deleted,
   number,
   type OpenFixture,
@@ -22,14 +22,7 @@ import {
   user,
 } from "./fixture.ts";
 
-const record = (references: readonly Reference[]): CollectionRecord => ({
-  name: "topics",
-  idKind: "uuid",
-  schema: undefined,
-  indexes: [],
-  search: [],
-  references,
-});
+const record = (references: readonly Reference[]) => declaration("topics", { references });
 const to = (collection: string, onDelete: OnDelete = "restrict", path = "by"): Reference => ({
   path: [path],
   collection,

@@ -1,4 +1,4 @@
-/** Full-text search: the store finds what a reading of every word in memory finds. */
+/** Full-text search: the store finds the same resources as a search in memory. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pass } from "node:timers/promises";
@@ -13,6 +13,7 @@ import type { Store } from "../../../src/store/store.ts";
 import {
   commit,
   created,
+  declaration,
   deleted,
   type OpenFixture,
   onStore,
@@ -27,11 +28,9 @@ type Resource = Record<string, unknown>;
 const pathsOf = (names: readonly string[]) => names.map((name) => parsePath(name) as Path);
 
 const declare = (store: Store, names: readonly string[], references: readonly Reference[] = []) =>
-  store.migrate([
-    { name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: pathsOf(names), references },
-  ]);
+  store.migrate([declaration("topics", { search: pathsOf(names), references })]);
 
-/** A page, once the words are gathered. */
+/** A page, once the words are indexed. */
 async function search(store: Store, q: string, more: Partial<ListQuery> = {}): Promise<Page> {
   for (;;) {
     try {
@@ -361,14 +360,14 @@ export function searchContract(open: OpenFixture): void {
       await load.add([arrival("1"), arrival("2")]);
       await load.cancel();
       assert.deepEqual(await found(store, "brought"), []);
-      const record = { name: "topics", idKind: "uuid", schema: undefined, indexes: [] } as const;
-      const other = await store.load({ ...record, search: pathsOf(["t", "u"]) });
+      const searched = declaration("topics", { search: pathsOf(["t", "u"]) });
+      const other = await store.load(searched);
       await other.add([arrival("1"), arrival("2")]);
       await other.cancel();
       await commit(store, [created(topic("3"), { t: "here", u: "unseen" })]);
       assert.deepEqual(await found(store, "here"), ["3"]);
       assert.deepEqual(await found(store, "unseen"), []);
-      const last = await store.load({ ...record, search: pathsOf(["t", "u"]) });
+      const last = await store.load(searched);
       await last.add([arrival("1"), arrival("3")]);
       await last.finish();
       assert.deepEqual(await found(store, "brought"), ["1"]);

@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Unique } from "../../../src/collection/unique.ts";
 import type { Problem } from "../../../src/errors.ts";
-import type { CollectionRecord } from "../../../src/store/record.ts";
 import type { Store } from "../../../src/store/store.ts";
 import {
   at,
   commit,
   created,
+  declaration,
   deleted,
   type OpenFixture,
   onStore,
@@ -19,14 +19,7 @@ import {
   updated,
 } from "./fixture.ts";
 
-const record = (unique: readonly Unique[]): CollectionRecord => ({
-  name: "topics",
-  idKind: "uuid",
-  schema: undefined,
-  indexes: [],
-  search: [],
-  unique,
-});
+const record = (unique: readonly Unique[]) => declaration("topics", { unique });
 
 const email: Unique = { path: ["email"], ignoreCase: false };
 const declare = (store: Store, unique: readonly Unique[] = [email]) => store.migrate([record(unique)]);

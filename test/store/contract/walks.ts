@@ -1,4 +1,4 @@
-/** Walks by cursor while others write, and what totals say meanwhile. */
+/** Walks by cursor, and totals, while other clients write. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -10,11 +10,11 @@ import type { LoggedChange } from "../../../src/store/change-log.ts";
 import type { Change } from "../../../src/store/commit.ts";
 import type { Page } from "../../../src/store/page.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { at, type OpenFixture, onStore } from "./fixture.ts";
+import { at, declaration, type OpenFixture, onStore } from "./fixture.ts";
 
 type Resource = Record<string, unknown> & { id: string };
 
-/** What nobody changes of the resources that stay; many are equal, so that the id has to tell them apart. */
+/** The attributes that no client changes. Many are equal, so that the id decides the order. */
 const kept = fc.record({
   s: fc.constantFrom("", "a", "ab", "b", "\u{10000}", "\uffff", "x".repeat(130)),
   n: fc.constantFrom(0, 1, -1, 0.5),
@@ -41,7 +41,7 @@ const filter: fc.Arbitrary<Filter | undefined> = fc.constantFrom<(Filter | undef
 interface World {
   store: Store;
   collection: string;
-  /** The version of each resource that is there. */
+  /** The version of each existing resource. */
   versions: Map<string, number>;
 }
 
@@ -64,7 +64,7 @@ async function write(
   else versions.set(id, committed?.version ?? 0);
 }
 
-/** Creates, changes and deletes resources of its own, and touches the others where no list looks. */
+/** Creates, changes and deletes its own resources, and changes attributes of the others that no list reads. */
 async function disturb(
   world: World,
   staying: readonly Resource[],
@@ -101,7 +101,7 @@ async function walk(
   }
 }
 
-/** How many resources there were at a sequence, by the change log. */
+/** The number of resources at a sequence, according to the change log. */
 function countAt(log: readonly LoggedChange[], sequence: number): number {
   const before = log.filter((change) => change.sequence <= sequence);
   const count = (kind: LoggedChange["kind"]) => before.filter((change) => change.kind === kind).length;
@@ -114,7 +114,7 @@ async function makeWorld(
   indexes: readonly Index[],
 ) {
   const collection = `walk${store.collections().size}`;
-  await store.migrate([{ name: collection, idKind: "uuid", schema: undefined, indexes, search: [] }]);
+  await store.migrate([declaration(collection, { indexes })]);
   const world: World = { store, collection, versions: new Map() };
   const staying = values.map((each, n): Resource => ({ id: `${"xyz"[n % 3]}${n}`, ...each }));
   await Promise.all(staying.map((each) => write(world, each.id, each)));

@@ -22,7 +22,7 @@ function say(what: object): void {
   const line = Buffer.from(`${JSON.stringify(what)}\n`);
   for (let from = 0; from < line.length; ) from += write(line, from);
 }
-/** Without what Node does for `process.stdout`: what is said is with the other process when this returns. */
+/** Writes without `process.stdout`, so that the other process has the text when this returns. */
 function write(line: Buffer, from: number): number {
   try {
     return writeSync(1, line, from);

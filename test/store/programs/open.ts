@@ -1,4 +1,4 @@
-/** Opens the store that it is told to, to read alone where it is told so too, says how that went, and keeps it open until its input ends or it is killed. */
+/** Opens the given store, optionally only for reading. Prints the outcome, and keeps the store open until its input ends or it is killed. */
 import { StartError } from "../../../src/errors.ts";
 import { openReader, openStore } from "../../../src/store/open.ts";
 

@@ -21,11 +21,11 @@ export function startProgram(
     stdio: ["pipe", "pipe", "inherit"],
     ...who,
   });
-  const exited = once(child, "exit").catch(() => {}); // `line` tells why it could not be started
+  const exited = once(child, "close").catch(() => {}); // `line` reports why it could not start
   const failed = once(child, "error").then(([error]) => String(error));
   const line = once(createInterface(child.stdout), "line").then(([text]) => String(text));
   return {
-    line: Promise.race([line, failed]),
+    line: Promise.race([line, failed, exited.then(() => `${name} ended without a line`)]),
     async end(signal) {
       if (signal === undefined) child.stdin.end();
       else child.kill(signal);

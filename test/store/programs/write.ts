@@ -1,9 +1,10 @@
 /**
- * Opens the store that it is told to, writes with several callers at once, and says in JSON what became of it:
+ * Opens the given store, writes with several callers at once, and prints the outcome as JSON:
  * which resources were acknowledged, which problems there were, how the store feels, and whether it said that it failed.
  */
 import type { Problem } from "../../../src/errors.ts";
 import { openStore } from "../../../src/store/open.ts";
+import { declaration } from "../contract/fixture.ts";
 
 const [path = "", mode] = process.argv.slice(2);
 const callers = 4;
@@ -18,7 +19,7 @@ const store = await openStore(
     groupCommit: mode !== "ONE BY ONE",
   },
 );
-await store.migrate([{ name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] }]);
+await store.migrate([declaration("topics")]);
 
 const acknowledged: string[] = [];
 const problems: string[] = [];

@@ -1,9 +1,8 @@
 /** The watcher's side of a service process (`service.ts`), and the messages between the two. */
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { extname } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { FileContent } from "../../../config/values.ts";
+import { forkProgram, processArguments } from "../../../program.ts";
 import type { Flags } from "../../options.ts";
 
 /** A message from the watcher to a service process. */
@@ -24,8 +23,6 @@ export type FromService =
 /** A file of the configuration, and its state before it was read. */
 export type ReadFile = readonly [path: string, state: string];
 
-const program = fileURLToPath(new URL(`./service${extname(import.meta.url)}`, import.meta.url));
-
 /** A process that reads the configuration, and can serve it. It ends when the watcher ends. */
 export class ServiceProcess {
   readonly #process: ChildProcess;
@@ -35,7 +32,7 @@ export class ServiceProcess {
   #isStopping = false;
 
   constructor() {
-    this.#process = fork(program, {
+    this.#process = forkProgram(processArguments.watchedService, {
       stdio: ["ignore", "inherit", "inherit", "ipc"],
       serialization: "advanced",
     });

@@ -2,10 +2,12 @@
  * Carries out commits. A group of commits shares one transaction, but each of them is accepted or refused by itself.
  */
 import { setTimeout as pass } from "node:timers/promises";
+import { clockSeconds } from "../../../counters.ts";
 import { Problem } from "../../../errors.ts";
 import type { Outcome } from "../../batch.ts";
 import { type Commit, type Committed, textLength } from "../../commit.ts";
-import { maxFollowedText } from "../../commits/deletes.ts";
+import type { CommitMeter } from "../../commit-meter.ts";
+import { maxCascadeText } from "../../commits/deletes.ts";
 import { judge, type Verdict } from "../../commits/judge.ts";
 import { problemOf } from "../../commits/refusals.ts";
 import { type Judging, resolveCommit } from "../../commits/resolved-commit.ts";
@@ -13,9 +15,9 @@ import { StagedChanges } from "../../commits/staged-changes.ts";
 import { decideAsync } from "../../decision.ts";
 import type { ReceiptLimits } from "../../receipts.ts";
 import type { Connections } from "../connection/connections.ts";
-import { answerTo, failureOf, isUndefinedTable } from "../connection/failures.ts";
+import { failureOf, isUndefinedTable, toClientError } from "../connection/failures.ts";
 import { isQuickLoss } from "../connection/retry.ts";
-import { smallWrite, type Transaction, transact } from "../connection/transaction.ts";
+import { smallWrite, type Transaction, transact, transactionModes } from "../connection/transaction.ts";
 import type { Catalogue, NumberedCollection } from "../tables/catalogue.ts";
 import { lockHeads } from "../tables/statements.ts";
 import { type Flushed, flush, Overtaken } from "./flush.ts";
@@ -33,6 +35,7 @@ export interface CommitsParts {
   ids: IdNumbers;
   isLogged: boolean;
   receiptLimits: ReceiptLimits;
+  meter: CommitMeter | undefined;
 }
 
 /** How often a group is attempted. */
@@ -79,7 +82,7 @@ export class Commits {
     }
     // An error of one commit must not make the others fail.
     if (commits.length > 1 && canBeCausedByOne(error)) return this.#oneByOne(commits, deadline);
-    const reason = error instanceof Overtaken ? alwaysOvertaken() : answerTo(error);
+    const reason = error instanceof Overtaken ? alwaysOvertaken() : toClientError(error);
     return commits.map(() => ({ error: reason }));
   }
 
@@ -110,32 +113,83 @@ export class Commits {
     const { connections, groups } = this.#parts;
     const catalogue = this.#parts.catalogue();
     await groups.ensure(commits.filter((commit) => canHaveGroup(commit, catalogue)).length);
-    const resolved = commits.map((commit) => resolveCommit(catalogue, commit));
-    return transact(connections, { responseTimeoutMs: responseTimeoutFor(commits) }, async (transaction) => {
-      const staged = new StagedChanges<NumberedCollection>();
-      const lookups = new PostgresLookups(transaction, catalogue);
-      const names = commits.flatMap(({ changes }) => changes.map(({ key }) => key.collection));
-      await Promise.all([lockRelated(transaction, catalogue, names), lookups.prepare(resolved, staged)]);
-      const judging = judgingOf(staged, this.#parts);
-      const verdicts: Verdict[] = [];
-      for (const commit of resolved) {
-        verdicts.push(await decideAsync(judge(judging, commit), lookups));
-        // The resources that refer to deleted ones take as much memory as they can.
-        if (lookups.referrerBytes >= maxFollowedText) break;
+    return transact(connections, { responseTimeoutMs: responseTimeoutFor(commits) }, (transaction) =>
+      this.#write(transaction, catalogue, commits),
+    );
+  }
+
+  /**
+   * Does work while no other transaction can write to the collections, of this store or another instance. `commit` ends this.
+   * It throws Overtaken as PRECONDITION_FAILED.
+   */
+  async exclusively<T>(
+    connections: Connections,
+    collections: readonly string[],
+    work: (commit: (commit: Commit) => Promise<Committed>) => Promise<T>,
+  ): Promise<T> {
+    await this.#parts.reload();
+    const catalogue = this.#parts.catalogue();
+    await this.#parts.groups.ensure(1);
+    const whole = collections.filter((name) => catalogue.byName.has(name));
+    return transact(connections, transactionModes.longWrite, async (transaction) => {
+      await lockRelated(transaction, catalogue, { changed: [], whole }).catch(throwOvertaken);
+      let writing: Promise<unknown> | undefined;
+      try {
+        return await work(async (commit) => {
+          const written = this.#write(transaction, catalogue, [commit]);
+          writing = written;
+          const [outcome] = await written.catch(throwOvertaken);
+          if (outcome === undefined || "error" in outcome) throw outcome?.error;
+          return outcome.answer;
+        });
+      } finally {
+        await writing?.catch(() => {}); // the work can end earlier, and others get the connection then
       }
-      if (verdicts.every((verdict) => "refusal" in verdict)) {
-        await transaction.rollBack();
-        return verdicts.map((verdict) => outcomeOf(verdict, undefined));
-      }
-      await transaction.extend(msToWrite(lookups.referrerBytes));
-      const replaced = [...staged.receipts.keys()].filter((key) => lookups.receipt(key) !== undefined);
-      const flushed = await flush(staged, { ...this.#parts, transaction }, replaced);
-      const unknownOutcome = await transaction.commit(flushed.last).catch(returnUnknownOutcome);
-      return verdicts.map((verdict) =>
-        unknownOutcome && "changes" in verdict ? { error: unknownOutcome } : outcomeOf(verdict, flushed),
-      );
     });
   }
+
+  /** Decides about commits, writes them and commits the transaction. Throws Overtaken. */
+  async #write(
+    transaction: Transaction,
+    catalogue: Catalogue,
+    commits: readonly Commit[],
+  ): Promise<readonly Outcome<Committed>[]> {
+    const resolved = commits.map((commit) => resolveCommit(catalogue, commit));
+    const staged = new StagedChanges<NumberedCollection>();
+    const lookups = new PostgresLookups(transaction, catalogue);
+    const [sequences] = await Promise.all([
+      lockRelated(transaction, catalogue, collectionsOf(commits)),
+      lookups.prepare(resolved, staged),
+    ]);
+    lookups.noteSequences(sequences);
+    const judging = judgingOf(staged, this.#parts);
+    const verdicts: Verdict[] = [];
+    for (const commit of resolved) {
+      verdicts.push(await decideAsync(judge(judging, commit), lookups));
+      // The resources that refer to deleted ones take as much memory as they can.
+      if (lookups.referrerBytes >= maxCascadeText) break;
+    }
+    if (staged.mark() === 0 && staged.receipts.size === 0) {
+      await transaction.rollBack();
+      return verdicts.map((verdict) => outcomeOf(verdict, undefined));
+    }
+    await transaction.extend(msToWrite(lookups.referrerBytes));
+    const replaced = [...staged.receipts.keys()].filter((key) => lookups.receipt(key) !== undefined);
+    const flushed = await flush(staged, { ...this.#parts, transaction }, replaced);
+    const { meter } = this.#parts;
+    const start = meter === undefined ? 0 : clockSeconds();
+    const unknownOutcome = await transaction.commit(flushed.last).catch(returnUnknownOutcome);
+    meter?.flushes.observe(clockSeconds() - start);
+    return verdicts.map((verdict) =>
+      unknownOutcome && "changes" in verdict ? { error: unknownOutcome } : outcomeOf(verdict, flushed),
+    );
+  }
+}
+
+/** Work that was overtaken can be done again. Any other error is the client's. */
+function throwOvertaken(error: unknown): never {
+  if (error instanceof Overtaken) throw new Problem("PRECONDITION_FAILED", error.message);
+  throw toClientError(error);
 }
 
 /** What decisions depend on. */
@@ -158,26 +212,46 @@ function msToWrite(length: number): number {
   return Math.ceil(length / charactersPerMs);
 }
 
+/** The collections of commits. */
+interface CommittedCollections {
+  /** Those of the changes. */
+  changed: Iterable<string>;
+  /** Those that must have a sequence. @default none */
+  whole?: Iterable<string>;
+}
+
+function collectionsOf(commits: readonly Commit[]): CommittedCollections {
+  return {
+    changed: commits.flatMap(({ changes }) => changes.map(({ key }) => key.collection)),
+    whole: commits.flatMap(({ whole }) => [...(whole?.keys() ?? [])]),
+  };
+}
+
 /**
- * Locks the heads of the collections that constraints connect with these, before anything is read. No other transaction
- * can write to them. Throws Overtaken if a declaration has changed.
+ * Locks the heads of the `whole` collections and of those that constraints connect with the changed ones, before anything is
+ * read. No other transaction can write to them. Returns their sequences, by their numbers. Throws Overtaken if a declaration
+ * has changed.
  */
 export async function lockRelated(
   transaction: Transaction,
   catalogue: Catalogue,
-  names: Iterable<string>,
-): Promise<void> {
+  { changed, whole = [] }: CommittedCollections,
+): Promise<ReadonlyMap<number, number>> {
   const numbers = new Set<number>();
-  for (const name of new Set(names)) {
+  for (const name of whole) numbers.add(catalogue.byName.get(name)?.number as number); // `resolveCommit` has found it
+  for (const name of new Set([...changed, ...whole])) {
     const collection = catalogue.byName.get(name);
     if (collection === undefined) continue;
     for (const number of catalogue.relatedTo(collection)) numbers.add(number);
   }
-  if (numbers.size === 0) return;
+  const sequences = new Map<number, number>();
+  if (numbers.size === 0) return sequences;
   const { rows } = await transaction.run(lockHeads([...numbers]));
-  for (const [number, , declared] of rows) {
+  for (const [number, sequence, declared] of rows) {
     if (Number(declared) !== catalogue.byNumber.get(Number(number))?.declared) throw new Overtaken(true);
+    sequences.set(Number(number), Number(sequence));
   }
+  return sequences;
 }
 
 /** Whether a commit can make several changes. */

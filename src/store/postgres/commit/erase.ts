@@ -4,7 +4,7 @@ import { erasedOf, judgeErasure } from "../../commits/erasure.ts";
 import { problemOf } from "../../commits/refusals.ts";
 import { StagedChanges } from "../../commits/staged-changes.ts";
 import { decideAsync } from "../../decision.ts";
-import { beginnings, type Transaction, transact } from "../connection/transaction.ts";
+import { type Transaction, transact, transactionModes } from "../connection/transaction.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { noteGaps } from "../tables/statements.ts";
 import { changesTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
@@ -22,7 +22,7 @@ export async function erase(
 ): Promise<Erased> {
   const { connections, groups } = parts;
   await groups.ensure(1);
-  const erased = await transact(connections, beginnings.longWrite, (transaction) =>
+  const erased = await transact(connections, transactionModes.longWrite, (transaction) =>
     eraseWithin(transaction, parts, { collection, id }),
   );
   const { number, search } = collection;
@@ -39,7 +39,7 @@ async function eraseWithin(
 ): Promise<Erased> {
   const catalogue = parts.catalogue();
   const staged = new StagedChanges<NumberedCollection>();
-  await lockRelated(transaction, catalogue, [collection.name]);
+  await lockRelated(transaction, catalogue, { changed: [collection.name] });
   const lookups = new PostgresLookups(transaction, catalogue);
   const judging = judgingOf(staged, parts);
   const verdict = await decideAsync(judgeErasure(judging, { collection, id }), lookups);

@@ -7,7 +7,7 @@ import { integerOf } from "../../integer-ids.ts";
 import { isInternal } from "../../internal.ts";
 import type { ReceiptLimits } from "../../receipts.ts";
 import { keptTexts } from "../../superseded.ts";
-import type { Outcome, Statement } from "../connection/connections.ts";
+import type { Statement, StatementResult } from "../connection/connections.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { keyOf } from "../tables/id-keys.ts";
@@ -86,7 +86,7 @@ export async function flush(
   if (stored !== undefined && totals === undefined) throw new Overtaken(false);
   const sequences = new Map<StagedChange, number>();
   for (const [n, each] of changed.entries()) {
-    const base = sequenceBefore(each, raised[n] as Outcome);
+    const base = sequenceBefore(each, raised[n] as StatementResult);
     for (const [position, change] of each.changes.entries()) sequences.set(change, base + position + 1);
   }
   if (totals !== undefined && (await raiseTotals(transaction, totals, bounds))) throw new Overtaken(false);
@@ -95,7 +95,7 @@ export async function flush(
   for (const each of logged) {
     const { number } = each.collection;
     const portions = await logRows(each, sequences);
-    // One after the other: a statement is made in one piece, and a large one would hold up other requests.
+    // One after the other: a statement is made in one piece, and a large one would delay other requests.
     for (const rows of portions.slice(0, -1)) await transaction.run(insertChanges(number, rows));
     last.push(insertChanges(number, portions.at(-1) ?? []));
   }
@@ -108,7 +108,7 @@ interface HeadDelta {
   words: number;
 }
 
-function sequenceBefore({ collection, changes }: CollectionChanges, { rows }: Outcome): number {
+function sequenceBefore({ collection, changes }: CollectionChanges, { rows }: StatementResult): number {
   const [sequence, declared] = rows[0] ?? [];
   if (Number(declared) !== collection.declared) throw new Overtaken(true);
   return Number(sequence) - changes.length;
@@ -190,7 +190,7 @@ function raiseLastIdFor(
   { ids, transaction }: FlushParts,
 ): Promise<unknown> | undefined {
   const integers = created.flatMap(({ id }) => integerOf(idKind, id) ?? []);
-  const greatest = Math.max(0, ...integers);
+  const greatest = integers.reduce((most, id) => Math.max(most, id), 0); // too many for the arguments of one call
   if (greatest <= ids.seen(number)) return undefined;
   return transaction.run(raiseLastId(number, greatest));
 }

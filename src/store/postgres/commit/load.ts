@@ -3,11 +3,11 @@ import { judgeImported, refuseLost } from "../../commits/imported.ts";
 import { problemOf } from "../../commits/refusals.ts";
 import { type Origin, StagedChanges } from "../../commits/staged-changes.ts";
 import { decideAsync } from "../../decision.ts";
-import type { ImportedResource, Refused } from "../../load.ts";
+import type { ImportedResource, LoadOptions, Refused } from "../../load.ts";
 import type { LoadTransaction } from "../../loads.ts";
 import type { CollectionRecord } from "../../record.ts";
-import { answerTo } from "../connection/failures.ts";
-import { beginnings, type Transaction, transact } from "../connection/transaction.ts";
+import { toClientError } from "../connection/failures.ts";
+import { type Transaction, transact, transactionModes } from "../connection/transaction.ts";
 import { Catalogue, type NumberedCollection, servedCatalogueSql, toCollection } from "../tables/catalogue.ts";
 import { migrateServed } from "../tables/migrate.ts";
 import { lockHeads } from "../tables/statements.ts";
@@ -25,14 +25,14 @@ class Cancelled extends Error {}
 export async function beginLoad(
   parts: LoadParts,
   into: string | CollectionRecord,
-  among: readonly string[],
+  { among, principal }: Required<LoadOptions>,
 ): Promise<LoadTransaction> {
   const { connections, groups, ids } = parts;
   await groups.ensure(1);
-  const origin = { principal: null, group: groups.next() };
+  const origin = { principal, group: groups.next() };
   const started = Promise.withResolvers<ImportInProgress>();
   const ending = Promise.withResolvers<void>();
-  const whole = transact(connections, beginnings.longWrite, async (transaction) => {
+  const whole = transact(connections, transactionModes.longWrite, async (transaction) => {
     started.resolve(await prepare({ transaction, at: Date.now(), origin, parts: [] }, into, among));
     await ending.promise;
   });
@@ -54,6 +54,7 @@ export async function beginLoad(
       inOrder(() =>
         ids.reserveWithin((statement) => state.transaction.run(statement), state.collection.number, n),
       ),
+    check: () => inOrder(() => requireTargets(state, parts)),
     commit: () =>
       inOrder(async () => {
         await requireTargets(state, parts);
@@ -69,7 +70,7 @@ export async function beginLoad(
 }
 
 function throwAnswer(error: unknown): never {
-  throw answerTo(error);
+  throw toClientError(error);
 }
 
 /** The transaction of an import, before the first collection is ready. */

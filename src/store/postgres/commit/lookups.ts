@@ -38,6 +38,7 @@ export class PostgresLookups implements Lookups {
   readonly #receipts = new Map<string, number>();
   #receiptCount: number | undefined;
   readonly #lastVersions = new Map<string, number>();
+  #sequences: ReadonlyMap<number, number> = new Map();
   #referrerBytes = 0;
 
   constructor(transaction: Transaction, catalogue: Catalogue) {
@@ -85,6 +86,15 @@ export class PostgresLookups implements Lookups {
 
   async resource(collection: NumberedCollection, id: string): Promise<ResourceState | undefined> {
     return (await this.#lock(collection, [id])).get(id);
+  }
+
+  /** Notes the sequences of collections whose heads are locked, by their numbers. */
+  noteSequences(sequences: ReadonlyMap<number, number>): void {
+    this.#sequences = sequences;
+  }
+
+  sequence({ number }: NumberedCollection): number {
+    return this.#sequences.get(number) as number; // `Commit.whole` names only locked collections
   }
 
   exists(collection: NumberedCollection, id: string): boolean | Promise<boolean> {

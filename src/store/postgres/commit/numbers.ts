@@ -1,12 +1,12 @@
 /** Reserves integer ids and numbers of groups in the database, so that two services never use the same one. */
 import { Problem } from "../../../errors.ts";
 import { type Batch, createBatch, type Outcome } from "../../batch.ts";
-import type { Outcome as Answer, Connections, Statement } from "../connection/connections.ts";
+import type { Connections, Statement, StatementResult } from "../connection/connections.ts";
 import { retryOnce } from "../connection/retry.ts";
 import { reserveGroups, reserveIds } from "./statements.ts";
 
 /** Runs a statement, on its own or in a transaction. */
-type Run = (statement: Statement) => Promise<Answer>;
+type Run = (statement: Statement) => Promise<StatementResult>;
 
 interface Reservation {
   /** The number of the collection. */

@@ -15,7 +15,7 @@ export function lockResources(number: number, keys: readonly string[]): Statemen
   };
 }
 
-/** Those of the keys that exist. */
+/** The keys among these that exist. */
 export function selectExistingKeys(number: number, keys: readonly string[]): Statement {
   return {
     sql: `select key from ${resourcesTable(number)} where key = any($1::text[])`,

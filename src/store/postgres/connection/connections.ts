@@ -2,7 +2,9 @@
 import { connect } from "node:net";
 import { setTimeout as pass } from "node:timers/promises";
 import pg from "pg";
+import type { PoolStatistics } from "../../statistics.ts";
 import { describeError, failureOf, isRetryable, PoolExhausted } from "./failures.ts";
+import { PreparedStatements } from "./prepared.ts";
 import { watchDatabase } from "./watchdog.ts";
 
 /** A row: each value as text, in the format of the database, or null. */
@@ -12,10 +14,12 @@ export type Row = readonly (string | null)[];
 export interface Statement {
   sql: string;
   values?: readonly unknown[];
+  /** Whether statements with this text come again and again, so that the server should keep it prepared. @default false */
+  isRepeated?: boolean;
 }
 
 /** The result of a statement. */
-export interface Outcome {
+export interface StatementResult {
   rows: readonly Row[];
   /** The number of rows that the statement changed or returned. */
   count: number;
@@ -26,7 +30,7 @@ export interface Outcome {
 /** Runs statements on one connection. A statement can be sent before the previous ones have finished. */
 export interface Connection {
   /** `responseTimeoutMs`: the longest wait for the response. @default that of the connections */
-  run(statement: Statement, responseTimeoutMs?: number): Promise<Outcome>;
+  run(statement: Statement, responseTimeoutMs?: number): Promise<StatementResult>;
   /** Runs several statements that have no values. */
   runAll(sql: string): Promise<void>;
   /** Asks the server to cancel the running statement, and closes the connection. */
@@ -51,7 +55,7 @@ export interface ConnectionsOptions {
 /** After this time without a byte, the operating system checks the connection. In milliseconds. */
 const keepAliveMs = 10_000;
 
-/** How often a statement is attempted that conflicts with others. */
+/** The most attempts of a statement that conflicts with others. */
 const maxTries = 10;
 
 const cancelWaitMs = 2_000;
@@ -68,6 +72,7 @@ export class Connections {
   readonly #probe: (() => Promise<unknown>) | undefined;
   readonly #idle = new Set<pg.PoolClient>();
   readonly #inUse = new Set<pg.PoolClient>();
+  readonly #prepared = new PreparedStatements();
 
   constructor({ url, max, connectTimeoutMs, responseTimeoutMs, probe, onIdleError }: ConnectionsOptions) {
     this.#pool = new pg.Pool({
@@ -92,12 +97,14 @@ export class Connections {
    * Runs one statement. Repeats it after a conflict, which happens if the database's default isolation level is
    * stricter than ours.
    */
-  async run(statement: Statement): Promise<Outcome> {
+  async run(statement: Statement): Promise<StatementResult> {
     for (let tries = 1; ; tries++) {
       try {
         return await this.use((connection) => connection.run(statement));
       } catch (error) {
-        if (!isRetryable(error) || tries === maxTries) throw error;
+        if (tries === maxTries) throw error;
+        if (statement.isRepeated === true && this.#prepared.isStale(error)) continue;
+        if (!isRetryable(error)) throw error;
         await pass(Math.random() * 5 * tries);
       }
     }
@@ -112,7 +119,7 @@ export class Connections {
     const unwatch = this.#probe && watchDatabase(this.#probe, () => streamOf(client).destroy());
     let isReusable = false;
     try {
-      const result = await work(connectionOf(client));
+      const result = await work(connectionOf(client, this.#prepared));
       isReusable = isIdle(client);
       return result;
     } catch (error) {
@@ -128,6 +135,12 @@ export class Connections {
       if (isReusable) this.#idle.add(client);
       client.release(!isReusable);
     }
+  }
+
+  /** The connections now. */
+  get statistics(): PoolStatistics {
+    const { totalCount: open, idleCount: idle, waitingCount: waiting } = this.#pool;
+    return { max: this.#max, open, idle, waiting };
   }
 
   /** Closes every connection when it is free. Connections that are not free in time, or do not respond, are dropped. */
@@ -170,10 +183,12 @@ function isIdle(client: pg.PoolClient): boolean {
   return client.getTransactionStatus() === "I";
 }
 
-function connectionOf(client: pg.PoolClient): Connection {
+function connectionOf(client: pg.PoolClient, prepared: PreparedStatements): Connection {
   return {
-    async run({ sql, values = [] }, responseTimeoutMs) {
-      const query = { text: sql, values: [...values], rowMode: "array" } as const;
+    async run({ sql, values = [], isRepeated = false }, responseTimeoutMs) {
+      const name = isRepeated ? await prepared.nameOf(sql, client) : undefined;
+      const named = name === undefined ? { text: sql } : { text: sql, name };
+      const query = { ...named, values: [...values], rowMode: "array" } as const;
       const timed = responseTimeoutMs === undefined ? query : { ...query, query_timeout: responseTimeoutMs };
       const { rows, rowCount, command } = await client.query<string[]>(timed).catch(rethrowWithoutValues);
       return { rows, count: rowCount ?? 0, command };

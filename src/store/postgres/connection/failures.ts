@@ -25,6 +25,7 @@ const byCode: Readonly<Record<string, Failure>> = {
   "40P01": "conflict", // deadlock_detected
   "23505": "conflict", // unique_violation
   "42P07": "conflict", // duplicate_table, created by another instance at the same moment
+  "42710": "conflict", // duplicate_object, the same for the type of the table
   "25006": "readOnly", // read_only_sql_transaction
   "3D000": "refused", // invalid_catalog_name: the database does not exist
   "42501": "denied", // insufficient_privilege
@@ -126,7 +127,7 @@ export function problemFor(failure: Failure, cause: unknown): Problem | undefine
 }
 
 /** The error that the caller of the store gets instead of a database error. */
-export function answerTo(error: unknown): unknown {
+export function toClientError(error: unknown): unknown {
   return error instanceof Problem || error instanceof StartError
     ? error
     : (problemFor(failureOf(error), error) ?? error);

@@ -2,7 +2,7 @@
 import { setTimeout as pass } from "node:timers/promises";
 import { createBackOff } from "../../back-off.ts";
 import type { StoreHealth } from "../../store.ts";
-import { answerTo, describeError, failureOf } from "./failures.ts";
+import { describeError, failureOf, toClientError } from "./failures.ts";
 
 /** The waits between two probes of an unreachable database, in milliseconds. */
 const probeWaits = { first: 50, most: 2_000 };
@@ -51,7 +51,7 @@ export class Reachability {
     if (failure === "denied")
       this.#health = { kind: "degraded", reason: "the database denies the service a permission" };
     if (failure === "full") this.#health = { kind: "degraded", reason: "the disk of the store is full" };
-    return answerTo(error);
+    return toClientError(error);
   }
 
   /** Runs work and records its result. Throws the error for the caller. */

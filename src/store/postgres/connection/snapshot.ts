@@ -1,10 +1,10 @@
 /** Reads that all see the same state of the database. */
-import type { Connections, Outcome, Statement } from "./connections.ts";
-import { beginnings, type Transaction, transact } from "./transaction.ts";
+import type { Connections, Statement, StatementResult } from "./connections.ts";
+import { type Transaction, transact, transactionModes } from "./transaction.ts";
 
 /** The state of the database at one time, on a separate connection. */
 export interface Snapshot {
-  run(statement: Statement): Promise<Outcome>;
+  run(statement: Statement): Promise<StatementResult>;
   /** Releases the connection. */
   end(): Promise<void>;
 }
@@ -13,7 +13,7 @@ export interface Snapshot {
 export async function openSnapshot(connections: Connections): Promise<Snapshot> {
   const ended = Promise.withResolvers<void>();
   const started = Promise.withResolvers<Transaction>();
-  const work = transact(connections, beginnings.snapshot, async (transaction) => {
+  const work = transact(connections, transactionModes.snapshot, async (transaction) => {
     started.resolve(transaction);
     await ended.promise;
   });

@@ -1,13 +1,13 @@
 /** Transactions: how they start, and how they report the outcome of a commit. */
 import { Problem } from "../../../errors.ts";
-import type { Connection, Connections, Outcome, Statement } from "./connections.ts";
+import type { Connection, Connections, Statement, StatementResult } from "./connections.ts";
 import { isRolledBack, sqlState } from "./failures.ts";
 
-/** The start of a short write, which has a timeout for each response. */
+/** The mode of a short write, which has a timeout for each response. */
 export const smallWrite = { responseTimeoutMs: 5_000 };
 
-/** The statements that start other transactions. */
-export const beginnings = {
+/** The modes of other transactions: each is the statement that starts one. */
+export const transactionModes = {
   /**
    * A long write. Every statement sees what was committed before it. Statements have no timeout, but waits for locks
    * do. If the service sends nothing for ten minutes, it may have crashed, so the database releases the locks.
@@ -58,7 +58,7 @@ export class Transaction {
    * Runs a statement. If an earlier statement failed, it throws the error of that statement, because its own error
    * would only say that the transaction has failed.
    */
-  async run(statement: Statement): Promise<Outcome> {
+  async run(statement: Statement): Promise<StatementResult> {
     try {
       return await this.#connection.run(statement, this.#responseTimeoutMs);
     } catch (error) {
@@ -105,21 +105,21 @@ export class Transaction {
 /** Runs `work` in a transaction, and commits unless `work` has ended the transaction. */
 export function transact<T>(
   connections: Connections,
-  begin: string | { responseTimeoutMs: number },
+  mode: string | { responseTimeoutMs: number },
   work: (transaction: Transaction) => Promise<T>,
 ): Promise<T> {
   return connections.use(async (connection) => {
-    const { responseTimeoutMs } = typeof begin === "string" ? {} : begin;
+    const { responseTimeoutMs } = typeof mode === "string" ? {} : mode;
     const transaction = new Transaction(connection, responseTimeoutMs);
     const started = connection.runAll(
-      typeof begin === "string" ? begin : smallWriteSql(begin.responseTimeoutMs),
+      typeof mode === "string" ? mode : smallWriteSql(mode.responseTimeoutMs),
     );
     started.catch((error) => transaction.noteFailure(error)); // thrown below
     try {
       const result = await work(transaction);
       await started;
       // A read has nothing to commit, so its end cannot be uncertain.
-      if (begin === beginnings.snapshot) await transaction.rollBack();
+      if (mode === transactionModes.snapshot) await transaction.rollBack();
       else if (!transaction.hasEnded) await transaction.commit();
       return result;
     } catch (error) {

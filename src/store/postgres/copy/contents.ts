@@ -10,7 +10,7 @@ import {
   type Section,
 } from "../../copy/contents.ts";
 import { withStartErrors } from "../connection/command-connections.ts";
-import type { Outcome, Row, Statement } from "../connection/connections.ts";
+import type { Row, Statement, StatementResult } from "../connection/connections.ts";
 import { Catalogue, catalogueSql, toCollection } from "../tables/catalogue.ts";
 import { idOf, keyOf } from "../tables/id-keys.ts";
 import { readSecret } from "../tables/secret.ts";
@@ -25,10 +25,10 @@ import {
 
 /** The contents of a database. */
 export class PostgresContents implements Contents {
-  readonly #run: (statement: Statement) => Promise<Outcome>;
+  readonly #run: (statement: Statement) => Promise<StatementResult>;
   #catalogue = new Catalogue([]);
 
-  constructor(run: (statement: Statement) => Promise<Outcome>) {
+  constructor(run: (statement: Statement) => Promise<StatementResult>) {
     this.#run = run;
   }
 
@@ -88,7 +88,7 @@ export class PostgresContents implements Contents {
   }
 
   /** Runs a statement. Turns errors into StartErrors. */
-  protected run(statement: Statement): Promise<Outcome> {
+  protected run(statement: Statement): Promise<StatementResult> {
     return withStartErrors(this.#run(statement));
   }
 

@@ -9,12 +9,21 @@ import { openSnapshot, type Snapshot } from "../connection/snapshot.ts";
 import { prepareDatabase } from "../tables/prepare.ts";
 import { PostgresContents } from "./contents.ts";
 
-/** Opens the store in the database at `url` as the source of a copy. Throws StartError, also from each method. */
-export async function openPostgresSource(url: string): Promise<CopySource> {
+/** Opens the store in the database at `url` as the source of a copy. This and all methods throw StartError. */
+export function openPostgresSource(url: string): Promise<CopySource> {
+  return open(url, PostgresSource);
+}
+
+/** The same for a single moment: a refresh does not show later changes. */
+export function openPostgresMoment(url: string): Promise<CopySource> {
+  return open(url, PostgresMoment);
+}
+
+async function open(url: string, Source: typeof PostgresSource): Promise<CopySource> {
   const command = openCommandConnections(url);
   try {
-    await withStartErrors(prepareDatabase(command.connections, { isThere: true }));
-    const source = new PostgresSource(command, await withStartErrors(openSnapshot(command.connections)));
+    await withStartErrors(prepareDatabase(command.connections, { mustExist: true }));
+    const source = new Source(command, await withStartErrors(openSnapshot(command.connections)));
     await source.reloadCatalogue();
     return source;
   } catch (error) {
@@ -42,4 +51,8 @@ class PostgresSource extends PostgresContents implements CopySource {
     await this.#snapshot.end();
     await this.#command.close();
   }
+}
+
+class PostgresMoment extends PostgresSource {
+  override async refresh(): Promise<void> {}
 }

@@ -8,12 +8,12 @@ import {
   withStartErrors,
 } from "../connection/command-connections.ts";
 import type { Connections } from "../connection/connections.ts";
-import { beginnings, type Transaction, transact } from "../connection/transaction.ts";
+import { type Transaction, transact, transactionModes } from "../connection/transaction.ts";
 import { migrateAll } from "../tables/migrate.ts";
 import { isUnfinished, prepareDatabase } from "../tables/prepare.ts";
 import { replaceSecret } from "../tables/secret.ts";
 import { lockCatalogue, setGaps } from "../tables/statements.ts";
-import { gatherSome } from "../upkeep/gather.ts";
+import { buildSearchIndexes } from "../upkeep/search-indexes.ts";
 import { PostgresContents } from "./contents.ts";
 import * as statements from "./statements.ts";
 
@@ -21,7 +21,7 @@ import * as statements from "./statements.ts";
 export async function openPostgresTarget(url: string): Promise<CopyTarget> {
   const command = openCommandConnections(url);
   try {
-    await withStartErrors(prepareDatabase(command.connections, { mayBeUnfinished: true, mayRaise: true }));
+    await withStartErrors(prepareDatabase(command.connections, { mayBeUnfinished: true, mayUpgrade: true }));
     const target = new PostgresTarget(command);
     await target.reloadCatalogue();
     return target;
@@ -88,7 +88,7 @@ class PostgresTarget extends PostgresContents implements CopyTarget {
       onDone(collection);
     }
     await this.reloadCatalogue();
-    while (await withStartErrors(gatherSome(this.#connections, this.catalogue))) {}
+    while (await withStartErrors(buildSearchIndexes(this.#connections, this.catalogue))) {}
   }
 
   async release(): Promise<void> {
@@ -108,6 +108,6 @@ class PostgresTarget extends PostgresContents implements CopyTarget {
   }
 
   #transact<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return withStartErrors(transact(this.#connections, beginnings.longWrite, work));
+    return withStartErrors(transact(this.#connections, transactionModes.longWrite, work));
   }
 }

@@ -1,7 +1,7 @@
 /** The conditions of filters in the SQL of PostgreSQL. `store/filter-sql.ts` combines them. */
 import type { IdKind } from "../../../collection/ids.ts";
-import { isIdPath, type Path } from "../../../collection/paths.ts";
-import type { Filter, Scalar } from "../../../query/filter.ts";
+import { formatPath, isIdPath, type Path } from "../../../collection/paths.ts";
+import { matchesAll, type RelatedCondition, type Scalar, type StoreFilter } from "../../../query/filter.ts";
 import {
   beginningOf,
   type Comparison,
@@ -11,16 +11,19 @@ import {
   isLong,
   filterSql as spelledSql,
 } from "../../filter-sql.ts";
-import { integerKey, isKeepable, textMark } from "../tables/id-keys.ts";
-import { jsonTextSql, ranks, sortExpressions, textSql, typeSql, valueSql } from "./expressions.ts";
-import { bind, type Scope } from "./parameters.ts";
+import { relatedCollection } from "../../related.ts";
+import { isStorable } from "../../stored.ts";
+import { idSql, integerKey, keySql, textMark } from "../tables/id-keys.ts";
+import { referencesTable, resourcesTable } from "../tables/tables.ts";
+import { jsonTextSql, quoteText, ranks, sortExpressions, textSql, typeSql, valueSql } from "./expressions.ts";
+import { bind, type SqlScope } from "./parameters.ts";
 
 /** A filter as an SQL expression. */
-export function filterSql(filter: Filter, scope: Scope): string {
+export function filterSql(filter: StoreFilter, scope: SqlScope): string {
   return spelledSql(filter, dialect, scope);
 }
 
-const dialect: Dialect<Scope> = {
+const dialect: Dialect<SqlScope> = {
   equals,
   equalsIndexed,
   idEquals,
@@ -30,13 +33,13 @@ const dialect: Dialect<Scope> = {
   lowered(path, scope) {
     if (!isIdPath(path))
       return `(case ${typeSql(path)} when 'string' then lower(${textSql(path)} collate "C") end)`;
-    if (scope.idKind !== "integer") return "lower(resource.key)";
-    return `(case when resource.key >= '${textMark}' then lower(substr(resource.key, 2)) end)`;
+    if (scope.idKind !== "integer") return `lower(${scope.table}.key)`;
+    return `(case when ${scope.table}.key >= '${textMark}' then lower(substr(${scope.table}.key, 2)) end)`;
   },
   includes: (lowered, text, scope) =>
-    isKeepable(text) ? `strpos(${lowered}, ${bind(scope, text, "text")}) > 0` : "false",
+    isStorable(text) ? `strpos(${lowered}, ${bind(scope, text, "text")}) > 0` : "false",
   hasAffix(kind, lowered, text, scope) {
-    if (!isKeepable(text)) return "false";
+    if (!isStorable(text)) return "false";
     const part = kind === "startsWith" ? "left" : "right";
     return `${part}(${lowered}, ${[...text].length}) = ${bind(scope, text, "text")}`;
   },
@@ -47,18 +50,19 @@ const dialect: Dialect<Scope> = {
       where element.value::text = any(${bind(scope, values.map(jsonOf), "text[]")}))`;
   },
   presence: valueSql,
+  related: relatedSql,
 };
 
 /** Compares JSON texts. Equal values have equal texts, because `JSON.stringify` wrote all of them. */
-function equals(path: Path, values: readonly Scalar[], scope: Scope): string {
+function equals(path: Path, values: readonly Scalar[], scope: SqlScope): string {
   return `${jsonTextSql(path)} = any(${bind(scope, values.map(jsonOf), "text[]")})`;
 }
 
 /** Compares the sort expressions, so that an index can be used. They contain only the first characters of a string. */
-function equalsIndexed(path: Path, values: readonly Scalar[], scope: Scope): string {
+function equalsIndexed(path: Path, values: readonly Scalar[], scope: SqlScope): string {
   const { rank, number, text } = sortExpressions(path);
   const parts: string[] = [];
-  const strings = values.filter((each) => typeof each === "string").filter(isKeepable);
+  const strings = values.filter((each) => typeof each === "string").filter(isStorable);
   const numbers = values.filter((each) => typeof each === "number");
   const short = strings.filter((each) => !isLong(each));
   if (short.length > 0)
@@ -81,13 +85,18 @@ function equalsIndexed(path: Path, values: readonly Scalar[], scope: Scope): str
   return either(parts);
 }
 
-function equalsSql(sql: string, values: readonly unknown[], type: "text" | "float8", scope: Scope): string {
+function equalsSql(
+  sql: string,
+  values: readonly unknown[],
+  type: "text" | "float8",
+  scope: SqlScope,
+): string {
   const [first] = values;
   if (values.length === 1) return `${sql} = ${bind(scope, first, type)}`;
   return `${sql} = any(${bind(scope, values, `${type}[]`)})`;
 }
 
-function compare({ kind, path }: Comparison, operand: string | number, scope: Scope): string {
+function compare({ kind, path }: Comparison, operand: string | number, scope: SqlScope): string {
   const { rank, number, text } = sortExpressions(path);
   const comparison = comparisons[kind];
   if (typeof operand === "number")
@@ -112,29 +121,29 @@ function keepableComparison(
 }
 
 /** A number matches only integer ids. A string never matches an integer id. */
-function idEquals(values: readonly Scalar[], scope: Scope): string {
+function idEquals(values: readonly Scalar[], scope: SqlScope): string {
   const keys = values.flatMap((value) => {
-    if (typeof value === "string") return isKeepable(value) ? [textKey(scope.idKind, value)] : [];
+    if (typeof value === "string") return isStorable(value) ? [textKey(scope.idKind, value)] : [];
     if (typeof value !== "number" || scope.idKind !== "integer") return [];
     return Number.isSafeInteger(value) ? [integerKey(value)] : [];
   });
-  return keys.length === 0 ? "false" : `resource.key = any(${bind(scope, keys, "text[]")})`;
+  return keys.length === 0 ? "false" : `${scope.table}.key = any(${bind(scope, keys, "text[]")})`;
 }
 
 function textKey(idKind: IdKind, text: string): string {
   return idKind === "integer" ? textMark + text : text;
 }
 
-function compareTexts(kind: Comparison["kind"], operand: string, scope: Scope): string {
-  const isText = scope.idKind === "integer" ? `resource.key >= '${textMark}' and ` : "";
+function compareTexts(kind: Comparison["kind"], operand: string, scope: SqlScope): string {
+  const isText = scope.idKind === "integer" ? `${scope.table}.key >= '${textMark}' and ` : "";
   const { kind: known, text } = keepableComparison(kind, operand);
   const limit = bind(scope, textKey(scope.idKind, text), "text");
-  return `(${isText}resource.key ${comparisons[known]} ${limit})`;
+  return `(${isText}${scope.table}.key ${comparisons[known]} ${limit})`;
 }
 
-function compareIntegers(kind: Comparison["kind"], operand: number, scope: Scope): string {
+function compareIntegers(kind: Comparison["kind"], operand: number, scope: SqlScope): string {
   if (scope.idKind !== "integer") return "false";
-  const isInteger = `resource.key < '${textMark}'`;
+  const isInteger = `${scope.table}.key < '${textMark}'`;
   const isUpwards = kind.startsWith("g");
   if (operand > Number.MAX_SAFE_INTEGER) return isUpwards ? "false" : `(${isInteger})`;
   if (operand < -Number.MAX_SAFE_INTEGER) return isUpwards ? `(${isInteger})` : "false";
@@ -142,7 +151,31 @@ function compareIntegers(kind: Comparison["kind"], operand: number, scope: Scope
   // Between two integers, a comparison with the lower one gives the same result.
   const known = floor === operand ? kind : isUpwards ? "gt" : "lte";
   const limit = floor < -Number.MAX_SAFE_INTEGER ? -Number.MAX_SAFE_INTEGER : floor;
-  return `(${isInteger} and resource.key ${comparisons[known]} ${bind(scope, integerKey(limit), "text")})`;
+  return `(${isInteger} and ${scope.table}.key ${comparisons[known]} ${bind(scope, integerKey(limit), "text")})`;
+}
+
+/** A condition about related resources. The table of references connects both, and the database decides where to start. */
+function relatedSql({ relation, filter }: RelatedCondition, scope: SqlScope): string {
+  const { collection, table, related } = scope;
+  const other = relatedCollection(related, relation.collection);
+  if (other === undefined) return "false";
+  const isReference = relation.kind === "reference";
+  const links = `${referencesTable((isReference ? collection : other).number)} as link`;
+  const { idKind, indexes } = other;
+  const inner = { ...scope, collection: other, table: "related", idKind, indexes };
+  const isAny = matchesAll(filter);
+  const join = `related.key = ${isReference ? keySql(idKind, "link.target") : "link.key"}`;
+  const from =
+    isAny && !isReference ? links : `${links} join ${resourcesTable(other.number)} as related on ${join}`;
+  const own = isReference
+    ? `link.key = ${table}.key`
+    : `link.target = ${idSql(collection.idKind, `${table}.key`)}`;
+  const terms = [
+    `link.attribute = ${quoteText(formatPath(relation.path))}`,
+    own,
+    ...(isAny ? [] : [filterSql(filter, inner)]),
+  ];
+  return `exists (select 1 from ${from} where ${terms.join(" and ")})`;
 }
 
 function jsonOf(value: Scalar): string {

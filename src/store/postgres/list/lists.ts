@@ -1,21 +1,30 @@
 /** Reads pages of lists. Each page needs one statement, which has a deadline. */
 import { Problem } from "../../../errors.ts";
-import { adviceFor } from "../../advice.ts";
+import { isQuick } from "../../access-path.ts";
+import { listTooExpensive } from "../../advice.ts";
 import { type Batch, createBatch } from "../../batch.ts";
 import type { PastQuery } from "../../changed-resources.ts";
 import { decideAsync } from "../../decision.ts";
-import type { Page } from "../../page.ts";
+import { type Figures, type FiguresOf, figuresTooExpensive } from "../../figures.ts";
+import type { Page, PageQuery } from "../../page.ts";
 import { pageAt } from "../../past-page.ts";
-import { isQuick } from "../../serving.ts";
-import type { Connection, Connections, Row, Statement } from "../connection/connections.ts";
-import { failureOf, isUndefinedTable, PoolExhausted } from "../connection/failures.ts";
-import { pastPageRows } from "../read/past-page.ts";
-import { type Run, toStored } from "../read/reads.ts";
+import { listLike, type ReferringGroups, toGroups } from "../../referring.ts";
+import { pastQuery } from "../../related.ts";
+import type { Connections, Row, Statement } from "../connection/connections.ts";
+import { isUndefinedTable } from "../connection/failures.ts";
+import { pastPageLookups } from "../read/past-page.ts";
+import { toStored } from "../read/reads.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
-import { isNarrowed, type PageQuery, selectPage } from "./page.ts";
+import { selectFigures, toFigures } from "./figures.ts";
+import { isNarrowed, selectPage } from "./page.ts";
+import { type GroupsQuery, isQuickReferring, rowsOf, selectReferring } from "./referring.ts";
+import { isTooLong, SlowReads } from "./slow-reads.ts";
 
 /** A page, or the fact that the declaration of the collection has changed since the catalogue was read. */
-export type ListResult = { page: Page } | "declaredAnew";
+export type ListAttempt = { page: Page } | "redeclared";
+
+/** As `ListAttempt`, for figures. */
+export type FiguresAttempt = { figures: Figures } | "redeclared";
 
 /** What lists depend on. */
 export interface ListsOptions {
@@ -34,28 +43,25 @@ interface QueuedList {
   statement: Statement;
 }
 
-/** How many quick lists run at the same time, and how many slow ones can wait or run. */
+/** How many quick lists run at the same time. */
 const maxQuick = 4;
-const maxSlow = 1_000;
-
-/** The database ends a statement at its deadline. If it does not end it within this time, the connection is closed. */
-const graceMs = 1_000;
 
 /** Reads lists. */
 export class Lists {
-  readonly #options: ListsOptions;
+  readonly #maxMs: number;
+  readonly #slow: SlowReads;
   readonly #quick: Batch<QueuedList, readonly Row[]>;
   /** The quick lists that have not been sent, by key. */
   readonly #waiting = new Map<string, Promise<readonly Row[]>>();
-  #slow = 0;
 
-  constructor(options: ListsOptions) {
-    this.#options = options;
+  constructor({ quick, slow, maxMs }: ListsOptions) {
+    this.#maxMs = maxMs;
+    this.#slow = new SlowReads(slow, maxMs);
     this.#quick = createBatch({
       perform: async ([first]) => {
         const { key, statement } = first as QueuedList;
         this.#waiting.delete(key);
-        return [{ answer: (await options.quick.run(statement)).rows }];
+        return [{ answer: (await quick.run({ ...statement, isRepeated: true })).rows }];
       },
       maxBatchSize: 1,
       maxConcurrent: maxQuick,
@@ -70,13 +76,13 @@ export class Lists {
     collection: NumberedCollection,
     query: PageQuery,
     signal: (() => AbortSignal) | undefined,
-  ): Promise<ListResult> {
-    if (query.words !== undefined && collection.search.length === 0) return "declaredAnew";
+  ): Promise<ListAttempt> {
+    if (query.words !== undefined && collection.search.length === 0) return "redeclared";
     const { at } = query;
     try {
-      if (at !== undefined) return { page: await this.#pageAt(collection, { ...query, at }, signal) };
+      if (at !== undefined) return { page: await this.#pageAt(collection, pastQuery(query, at), signal) };
     } catch (error) {
-      if (error instanceof DeclaredAnew) return "declaredAnew";
+      if (error instanceof Redeclared) return "redeclared";
       throw this.#problemOf(error, collection, query);
     }
     const statement = selectPage(collection, query);
@@ -84,11 +90,46 @@ export class Lists {
     if (isQuick(query, collection.indexes) && !isCounted)
       return toPage(collection, query, await this.#runQuick(statement));
     try {
-      const read = (connection: Connection, leftMs: number) => runOnly(connection, statement, leftMs);
-      return toPage(collection, query, await this.#withinDeadline(read, signal?.()));
+      return toPage(collection, query, await this.#slow.rows(statement, signal?.()));
     } catch (error) {
-      if (isUndefinedTable(error)) return "declaredAnew";
+      if (isUndefinedTable(error)) return "redeclared";
       throw this.#problemOf(error, collection, query);
+    }
+  }
+
+  /** Reads the resources that refer to others. Throws QUERY_TOO_EXPENSIVE, and the reason of the signal. */
+  async referring(
+    collection: NumberedCollection,
+    query: GroupsQuery,
+    signal: (() => AbortSignal) | undefined,
+  ): Promise<ReferringGroups> {
+    const statement = selectReferring(collection, query);
+    const toResult = (rows: readonly Row[]) =>
+      toGroups(rowsOf(collection, rows), query.ids.length, query.limit);
+    if (isQuickReferring(collection, query)) return toResult(await this.#runQuick(statement));
+    try {
+      return toResult(await this.#slow.rows(statement, signal?.()));
+    } catch (error) {
+      throw this.#problemOf(error, collection, listLike(query));
+    }
+  }
+
+  /** Figures. Throws as `page` does. */
+  async figures(
+    collection: NumberedCollection,
+    query: FiguresOf,
+    signal: (() => AbortSignal) | undefined,
+  ): Promise<FiguresAttempt> {
+    if (query.words !== undefined && collection.search.length === 0) return "redeclared";
+    const statement = selectFigures(collection, query);
+    try {
+      const result = toFigures(await this.#slow.rows(statement, signal?.()), statement, query);
+      if (result === "words incomplete") throw wordsIncomplete();
+      return result;
+    } catch (error) {
+      if (isUndefinedTable(error)) return "redeclared";
+      if (!isTooLong(error)) throw error;
+      throw figuresTooExpensive(query, collection.indexes, this.#maxMs);
     }
   }
 
@@ -98,22 +139,20 @@ export class Lists {
     query: PastQuery,
     signal: (() => AbortSignal) | undefined,
   ): Promise<Page> {
-    const read = (connection: Connection, leftMs: number) =>
-      inSnapshotUntil(connection, leftMs, (run) => {
-        const current = async (each: PageQuery) => {
-          const { rows } = await run(selectPage(collection, each));
-          const found = toPage(collection, each, rows);
-          if (found === "declaredAnew") throw new DeclaredAnew();
-          return found.page;
-        };
-        return decideAsync(pageAt(query, collection.idKind), { ...pastPageRows(collection, run), current });
-      });
-    return this.#withinDeadline(read, signal?.());
+    return this.#slow.inSnapshot((run) => {
+      const current = async (each: PageQuery) => {
+        const { rows } = await run(selectPage(collection, each));
+        const found = toPage(collection, each, rows);
+        if (found === "redeclared") throw new Redeclared();
+        return found.page;
+      };
+      const lookups = { ...pastPageLookups(collection, run), current };
+      return decideAsync(pageAt(query, collection.idKind), lookups);
+    }, signal?.());
   }
 
   #problemOf(error: unknown, collection: NumberedCollection, query: PageQuery): unknown {
-    if (failureOf(error) !== "tooLong" && !hasPassedDeadline(error)) return error;
-    return tooExpensive(collection, query, this.#options.maxMs);
+    return isTooLong(error) ? listTooExpensive(query, collection.indexes, this.#maxMs) : error;
   }
 
   /**
@@ -131,105 +170,20 @@ export class Lists {
     });
     return running;
   }
-
-  async #withinDeadline<T>(read: TimedRead<T>, signal: AbortSignal | undefined): Promise<T> {
-    signal?.throwIfAborted();
-    if (this.#slow >= maxSlow) throw new Problem("UNAVAILABLE", "Too many lists are waiting. Try again.");
-    this.#slow++;
-    const deadline = Promise.withResolvers<never>();
-    const { maxMs } = this.#options;
-    const startedAt = Date.now();
-    const timer = setTimeout(() => deadline.reject(new DeadlinePassed()), maxMs + graceMs);
-    const abort = () => deadline.reject(signal?.reason);
-    signal?.addEventListener("abort", abort, { once: true });
-    try {
-      return await this.#options.slow.use((connection) =>
-        untilDeadline(connection, read(connection, maxMs - (Date.now() - startedAt)), deadline.promise),
-      );
-    } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", abort);
-      this.#slow--;
-    }
-  }
-}
-
-/** Reads on a connection, for at most `leftMs` milliseconds. */
-type TimedRead<T> = (connection: Connection, leftMs: number) => Promise<T>;
-
-/** The result of `work`. If the deadline passes first, cancels the running statement and closes the connection. */
-async function untilDeadline<T>(
-  connection: Connection,
-  work: Promise<T>,
-  deadline: Promise<never>,
-): Promise<T> {
-  let isOver = false;
-  const end = () => {
-    isOver = true;
-  };
-  work.then(end, end);
-  try {
-    return await Promise.race([work, deadline]);
-  } finally {
-    if (!isOver) connection.cancel();
-  }
-}
-
-/** Runs one statement in a transaction that is sent at once. */
-async function runOnly(
-  connection: Connection,
-  statement: Statement,
-  leftMs: number,
-): Promise<readonly Row[]> {
-  const [, { rows }] = await Promise.all([
-    connection.runAll(`begin isolation level read committed read only; ${timeoutSql(leftMs)}`),
-    connection.run(statement),
-    connection.runAll("rollback"),
-  ]);
-  return rows;
-}
-
-/** Runs several statements that see the same state. */
-async function inSnapshotUntil<T>(
-  connection: Connection,
-  leftMs: number,
-  work: (run: Run) => Promise<T>,
-): Promise<T> {
-  const end = Date.now() + leftMs;
-  await connection.runAll(`begin isolation level repeatable read read only; ${timeoutSql(leftMs)}`);
-  try {
-    return await work((statement) => {
-      if (Date.now() > end) throw new DeadlinePassed();
-      return connection.run(statement);
-    });
-  } finally {
-    await connection.runAll("rollback").catch(() => {}); // a lost connection also rolls back
-  }
-}
-
-function timeoutSql(ms: number): string {
-  return `set local statement_timeout = ${Math.max(1, Math.ceil(ms))}`;
 }
 
 /** The declaration of the collection has changed since the catalogue was read. */
-class DeclaredAnew extends Error {}
-
-class DeadlinePassed extends Error {}
-
-/** Whether no connection became free, or no response came, before the deadline. */
-function hasPassedDeadline(error: unknown): boolean {
-  return error instanceof DeadlinePassed || error instanceof PoolExhausted;
-}
+class Redeclared extends Error {}
 
 /**
  * The page from its rows. The first row always has the head of the collection, and the first resource if the page has
  * any.
  */
-function toPage(collection: NumberedCollection, query: PageQuery, rows: readonly Row[]): ListResult {
+function toPage(collection: NumberedCollection, query: PageQuery, rows: readonly Row[]): ListAttempt {
   const [first] = rows;
-  if (first === undefined) return "declaredAnew";
+  if (first === undefined) return "redeclared";
   const [sequence, count, declared, areWordsComplete, counted, found] = first;
-  if (Number(declared) !== collection.declared) return "declaredAnew";
+  if (Number(declared) !== collection.declared) return "redeclared";
   if (query.words !== undefined && areWordsComplete !== "t") throw wordsIncomplete();
   const items = rows.filter((row) => row[6] !== null).map((row) => toStored(collection, row.slice(6)));
   const more = Number(found ?? 0) > items.length || items.length > query.limit;
@@ -240,11 +194,4 @@ function toPage(collection: NumberedCollection, query: PageQuery, rows: readonly
 
 function wordsIncomplete(): Problem {
   return new Problem("UNAVAILABLE", "The search index of the collection is not complete yet. Try again.");
-}
-
-function tooExpensive(collection: NumberedCollection, query: PageQuery, maxMs: number): Problem {
-  return new Problem(
-    "QUERY_TOO_EXPENSIVE",
-    `The list takes longer than the limit of ${maxMs} ms. ${adviceFor(query, collection.indexes)}`,
-  );
 }

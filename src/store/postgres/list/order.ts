@@ -3,9 +3,10 @@ import type { IdKind } from "../../../collection/ids.ts";
 import type { SortKey } from "../../../collection/indexes.ts";
 import { isIdPath } from "../../../collection/paths.ts";
 import { type CursorValues, type SortValue, withId } from "../../../query/sort.ts";
-import { integerKey, isKeepable, textMark } from "../tables/id-keys.ts";
+import { isStorable } from "../../stored.ts";
+import { integerKey, textMark } from "../tables/id-keys.ts";
 import { sortExpressions, sortValues } from "./expressions.ts";
-import { bind, type Scope } from "./parameters.ts";
+import { bind, type SqlScope } from "./parameters.ts";
 
 /** One expression that a list is ordered by. */
 export interface OrderTerm {
@@ -35,7 +36,7 @@ export function orderSql(terms: readonly OrderTerm[]): string {
 export function rangesAfter(
   position: CursorValues,
   sort: readonly SortKey[],
-  scope: Scope,
+  scope: SqlScope,
 ): readonly string[] {
   const keys = withId(sort).map(({ path, descending }, n) => {
     const value = position[n] ?? null;
@@ -62,13 +63,13 @@ interface KeyComparison {
   equal: string;
 }
 
-function compareAttribute(path: SortKey["path"], value: SortValue, scope: Scope): KeyComparison {
+function compareAttribute(path: SortKey["path"], value: SortValue, scope: SqlScope): KeyComparison {
   const { rank, number, text } = sortExpressions(path);
   const parts = sortValues(value);
   const bounds = [
     String(parts.rank),
     bind(scope, parts.number, "float8"),
-    bind(scope, isKeepable(parts.text) ? parts.text : "", "text"),
+    bind(scope, isStorable(parts.text) ? parts.text : "", "text"),
   ];
   return {
     sql: `(${rank}, ${number}, ${text})`,
@@ -77,7 +78,7 @@ function compareAttribute(path: SortKey["path"], value: SortValue, scope: Scope)
   };
 }
 
-function compareId(value: SortValue, scope: Scope): KeyComparison {
+function compareId(value: SortValue, scope: SqlScope): KeyComparison {
   const bound = bind(scope, keyAt(scope.idKind, value), "text");
   return { sql: "resource.key", bound, equal: `resource.key = ${bound}` };
 }
@@ -85,6 +86,6 @@ function compareId(value: SortValue, scope: Scope): KeyComparison {
 /** The key of an id at a position. The position contains the id as the resource does. */
 function keyAt(idKind: IdKind, value: SortValue): string {
   if (typeof value === "number") return idKind === "integer" ? integerKey(value) : "";
-  if (typeof value !== "string" || !isKeepable(value)) return "";
+  if (typeof value !== "string" || !isStorable(value)) return "";
   return idKind === "integer" ? textMark + value : value;
 }

@@ -4,17 +4,14 @@
  * all of them, the database would read the whole table.
  */
 import { wordsVersion } from "../../../query/words.ts";
-import { type ListQuery, maxPageBytes } from "../../page.ts";
+import { maxPageBytes, type PageQuery } from "../../page.ts";
 import type { Statement } from "../connection/connections.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { resourcesTable } from "../tables/tables.ts";
 import { filterSql } from "./conditions.ts";
 import { type OrderTerm, orderSql, orderTerms, rangesAfter } from "./order.ts";
-import type { Scope } from "./parameters.ts";
+import { type SqlScope, scopeOf } from "./parameters.ts";
 import { type SearchSql, searchSql } from "./search.ts";
-
-/** A list request, for a collection that is already known. */
-export type PageQuery = Omit<ListQuery, "collection" | "signal">;
 
 /**
  * Reads a page. The columns of the head: sequence, count, number of the declaration, whether the search words are
@@ -22,9 +19,9 @@ export type PageQuery = Omit<ListQuery, "collection" | "signal">;
  * for each resource that fits: key, version, time and text.
  */
 export function selectPage(collection: NumberedCollection, query: PageQuery): Statement {
-  const { number, idKind, indexes } = collection;
+  const { number } = collection;
   const { filter, words = [] } = query;
-  const scope: Scope = { idKind, indexes, values: [] };
+  const scope = scopeOf(collection, query.related);
   const search = words.length === 0 ? undefined : searchSql(number, words, scope);
   const where = filter === undefined ? [] : [filterSql(filter, scope)];
   const selection = { from: search?.from ?? `${resourcesTable(number)} as resource`, where, search };
@@ -57,7 +54,7 @@ function countSql({ from, where }: Selection): string {
 }
 
 /** The resources of the page with their places, up to the limit of bytes, but at least one. */
-function pageSql(query: PageQuery, selection: Selection, scope: Scope): string {
+function pageSql(query: PageQuery, selection: Selection, scope: SqlScope): string {
   const terms = termsOf(query, selection);
   const order = terms.map(({ descending }, n) => ({ sql: `term_${n}`, descending }));
   return `select key, version, updated_at, doc::text as text, found, place
@@ -77,7 +74,7 @@ function termsOf({ sort = [] }: PageQuery, { search }: Selection): readonly Orde
 function rangesSql(
   { limit, offset = 0, after, sort = [] }: PageQuery,
   { from, where }: Selection,
-  { terms, scope }: { terms: readonly OrderTerm[]; scope: Scope },
+  { terms, scope }: { terms: readonly OrderTerm[]; scope: SqlScope },
 ): string {
   const columns = terms.map(({ sql }, n) => `${sql} as term_${n}`).join(", ");
   const ranges = after === undefined ? ["true"] : rangesAfter(after, sort, scope);

@@ -1,7 +1,7 @@
 /** Full-text search in SQL, with a table of words for each collection. It ranks resources with BM25, as SQLite does. */
 import { withoutImpliedWords } from "../../searched-words.ts";
 import { resourcesTable, wordsTable } from "../tables/tables.ts";
-import { bind, type Scope } from "./parameters.ts";
+import { bind, type SqlScope } from "./parameters.ts";
 
 /** The parts of a statement that a search adds. */
 export interface SearchSql {
@@ -23,7 +23,7 @@ const lastCharacter = "\u{10ffff}";
 /**
  * The search for resources that contain, for each of the words, a word that starts with it. Needs at least one word.
  */
-export function searchSql(number: number, words: readonly string[], scope: Scope): SearchSql {
+export function searchSql(number: number, words: readonly string[], scope: SqlScope): SearchSql {
   const table = wordsTable(number);
   const searched = withoutImpliedWords(words);
   const hits = searched.map((word, n) => {

@@ -5,7 +5,7 @@ import { selectLogHeads } from "../tables/statements.ts";
 import type { Run } from "./reads.ts";
 
 /** The pause between two polls, in milliseconds. Another instance's commit is seen within 300 ms. */
-const pollMs = 200;
+export const pollMs = 200;
 
 /** The heads of one store. */
 export class Heads {

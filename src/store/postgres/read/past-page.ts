@@ -1,18 +1,17 @@
 /** The lookups of `store/past-page.ts` on PostgreSQL. */
-import type { ChangedResource, ChangedTexts, PastPageRows } from "../../changed-resources.ts";
+import type { ChangedResource, ChangedTexts, PastLookups } from "../../changed-resources.ts";
 import { isDifference } from "../../superseded.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { keyOf } from "../tables/id-keys.ts";
 import { selectHead } from "../tables/statements.ts";
-import { toLoggedVersion } from "./past.ts";
-import { type Run, toStored } from "./reads.ts";
+import { type Run, toLoggedVersion, toStored } from "./reads.ts";
 import { selectChains, selectChangeKeys, selectResources, selectSequenceAt } from "./statements.ts";
 
 /** The limits of one statement: resources, and bytes of text. */
 const chunk = { resources: 1_000, size: 2 * 1024 * 1024 };
 
 /** The lookups that do not read the current list. */
-export function pastPageRows(collection: NumberedCollection, run: Run): Omit<PastPageRows, "current"> {
+export function pastPageLookups(collection: NumberedCollection, run: Run): PastLookups {
   const { number, idKind } = collection;
   const chainsOf = async (
     changed: readonly ChangedResource[],
@@ -38,7 +37,11 @@ export function pastPageRows(collection: NumberedCollection, run: Run): Omit<Pas
     },
     async changes(after, limit) {
       const { rows } = await run(selectChangeKeys(number, after, limit));
-      return rows.map((row) => ({ id: String(row[4]), ...toLoggedVersion(row) }));
+      return rows.map((row) => ({
+        id: String(row[4]),
+        ...toLoggedVersion(row),
+        group: row[5] == null ? undefined : Number(row[5]),
+      }));
     },
     async texts(changed, from, needsPresent) {
       const wanted = changed.slice(from, from + chunk.resources);

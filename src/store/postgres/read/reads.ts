@@ -1,11 +1,13 @@
 /** Reads single resources and receipts. Reads that are requested together share a statement. */
 import { type Batch, createBatch, type Outcome } from "../../batch.ts";
+import type { ChangeKind } from "../../change-log.ts";
 import type { KeptReceipt } from "../../commit.ts";
-import type { Key, Stored } from "../../stored.ts";
+import type { LoggedVersion } from "../../history-reads.ts";
+import { isStorable, type Key, type Stored } from "../../stored.ts";
 import { selectReceipts } from "../commit/receipt-statements.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
-import { idOf, isKeepable, keyOf } from "../tables/id-keys.ts";
+import { idOf, keyOf } from "../tables/id-keys.ts";
 import { selectLargeResources, selectResources } from "./statements.ts";
 
 /** Runs a statement that changes nothing. */
@@ -125,7 +127,7 @@ export class Reads {
     const collection = await this.#options.find(name);
     if (collection === undefined) return new Map();
     const { number, idKind } = collection;
-    const keys = [...new Set(ids.filter(isKeepable).map((id) => keyOf(idKind, id)))];
+    const keys = [...new Set(ids.filter(isStorable).map((id) => keyOf(idKind, id)))];
     const { rows } = await this.#options.run(select(number, keys, name));
     return new Map(
       rows.map((row) => {
@@ -161,4 +163,9 @@ export function toStored({ idKind }: NumberedCollection, [key, version, at, text
     text: String(text),
     updatedAt: Number(at),
   };
+}
+
+/** A row of sequence, version, kind and time. */
+export function toLoggedVersion([sequence, version, kind, at]: Row): LoggedVersion {
+  return { sequence: Number(sequence), version: Number(version), kind: kind as ChangeKind, at: Number(at) };
 }

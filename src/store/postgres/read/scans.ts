@@ -2,7 +2,7 @@
 import { Problem } from "../../../errors.ts";
 import type { Stored } from "../../stored.ts";
 import type { Connections } from "../connection/connections.ts";
-import { answerTo } from "../connection/failures.ts";
+import { toClientError } from "../connection/failures.ts";
 import { openSnapshot, type Snapshot } from "../connection/snapshot.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { toStored } from "./reads.ts";
@@ -43,7 +43,7 @@ export class Scans {
         after = String(last[0]);
       }
     } catch (error) {
-      throw answerTo(error);
+      throw toClientError(error);
     } finally {
       this.#open.delete(close);
       await snapshot?.end();

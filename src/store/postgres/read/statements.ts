@@ -19,8 +19,8 @@ export function selectResources(number: number, keys: readonly string[], size = 
 }
 
 /**
- * Resources by their keys, in this order, with their texts up to `size` bytes in all; without the text after that. The first
- * `atLeast` of the keys have their texts whatever their size.
+ * Resources by their keys, in this order. The result contains `size` bytes of texts in total: later resources have no text. The
+ * first `atLeast` resources always have their texts.
  */
 export function selectLargeResources(
   number: number,
@@ -110,7 +110,7 @@ export function selectSequenceAt(number: number, at: number): Statement {
 /** The changes after a sequence, without their texts. */
 export function selectChangeKeys(number: number, sequence: number, limit: number): Statement {
   return {
-    sql: `select sequence, version, kind, at, id from ${changesTable(number)}
+    sql: `select sequence, version, kind, at, id, "group" from ${changesTable(number)}
       where sequence > $1 order by sequence limit $2`,
     values: [sequence, limit],
   };

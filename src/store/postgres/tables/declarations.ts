@@ -2,12 +2,10 @@
  * Reads the catalogue of the database, keeps it in memory, and applies new declarations. Other services can change the
  * database at any time, so the copy in memory can be out of date.
  */
-import { setTimeout as pass } from "node:timers/promises";
-import type { CollectionRecord } from "../../record.ts";
-import { isDeclared } from "../../record.ts";
+import { type CollectionRecord, isDeclared } from "../../record.ts";
 import type { Connections } from "../connection/connections.ts";
-import { failureOf } from "../connection/failures.ts";
-import { beginnings, smallWrite, type Transaction, transact } from "../connection/transaction.ts";
+import { retryConflicts } from "../connection/retry.ts";
+import { smallWrite, type Transaction, transact, transactionModes } from "../connection/transaction.ts";
 import {
   Catalogue,
   type NumberedCollection,
@@ -68,15 +66,9 @@ export class Declarations {
   /** Creates collections, or changes their declarations. Throws StartError. */
   async migrate(plan: readonly CollectionRecord[]): Promise<void> {
     if (plan.every((record) => isDeclared(this.#catalogue.byName.get(record.name), record))) return;
-    for (let tries = 1; ; tries++) {
-      try {
-        await this.#transact(plan, (transaction) => migrateServed(transaction, plan));
-        break;
-      } catch (error) {
-        if (failureOf(error) !== "conflict" || tries === maxTries) throw error;
-        await pass(Math.random() * 20 * tries);
-      }
-    }
+    await retryConflicts(maxTries, () =>
+      this.#transact(plan, (transaction) => migrateServed(transaction, plan)),
+    );
     await this.#reload();
   }
 
@@ -88,7 +80,7 @@ export class Declarations {
     const areNew = plan.every(({ name }) => !this.#catalogue.byName.has(name));
     return areNew
       ? transact(this.#connections, smallWrite, work)
-      : transact(this.#long, beginnings.longWrite, work);
+      : transact(this.#long, transactionModes.longWrite, work);
   }
 
   async #reload(): Promise<void> {

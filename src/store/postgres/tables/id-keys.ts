@@ -28,15 +28,28 @@ export function integerKey(integer: number): string {
     : positiveMark + String(integer).padStart(digits, "0");
 }
 
+/** The key of the id in an SQL text. */
+export function keySql(kind: IdKind, id: string): string {
+  if (kind !== "integer") return id;
+  const number = `${id}::bigint`;
+  return `(case when ${id} !~ '^(0|-?[1-9][0-9]{0,15})$' then '${textMark}' || ${id}
+    when abs(${number}) >= ${offset} then '${textMark}' || ${id}
+    when ${number} < 0 then '${negativeMark}' || lpad((${number} + ${offset})::text, ${digits}, '0')
+    else '${positiveMark}' || lpad(${id}, ${digits}, '0') end)`;
+}
+
+/** The id of the key in an SQL text. */
+export function idSql(kind: IdKind, key: string): string {
+  if (kind !== "integer") return key;
+  const rest = `substr(${key}, 2)`;
+  return `(case left(${key}, 1) when '${textMark}' then ${rest} when '${positiveMark}' then ${rest}::bigint::text
+    else (${rest}::bigint - ${offset})::text end)`;
+}
+
 /** The id of a key. */
 export function idOf(kind: IdKind, key: string): string {
   if (kind !== "integer") return key;
   const rest = key.slice(1);
   if (key.startsWith(textMark)) return rest;
   return String(key.startsWith(positiveMark) ? Number(rest) : Number(rest) - offset);
-}
-
-/** Whether the database can store the text. It cannot contain a null character or half of a surrogate pair. */
-export function isKeepable(text: string): boolean {
-  return !text.includes("\0") && text.isWellFormed();
 }

@@ -3,14 +3,13 @@ import { randomInt } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { Problem, StartError } from "../../../errors.ts";
 import { decideAsync } from "../../decision.ts";
-import type { CollectionRecord } from "../../record.ts";
-import { isDeclared } from "../../record.ts";
-import { startIndex } from "../../searched-words.ts";
+import { type CollectionRecord, isDeclared } from "../../record.ts";
+import { startIndex } from "../../search-index.ts";
 import { referenceRows } from "../commit/flush.ts";
 import { insertReferences } from "../commit/statements.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import { searchIndexOf } from "../upkeep/gather.ts";
-import { stopGathering } from "../upkeep/statements.ts";
+import { searchIndexOf } from "../upkeep/search-indexes.ts";
+import { clearIndex } from "../upkeep/statements.ts";
 import { Catalogue, catalogueSql, type NumberedCollection, toCollection } from "./catalogue.ts";
 import { indexStatements } from "./indexes.ts";
 import { isUnfinished } from "./prepare.ts";
@@ -105,7 +104,7 @@ async function migrateOne(transaction: Transaction, { before, after, known }: Mi
   await transaction.run(upsertDeclaration(toRow(after)));
   if (!isDeepStrictEqual(before?.references ?? [], after.references))
     await rewriteReferences(transaction, after);
-  if (hasSearchChanged && after.search.length === 0) await transaction.run(stopGathering(number));
+  if (hasSearchChanged && after.search.length === 0) await transaction.run(clearIndex(number));
   if (hasSearchChanged && after.search.length > 0)
     await decideAsync(startIndex<string>(), searchIndexOf(transaction, after));
   if (before !== undefined) await transaction.run(raiseDeclared(affected));

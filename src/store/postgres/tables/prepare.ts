@@ -1,18 +1,18 @@
 /** Checks that a database can be a store, and prepares it. */
-import { setTimeout as pass } from "node:timers/promises";
 import { StartError } from "../../../errors.ts";
 import { countReceipts, lockReceipts, selectReceiptTotals } from "../commit/receipt-statements.ts";
 import type { Connections } from "../connection/connections.ts";
 import { failureOf } from "../connection/failures.ts";
-import { beginnings, smallWrite, transact } from "../connection/transaction.ts";
+import { retryConflicts } from "../connection/retry.ts";
+import { smallWrite, transact, transactionModes } from "../connection/transaction.ts";
 import { addSecret, readSecret } from "./secret.ts";
 import {
   lockCatalogue,
-  raiseFormatNumber,
   renameSuperseded,
   selectFirstFormatTables,
   selectFormat,
   selectIsUnfinished,
+  upgradeFormatNumber,
 } from "./statements.ts";
 import { answersIndex, copyingTable, firstFormatNumber, formatNumber, storeTables } from "./tables.ts";
 
@@ -23,12 +23,12 @@ export interface PrepareOptions {
   /** The database can contain an incomplete copy. @default false */
   mayBeUnfinished?: boolean;
   /** The database must already be a store, so nothing is created. @default false */
-  isThere?: boolean;
+  mustExist?: boolean;
   /**
-   * A store of an older format is raised to this format. Then no service of the older version can use it. @default
+   * A store of an older format is upgraded to this format. Then no service of the older version can use it. @default
    * false
    */
-  mayRaise?: boolean;
+  mayUpgrade?: boolean;
 }
 
 /**
@@ -46,18 +46,21 @@ export async function prepareDatabase(connections: Connections, options: Prepare
     throw new StartError(
       'The database holds an incomplete copy. Run the same "npx holdfast copy" again, or choose another store.',
     );
-  if (!hasTables && options.isThere === true) throw new StartError("The database contains no store.");
+  if (!hasTables && options.mustExist === true) throw new StartError("The database contains no store.");
   if (!hasTables) await makeTables(connections);
   await requireFormat(connections, options);
-  if (options.isThere !== true) await addMissingTotals(connections);
+  if (options.mustExist !== true) await addMissingTotals(connections);
   const secret = await readSecret((statement) => connections.run(statement));
   if (secret.length > 0) return;
-  if (options.isThere === true) throw olderVersion();
+  if (options.mustExist === true) throw olderVersion();
   await connections.run(addSecret());
 }
 
 /** Commands that do not read the change log also work on an older format. */
-async function requireFormat(connections: Connections, { mayRaise, isThere }: PrepareOptions): Promise<void> {
+async function requireFormat(
+  connections: Connections,
+  { mayUpgrade, mustExist }: PrepareOptions,
+): Promise<void> {
   const { rows } = await connections.run(selectFormat);
   const format = Number(rows[0]?.[0]);
   if (format === formatNumber) return;
@@ -65,8 +68,8 @@ async function requireFormat(connections: Connections, { mayRaise, isThere }: Pr
     throw new StartError(
       `The store in the database has format ${format}, but this version of Holdfast uses format ${formatNumber}. Use the version that wrote it.`,
     );
-  if (mayRaise === true) await raiseFormat(connections);
-  else if (isThere === true) throw olderVersion();
+  if (mayUpgrade === true) await upgradeFormat(connections);
+  else if (mustExist === true) throw olderVersion();
 }
 
 function olderVersion(): StartError {
@@ -76,18 +79,18 @@ function olderVersion(): StartError {
 }
 
 /**
- * Raises one collection at a time, so that few locks are held at once. An interrupted run continues with the remaining
+ * Upgrades one collection at a time, so that few locks are held at once. An interrupted run continues with the remaining
  * ones.
  */
-async function raiseFormat(connections: Connections): Promise<void> {
+async function upgradeFormat(connections: Connections): Promise<void> {
   const { rows } = await connections.run(selectFirstFormatTables);
   for (const [table] of rows)
-    await transact(connections, beginnings.longWrite, async (transaction) => {
+    await transact(connections, transactionModes.longWrite, async (transaction) => {
       await transaction.run(lockCatalogue);
       const { rows: left } = await transaction.run(selectFirstFormatTables);
       if (left.some(([each]) => each === table)) await transaction.run(renameSuperseded(String(table)));
     });
-  await connections.run(raiseFormatNumber);
+  await connections.run(upgradeFormatNumber);
 }
 
 /** Whether the database contains an incomplete copy. */
@@ -117,7 +120,7 @@ async function addMissingTotals(connections: Connections): Promise<void> {
   await connections.run({ sql: answersIndex }).catch((error: unknown) => {
     if (failureOf(error) !== "denied") throw error;
   });
-  await transact(connections, beginnings.longWrite, async (transaction) => {
+  await transact(connections, transactionModes.longWrite, async (transaction) => {
     await transaction.run(lockReceipts);
     await transaction.run(countReceipts());
   });
@@ -125,16 +128,10 @@ async function addMissingTotals(connections: Connections): Promise<void> {
 
 /** Creates the tables. If several instances start at the same time, one creates the tables and the others find them. */
 async function makeTables(connections: Connections): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      await transact(connections, smallWrite, async (transaction) => {
-        for (const sql of storeTables) await transaction.run({ sql });
-        await transaction.run(lockCatalogue);
-      });
-      return;
-    } catch (error) {
-      if (failureOf(error) !== "conflict" || tries === maxTries) throw error;
-      await pass(Math.random() * 20 * tries);
-    }
-  }
+  await retryConflicts(maxTries, () =>
+    transact(connections, smallWrite, async (transaction) => {
+      for (const sql of storeTables) await transaction.run({ sql });
+      await transaction.run(lockCatalogue);
+    }),
+  );
 }

@@ -1,7 +1,7 @@
 /** The store's secret in its database. */
 import { newSecret, secretNames } from "../../secret.ts";
 import { bigints, texts } from "../connection/arrays.ts";
-import type { Outcome, Statement } from "../connection/connections.ts";
+import type { Statement, StatementResult } from "../connection/connections.ts";
 
 const names = secretNames.map((name) => `'${name}'`).join(", ");
 
@@ -15,7 +15,7 @@ export function addSecret(): Statement {
 
 /** The parts of the secret; empty if the database has no secret. */
 export async function readSecret(
-  run: (statement: Statement) => Promise<Pick<Outcome, "rows">>,
+  run: (statement: Statement) => Promise<Pick<StatementResult, "rows">>,
 ): Promise<readonly number[]> {
   const { rows } = await run({
     sql: `select value from holdfast_meta where name in (${names}) order by name`,

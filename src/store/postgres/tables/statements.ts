@@ -48,7 +48,7 @@ export function noteGaps(number: number): Statement {
   };
 }
 
-/** Of these collections, those whose logs lack their last change: history was off when it was made. */
+/** The collections among these whose logs lack their last change, because history was off at that time. */
 export function selectGapsAtEnd(numbers: readonly number[]): Statement {
   const each = numbers.map(
     (number) => `select number from holdfast_heads where number = ${number} and sequence > 0
@@ -100,13 +100,13 @@ export const selectFirstFormatTables: Statement = {
     join pg_attribute on attrelid = pg_class.oid and attname = 'superseded' order by number`,
 };
 
-/** Raises a change log to format 2. */
+/** Upgrades a change log to format 2. */
 export function renameSuperseded(table: string): Statement {
   return { sql: `alter table ${table} rename column superseded to previous` };
 }
 
 /** Records that all tables have the format of this program. */
-export const raiseFormatNumber: Statement = {
+export const upgradeFormatNumber: Statement = {
   sql: `update holdfast_meta set value = ${formatNumber} where name = 'format' and value < ${formatNumber}`,
 };
 
@@ -163,3 +163,6 @@ export function insertHead(number: number, declared: number): Statement {
 export function insertIdCounter(number: number): Statement {
   return { sql: "insert into holdfast_ids (number) values ($1)", values: [number] };
 }
+
+/** The size of the whole database, in bytes. */
+export const databaseSize: Statement = { sql: "select pg_database_size(current_database())" };

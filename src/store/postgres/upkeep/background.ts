@@ -1,16 +1,17 @@
 /** The work of a store in the background: it builds search indexes, and removes old changes and expired receipts. */
-import type { Background } from "../../background.ts";
+
 import { decideAsync } from "../../decision.ts";
 import type { ResolvedStoreOptions } from "../../options.ts";
 import { owedIn, statesOfWebhooks } from "../../owed.ts";
 import { type ChangeLogs, Retention } from "../../retention.ts";
-import { buildPauseMs, wordsAreSplitAgain } from "../../searched-words.ts";
+import type { Scheduler } from "../../scheduler.ts";
+import { buildPauseMs, wordsAreSplitAgain } from "../../search-index.ts";
 import { removeExpired } from "../commit/receipts.ts";
 import type { Connections } from "../connection/connections.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";
 import type { Catalogue } from "../tables/catalogue.ts";
 import { isUnfinished } from "../tables/prepare.ts";
-import { gatherSome } from "./gather.ts";
+import { buildSearchIndexes } from "./search-indexes.ts";
 import {
   deleteChangesUpTo,
   selectChangeSizes,
@@ -27,14 +28,14 @@ export interface BackgroundParts extends Pick<ResolvedStoreOptions, "history" | 
 }
 
 /** The pause before the first piece of work, so that a new service answers requests first. In milliseconds. */
-const beginMs = 200;
+const initialDelayMs = 200;
 
 /** The pause between two looks for search indexes that another service has not completed. In milliseconds. */
-const gatherEveryMs = 5_000;
+const buildEveryMs = 5_000;
 
 /** Starts the work. Returns a function that looks for search indexes to build at once. */
 export function startWork(
-  background: Background,
+  scheduler: Scheduler,
   { connections, catalogue, history, sweepMs, onWarning }: BackgroundParts,
 ): () => void {
   let hasWarned = false;
@@ -44,9 +45,9 @@ export function startWork(
   };
   const retention = new Retention(history, slice);
   const sweep = () => sweepSome(connections, retention, Date.now());
-  background.repeat(sweep, { pauseMs: 5, everyMs: sweepMs, beginMs });
-  const gather = () => gatherSome(connections, catalogue(), warn);
-  return background.repeat(gather, { pauseMs: buildPauseMs, everyMs: gatherEveryMs, beginMs });
+  scheduler.repeat(sweep, { pauseMs: 5, everyMs: sweepMs, initialDelayMs });
+  const build = () => buildSearchIndexes(connections, catalogue(), warn);
+  return scheduler.repeat(build, { pauseMs: buildPauseMs, everyMs: buildEveryMs, initialDelayMs });
 }
 
 /** The limits of one step. */

@@ -1,9 +1,9 @@
-/** SQL for work in the background: removing old changes, and gathering search words. */
+/** SQL for work in the background: reading and removing old changes, and building search indexes. */
 import type { Statement } from "../connection/connections.ts";
 import { selectAfter } from "../tables/statements.ts";
 import { changesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
 
-/** As `selectAfter`, with locks. */
+/** Reads the resources after a key, as `selectAfter` does, and locks them. */
 export function lockAfter(number: number, after: string, limit: number): Statement {
   const { sql, values = [] } = selectAfter(number, after, limit);
   return { sql: `${sql} for update`, values };
@@ -23,7 +23,7 @@ export const selectHeads: Statement = { sql: "select number, sequence from holdf
 /** The number and name of every collection. */
 export const selectNumbers: Statement = { sql: "select number, name from holdfast_collections" };
 
-/** The texts of all resources of a small collection. */
+/** The texts of all resources of a small collection: the states of webhooks. */
 export function selectTexts(number: number): Statement {
   return { sql: `select doc from ${resourcesTable(number)}`, values: [] };
 }
@@ -44,9 +44,9 @@ export function deleteChangesUpTo(number: number, sequence: number): Statement {
 
 /**
  * The collections whose search words are incomplete or of another version, each with the key up to which words are
- * collected.
+ * indexed.
  */
-export function selectUngathered(version: string): Statement {
+export function selectIncompleteIndexes(version: string): Statement {
   return {
     sql: `select number, gathered_to, words_version from holdfast_heads
       where gathered_to is not null or words_version <> $1 order by number`,
@@ -54,8 +54,8 @@ export function selectUngathered(version: string): Statement {
   };
 }
 
-/** Starts to gather the search words of a collection from the beginning. */
-export function gatherAnew(number: number, version: string): Statement {
+/** Starts to index the search words of a collection from the beginning. */
+export function restartIndex(number: number, version: string): Statement {
   return {
     sql: "update holdfast_heads set words = 0, gathered_to = '', words_version = $2 where number = $1",
     values: [number, version],
@@ -63,7 +63,7 @@ export function gatherAnew(number: number, version: string): Statement {
 }
 
 /** Records that a collection has no search words. */
-export function stopGathering(number: number): Statement {
+export function clearIndex(number: number): Statement {
   return {
     sql: "update holdfast_heads set words = 0, gathered_to = null, words_version = null where number = $1",
     values: [number],
@@ -71,17 +71,17 @@ export function stopGathering(number: number): Statement {
 }
 
 /**
- * Records that words were gathered from one key to another, or to the end (null). Changes nothing if another instance
+ * Records that words were indexed from one key to another, or to the end (null). Changes nothing if another instance
  * has recorded it first.
  */
-export function noteGathered(
+export function noteIndexed(
   number: number,
-  gathered: { from: string; to: string | null; words: number },
+  indexed: { from: string; to: string | null; words: number },
 ): Statement {
   return {
     sql: `update holdfast_heads set words = words + $4, gathered_to = $3
       where number = $1 and gathered_to = $2`,
-    values: [number, gathered.from, gathered.to, gathered.words],
+    values: [number, indexed.from, indexed.to, indexed.words],
   };
 }
 

@@ -6,16 +6,16 @@ import type { Refusal } from "../../commits/refusals.ts";
 import type { ResolvedStoreOptions } from "../../options.ts";
 import type { Key } from "../../stored.ts";
 import type { Health } from "../upkeep/health.ts";
-import { type Cell, decodeOutcomes, encodeCommit } from "./protocol.ts";
+import { type Cell, decodeCommitOutcomes, encodeCommit } from "./protocol.ts";
 import type { WriterRequests } from "./writer-requests.ts";
 
 /** The parts of the store that commits use. */
-export interface CommitsParts extends Pick<ResolvedStoreOptions, "answersPerTurn" | "groupCommit"> {
+export interface CommitsParts extends Pick<ResolvedStoreOptions, "answersPerTurn" | "groupCommit" | "meter"> {
   requests: WriterRequests;
   health: Health;
   numberOf: (collection: string) => number;
   /** Called with the resources that a delete of other resources has changed or deleted (`onDelete`). */
-  onFollowed: (keys: readonly Key[]) => void;
+  onAffected: (keys: readonly Key[]) => void;
   listeners: CommitListeners;
 }
 
@@ -26,7 +26,7 @@ export class Commits {
 
   constructor(parts: CommitsParts) {
     this.#parts = parts;
-    this.#batch = createCommitBatch(parts, { perform: (commits) => this.#send(commits) });
+    this.#batch = createCommitBatch(parts, { perform: (commits, since) => this.#send(commits, since) });
   }
 
   /** Writes a commit. Throws the reason if it was not written. */
@@ -39,23 +39,32 @@ export class Commits {
     return this.#batch.drained();
   }
 
-  async #send(commits: readonly Commit[]): Promise<Outcome<Committed>[]> {
-    const { requests, numberOf, onFollowed, listeners } = this.#parts;
+  async #send(
+    commits: readonly Commit[],
+    since: readonly number[] | undefined,
+  ): Promise<Outcome<Committed>[]> {
+    const { requests, numberOf, onAffected, listeners } = this.#parts;
     const cells: Cell[] = [];
     for (const commit of commits) encodeCommit(cells, commit, numberOf);
-    const answer = await requests.send({ kind: "commit", count: commits.length, cells });
+    const answer = await requests.send({
+      kind: "commit",
+      count: commits.length,
+      cells,
+      ...(since && { since }),
+    });
     if (answer.kind !== "committed") throw new Error(`The writer answered a commit with "${answer.kind}".`);
-    if (answer.followed !== undefined) onFollowed(answer.followed);
-    listeners.call(() => collectionsOf(commits, answer.followed));
-    const outcomes = decodeOutcomes(
+    if (answer.affected !== undefined) onAffected(answer.affected);
+    listeners.call(() => collectionsOf(commits, answer.affected));
+    const outcomes = decodeCommitOutcomes(
       answer.cells,
-      commits.map(({ changes }) => changes.length),
+      commits.map(({ changes, isDryRun }) => (isDryRun ? 0 : changes.length)),
     );
     return outcomes.map((outcome, index) => this.#outcomeOf(outcome, commits[index] as Commit));
   }
 
-  #outcomeOf(outcome: readonly number[] | Refusal, { changes }: Commit): Outcome<Committed> {
+  #outcomeOf(outcome: readonly number[] | Refusal, { changes, isDryRun }: Commit): Outcome<Committed> {
     if ("code" in outcome) return { error: this.#parts.requests.errorOf(outcome) };
+    if (isDryRun) return { answer: [] };
     this.#parts.health.noteSpace();
     return {
       answer: changes.map(({ expect, after = 0 }, index) => ({
@@ -67,7 +76,7 @@ export class Commits {
 }
 
 /** The collections that commits may have changed. */
-function collectionsOf(commits: readonly Commit[], followed: readonly Key[] = []): string[] {
+function collectionsOf(commits: readonly Commit[], affected: readonly Key[] = []): string[] {
   const keys = commits.flatMap(({ changes }) => changes.map(({ key }) => key));
-  return [...keys, ...followed].map(({ collection }) => collection);
+  return [...keys, ...affected].map(({ collection }) => collection);
 }

@@ -1,6 +1,6 @@
 /** The transaction of an import as the store sees it. It is open in the writer thread. */
 import { StartError } from "../../../errors.ts";
-import type { ImportedResource } from "../../load.ts";
+import type { ImportedResource, LoadOptions } from "../../load.ts";
 import type { LoadTransaction } from "../../loads.ts";
 import type { CollectionRecord } from "../../record.ts";
 import type { WriterRequests } from "./writer-requests.ts";
@@ -9,10 +9,10 @@ import type { WriterRequests } from "./writer-requests.ts";
 export async function beginLoad(
   requests: WriterRequests,
   into: number | CollectionRecord,
-  among: readonly string[],
+  options: Required<LoadOptions>,
 ): Promise<LoadTransaction> {
   const begin = async (each: number | CollectionRecord) => {
-    const request = { kind: "load", into: each, at: Date.now(), among } as const;
+    const request = { kind: "load", into: each, at: Date.now(), ...options } as const;
     const toError = typeof each === "object" ? (message: string) => new StartError(message) : undefined;
     return (await requests.sendFor("loading", request, toError)).collection;
   };
@@ -26,6 +26,9 @@ export async function beginLoad(
     },
     async reserve(n) {
       return (await requests.sendFor("reserved", { kind: "reserve", collection, n })).first;
+    },
+    async check() {
+      await requests.sendFor("done", { kind: "checkLoad" });
     },
     async commit() {
       await requests.sendFor("done", { kind: "finish" });

@@ -5,12 +5,12 @@
  * fraction of the time for objects, and the HTTP thread does that work.
  */
 import type { ProblemCode } from "../../../errors.ts";
-import type { Followed } from "../../change-log.ts";
+import type { AffectedResource } from "../../change-log.ts";
 import type { Commit, Receipt } from "../../commit.ts";
 import type { Refusal } from "../../commits/refusals.ts";
 import type { ResolvedChange, ResolvedCommit } from "../../commits/resolved-commit.ts";
 import type { History } from "../../history.ts";
-import type { Refused } from "../../load.ts";
+import type { LoadOptions, Refused } from "../../load.ts";
 import type { ReceiptLimits } from "../../receipts.ts";
 import type { CollectionRecord } from "../../record.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
@@ -21,33 +21,35 @@ export type Cell = string | number | null;
 
 /** A request to the writer. It answers requests in their order. */
 export type WriterRequest =
-  | { kind: "commit"; count: number; cells: readonly Cell[] }
+  /** `since`: when each commit arrived, if there is a meter. */
+  | { kind: "commit"; count: number; cells: readonly Cell[]; since?: readonly number[] }
   | { kind: "migrate"; plan: readonly CollectionRecord[] }
   | { kind: "reserve"; collection: number; n: number }
-  | { kind: "load"; into: number | CollectionRecord; at: number; among: readonly string[] }
+  | ({ kind: "load"; into: number | CollectionRecord; at: number } & Required<LoadOptions>)
   | { kind: "add"; cells: readonly string[] }
+  | { kind: "checkLoad" }
   | { kind: "finish" }
   | { kind: "cancel" }
-  | { kind: "gather" }
+  | { kind: "buildIndex" }
   | { kind: "trim"; now: number }
   | { kind: "erase"; collection: number; id: string }
   | { kind: "key"; change: KeyChange }
   | { kind: "probe" }
   | { kind: "close" };
 
-/** The answer to one request. `mistake`: the writer cannot do it in its present state. `problem`: the error for the client. */
+/** The answer to one request. `invalidState`: the writer cannot do it in its present state. `problem`: the error for the client. */
 export type WriterAnswer =
-  | { kind: "committed"; cells: readonly Cell[]; followed?: readonly Followed[] }
+  | { kind: "committed"; cells: readonly Cell[]; affected?: readonly AffectedResource[] }
   | { kind: "done" }
   | { kind: "migrated"; collections: readonly NumberedCollection[] }
   | { kind: "reserved"; first: number }
   | { kind: "loading"; collection: number }
   | { kind: "added"; refused: readonly Refused[] }
-  | { kind: "gathered"; more: boolean }
+  | { kind: "indexBuilt"; more: boolean }
   | { kind: "trimmed"; more: boolean }
-  | { kind: "erased"; resource: boolean; changes: number; followed: readonly Followed[] }
+  | { kind: "erased"; resource: boolean; changes: number; affected: readonly AffectedResource[] }
   | { kind: "keyed"; isChanged: boolean }
-  | { kind: "mistake"; message: string }
+  | { kind: "invalidState"; message: string }
   | { kind: "problem"; code: ProblemCode; detail: string };
 
 /**
@@ -67,17 +69,23 @@ export interface WriterSettings {
   history: History;
   /** @default `receiptLimits` */
   receipts?: ReceiptLimits;
+  /** The memory of a `CommitMeter`. @default nothing is counted */
+  meter?: SharedArrayBuffer;
 }
 
 /** The outcome of one commit: the sequence of each change and the resources that its deletes changed, or the refusal. */
-export type Outcome = { sequences: readonly number[]; followed: readonly Followed[] } | { refusal: Refusal };
+export type CommitOutcome =
+  | { sequences: readonly number[]; affected: readonly AffectedResource[] }
+  | { refusal: Refusal };
 
 type FindCollection = (number: number) => NumberedCollection;
 
 /** Appends a commit to a flat list. */
 export function encodeCommit(cells: Cell[], commit: Commit, numberOf: (collection: string) => number): void {
-  const { at, principal, receipt, changes } = commit;
-  cells.push(at, principal ?? null, changes.length);
+  const { at, principal, receipt, changes, isDryRun, maxCascadeText, whole } = commit;
+  cells.push(at, principal ?? null, isDryRun ? 1 : 0, maxCascadeText ?? null, changes.length);
+  cells.push(whole === undefined ? null : whole.size);
+  for (const [name, sequence] of whole ?? []) cells.push(numberOf(name), sequence);
   if (receipt === undefined) cells.push(null);
   else cells.push(receipt.key, receipt.fingerprint, receipt.answer, receipt.expiresAt, receipt.brief ?? "");
   for (const { key, expect, next, after } of changes) {
@@ -106,13 +114,28 @@ function take(source: CellSource): Cell {
 function decodeCommit(source: CellSource, find: FindCollection): ResolvedCommit {
   const at = take(source) as number;
   const principal = take(source) as string | null;
+  const isDryRun = take(source) === 1;
+  const maxCascadeText = (take(source) as number | null) ?? undefined;
   const changes = take(source) as number;
+  const whole = decodeWhole(source, find);
   return {
     at,
     principal,
+    isDryRun,
+    maxCascadeText,
+    whole,
     receipt: decodeReceipt(source),
     changes: times(changes, () => decodeChange(source, find)),
   };
+}
+
+function decodeWhole(source: CellSource, find: FindCollection): ResolvedCommit["whole"] {
+  const count = take(source) as number | null;
+  if (count === null) return undefined;
+  return times(count, () => ({
+    collection: find(take(source) as number),
+    sequence: take(source) as number,
+  }));
 }
 
 function times<T>(n: number, make: () => T): T[] {
@@ -143,17 +166,24 @@ function decodeChange(source: CellSource, find: FindCollection): ResolvedChange 
 }
 
 /** Appends the outcome of a commit to a flat list. */
-export function encodeOutcome(cells: Cell[], outcome: Outcome): void {
+export function encodeCommitOutcome(cells: Cell[], outcome: CommitOutcome): void {
   if ("sequences" in outcome) {
-    cells.push(null, ...outcome.sequences);
+    cells.push(null);
+    for (const sequence of outcome.sequences) cells.push(sequence); // too many for the arguments of one call
     return;
   }
-  const { code, detail, pointer, change } = outcome.refusal;
-  cells.push(code, detail, pointer ?? null, change ?? null);
+  const { code, detail, pointer, change, others } = outcome.refusal;
+  cells.push(
+    code,
+    detail,
+    pointer ?? null,
+    change ?? null,
+    others === undefined ? null : JSON.stringify(others),
+  );
 }
 
-/** Reads the outcomes of commits from a flat list. `changes` has the number of changes in each commit. */
-export function decodeOutcomes(
+/** Reads the outcomes of commits from a flat list. `changes` has the number of changes that each commit writes. */
+export function decodeCommitOutcomes(
   cells: readonly Cell[],
   changes: readonly number[],
 ): (readonly number[] | Refusal)[] {
@@ -169,10 +199,12 @@ function decodeRefusal(source: CellSource, code: ProblemCode): Refusal {
   const detail = take(source) as string;
   const pointer = take(source) as string | null;
   const change = take(source) as number | null;
+  const others = take(source) as string | null;
   return {
     code,
     detail,
     ...(pointer === null ? {} : { pointer }),
     ...(change === null ? {} : { change }),
+    ...(others === null ? {} : { others: JSON.parse(others) as Refusal[] }),
   };
 }

@@ -1,7 +1,7 @@
 /** Starts the writer thread, sends it requests, and detects that it has ended. */
-import { extname } from "node:path";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { Problem, StartError } from "../../../errors.ts";
+import { startThread } from "../../../program.ts";
 import type { WriterAnswer, WriterMessage, WriterRequest, WriterSettings } from "./protocol.ts";
 
 interface Pending {
@@ -10,10 +10,10 @@ interface Pending {
 }
 
 /** The writer as the store uses it. */
-export type Writer = Pick<WriterClient, "send" | "close">;
+export type WriterConnection = Pick<WriterClient, "send" | "close">;
 
 /** The writer of a read-only store. It refuses every request. */
-export const noWriter: Writer = {
+export const refusingWriter: WriterConnection = {
   send: async () => ({ kind: "problem", code: "UNAVAILABLE", detail: "The store is read-only." }),
   close: async () => {},
 };
@@ -30,9 +30,10 @@ export class WriterClient {
 
   /** Starts the thread. Throws StartError if it cannot open the file. */
   static async start(settings: WriterSettings, onFailure: (reason: string) => void): Promise<WriterClient> {
-    // The extension is .ts in a clone of the repository, and .js in the published package.
-    const file = new URL(`../writer/thread${extname(import.meta.url)}`, import.meta.url);
-    const worker = new Worker(file, { workerData: settings, name: "holdfast-writer" });
+    const worker = startThread("store/sqlite/writer/thread", {
+      workerData: settings,
+      name: "holdfast-writer",
+    });
     await new Promise<void>((resolve, reject) => {
       worker.once("error", reject);
       worker.once("message", (message: WriterMessage) => {

@@ -1,45 +1,49 @@
-/** Sends requests to the writer, and throws its refusals as errors. */
+/** Sends requests to the writer, throws its refusals as errors, and reports to the health of the store what follows from them. */
 import { Problem } from "../../../errors.ts";
 import { problemOf, type Refusal } from "../../commits/refusals.ts";
 import type { Health } from "../upkeep/health.ts";
 import type { WriterAnswer, WriterRequest } from "./protocol.ts";
-import type { Writer } from "./writer-client.ts";
+import type { WriterConnection } from "./writer-client.ts";
 
 /** An answer of the writer that is not a refusal. */
-export type Answer = Exclude<WriterAnswer, { kind: "problem" }>;
+export type AcceptedAnswer = Exclude<WriterAnswer, { kind: "problem" }>;
+
+/** The requests of an import that write nothing. */
+const writesNothing: ReadonlySet<WriterRequest["kind"]> = new Set(["checkLoad", "cancel"]);
 
 /** The requests to the writer of one store. */
 export class WriterRequests {
-  readonly #writer: Writer;
+  readonly #writer: WriterConnection;
   readonly #health: Health;
 
-  constructor(writer: Writer, health: Health) {
+  constructor(writer: WriterConnection, health: Health) {
     this.#writer = writer;
     this.#health = health;
   }
 
   /** Sends a request. Throws the refusal. */
-  async send(request: WriterRequest): Promise<Answer> {
+  async send(request: WriterRequest): Promise<AcceptedAnswer> {
     const answer = await this.#writer.send(request);
     if (answer.kind === "problem") throw this.errorOf(answer);
-    const hasWritten = answer.kind === "migrated" || (answer.kind === "done" && request.kind !== "cancel");
+    const hasWritten =
+      answer.kind === "migrated" || (answer.kind === "done" && !writesNothing.has(request.kind));
     if (hasWritten) this.#health.noteSpace();
     return answer;
   }
 
   /**
-   * Sends a request that has one kind of answer. Throws the refusal, and UNAVAILABLE, or `toError`, if the writer cannot do it
-   * now.
+   * Sends a request that has one kind of answer. Throws the refusal. If the writer cannot do it now, throws UNAVAILABLE or the
+   * result of `toError`.
    */
-  async sendFor<Kind extends Answer["kind"]>(
+  async sendFor<Kind extends AcceptedAnswer["kind"]>(
     kind: Kind,
     request: WriterRequest,
     toError: (message: string) => Error = (message) => new Problem("UNAVAILABLE", message),
-  ): Promise<Extract<Answer, { kind: Kind }>> {
+  ): Promise<Extract<AcceptedAnswer, { kind: Kind }>> {
     this.#health.requireWorking(); // a write to a file that is gone would be lost
     const answer = await this.send(request);
-    if (answer.kind === kind) return answer as Extract<Answer, { kind: Kind }>;
-    if (answer.kind === "mistake") throw toError(answer.message);
+    if (answer.kind === kind) return answer as Extract<AcceptedAnswer, { kind: Kind }>;
+    if (answer.kind === "invalidState") throw toError(answer.message);
     throw new Error(`The writer answered "${request.kind}" with "${answer.kind}".`);
   }
 

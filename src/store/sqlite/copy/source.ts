@@ -50,7 +50,7 @@ class SqliteSource extends SqliteContents implements CopySource {
 const newestColumns = { receipts: "brief", collections: "timestamps", keys: "prefix" };
 
 /** Throws StartError for a file of an older version, because a read-only connection cannot add what the file lacks. */
-function requireComplete(path: string, database: DatabaseSync): void {
+export function requireComplete(path: string, database: DatabaseSync): void {
   const column = database.prepare("select 1 from pragma_table_xinfo(?) where name = ?");
   const hasColumns = Object.entries(newestColumns).every(([table, name]) => column.get(table, name));
   if (hasColumns && readSecret(database).length > 0) return;

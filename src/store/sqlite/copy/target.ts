@@ -2,7 +2,7 @@
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
 import type { CollectionOutline, CopyTarget, Item, Outline, Section } from "../../copy/contents.ts";
-import { addConstraints, readCatalogue } from "../file/catalogue.ts";
+import { addMissingColumns, readCatalogue } from "../file/catalogue.ts";
 import { Gaps } from "../file/gaps.ts";
 import { takeLock } from "../file/lock.ts";
 import {
@@ -46,7 +46,7 @@ function openToWrite(path: string): DatabaseSync {
   database.exec(`pragma synchronous = full; pragma cache_size = -${cacheKibibytes}`);
   addReceiptTotals(database);
   addKeysTable(database);
-  addConstraints(database);
+  addMissingColumns(database);
   return database;
 }
 
@@ -121,10 +121,10 @@ class SqliteTarget implements CopyTarget {
     const search = new SearchTables(this.#database);
     for (const collection of outline.collections) {
       const heads = new Heads(this.#database);
-      this.#inTransaction(() => search.fit(migrateCollection(this.#database, heads, collection)));
+      this.#inTransaction(() => search.declare(migrateCollection(this.#database, heads, collection)));
       onDone(collection);
     }
-    while (this.#inTransaction(() => search.gather())) {}
+    while (this.#inTransaction(() => search.buildNext())) {}
   }
 
   async release(): Promise<void> {

@@ -1,4 +1,7 @@
-/** Reads the catalogue of a store's file: its collections and their declarations. `../writer/migrate.ts` changes it. */
+/**
+ * The catalogue of a store's file, that is, its collections and their declarations: reads it, and adds columns to the table of an
+ * older version. `../writer/migrate.ts` changes the declarations.
+ */
 import type { DatabaseSync } from "node:sqlite";
 import type { IdKind } from "../../../collection/ids.ts";
 import type { Index } from "../../../collection/indexes.ts";
@@ -9,6 +12,7 @@ import type { NumberedCollection } from "../../catalogue.ts";
 
 export type { NumberedCollection } from "../../catalogue.ts";
 
+/** The columns that newer versions have added. */
 const addedColumns = [
   ["uniques", "text not null default '[]'"],
   ["refers", "text not null default '[]'"],
@@ -16,7 +20,7 @@ const addedColumns = [
 ] as const;
 
 /** Adds the columns of the catalogue that a file of an older version does not have. */
-export function addConstraints(database: DatabaseSync): void {
+export function addMissingColumns(database: DatabaseSync): void {
   const columns = database.prepare("select name from pragma_table_xinfo('collections')").all();
   for (const [added, type] of addedColumns) {
     if (columns.some(({ name }) => name === added)) continue;

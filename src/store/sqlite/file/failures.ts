@@ -4,7 +4,7 @@
  */
 
 /** The writer cannot carry out a request in its present state. Nothing was written. This is not an error of SQLite. */
-export class Mistake extends Error {}
+export class InvalidStateError extends Error {}
 
 /** Kinds of errors: the disk is full, another process has a lock, the file or the disk is damaged, or anything else. */
 export type Failure = "full" | "busy" | "broken" | "other";

@@ -3,7 +3,7 @@
  * unchanged share the lock. The operating system releases it when the process ends, so no stale lock remains.
  */
 import { DatabaseSync } from "node:sqlite";
-import { StartError } from "../../../errors.ts";
+import { StartError, StoreInUse } from "../../../errors.ts";
 import { failureOf } from "./failures.ts";
 
 /** A lock that this process holds. */
@@ -38,7 +38,7 @@ function hold(path: string, begin: string, advice: string): Lock {
 
 function lockError(path: string, error: unknown, advice: string): unknown {
   if (failureOf(error) === "busy") {
-    return new StartError(
+    return new StoreInUse(
       `${path} is in use by another Holdfast program (a service, an import or a copy). ${advice}.`,
     );
   }

@@ -52,8 +52,8 @@ export function requireWritablePath(path: string): void {
 }
 
 /**
- * Whether `path` contains anything except an empty file, which a killed process can leave behind. What it contains does not
- * have to be a store.
+ * Whether `path` contains anything except an empty file, which a killed process can leave behind. It does not check
+ * whether the content is a store.
  */
 export function mayExist(path: string): boolean {
   if (statOf(path)?.isFile() !== true) return statOf(path) !== undefined;
@@ -74,7 +74,7 @@ export function requireFile(path: string): void {
 }
 
 /**
- * Creates the tables if the file does not exist or is empty, and raises the file to the present format. Throws StartError if
+ * Creates the tables if the file does not exist or is empty, and upgrades the file to the present format. Throws StartError if
  * the file is not a store. Throws it also if the file contains an incomplete copy, unless `allowIncomplete` is set.
  */
 export function prepareFile(path: string, { allowIncomplete = false } = {}): void {
@@ -86,7 +86,7 @@ export function prepareFile(path: string, { allowIncomplete = false } = {}): voi
     // This is also the first write. It fails if the file system does not allow writes.
     database.exec("pragma journal_mode = wal");
     addSecret(database);
-    raiseFormat(database);
+    upgradeFormat(database);
   } catch (error) {
     throw openError(path, error);
   } finally {
@@ -95,7 +95,7 @@ export function prepareFile(path: string, { allowIncomplete = false } = {}): voi
 }
 
 /** Sets the present format. An older version of the program then refuses the file. */
-function raiseFormat(database: DatabaseSync): void {
+function upgradeFormat(database: DatabaseSync): void {
   const raise = database.prepare("update meta set value = ? where name = 'format' and value < ?");
   raise.run(formatNumber, formatNumber);
 }
@@ -114,22 +114,23 @@ function requireDatabaseOfLog(path: string): void {
 
 /** Opens a read-only connection. Throws StartError if the file is not a store. */
 export function openForReading(path: string): DatabaseSync {
-  const database = openDatabase(path, { readOnly: true });
-  try {
-    requireStore(path, database);
-    return database;
-  } catch (error) {
-    database.close();
-    throw openError(path, error);
-  }
+  return openIfStore(path, { readOnly: true });
 }
 
 /** Opens a connection for short writes to the table of API keys, while a service can have the store open. Throws StartError. */
 export function openForKeys(path: string): DatabaseSync {
-  const database = openDatabase(path);
+  return openIfStore(path, {}, (database) => database.exec(`pragma synchronous = full; ${keysTable}`));
+}
+
+function openIfStore(
+  path: string,
+  options: { readOnly?: boolean },
+  prepare: (database: DatabaseSync) => void = () => {},
+): DatabaseSync {
+  const database = openDatabase(path, options);
   try {
     requireStore(path, database);
-    database.exec(`pragma synchronous = full; ${keysTable}`);
+    prepare(database);
     return database;
   } catch (error) {
     database.close();
@@ -207,7 +208,7 @@ export function isIncompleteCopy(database: DatabaseSync): boolean {
 }
 
 function damaged(path: string, reason: string): StartError {
-  return new StartError(`${path} is damaged (${reason}). Restore it from a backup.`);
+  return new StartError(`${path} is damaged (${reason}). Restore an intact backup.`);
 }
 
 /** The StartError for an error of SQLite. Returns any other error unchanged. */
@@ -224,7 +225,7 @@ export function openError(path: string, error: unknown): unknown {
     case "broken":
       return resultCode(error) === readOnlyDirectory ? readOnlyFolderError(path) : brokenError(path, reason);
     default:
-      // SQLite misses a table or column that should be there.
+      // The file lacks a table or column that should exist.
       return resultCode(error) === undefined ? error : damaged(path, reason);
   }
 }

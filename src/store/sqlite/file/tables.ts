@@ -125,6 +125,11 @@ export function changesTable(number: number): string {
   return `changes_${number}`;
 }
 
+/** The name of the table with the ids that resources refer to. It exists only for a collection with references. */
+export function refersTable(number: number): string {
+  return `refers_${number}`;
+}
+
 /** The value of an id in a table of resources. Integers come before texts, as in lists. */
 export function toSqliteId(kind: IdKind, id: string): string | bigint {
   const integer = integerOf(kind, id);

@@ -95,7 +95,8 @@ function tableColumn(path: Path): Column {
   return { rank: quoteName(columnName("rank", path)), value: quoteName(columnName("value", path)) };
 }
 
-function computedColumn(path: Path): Column {
+/** The expressions of the columns of an index. In an inner query, SQLite reads them from the index, but never columns. */
+export function computedColumn(path: Path): Column {
   const type = typeSql(path);
   const whole = extractSql(path);
   return {

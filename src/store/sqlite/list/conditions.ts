@@ -1,8 +1,9 @@
 /** The conditions of filters in the SQL of SQLite. `store/filter-sql.ts` combines them. */
 import type { SQLInputValue } from "node:sqlite";
 import type { Index } from "../../../collection/indexes.ts";
-import { isIdPath, type Path } from "../../../collection/paths.ts";
-import type { Filter, Scalar } from "../../../query/filter.ts";
+import { formatPath, isIdPath, type Path } from "../../../collection/paths.ts";
+import { matchesAll, type RelatedCondition, type Scalar, type StoreFilter } from "../../../query/filter.ts";
+import { accessPathOf } from "../../access-path.ts";
 import {
   beginningOf,
   type Comparison,
@@ -13,20 +14,31 @@ import {
   isLong,
   filterSql as spelledSql,
 } from "../../filter-sql.ts";
-import { columnOf, extractSql, pathSql, ranks, textSql, typeSql } from "./columns.ts";
+import { type RelatedCollections, relatedCollection } from "../../related.ts";
+import type { NumberedCollection } from "../file/catalogue.ts";
+import { quoteName, refersTable, resourcesTable } from "../file/tables.ts";
+import { columnOf, extractSql, indexName, pathSql, quoteText, ranks, textSql, typeSql } from "./columns.ts";
 
-/** The indexes of the collection, and the values of the question marks so far, in their order. */
-export interface Scope {
+/** The context of a condition. */
+export interface SqlScope {
+  collection: NumberedCollection;
+  /** The name of the collection's table in the statement. */
+  table: string;
   indexes: readonly Index[];
+  /** The values of the question marks so far, in their order. */
   values: SQLInputValue[];
+  /** The collections of related resources. */
+  related: RelatedCollections;
+  /** Whether the statement calls `interruptFunction` for each resource that it reads. */
+  isInterruptible: boolean;
 }
 
 /** A filter as an SQL expression. */
-export function filterSql(filter: Filter, scope: Scope): string {
+export function filterSql(filter: StoreFilter, scope: SqlScope): string {
   return spelledSql(filter, dialect, scope);
 }
 
-const dialect: Dialect<Scope> = {
+const dialect: Dialect<SqlScope> = {
   // Equal values have equal JSON texts, because `JSON.stringify` wrote all of them.
   equals: (path, values, scope) => `${textSql(path)} in (${bindAll(values.map(jsonOf), scope)})`,
   equalsIndexed,
@@ -53,6 +65,7 @@ const dialect: Dialect<Scope> = {
   },
   hasItem,
   presence: typeSql,
+  related: relatedSql,
 };
 
 /** The value of an id in its column. A bigint, because Node binds a number as a floating-point number. */
@@ -61,7 +74,7 @@ export function idValue(value: string | number): string | bigint | number {
 }
 
 /** Compares the columns, so that an index can be used. They contain only the first characters of a string. */
-function equalsIndexed(path: Path, values: readonly Scalar[], scope: Scope): string {
+function equalsIndexed(path: Path, values: readonly Scalar[], scope: SqlScope): string {
   const { rank, value } = columnOf(path, scope.indexes);
   const parts: string[] = [];
   const short = values.filter((each) => typeof each === "string" && !isLong(each));
@@ -84,7 +97,7 @@ function equalsIndexed(path: Path, values: readonly Scalar[], scope: Scope): str
   return either(parts);
 }
 
-function compare({ kind, path }: Comparison, operand: string | number, scope: Scope): string {
+function compare({ kind, path }: Comparison, operand: string | number, scope: SqlScope): string {
   const comparison = comparisons[kind];
   if (!isIndexed(path, scope.indexes)) {
     const type = typeof operand === "number" ? "in ('integer', 'real')" : "= 'text'";
@@ -100,7 +113,7 @@ function compare({ kind, path }: Comparison, operand: string | number, scope: Sc
   return `(${rank} = ${type} and ${value} ${comparison} ${bindAll([operand], scope)})`;
 }
 
-function hasItem(path: Path, values: readonly Scalar[], scope: Scope): string {
+function hasItem(path: Path, values: readonly Scalar[], scope: SqlScope): string {
   const parts: string[] = [];
   const texts = values.filter((value) => typeof value === "string");
   const numbers = values.filter((value) => typeof value === "number");
@@ -116,7 +129,49 @@ function hasItem(path: Path, values: readonly Scalar[], scope: Scope): string {
     select 1 from json_each(doc, ${pathSql(path)}) as element where ${either(parts)}))`;
 }
 
-function bindAll(values: readonly SQLInputValue[], { values: bound }: Scope): string {
+/** The SQL function that a query thread calls for each resource, so that it can interrupt the statement. */
+export const interruptFunction = "holdfast_interrupt";
+
+/**
+ * A condition about related resources. If an index finds the related resources that match, the statement starts from them.
+ * Otherwise it looks for a related resource of each resource. The table of references connects both.
+ */
+function relatedSql({ relation, filter }: RelatedCondition, scope: SqlScope): string {
+  const { collection, table, related, isInterruptible } = scope;
+  const other = relatedCollection(related, relation.collection);
+  if (other === undefined) return "false";
+  const isReference = relation.kind === "reference";
+  const isAny = matchesAll(filter);
+  const links = `${refersTable((isReference ? collection : other).number)} as link`;
+  const accessPath = isAny ? undefined : accessPathOf({ filter }, other.indexes);
+  const index = accessPath?.kind === "index" ? indexName(other.number, accessPath.index) : undefined;
+  const others = `${resourcesTable(other.number)} as related${index === undefined ? "" : ` indexed by ${quoteName(index)}`}`;
+  const inner = { ...scope, collection: other, table: "related", indexes: other.indexes };
+  const terms = [
+    ...(isInterruptible ? [`${interruptFunction}()`] : []),
+    `link.attribute = ${quoteText(formatPath(relation.path))}`,
+    ...(isAny ? [] : [filterSql(filter, inner)]),
+  ].join(" and ");
+  if (accessPath !== undefined) {
+    const join = isReference ? "link.target = cast(related.id as text)" : "link.key = related.key";
+    const found = isReference ? "link.key" : idSql("link.target", collection);
+    return `${table}.${isReference ? "key" : "id"} in (
+      select ${found} from ${others} cross join ${links} on ${join} where ${terms})`;
+  }
+  const join = isReference ? `related.id = ${idSql("link.target", other)}` : "related.key = link.key";
+  const own = isReference ? `link.key = ${table}.key` : `link.target = cast(${table}.id as text)`;
+  const from = isAny && !isReference ? links : `${links} cross join ${others} on ${join}`;
+  return `exists (select 1 from ${from} where ${terms} and ${own})`;
+}
+
+/** The id in a table of resources, from its text in a table of references. */
+function idSql(text: string, { idKind }: NumberedCollection): string {
+  if (idKind !== "integer") return text;
+  const integer = `cast(${text} as integer)`;
+  return `iif(cast(${integer} as text) = ${text}, ${integer}, ${text})`;
+}
+
+function bindAll(values: readonly SQLInputValue[], { values: bound }: SqlScope): string {
   bound.push(...values);
   return values.map(() => "?").join(", ");
 }

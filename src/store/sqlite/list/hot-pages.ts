@@ -1,8 +1,7 @@
 /** A cache of hot pages, that is, pages that were read recently. A page in the cache costs only a read of the head row. */
-import type { Page } from "../../page.ts";
+import type { Page, PageQuery } from "../../page.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { GenerationalCache } from "../read/generational-cache.ts";
-import type { PageQuery } from "./select.ts";
 
 /** The heaviest page in the cache, in characters. A heavier one would displace too many others. */
 const maxPageWeight = 256 * 1024;

@@ -7,21 +7,22 @@ import { Problem } from "../../../errors.ts";
 import {
   type ChangedResource,
   HistoryMissing,
-  type PastPageRows,
+  type PastPageLookups,
   type PastQuery,
 } from "../../changed-resources.ts";
 import { decide } from "../../decision.ts";
-import type { Page } from "../../page.ts";
+import type { Page, PageQuery } from "../../page.ts";
 import { pageAt } from "../../past-page.ts";
+import { pastQuery } from "../../related.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { describeError, failureOf } from "../file/failures.ts";
 import { openForReading } from "../file/open-file.ts";
 import { inodeAt } from "../file/watch.ts";
-import { Past } from "../read/past.ts";
+import { HistoryReader } from "../read/history-reader.ts";
 import { Reader } from "../read/reader.ts";
 import { lowerThreadPriority } from "../upkeep/thread-priority.ts";
+import { interruptFunction } from "./conditions.ts";
 import type { QueryAnswer, QueryRequest, QueryThreadData, ThreadMessage } from "./query-threads.ts";
-import { interruptFunction, type PageQuery } from "./select.ts";
 
 const cacheKibibytes = 32 * 1024;
 const mappedBytes = 256 * 1024 * 1024;
@@ -29,7 +30,7 @@ const mappedBytes = 256 * 1024 * 1024;
 /** What the thread reads with. */
 interface Readers {
   reader: Reader;
-  past: Past;
+  history: HistoryReader;
 }
 
 /** Ends a statement after its deadline, or if its query is cancelled. */
@@ -48,31 +49,43 @@ function openReaders(path: string): Readers {
   const database = openForReading(path);
   database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${mappedBytes}`);
   database.function(interruptFunction, { deterministic: false }, interruptIfDue);
-  return { reader: new Reader(database), past: new Past(database) };
+  const reader = new Reader(database);
+  return { reader, history: new HistoryReader(database, reader) };
 }
 
-function readPage({ reader, past }: Readers, collection: NumberedCollection, query: PageQuery): Page {
+function readPage({ reader, history }: Readers, collection: NumberedCollection, query: PageQuery): Page {
   const { at } = query;
   if (at === undefined) return reader.page(collection, query, true);
-  return reader.inSnapshot(() => readPageAt({ reader, past }, collection, { ...query, at }));
+  return reader.inSnapshot(() => readPageAt({ reader, history }, collection, pastQuery(query, at)));
 }
 
-function readPageAt({ reader, past }: Readers, collection: NumberedCollection, query: PastQuery): Page {
-  const rows: PastPageRows = {
-    sequences: (at) => ({ current: reader.head(collection).sequence, past: past.sequenceAt(collection, at) }),
-    changes: (after, limit) => interruptIfDue() && past.keysAfter(collection, after, limit),
+function readPageAt({ reader, history }: Readers, collection: NumberedCollection, query: PastQuery): Page {
+  const rows: PastPageLookups = {
+    sequences: (at) => ({
+      current: reader.head(collection).sequence,
+      past: history.sequenceAt(collection, at),
+    }),
+    changes: (after, limit) => interruptIfDue() && history.keysAfter(collection, after, limit),
     texts: (changed, from, needsPresent) => {
       interruptIfDue();
-      return [past.textsOf(collection, changed[from] as ChangedResource, needsPresent)];
+      return [history.textsOf(collection, changed[from] as ChangedResource, needsPresent)];
     },
     current: (current) => reader.page(collection, current, true),
   };
   return decide(pageAt(query, collection.idKind), rows);
 }
 
-function answer(readers: Readers, collection: NumberedCollection, query: PageQuery): QueryAnswer {
+function answer(readers: Readers, { collection, asked }: QueryRequest): QueryAnswer {
+  const { reader } = readers;
   try {
-    return { kind: "page", page: readPage(readers, collection, query) };
+    switch (asked.kind) {
+      case "page":
+        return { kind: "page", page: readPage(readers, collection, asked.query) };
+      case "figures":
+        return { kind: "figures", figures: reader.figures(collection, asked.query) };
+      case "groups":
+        return { kind: "groups", groups: reader.referring(collection, asked.query, true) };
+    }
   } catch (error) {
     if (error instanceof Interrupted) return { kind: "interrupted" };
     if (error instanceof HistoryMissing) return { kind: "missing", since: error.since };
@@ -106,7 +119,7 @@ parentPort?.on("message", (request: QueryRequest) => {
   const found = readers ?? readersOf(workerData as QueryThreadData);
   if ("reader" in found) {
     readers = found;
-    parentPort?.postMessage(answer(readers, request.collection, request.query));
+    parentPort?.postMessage(answer(readers, request));
   } else parentPort?.postMessage(found);
 });
 parentPort?.postMessage({ kind: "ready" } satisfies ThreadMessage);

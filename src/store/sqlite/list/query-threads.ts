@@ -1,14 +1,16 @@
 /** A few threads for lists that no index supports. They start with the first such list. */
-import { extname } from "node:path";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { Problem, type ProblemCode } from "../../../errors.ts";
-import { adviceFor } from "../../advice.ts";
+import { startThread } from "../../../program.ts";
+import { listTooExpensive } from "../../advice.ts";
 import { HistoryMissing } from "../../changed-resources.ts";
-import type { Page } from "../../page.ts";
+import { type Figures, type FiguresOf, figuresTooExpensive } from "../../figures.ts";
+import type { Page, PageQuery } from "../../page.ts";
+import { listLike, type ReferringGroups } from "../../referring.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import type { failureOf } from "../file/failures.ts";
 import { inodeAt } from "../file/watch.ts";
-import type { PageQuery } from "./select.ts";
+import type { GroupsQuery } from "./select.ts";
 
 /** The data of a thread at its start. */
 export interface QueryThreadData {
@@ -17,10 +19,16 @@ export interface QueryThreadData {
   inode: string | undefined;
 }
 
+/** What a thread reads. */
+export type QueryTask =
+  | { kind: "page"; query: PageQuery }
+  | { kind: "figures"; query: FiguresOf }
+  | { kind: "groups"; query: GroupsQuery };
+
 /** A query for a thread. */
 export interface QueryRequest {
   collection: NumberedCollection;
-  query: PageQuery;
+  asked: QueryTask;
   /** Unix time in milliseconds. */
   deadline: number;
   /** One Int32. Any value except 0 cancels the query. */
@@ -33,6 +41,8 @@ export type ThreadMessage = { kind: "ready" } | QueryAnswer;
 /** The answer to a query. */
 export type QueryAnswer =
   | { kind: "page"; page: Page }
+  | { kind: "groups"; groups: ReferringGroups }
+  | { kind: "figures"; figures: Figures }
   | { kind: "interrupted" }
   | { kind: "missing"; since: number | undefined }
   | { kind: "refused"; code: ProblemCode; detail: string }
@@ -53,7 +63,7 @@ const maxWaiting = 1_000;
 interface Job extends QueryRequest {
   signal: AbortSignal | undefined;
   timer: NodeJS.Timeout | undefined;
-  resolve(page: Page): void;
+  resolve(answer: QueryAnswer): void;
   reject(error: unknown): void;
 }
 
@@ -80,7 +90,40 @@ export class QueryThreads {
    * A page. Throws QUERY_TOO_EXPENSIVE if the list takes too long, UNAVAILABLE if too many lists wait, and the reason of the
    * signal.
    */
-  page(collection: NumberedCollection, query: PageQuery, signal: AbortSignal | undefined): Promise<Page> {
+  async page(
+    collection: NumberedCollection,
+    query: PageQuery,
+    signal: AbortSignal | undefined,
+  ): Promise<Page> {
+    const answer = await this.#run(collection, { kind: "page", query }, signal);
+    return (answer as QueryAnswer & { kind: "page" }).page;
+  }
+
+  /** The resources that refer to others. Throws as `page` does. */
+  async referring(
+    collection: NumberedCollection,
+    query: GroupsQuery,
+    signal: AbortSignal | undefined,
+  ): Promise<ReferringGroups> {
+    const answer = await this.#run(collection, { kind: "groups", query }, signal);
+    return (answer as QueryAnswer & { kind: "groups" }).groups;
+  }
+
+  /** The figures of a list. Throws as `page` does. */
+  async figures(
+    collection: NumberedCollection,
+    query: FiguresOf,
+    signal: AbortSignal | undefined,
+  ): Promise<Figures> {
+    const answer = await this.#run(collection, { kind: "figures", query }, signal);
+    return (answer as QueryAnswer & { kind: "figures" }).figures;
+  }
+
+  #run(
+    collection: NumberedCollection,
+    asked: QueryTask,
+    signal: AbortSignal | undefined,
+  ): Promise<QueryAnswer> {
     if (signal?.aborted === true) return Promise.reject(signal.reason);
     if (this.#waiting.length >= maxWaiting) {
       return Promise.reject(new Problem("UNAVAILABLE", "Too many lists are waiting. Try again."));
@@ -89,7 +132,7 @@ export class QueryThreads {
       const cancelled = new SharedArrayBuffer(4);
       const job: Job = {
         collection,
-        query,
+        asked,
         deadline: 0,
         cancelled,
         signal,
@@ -146,7 +189,7 @@ export class QueryThreads {
   }
 
   #startThread(): Thread {
-    const worker = new Worker(new URL(`./query-thread${extname(import.meta.url)}`, import.meta.url), {
+    const worker = startThread("store/sqlite/list/query-thread", {
       workerData: this.#data,
       name: "holdfast-query",
     });
@@ -166,7 +209,8 @@ export class QueryThreads {
     thread.job = undefined;
     if (job !== undefined) {
       settle(job, () => {
-        if (answer.kind === "page") job.resolve(answer.page);
+        if (answer.kind === "page" || answer.kind === "groups" || answer.kind === "figures")
+          job.resolve(answer);
         else if (answer.kind === "refused") job.reject(new Problem(answer.code, answer.detail));
         else if (answer.kind === "missing") job.reject(new HistoryMissing(answer.since));
         else if (answer.kind === "failed") job.reject(this.#options.toError(answer));
@@ -192,8 +236,8 @@ export class QueryThreads {
   }
 }
 
-function send(worker: Worker, { collection, query, deadline, cancelled }: Job): void {
-  worker.postMessage({ collection, query, deadline, cancelled } satisfies QueryRequest);
+function send(worker: Worker, { collection, asked, deadline, cancelled }: Job): void {
+  worker.postMessage({ collection, asked, deadline, cancelled } satisfies QueryRequest);
 }
 
 function isCancelled({ cancelled }: Job): boolean {
@@ -206,9 +250,8 @@ function settle(job: Job, resolveOrReject: () => void): void {
   resolveOrReject();
 }
 
-function tooExpensive({ query, collection }: QueryRequest, maxMs: number): Problem {
-  return new Problem(
-    "QUERY_TOO_EXPENSIVE",
-    `The list takes longer than the limit of ${maxMs} ms. ${adviceFor(query, collection.indexes)}`,
-  );
+function tooExpensive({ asked, collection }: QueryRequest, maxMs: number): Problem {
+  if (asked.kind === "figures") return figuresTooExpensive(asked.query, collection.indexes, maxMs);
+  const query = asked.kind === "page" ? asked.query : listLike(asked.query);
+  return listTooExpensive(query, collection.indexes, maxMs);
 }

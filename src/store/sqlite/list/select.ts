@@ -1,32 +1,28 @@
 /** The SQL statements for a list. */
 import type { SQLInputValue } from "node:sqlite";
-import { formatPath } from "../../../collection/paths.ts";
-import type { ListQuery } from "../../page.ts";
-import { type AccessPath, accessPathOf, remainderOf } from "../../serving.ts";
+import type { Index } from "../../../collection/indexes.ts";
+import { formatPath, type Path } from "../../../collection/paths.ts";
+import { type AccessPath, accessPathOf, remainderOf } from "../../access-path.ts";
+import type { PageQuery, RelatedPart } from "../../page.ts";
+import { indexFor, type ReferringQuery } from "../../referring.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
-import { quoteName, resourcesTable } from "../file/tables.ts";
-import { indexName } from "./columns.ts";
-import { filterSql } from "./conditions.ts";
+import { quoteName, refersTable, resourcesTable } from "../file/tables.ts";
+import { columnOf, indexName, quoteText, ranks } from "./columns.ts";
+import { filterSql, interruptFunction, type SqlScope } from "./conditions.ts";
 import { type OrderColumn, orderColumns, orderSql, rangesAfter } from "./order.ts";
 import { type SearchSql, searchSql } from "./search.ts";
 
-/** A query for a page of a given collection. */
-export type PageQuery = Omit<ListQuery, "collection" | "signal">;
-
 /** A statement and its values. */
-export interface Statement {
+export interface SelectStatement {
   sql: string;
   values: readonly SQLInputValue[];
 }
 
 /** The statements for a page, in order. Each needs two more values at the end: a limit, and then an offset. */
 export interface Selection {
-  statements: readonly Statement[];
+  statements: readonly SelectStatement[];
   offset: number;
 }
-
-/** The SQL function that a query thread calls for each resource, so that it can interrupt the statement. */
-export const interruptFunction = "holdfast_interrupt";
 
 /** How statements read resources. */
 export interface ReadOptions {
@@ -75,7 +71,7 @@ function selectAfter(
   collection: NumberedCollection,
   query: PageQuery & Required<Pick<PageQuery, "sort" | "after">>,
   source: SourceOptions,
-): readonly Statement[] {
+): readonly SelectStatement[] {
   const { filter, ...others } = query;
   const remainder = remainderOf(filter, query.sort, query.after);
   const isRanged = ({ path }: OrderColumn) => path !== undefined && formatPath(path) === remainder.ranged;
@@ -104,7 +100,7 @@ export function selectCount(
   collection: NumberedCollection,
   query: PageQuery,
   max: number | undefined,
-): Statement {
+): SelectStatement {
   const accessPath = accessPathOf(query, collection.indexes);
   const isInterruptible = max === undefined;
   const { from, where, values } = sourceSql(collection, query, { isInterruptible, accessPath });
@@ -112,6 +108,21 @@ export function selectCount(
   const rest = `from ${search?.table ?? from} where ${where}`;
   if (max === undefined) return { sql: `select count(*) ${rest}`, values };
   return { sql: `select count(*) from (select 1 ${rest} limit ${max + 1})`, values };
+}
+
+/**
+ * The `from` and `where` clauses for all resources of a list. They call `interruptFunction` for one of 64 resources,
+ * because the call takes as long as reading a value from an index.
+ */
+export function sourceOf(
+  collection: NumberedCollection,
+  { filter, words, related }: Pick<PageQuery, "filter" | "words" | "related">,
+  index: Index | undefined,
+): { from: string; where: string; values: readonly SQLInputValue[] } {
+  const query = { limit: 0, ...(filter && { filter }), ...(words && { words }), ...(related && { related }) };
+  const accessPath: AccessPath = index && { kind: "index", index };
+  const source = sourceSql(collection, query, { isInterruptible: false, accessPath });
+  return { ...source, where: `iif(random() & 63, 1, ${interruptFunction}()) and ${source.where}` };
 }
 
 /** What a statement reads: the access path, and a condition in addition to the query. */
@@ -125,7 +136,7 @@ function selectResources(
   collection: NumberedCollection,
   query: PageQuery,
   options: SourceOptions & { order: readonly OrderColumn[] },
-): Statement {
+): SelectStatement {
   const { from, where, values } = sourceSql(collection, query, options);
   const { maxBytes } = options;
   const text = maxBytes === undefined ? "doc" : "iif(octet_length(doc) <= ?, doc, null)";
@@ -140,7 +151,7 @@ function sourceSql(
   query: PageQuery,
   options: SourceOptions,
 ): { from: string; where: string; values: readonly SQLInputValue[] } {
-  const { number, indexes } = collection;
+  const { number } = collection;
   const { accessPath } = options;
   const search = searchOf(collection, query);
   const hint =
@@ -152,11 +163,84 @@ function sourceSql(
     terms.push(search.where);
     values.push(search.pattern);
   }
-  if (query.filter !== undefined) terms.push(filterSql(query.filter, { indexes, values }));
+  if (query.filter !== undefined)
+    terms.push(
+      filterSql(
+        query.filter,
+        scopeOf(collection, query, { values, isInterruptible: options.isInterruptible }),
+      ),
+    );
   if (options.where !== undefined) terms.push(options.where);
   const where = terms.length === 0 ? "1" : terms.join(" and ");
   const from = search?.from ?? `${resourcesTable(number)}${hint}`;
   return { from, where, values: [...values, ...(options.values ?? [])] };
+}
+
+function scopeOf(
+  collection: NumberedCollection,
+  { related = {} }: RelatedPart,
+  { values, isInterruptible }: Pick<SqlScope, "values" | "isInterruptible">,
+): SqlScope {
+  const { number, indexes } = collection;
+  return { collection, table: resourcesTable(number), indexes, values, related, isInterruptible };
+}
+
+/** A query for resources that refer to others, in a given collection. */
+export type GroupsQuery = Omit<ReferringQuery, "collection" | "signal">;
+
+/**
+ * The statement that finds the keys of the resources that refer to each id: an array as JSON for each, with up to `limit` + 1
+ * keys in their order.
+ */
+export function selectReferring(
+  collection: NumberedCollection,
+  query: GroupsQuery,
+  { isInterruptible }: ReadOptions,
+): SelectStatement {
+  const { number, indexes } = collection;
+  const { reference, ids, limit, filter, sort = [] } = query;
+  const values: SQLInputValue[] = [];
+  const index = indexFor(query, collection);
+  const table = resourcesTable(number);
+  const links = `${refersTable(number)} as link cross join ${table} on ${table}.key = link.key`;
+  const from = index === undefined ? links : `${table} indexed by ${quoteName(indexName(number, index))}`;
+  const scope = scopeOf(collection, {}, { values, isInterruptible });
+  const terms = [
+    ...(isInterruptible ? [`${interruptFunction}()`] : []),
+    index === undefined ? linkSql(reference.path) : columnSql(reference, indexes),
+    ...(filter === undefined ? [] : [filterSql(filter, scope)]),
+  ];
+  const order = orderSql(orderColumns(sort, indexes));
+  const isNumber = index !== undefined && reference.type === "number";
+  return {
+    sql: `select (select json_group_array(found) from (
+        select ${table}.key as found from ${from} where ${terms.join(" and ")} order by ${order} limit ?))
+      from json_each(?) as parent order by parent.key`,
+    values: [...values, limit + 1, JSON.stringify(isNumber ? ids.map(Number) : ids)],
+  };
+}
+
+/** The statement that says whether no id has more than `max` resources that refer to it: 1 or 0. */
+export function selectHasFewReferring(
+  { number }: NumberedCollection,
+  { reference, ids }: GroupsQuery,
+  max: number,
+): SelectStatement {
+  return {
+    sql: `select coalesce(max((select count(*) from (
+        select 1 from ${refersTable(number)} as link where ${linkSql(reference.path)} limit ?))), 0) <= ?
+      from json_each(?) as parent`,
+    values: [max + 1, max, JSON.stringify(ids)],
+  };
+}
+
+function linkSql(path: Path): string {
+  return `link.attribute = ${quoteText(formatPath(path))} and link.target = parent.value`;
+}
+
+function columnSql({ path, type }: ReferringQuery["reference"], indexes: readonly Index[]): string {
+  const { rank, value } = columnOf(path, indexes);
+  return `${rank} = ${type === "number" ? ranks.number : ranks.string} and ${value} = parent.value`;
 }
 
 function either(ranges: readonly { where: string }[]): string {

@@ -21,13 +21,13 @@ export class HotResources {
   });
   /** The number of changes in progress, by the cache key of the resource. */
   readonly #changing = new Map<string, number>();
-  readonly #followersOf: (collection: string) => readonly string[];
+  readonly #affectedCollections: (collection: string) => readonly string[];
   /** The collections in which the deletes of each commit in progress can change other resources. */
   readonly #cascading = new Map<readonly Change[], readonly string[]>();
 
-  /** `followersOf` returns the collections that a delete in a collection can change. */
-  constructor(followersOf: (collection: string) => readonly string[] = () => []) {
-    this.#followersOf = followersOf;
+  /** `affectedCollections` returns the collections that a delete in a collection can change. */
+  constructor(affectedCollections: (collection: string) => readonly string[] = () => []) {
+    this.#affectedCollections = affectedCollections;
   }
 
   /** The resource, if it is in the cache. */
@@ -44,22 +44,20 @@ export class HotResources {
 
   /** Removes the resources of a commit before it is sent. Call `release` with the same array after the commit. */
   forget(changes: readonly Change[]): void {
+    const deletedFrom = new Set<string>();
     for (const { key, next } of changes) {
-      if (next === undefined) this.#addCascade(changes, this.#followersOf(key.collection));
+      if (next === undefined) deletedFrom.add(key.collection);
       const changing = cacheKey(key.collection, key.id);
       this.#cache.delete(changing);
       this.#changing.set(changing, (this.#changing.get(changing) ?? 0) + 1);
     }
+    const affected = [...deletedFrom].flatMap((collection) => this.#affectedCollections(collection));
+    if (affected.length > 0) this.#cascading.set(changes, affected);
   }
 
   /** Removes resources that a delete of another resource has changed. */
   drop(keys: readonly Key[]): void {
     for (const { collection, id } of keys) this.#cache.delete(cacheKey(collection, id));
-  }
-
-  #addCascade(changes: readonly Change[], collections: readonly string[]): void {
-    if (collections.length === 0) return;
-    this.#cascading.set(changes, [...(this.#cascading.get(changes) ?? []), ...collections]);
   }
 
   /** Whether a delete in progress can change resources of the collection. */
@@ -86,22 +84,22 @@ function cacheKey(collection: string, id: string): string {
 }
 
 /** The collections in which a delete in `collection` can delete resources or clear references, directly or not. */
-export function followersOf(
+export function affectedCollections(
   catalogue: ReadonlyMap<string, CollectionRecord>,
   collection: string,
 ): readonly string[] {
   const referring = [...catalogue.values()].filter(({ references = [] }) => references.length > 0);
   if (referring.length === 0) return none;
-  const followers = new Set<string>();
+  const affected = new Set<string>();
   const open = new Set([collection]);
   for (const target of open) {
     for (const { name, references = [] } of referring) {
       if (!references.some((each) => each.collection === target && each.onDelete !== "restrict")) continue;
-      followers.add(name);
+      affected.add(name);
       open.add(name);
     }
   }
-  return [...followers];
+  return [...affected];
 }
 
 const none: readonly never[] = [];

@@ -1,14 +1,32 @@
 /** Reads resources, lists and receipts on one connection. The caller decides on transactions. */
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { KeptReceipt } from "../../commit.ts";
-import { maxPageBytes, type Page } from "../../page.ts";
+import { type Figures, type FiguresOf, groupsIn } from "../../figures.ts";
+import { maxPageBytes, type Page, type PageQuery } from "../../page.ts";
+import { indexFor, type ReferringGroups, type ReferringRow, toGroups } from "../../referring.ts";
 import type { Stored } from "../../stored.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { resourcesTable, toSqliteId } from "../file/tables.ts";
+import { selectFigures } from "../list/figures.ts";
 import type { HotPages } from "../list/hot-pages.ts";
 import { SearchState } from "../list/search.ts";
-import { type PageQuery, selectCount, selectPage } from "../list/select.ts";
+import {
+  type GroupsQuery,
+  selectCount,
+  selectHasFewReferring,
+  selectPage,
+  selectReferring,
+} from "../list/select.ts";
 import { ListStatements } from "./list-statements.ts";
+import {
+  allRows,
+  fillPage,
+  firstRow,
+  type PartialPage,
+  type Row,
+  toStored,
+  withBigIntsIfNeeded,
+} from "./rows.ts";
 
 /** The longest page that is read without an iterator, in resources. This takes half the time, but no resource can be large. */
 const maxShortPage = 128;
@@ -16,11 +34,13 @@ const maxShortPage = 128;
 /** The most resources that are counted on the HTTP thread. */
 const maxQuickCount = 2_000;
 
-type Row = readonly unknown[];
+/** The most resources among which the HTTP thread finds the first ones that refer to others. */
+const maxQuickReferring = 2_000;
 
 /** The prepared statements of one collection. */
 interface Statements {
   resource: StatementSync;
+  byKey: StatementSync;
 }
 
 /** Reads from one connection. It prepares each statement only once. */
@@ -63,7 +83,7 @@ export class Reader {
 
   /** The resource. `undefined` if it does not exist. */
   resource({ number, idKind }: NumberedCollection, id: string): Stored | undefined {
-    const row = get(this.#statementsOf(number).resource, toSqliteId(idKind, id));
+    const row = firstRow(this.#statementsOf(number).resource, toSqliteId(idKind, id));
     if (row === undefined) return undefined;
     // The result reuses the caller's string of the id. A new string would take a tenth of the time of the read.
     return { id, version: Number(row[0]), text: String(row[2]), updatedAt: Number(row[1]) };
@@ -78,8 +98,26 @@ export class Reader {
       if (query.words !== undefined) this.#search.requireComplete(collection);
       const head = this.head(collection);
       const read = () => this.#page(collection, query, { isInterruptible, ...head });
-      if (query.words !== undefined) return read();
+      // A page with conditions about other collections depends on their sequences, too.
+      if (query.words !== undefined || query.related !== undefined) return read();
       return this.#pages?.find(collection, query, { sequence: head.sequence, read }) ?? read();
+    });
+  }
+
+  /** Figures, with the state of the collection in the same snapshot. The connection must have `interruptFunction`. */
+  figures(collection: NumberedCollection, query: FiguresOf): Figures {
+    return this.inSnapshot(() => {
+      if (query.words !== undefined) this.#search.requireComplete(collection);
+      const statement = selectFigures(collection, query);
+      const prepared = this.#lists.get(statement.sql);
+      const found = withBigIntsIfNeeded(prepared, () =>
+        groupsIn(
+          prepared.iterate(...statement.values) as Iterable<unknown> as Iterable<Row>,
+          statement.columns,
+          query.limit,
+        ),
+      );
+      return { ...found, sequence: this.head(collection).sequence };
     });
   }
 
@@ -117,20 +155,67 @@ export class Reader {
     const page: PartialPage = { items: [], bytes: 0, isTruncated: false };
     for (const { sql, values } of statements) {
       if (page.isTruncated || page.items.length >= query.limit) break;
-      fill(page, this.#lists.get(sql), [...values, query.limit - page.items.length, offset]);
+      fillPage(page, this.#lists.get(sql), [...values, query.limit - page.items.length, offset]);
     }
     return page;
   }
 
+  /** The resources that refer to each of several ids. With `isInterruptible` as in `page`. */
+  referring(collection: NumberedCollection, query: GroupsQuery, isInterruptible = false): ReferringGroups {
+    return this.inSnapshot(() => {
+      const { sql, values } = selectReferring(collection, query, { isInterruptible });
+      const keys = allRows(this.#lists.get(sql), ...values).map(
+        ([found]) => JSON.parse(String(found)) as number[],
+      );
+      return toGroups(this.#rowsOf(collection, keys, query.limit), query.ids.length, query.limit);
+    });
+  }
+
+  /** As `referring`, if this reads few resources. Otherwise `undefined`. */
+  referringIfFew(collection: NumberedCollection, query: GroupsQuery): ReferringGroups | undefined {
+    return this.inSnapshot(() => {
+      const { ids, sort = [], filter } = query;
+      if (indexFor(query, collection) === undefined) {
+        if (sort.length > 0 || filter !== undefined) return undefined; // it reads texts
+        const max = Math.ceil(maxQuickReferring / Math.max(1, ids.length));
+        const { sql, values } = selectHasFewReferring(collection, query, max);
+        if (Number(firstRow(this.#lists.get(sql), ...values)?.[0]) !== 1) return undefined;
+      }
+      return this.referring(collection, query);
+    });
+  }
+
+  /**
+   * The resources with these keys, by group. A resource is `undefined` after the first `limit` of its group, and after
+   * `maxPageBytes` in total. The first one of all is always complete.
+   */
+  *#rowsOf(
+    collection: NumberedCollection,
+    groups: readonly (readonly number[])[],
+    limit: number,
+  ): Generator<ReferringRow> {
+    const { byKey } = this.#statementsOf(collection.number);
+    let bytes = 0;
+    for (const [place, keys] of groups.entries()) {
+      for (const [n, key] of keys.entries()) {
+        const row = n < limit ? firstRow(byKey, key) : undefined;
+        const resource = row && toStored(row);
+        const isFirst = bytes === 0;
+        bytes += resource === undefined ? 0 : Buffer.byteLength(resource.text);
+        yield { place, resource: isFirst || bytes <= maxPageBytes ? resource : undefined };
+      }
+    }
+  }
+
   /** The sequence of a collection, and its number of resources. */
   head({ number }: NumberedCollection): { sequence: number; count: number } {
-    const row = get(this.#head, number);
+    const row = firstRow(this.#head, number);
     return { sequence: Number(row?.[0] ?? 0), count: Number(row?.[1] ?? 0) };
   }
 
   /** The receipt with this key that is valid at `now`. */
   receipt(key: string, now: number): KeptReceipt | undefined {
-    const row = get(this.#receipt, key, now);
+    const row = firstRow(this.#receipt, key, now);
     if (row === undefined) return undefined;
     const kept = { key, fingerprint: String(row[1]), expiresAt: Number(row[3]) };
     const answer = String(row[2]);
@@ -146,7 +231,7 @@ export class Reader {
     const items: Stored[] = [];
     for (const { sql, values } of statements) {
       if (items.length >= limit) break;
-      for (const row of all(this.#lists.get(sql), ...values, limit - items.length, offset)) {
+      for (const row of allRows(this.#lists.get(sql), ...values, limit - items.length, offset)) {
         if (row[3] === null) return undefined;
         items.push(toStored(row));
       }
@@ -158,7 +243,7 @@ export class Reader {
   #count(collection: NumberedCollection, query: PageQuery, isInterruptible: boolean): number | undefined {
     if (query.count !== true) return undefined;
     const { sql, values } = selectCount(collection, query, isInterruptible ? undefined : maxQuickCount);
-    const count = Number(get(this.#lists.get(sql), ...values)?.[0]);
+    const count = Number(firstRow(this.#lists.get(sql), ...values)?.[0]);
     return isInterruptible || count <= maxQuickCount ? count : undefined;
   }
 
@@ -168,6 +253,7 @@ export class Reader {
     const resources = resourcesTable(number);
     const statements = {
       resource: this.#prepare(`select version, updated_at, doc from ${resources} where id = ?`),
+      byKey: this.#prepare(`select id, version, updated_at, doc from ${resources} where key = ?`),
     };
     this.#collections.set(number, statements);
     return statements;
@@ -177,58 +263,5 @@ export class Reader {
     const statement = this.#database.prepare(sql);
     statement.setReturnArrays(true);
     return statement;
-  }
-}
-
-function toStored(row: Row): Stored {
-  return { id: String(row[0]), version: Number(row[1]), text: String(row[3]), updatedAt: Number(row[2]) };
-}
-
-function get(statement: StatementSync, ...values: SQLInputValue[]): Row | undefined {
-  return withBigIntsIfNeeded(statement, () => statement.get(...values) as unknown as Row | undefined);
-}
-
-function all(statement: StatementSync, ...values: SQLInputValue[]): Row[] {
-  return withBigIntsIfNeeded(statement, () => statement.all(...values) as unknown as Row[]);
-}
-
-/** A page while it is being read. */
-interface PartialPage {
-  items: Stored[];
-  /** The bytes of the texts of `items`. */
-  bytes: number;
-  isTruncated: boolean;
-}
-
-/** Adds resources to a page until their texts reach `maxPageBytes`. A page has at least one resource. */
-function fill(page: PartialPage, statement: StatementSync, values: readonly SQLInputValue[]): void {
-  const { length } = page.items;
-  withBigIntsIfNeeded(statement, () => {
-    page.items.length = length;
-    for (const row of statement.iterate(...values)) {
-      const stored = toStored(row as unknown as Row);
-      page.bytes += Buffer.byteLength(stored.text);
-      page.isTruncated = page.items.length > 0 && page.bytes > maxPageBytes;
-      if (page.isTruncated) return;
-      page.items.push(stored);
-    }
-  });
-}
-
-/**
- * Runs a statement again with big integers if it returns an integer above 2^53. `node:sqlite` throws on such an integer. Only
- * another program can have written it, and one such resource must not make the whole list fail.
- */
-function withBigIntsIfNeeded<T>(statement: StatementSync, run: () => T): T {
-  try {
-    return run();
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ERR_OUT_OF_RANGE")) throw error;
-    statement.setReadBigInts(true);
-    try {
-      return run();
-    } finally {
-      statement.setReadBigInts(false);
-    }
   }
 }

@@ -1,8 +1,8 @@
 /** The background work of an open store: it builds search indexes, removes old data, and watches and checks the file. */
 import type { DatabaseSync } from "node:sqlite";
 import { wordsVersion } from "../../../query/words.ts";
-import { Background as Repeated } from "../../background.ts";
-import { buildPauseMs, wordsAreSplitAgain } from "../../searched-words.ts";
+import { Scheduler } from "../../scheduler.ts";
+import { buildPauseMs, wordsAreSplitAgain } from "../../search-index.ts";
 import type { WriterRequests } from "../commit/writer-requests.ts";
 import { watchFiles } from "../file/watch.ts";
 import { startCheck } from "./check.ts";
@@ -23,8 +23,8 @@ export interface BackgroundParts {
 /** The background work of one store. It starts with the constructor. */
 export class Background {
   readonly #parts: BackgroundParts;
-  readonly #repeated = new Repeated();
-  readonly #gatherNow: () => void;
+  readonly #scheduler = new Scheduler();
+  readonly #buildIndexesNow: () => void;
   readonly #stopWatching: () => void;
   readonly #endCheck: () => Promise<void>;
 
@@ -33,18 +33,18 @@ export class Background {
     this.#parts = parts;
     const outdated = database.prepare("select 1 from searches where words_version <> ? limit 1");
     if (outdated.get(wordsVersion) !== undefined) onWarning(wordsAreSplitAgain);
-    const ungathered = database.prepare(
+    const incomplete = database.prepare(
       "select 1 from searches where indexed_to is not null or words_version <> ? limit 1",
     );
-    const gather = async () =>
-      ungathered.get(wordsVersion) !== undefined &&
-      (await requests.sendFor("gathered", { kind: "gather" })).more;
-    this.#gatherNow = this.#repeated.repeat(gather, {
+    const build = async () =>
+      incomplete.get(wordsVersion) !== undefined &&
+      (await requests.sendFor("indexBuilt", { kind: "buildIndex" })).more;
+    this.#buildIndexesNow = this.#scheduler.repeat(build, {
       pauseMs: buildPauseMs,
       everyMs: Number.POSITIVE_INFINITY,
     });
     const trim = async () => (await requests.sendFor("trimmed", { kind: "trim", now: Date.now() })).more;
-    this.#repeated.repeat(trim, { pauseMs: 5, everyMs: sweepMs });
+    this.#scheduler.repeat(trim, { pauseMs: 5, everyMs: sweepMs });
     this.#stopWatching = watchFiles(path, {
       onGone: (reason) => health.fail(reason),
       onTick: () => this.#probe(),
@@ -53,14 +53,14 @@ export class Background {
   }
 
   /** Continues to build search indexes at once, because a declaration may have changed. */
-  gather(): void {
-    this.#gatherNow();
+  buildIndexes(): void {
+    this.#buildIndexesNow();
   }
 
   /** Ends the work. The next start continues it. */
   async stop(): Promise<void> {
     this.#stopWatching();
-    await Promise.all([this.#repeated.stop(), this.#endCheck()]);
+    await Promise.all([this.#scheduler.stop(), this.#endCheck()]);
   }
 
   /** Finds out whether a full disk has space again. Without this, only a write could notice it. */

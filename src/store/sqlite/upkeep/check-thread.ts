@@ -1,4 +1,4 @@
-/** A thread that checks a store's file for damage. A large file takes a long time. */
+/** A thread that checks a store's file for damage once, and sends the first damage or `undefined` to the thread that started it. */
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
@@ -44,4 +44,5 @@ async function check(path: string): Promise<string | undefined> {
 }
 
 lowerThreadPriority();
-parentPort?.postMessage(await check(workerData as string));
+// Not `await`, because the bundle of the package is a CommonJS module.
+void check(workerData as string).then((damage) => parentPort?.postMessage(damage));

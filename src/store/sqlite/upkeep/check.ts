@@ -1,6 +1,6 @@
 /** Starts the thread that checks the file for damage. */
-import { extname } from "node:path";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
+import { startThread } from "../../../program.ts";
 
 /** The start of the service is more urgent than the check. */
 const delayMs = 250;
@@ -9,10 +9,7 @@ const delayMs = 250;
 export function startCheck(path: string, onDamage: (reason: string) => void): () => Promise<void> {
   let worker: Worker | undefined;
   const timer = setTimeout(() => {
-    worker = new Worker(new URL(`./check-thread${extname(import.meta.url)}`, import.meta.url), {
-      workerData: path,
-      name: "holdfast-check",
-    });
+    worker = startThread("store/sqlite/upkeep/check-thread", { workerData: path, name: "holdfast-check" });
     worker.unref();
     worker.once("error", () => {}); // a failed check does not prove any damage
     worker.once("message", (damage: string | undefined) => {

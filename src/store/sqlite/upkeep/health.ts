@@ -1,8 +1,11 @@
-/** The health of a store. It follows from the results of its reads and writes. */
+/**
+ * The health of a store: it works, its disk is full, or it has failed. Reads and writes report their results here. This file
+ * checks nothing itself.
+ */
 import { Problem } from "../../../errors.ts";
 import type { StoreHealth } from "../../store.ts";
 
-/** The state of one store. */
+/** The health of one store. */
 export class Health {
   readonly #onFailure: (reason: string) => void;
   #now: StoreHealth = { kind: "ok" };
@@ -27,7 +30,7 @@ export class Health {
     this.#isClosed = true;
   }
 
-  /** Stops the store permanently. */
+  /** Marks the store as failed, permanently, and reports the reason. */
   fail(reason: string): void {
     if (this.#now.kind === "failed" || this.#isClosed) return;
     this.#now = { kind: "failed", reason };

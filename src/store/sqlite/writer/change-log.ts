@@ -1,4 +1,7 @@
-/** The change logs on the writer's connection. The caller of a method that writes keeps a transaction open. */
+/**
+ * Reads and shortens the change logs on the writer's connection. `resources.ts` adds the changes. The caller of a method that
+ * writes keeps a transaction open.
+ */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { owedIn, statesOfWebhooks } from "../../owed.ts";
 import type { ChangeLogs } from "../../retention.ts";
@@ -84,7 +87,7 @@ export class ChangeLog implements ChangeLogs {
     return version === undefined ? undefined : Number(version);
   }
 
-  /** Removes all changes of a resource. Returns how many they were. */
+  /** Removes all changes of a resource. Returns their number. */
   erase(number: number, id: string): number {
     return Number(this.#statementsOf(number).erase.run(id).changes);
   }

@@ -1,5 +1,7 @@
 /** Checkpoints: they move the pages of a long write-ahead log (WAL) into the database file. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { clockSeconds } from "../../../counters.ts";
+import type { CommitMeter } from "../../commit-meter.ts";
 import { describeError, failureOf } from "../file/failures.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -14,10 +16,13 @@ export class Checkpoints {
   readonly #database: DatabaseSync;
   readonly #transactions: Transactions;
   readonly #state: StatementSync;
+  readonly #meter: CommitMeter | undefined;
   #pagesTried = 0;
   #commits = 0;
 
-  constructor(database: DatabaseSync, transactions: Transactions) {
+  /** `meter` counts the checkpoints, if there is one. */
+  constructor(database: DatabaseSync, transactions: Transactions, meter: CommitMeter | undefined) {
+    this.#meter = meter;
     this.#database = database;
     this.#transactions = transactions;
     this.#state = database.prepare("pragma wal_checkpoint(noop)");
@@ -34,7 +39,9 @@ export class Checkpoints {
       if (log < this.#pagesTried) this.#pagesTried = 0; // SQLite has restarted the log
       const left = log - Math.max(checkpointed, this.#pagesTried);
       if (left < checkpointPages) return;
+      const start = this.#meter === undefined ? 0 : clockSeconds();
       this.#database.exec("pragma wal_checkpoint(passive)");
+      this.#meter?.checkpoints.observe(clockSeconds() - start);
       this.#pagesTried = log;
     } catch (error) {
       // If the disk is full, the log still contains everything, and a later checkpoint can succeed.

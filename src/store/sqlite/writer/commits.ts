@@ -1,13 +1,14 @@
 /** Decides about commits and writes them. The caller keeps a transaction open. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Catalogue } from "../../catalogue.ts";
-import { followedBy, judge } from "../../commits/judge.ts";
+import { affectedBy, judge } from "../../commits/judge.ts";
 import type { Lookups, WriteDecision } from "../../commits/lookups.ts";
 import type { Judging, ResolvedCommit } from "../../commits/resolved-commit.ts";
 import { StagedChanges } from "../../commits/staged-changes.ts";
 import { decide } from "../../decision.ts";
-import type { Outcome } from "../commit/protocol.ts";
+import type { CommitOutcome } from "../commit/protocol.ts";
 import type { ChangeLog } from "./change-log.ts";
+import type { Heads } from "./heads.ts";
 import type { Receipts } from "./receipts.ts";
 import { References } from "./references.ts";
 import type { Resources } from "./resources.ts";
@@ -18,6 +19,7 @@ export interface CommitsParts {
   database: DatabaseSync;
   /** The present declarations. */
   catalogue: () => Catalogue;
+  heads: Heads;
   log: ChangeLog;
   receipts: Receipts;
   resources: Resources;
@@ -31,7 +33,7 @@ export class Commits {
   readonly nextGroup: () => number;
 
   constructor(parts: CommitsParts) {
-    const { database, log, receipts, resources } = parts;
+    const { database, heads, log, receipts, resources } = parts;
     this.#parts = parts;
     const next = database.prepare("update meta set value = value + 1 where name = 'groups' returning value");
     this.nextGroup = () => Number(next.get()?.value);
@@ -39,6 +41,7 @@ export class Commits {
     const references = new References(database);
     this.#lookups = {
       resource: (collection, id) => resources.find(collection, id),
+      sequence: ({ number }) => heads.of(number).sequence,
       exists: (collection, id) => resources.has(collection, id),
       existing: (collection, ids) => resources.existing(collection, ids),
       lastVersion: (collection, id) => log.lastVersion(collection.number, id),
@@ -51,12 +54,12 @@ export class Commits {
   }
 
   /** Writes all changes of a commit or none of them. If it throws, the caller must roll the transaction back. */
-  write(commit: ResolvedCommit): Outcome {
+  write(commit: ResolvedCommit): CommitOutcome {
     const { result, sequences } = this.decide((judging) => judge(judging, commit));
     if ("refusal" in result) return result;
     if (commit.receipt !== undefined) this.#parts.receipts.keep(commit.receipt);
-    if (result.changes.length === result.own) return { sequences, followed: none };
-    return { sequences: sequences.slice(0, result.own), followed: followedBy(result) };
+    if (result.changes.length === result.own) return { sequences, affected: none };
+    return { sequences: sequences.slice(0, result.own), affected: affectedBy(result) };
   }
 
   /** Runs a decision, and writes the changes that it stages. Returns its result, and the sequences of the changes. */

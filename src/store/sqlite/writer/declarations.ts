@@ -1,4 +1,7 @@
-/** The declarations of collections in the writer. */
+/**
+ * The declarations of all collections, in the writer's memory and in its transactions. `migrate.ts` changes the tables of one
+ * collection.
+ */
 import type { DatabaseSync } from "node:sqlite";
 import { Catalogue } from "../../catalogue.ts";
 import type { CollectionRecord } from "../../record.ts";
@@ -57,7 +60,7 @@ export class Declarations {
   #declare(record: CollectionRecord): NumberedCollection {
     const { database, heads, search } = this.#parts;
     const collection = migrateCollection(database, heads, record);
-    search.fit(collection);
+    search.declare(collection);
     return collection;
   }
 

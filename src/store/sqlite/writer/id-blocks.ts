@@ -4,7 +4,7 @@
  */
 import type { Head } from "./heads.ts";
 
-/** How many ids a new block has in addition to those that are needed now. */
+/** How many ids a new block has in addition to the ids that are needed now. */
 const spareIds = 1_000;
 
 interface Block {

@@ -3,10 +3,10 @@ import type { DatabaseSync } from "node:sqlite";
 import { judgeImported, refuseLost } from "../../commits/imported.ts";
 import type { Refusal } from "../../commits/refusals.ts";
 import type { Origin } from "../../commits/staged-changes.ts";
-import type { ImportedResource, Refused } from "../../load.ts";
+import type { ImportedResource, LoadOptions, Refused } from "../../load.ts";
 import type { CollectionRecord } from "../../record.ts";
 import { collectionOf, type NumberedCollection } from "../file/catalogue.ts";
-import { Mistake } from "../file/failures.ts";
+import { InvalidStateError } from "../file/failures.ts";
 import type { Commits } from "./commits.ts";
 import type { Declarations } from "./declarations.ts";
 import type { Heads } from "./heads.ts";
@@ -53,9 +53,12 @@ export class WriterLoad {
    * Starts an import, or continues the one in progress with another collection. `into` is the number of a collection, or
    * the declaration of one to create or change. Returns the number. `finish` checks references to the collections `among`.
    */
-  begin(into: number | CollectionRecord, at: number, among: readonly string[]): number {
+  begin(
+    into: number | CollectionRecord,
+    { at, among, principal }: Required<LoadOptions> & { at: number },
+  ): number {
     const { collections, declarations, heads, transactions } = this.#parts;
-    const before = this.#current ?? this.#open(at);
+    const before = this.#current ?? this.#open(at, principal);
     const number = typeof into === "number" ? into : declarations.takeOver(into);
     const collection = collectionOf(collections, number);
     const { sequence } = heads.of(number);
@@ -65,13 +68,13 @@ export class WriterLoad {
     return number;
   }
 
-  #open(at: number): Omit<ImportInProgress, "collection" | "among"> {
+  #open(at: number, principal: string | null): Omit<ImportInProgress, "collection" | "among"> {
     const { commits, ids, transactions } = this.#parts;
     transactions.begin();
     transactions.onRollBack(ids.remember());
     transactions.onRollBack(() => this.#end());
     this.#setCacheSize(-cacheKibibytes);
-    return { parts: [], at, origin: { principal: null, group: commits.nextGroup() } };
+    return { parts: [], at, origin: { principal, group: commits.nextGroup() } };
   }
 
   /** Adds resources. `cells` are ids and texts in turn. Returns the resources that it did not add, with the reasons. */
@@ -86,11 +89,17 @@ export class WriterLoad {
     return commits.decide((judging) => judgeImported(judging, importing, imported)).result;
   }
 
+  /** The reason why the import cannot be committed. */
+  check(): Refusal | undefined {
+    const { parts, among } = this.#require();
+    return this.#parts.commits.decide((judging) => refuseLost(judging, parts, among)).result;
+  }
+
   /** Commits the import. If it must be refused, rolls it back and returns the reason. */
   finish(): Refusal | undefined {
-    const { commits, transactions } = this.#parts;
-    const { parts, among } = this.#require();
-    const { result: refusal } = commits.decide((judging) => refuseLost(judging, parts, among));
+    const { transactions } = this.#parts;
+    const refusal = this.check();
+    const { parts } = this.#require();
     if (refusal !== undefined) {
       transactions.rollBack();
       return refusal;
@@ -109,7 +118,7 @@ export class WriterLoad {
   }
 
   #require(): ImportInProgress {
-    if (this.#current === undefined) throw new Mistake("No import is in progress.");
+    if (this.#current === undefined) throw new InvalidStateError("No import is in progress.");
     return this.#current;
   }
 

@@ -4,14 +4,14 @@ import type { Index } from "../../../collection/indexes.ts";
 import type { Unique } from "../../../collection/unique.ts";
 import type { CollectionRecord } from "../../record.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
-import { Mistake } from "../file/failures.ts";
+import { InvalidStateError } from "../file/failures.ts";
 import { collectionTables, quoteName, resourcesTable } from "../file/tables.ts";
 import { columnDdl, indexDdl, indexName } from "../list/columns.ts";
 import type { Heads } from "./heads.ts";
 import { rebuildReferences } from "./references.ts";
 import { uniqueColumn, uniqueColumnDdl, uniqueIndexDdl, uniqueIndexName } from "./unique.ts";
 
-/** Creates a collection, or changes its declaration. Never removes data. Throws Mistake if the kind of id cannot change. */
+/** Creates a collection, or changes its declaration. Never removes data. Throws InvalidStateError if the kind of id cannot change. */
 export function migrateCollection(
   database: DatabaseSync,
   heads: Heads,
@@ -22,7 +22,7 @@ export function migrateCollection(
     .get(record.name);
   const number = row === undefined ? create(database, record) : Number(row.number);
   if (row !== undefined && row.idKind !== record.idKind && heads.of(number).count > 0) {
-    throw new Mistake(
+    throw new InvalidStateError(
       `collections.${record.name}.id: the store has resources with ids of kind "${row.idKind}", which cannot become "${record.idKind}". ` +
         `Declare "${row.idKind}" again, or import the resources into a collection with another name.`,
     );

@@ -1,7 +1,8 @@
 /** Opens the writer's connection and creates the parts of the writer. */
 import { DatabaseSync } from "node:sqlite";
+import type { CommitMeter } from "../../commit-meter.ts";
 import type { WriterSettings } from "../commit/protocol.ts";
-import { addConstraints, type NumberedCollection } from "../file/catalogue.ts";
+import { addMissingColumns, type NumberedCollection } from "../file/catalogue.ts";
 import { createFileCheck } from "../file/watch.ts";
 import { addKeysTable, KeyTable } from "../key-table.ts";
 import { ChangeLog } from "./change-log.ts";
@@ -24,11 +25,14 @@ import { Writer } from "./writer.ts";
 const busyTimeoutMs = 5_000;
 const logSizeLimit = 64 * 1024 * 1024;
 
-/** With more, a write costs as much, because the system keeps the file in memory anyway. */
+/** A larger cache makes no write faster, because the system keeps the file in memory anyway. */
 const cacheKibibytes = 4 * 1024;
 
-/** Opens a writer. `prepareFile` must have prepared the file. Throws the error of SQLite if the file cannot be opened. */
-export function openWriter(settings: WriterSettings): Writer {
+/**
+ * Opens a writer, which counts with `meter` if there is one. `prepareFile` must have prepared the file. Throws the error of
+ * SQLite if the file cannot be opened.
+ */
+export function openWriter(settings: WriterSettings, meter?: CommitMeter): Writer {
   const database = openToWrite(settings);
   flushLog(settings.path);
   const collections = new Map<number, NumberedCollection>();
@@ -39,12 +43,13 @@ export function openWriter(settings: WriterSettings): Writer {
   addReceiptTotals(database);
   const receipts = new Receipts(database, settings.receipts);
   addKeysTable(database);
-  addConstraints(database);
+  addMissingColumns(database);
   const transactions = new Transactions({
     database,
     heads,
     search,
     findLostFile: createFileCheck(settings.path),
+    meter,
   });
   const declarations = new Declarations({ database, collections, heads, search, transactions });
   transactions.run(() => {
@@ -53,7 +58,7 @@ export function openWriter(settings: WriterSettings): Writer {
   });
   const resources = new Resources({ database, heads, ids, search, log });
   const catalogue = () => declarations.catalogue;
-  const commits = new Commits({ database, catalogue, log, receipts, resources });
+  const commits = new Commits({ database, catalogue, heads, log, receipts, resources });
   const shared = { database, collections, heads, ids, search, log, receipts, commits, transactions };
   return new Writer({
     ...shared,
@@ -62,7 +67,7 @@ export function openWriter(settings: WriterSettings): Writer {
     load: new WriterLoad({ ...shared, declarations }),
     upkeep: new Upkeep(shared, settings.history),
     erasure: new Erasure(shared),
-    checkpoints: new Checkpoints(database, transactions),
+    checkpoints: new Checkpoints(database, transactions, meter),
   });
 }
 

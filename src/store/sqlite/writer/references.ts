@@ -8,13 +8,9 @@ import { type Reference, referencedIds } from "../../../collection/references.ts
 import type { FoundResource, ReferrersQuery, TargetsQuery } from "../../commits/lookups.ts";
 import type { ResourceState } from "../../commits/staged-changes.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
-import { resourcesTable } from "../file/tables.ts";
+import { refersTable, resourcesTable } from "../file/tables.ts";
 import { pathSql, quoteText } from "../list/columns.ts";
 import { stateColumns, stateOf } from "./resources.ts";
-
-function refersTable(number: number): string {
-  return `refers_${number}`;
-}
 
 /** Creates the table of references and its triggers again, and fills the table. */
 export function rebuildReferences(

@@ -75,7 +75,7 @@ export class Resources {
     return this.#statementsOf(number).has.get(toSqliteId(idKind, id)) !== undefined;
   }
 
-  /** Those of the ids that resources have. */
+  /** The ids among these that resources have. */
   existing({ number, idKind }: NumberedCollection, ids: readonly string[]): ReadonlySet<string> {
     const known = ids.map((id) => integerOf(idKind, id) ?? id);
     const rows = this.#statementsOf(number).existing.all(JSON.stringify(known));
@@ -101,7 +101,7 @@ export class Resources {
       statements.update.run(version, at, next.text, sqliteId);
     }
     if (rowId !== undefined)
-      this.#search.follow(number, rowId, { before: before?.text, next: next?.text ?? null });
+      this.#search.update(number, rowId, { before: before?.text, next: next?.text ?? null });
     if (this.#log.isKept && !isInternal(collection.name)) {
       const kept = keptText({ before, next, version });
       statements.log.run(head.sequence, id, version, kind, at, origin.principal, origin.group, kept);

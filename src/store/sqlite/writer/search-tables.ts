@@ -1,9 +1,13 @@
-/** Writes the tables of words, in the same transactions as the resources. */
+/**
+ * The tables of words for full-text search: keeps them equal to the resources, in the same transactions, and builds new ones in
+ * steps. `../list/search.ts` reads them.
+ */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Path } from "../../../collection/paths.ts";
 import { wordsVersion } from "../../../query/words.ts";
 import { decide } from "../../decision.ts";
-import { continueIndex, type SearchIndex, searchedWords, startIndex } from "../../searched-words.ts";
+import { continueIndex, type SearchIndex, startIndex } from "../../search-index.ts";
+import { searchedWords } from "../../searched-words.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { resourcesTable } from "../file/tables.ts";
 import { searchDdl, searchTable } from "../list/search.ts";
@@ -24,43 +28,46 @@ export class SearchTables {
   readonly #database: DatabaseSync;
   readonly #searches = new Map<number, Search>();
   /** Whether the open transaction has changed the table `searches`. */
-  #isOpen = false;
+  #hasChanged = false;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
     this.#read();
   }
 
-  /** Call it after a commit. */
-  settle(): void {
-    this.#isOpen = false;
+  /** Keeps the state in memory. The caller has committed the transaction. */
+  afterCommit(): void {
+    this.#hasChanged = false;
   }
 
-  /** Call it after a rollback. */
-  takeBack(): void {
-    if (this.#isOpen) this.#read();
-    this.#isOpen = false;
+  /** Restores the state in memory. The caller has rolled the transaction back. */
+  afterRollback(): void {
+    if (this.#hasChanged) this.#read();
+    this.#hasChanged = false;
   }
 
-  /** Makes the table contain the attributes that the collection declares. `gather` adds the remaining resources. */
-  fit({ number, search }: NumberedCollection): void {
+  /**
+   * Creates, replaces or removes the table of a collection, so that it has the attributes that the collection declares.
+   * `buildNext` adds the resources that are not in the table yet.
+   */
+  declare({ number, search }: NumberedCollection): void {
     if (JSON.stringify(this.#searches.get(number)?.paths ?? []) === JSON.stringify(search)) return;
     if (search.length > 0) this.#start(number, search);
     else this.#drop(number);
   }
 
   /**
-   * Applies the change of a resource from one text to another. The next statement on the connection must be an insert: after
-   * a delete from an FTS5 table, the last rowid is too large for the result of `run`.
+   * Replaces the words of a resource that changes from one text to another (`null`: it is deleted). The next statement on the
+   * connection must be an insert: after a delete from an FTS5 table, the last rowid is too large for the result of `run`.
    */
-  follow(
+  update(
     number: number,
     key: number,
     { before, next }: { before?: string | undefined; next: string | null },
   ): void {
     const search = this.#searches.get(number);
     if (search === undefined) return;
-    if (search.indexedTo !== null && key > search.indexedTo) return; // `gather` will add it
+    if (search.indexedTo !== null && key > search.indexedTo) return; // `buildNext` will add it
     if (next === null) {
       search.remove.run(key);
       return;
@@ -70,7 +77,7 @@ export class SearchTables {
   }
 
   /** Takes one step in building an incomplete table. Returns whether there is more to do. */
-  gather(): boolean {
+  buildNext(): boolean {
     const [first, second] = [...this.#searches].filter(([, search]) => !isComplete(search));
     if (first === undefined) return false;
     const [number, { paths, version, indexedTo }] = first;
@@ -116,7 +123,7 @@ export class SearchTables {
           .all(...page)
           .map(({ key, doc }) => ({ key: Number(key), text: String(doc) })),
       add: (resources, { to }) => {
-        this.#isOpen = true;
+        this.#hasChanged = true;
         const search = this.#searches.get(number) as Search;
         for (const { key, text } of resources) search.put.run(key, joinedWords(text, paths));
         search.indexedTo = to;
@@ -126,14 +133,14 @@ export class SearchTables {
   }
 
   #drop(number: number): void {
-    this.#isOpen = true;
+    this.#hasChanged = true;
     this.#database.exec(`drop table ${searchTable(number)}`);
     this.#database.prepare("delete from searches where number = ?").run(number);
     this.#searches.delete(number);
   }
 
   #create(number: number, paths: readonly Path[]): void {
-    this.#isOpen = true;
+    this.#hasChanged = true;
     this.#database.exec(searchDdl(number));
     this.#database
       .prepare("insert into searches (number, paths, words_version, indexed_to) values (?, ?, ?, ?)")

@@ -1,5 +1,6 @@
 /** The writer thread. Because it is a separate thread, a slow disk delays only writes. */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { CommitMeter, noteGroup } from "../../commit-meter.ts";
 import type { WriterAnswer, WriterMessage, WriterRequest, WriterSettings } from "../commit/protocol.ts";
 import { describeError } from "../file/failures.ts";
 import { lowerThreadPriority } from "../upkeep/thread-priority.ts";
@@ -15,12 +16,14 @@ class WriterThread {
   readonly #port: MessagePort;
   readonly #settings: WriterSettings;
   readonly #writer: Writer;
+  readonly #meter: CommitMeter | undefined;
   #next: WriterRequest | undefined;
 
   constructor(port: MessagePort, settings: WriterSettings) {
     this.#port = port;
     this.#settings = settings;
-    this.#writer = openWriter(settings);
+    this.#meter = settings.meter && new CommitMeter(settings.meter);
+    this.#writer = openWriter(settings, this.#meter);
   }
 
   /** Performs this request and all others that have arrived, in order. */
@@ -33,14 +36,21 @@ class WriterThread {
 
   #commit(first: CommitRequest): void {
     const group = this.#takeGroup(first);
+    const size = group.reduce((sum, { count }) => sum + count, 0);
+    if (this.#meter !== undefined)
+      noteGroup(
+        this.#meter,
+        size,
+        group.flatMap(({ since = [] }) => since),
+      );
     this.#answer(this.#writer.commit(group));
-    this.#writer.checkpointIfDue(group.reduce((sum, { count }) => sum + count, 0));
+    this.#writer.checkpointIfDue(size);
     if (this.#writer.failure !== undefined) this.#answer([]);
   }
 
   #perform(request: Exclude<WriterRequest, CommitRequest>): void {
     this.#answer([this.#writer.perform(request)]);
-    if (request.kind === "trim") this.#writer.checkpointIfDue();
+    if (request.kind === "trim" || request.kind === "finish") this.#writer.checkpointIfDue();
     if (request.kind === "close") this.#port.close();
   }
 

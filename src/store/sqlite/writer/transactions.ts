@@ -1,7 +1,9 @@
 /** The transactions on the writer's connection. Most are short. That of an import takes several requests. */
 import type { DatabaseSync } from "node:sqlite";
+import { clockSeconds } from "../../../counters.ts";
+import type { CommitMeter } from "../../commit-meter.ts";
 import type { Refusal } from "../../commits/refusals.ts";
-import { describeError, FileGone, failureOf, Mistake, mayBeCommitted } from "../file/failures.ts";
+import { describeError, FileGone, failureOf, InvalidStateError, mayBeCommitted } from "../file/failures.ts";
 import type { Heads } from "./heads.ts";
 import type { SearchTables } from "./search-tables.ts";
 
@@ -12,6 +14,7 @@ export interface TransactionsParts {
   search: SearchTables;
   /** Returns the reason if a file of the store was removed or replaced. */
   findLostFile(): string | undefined;
+  meter: CommitMeter | undefined;
 }
 
 /** Begins, commits and rolls back transactions. A rollback also restores the state of the writer in memory. */
@@ -20,13 +23,15 @@ export class Transactions {
   readonly #heads: Heads;
   readonly #search: SearchTables;
   readonly #findLostFile: () => string | undefined;
+  readonly #meter: CommitMeter | undefined;
   #undos: (() => void)[] = [];
   #isCommitting = false;
   #isKeptOpen = false;
   /** The reason why the writer has stopped permanently. `undefined` while it works. */
   failure: string | undefined;
 
-  constructor({ database, heads, search, findLostFile }: TransactionsParts) {
+  constructor({ database, heads, search, findLostFile, meter }: TransactionsParts) {
+    this.#meter = meter;
     this.#database = database;
     this.#heads = heads;
     this.#search = search;
@@ -48,7 +53,7 @@ export class Transactions {
   }
 
   begin(): void {
-    if (this.failure !== undefined) throw new Mistake("The store has failed.");
+    if (this.failure !== undefined) throw new InvalidStateError("The store has failed.");
     // A transaction that reads first could not wait for the lock of another process when it writes.
     this.#database.exec("begin immediate");
   }
@@ -65,15 +70,17 @@ export class Transactions {
 
   commit(): void {
     this.#heads.write();
+    const start = this.#meter === undefined ? 0 : clockSeconds();
     this.#isCommitting = true;
     this.#database.exec("commit");
+    this.#meter?.flushes.observe(clockSeconds() - start);
     const gone = this.#findLostFile();
     if (gone !== undefined) throw new FileGone(gone);
     this.#isCommitting = false;
     this.#isKeptOpen = false;
     if (this.#undos.length > 0) this.#undos = [];
     this.#heads.forget();
-    this.#search.settle();
+    this.#search.afterCommit();
   }
 
   /** Rolls the open transaction back, if there is one. */
@@ -82,7 +89,7 @@ export class Transactions {
     this.#isKeptOpen = false;
     this.#heads.forget();
     if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec("rollback");
-    if (this.#database.isOpen) this.#search.takeBack();
+    if (this.#database.isOpen) this.#search.afterRollback();
     const undos = this.#undos;
     this.#undos = [];
     if (this.#database.isOpen) for (const undo of undos) undo();
@@ -90,7 +97,7 @@ export class Transactions {
 
   /** Rolls the transaction back after an error. Returns the refusal for the client. */
   rollBackAfter(error: unknown): Refusal {
-    if (error instanceof Mistake) return { code: "UNAVAILABLE", detail: error.message };
+    if (error instanceof InvalidStateError) return { code: "UNAVAILABLE", detail: error.message };
     const wasCommitting = this.#isCommitting;
     const failure = failureOf(error);
     if (failure === "broken") this.failure ??= describeError(error);

@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { decide } from "../../decision.ts";
 import type { History } from "../../history.ts";
 import { Retention } from "../../retention.ts";
-import { Mistake } from "../file/failures.ts";
+import { InvalidStateError } from "../file/failures.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Heads } from "./heads.ts";
 import type { IdBlocks } from "./id-blocks.ts";
@@ -36,10 +36,10 @@ export class Upkeep {
   }
 
   /** Builds the next part of a search index. Returns whether there is more to build. */
-  gather(): boolean {
+  buildIndex(): boolean {
     const { search, transactions } = this.#parts;
     this.#requireNoImport();
-    return transactions.run(() => search.gather());
+    return transactions.run(() => search.buildNext());
   }
 
   /** Removes some expired receipts or old changes. Returns whether there can be more. */
@@ -78,6 +78,6 @@ export class Upkeep {
   }
 
   #requireNoImport(): void {
-    if (this.#parts.transactions.isKeptOpen) throw new Mistake("An import is in progress.");
+    if (this.#parts.transactions.isKeptOpen) throw new InvalidStateError("An import is in progress.");
   }
 }

@@ -1,18 +1,18 @@
 /** Performs the requests to the writer: commits, imports, reservations of ids, declarations and maintenance. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Followed } from "../../change-log.ts";
+import type { AffectedResource } from "../../change-log.ts";
 import type { Refusal } from "../../commits/refusals.ts";
 import type { ResolvedCommit } from "../../commits/resolved-commit.ts";
 import {
   type Cell,
+  type CommitOutcome,
   decodeCommits,
-  encodeOutcome,
-  type Outcome,
+  encodeCommitOutcome,
   type WriterAnswer,
   type WriterRequest,
 } from "../commit/protocol.ts";
 import { collectionOf, type NumberedCollection } from "../file/catalogue.ts";
-import { failureOf, Mistake } from "../file/failures.ts";
+import { failureOf, InvalidStateError } from "../file/failures.ts";
 import type { KeyTable } from "../key-table.ts";
 import type { Checkpoints } from "./checkpoints.ts";
 import type { Commits } from "./commits.ts";
@@ -61,19 +61,19 @@ export class Writer {
     const outcomes = this.#writeGroup(
       requests.flatMap(({ cells, count }) => decodeCommits(cells, count, find)),
     );
-    const followed: Followed[] = [];
+    const affected: AffectedResource[] = [];
     let position = 0;
     const answers = requests.map(({ count }) => {
       const cells: Cell[] = [];
       for (const outcome of outcomes.slice(position, position + count)) {
-        encodeOutcome(cells, outcome);
-        if ("followed" in outcome && outcome.followed.length > 0) followed.push(...outcome.followed);
+        encodeCommitOutcome(cells, outcome);
+        if ("affected" in outcome && outcome.affected.length > 0) affected.push(...outcome.affected);
       }
       position += count;
       return { kind: "committed", cells } as const;
     });
     const [first, ...others] = answers;
-    return first === undefined || followed.length === 0 ? answers : [{ ...first, followed }, ...others];
+    return first === undefined || affected.length === 0 ? answers : [{ ...first, affected }, ...others];
   }
 
   /** Performs one request of another kind, in its own transaction if it writes. */
@@ -81,9 +81,10 @@ export class Writer {
     try {
       return this.#perform(request);
     } catch (error) {
-      if (!(error instanceof Mistake)) return { kind: "problem", ...this.#transactions.rollBackAfter(error) };
+      if (!(error instanceof InvalidStateError))
+        return { kind: "problem", ...this.#transactions.rollBackAfter(error) };
       if (!this.#transactions.isKeptOpen) this.#transactions.rollBack();
-      return { kind: "mistake", message: error.message };
+      return { kind: "invalidState", message: error.message };
     }
   }
 
@@ -100,16 +101,18 @@ export class Writer {
       case "reserve":
         return { kind: "reserved", first: this.#reserve(request.collection, request.n) };
       case "load":
-        return { kind: "loading", collection: load.begin(request.into, request.at, request.among) };
+        return { kind: "loading", collection: load.begin(request.into, request) };
       case "add":
         return { kind: "added", refused: load.add(request.cells) };
+      case "checkLoad":
+        return answerOf(load.check());
       case "finish":
         return answerOf(load.finish());
       case "cancel":
         this.#transactions.rollBack();
         return { kind: "done" };
-      case "gather":
-        return { kind: "gathered", more: upkeep.gather() };
+      case "buildIndex":
+        return { kind: "indexBuilt", more: upkeep.buildIndex() };
       case "trim":
         return { kind: "trimmed", more: upkeep.trim(request.now) };
       case "erase":
@@ -126,7 +129,7 @@ export class Writer {
   }
 
   /** Writes commits in one transaction. Each of them is accepted or refused separately. */
-  #writeGroup(commits: readonly ResolvedCommit[]): Outcome[] {
+  #writeGroup(commits: readonly ResolvedCommit[]): CommitOutcome[] {
     try {
       this.#transactions.begin();
       const outcomes = commits.map((commit) => this.#parts.commits.write(commit));
@@ -149,7 +152,7 @@ export class Writer {
     const taken = ids.take(collection, n);
     if (taken !== undefined) return taken;
     const useBlock = this.#transactions.run(() => ids.extend(collection, n, heads.of(collection)));
-    if (useBlock === undefined) throw new Mistake("The collection has no integer ids left.");
+    if (useBlock === undefined) throw new InvalidStateError("The collection has no integer ids left.");
     useBlock();
     return this.#reserve(collection, n);
   }
@@ -169,5 +172,5 @@ function answerOf(refusal: Refusal | undefined): WriterAnswer {
 }
 
 function isDefect(error: unknown): boolean {
-  return failureOf(error) === "other" && !(error instanceof Mistake);
+  return failureOf(error) === "other" && !(error instanceof InvalidStateError);
 }

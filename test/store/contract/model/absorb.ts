@@ -1,4 +1,4 @@
-/** From one state to the next, by what a commit should come to and what the change log says that it did. */
+/** Computes the next state after a commit, and checks that the change log agrees with it. */
 import assert from "node:assert/strict";
 import type { LoggedChange } from "../../../../src/store/change-log.ts";
 import type { Commit, Committed } from "../../../../src/store/commit.ts";
@@ -13,7 +13,7 @@ export interface Happened {
   commit: Commit;
   /** Its changes in the log, in order. */
   rows: readonly Logged[];
-  /** What the store said of it; `undefined` where nobody heard. */
+  /** The response of the store; `undefined` if no client received it. */
   committed: Committed | undefined;
 }
 
@@ -27,7 +27,7 @@ export function isNext({ sequences }: State, { rows }: Happened): boolean {
   });
 }
 
-/** The state after the commit. Throws an AssertionError where it should have come to something else. */
+/** The state after the commit. Throws an AssertionError if the commit should have had another result. */
 export function absorb(records: readonly CollectionRecord[], state: State, happened: Happened): State {
   const { commit, rows } = happened;
   const verdict = judge(records, state, commit);
@@ -62,7 +62,7 @@ export function absorb(records: readonly CollectionRecord[], state: State, happe
   return draft;
 }
 
-/** What the store answered is what it logged. */
+/** Requires that the response of the store agrees with the log. */
 function requireAnswer({ commit, rows, committed }: Happened): void {
   if (committed === undefined) return;
   const logged = commit.changes.map(({ key }) => {
@@ -72,7 +72,7 @@ function requireAnswer({ commit, rows, committed }: Happened): void {
   assert.deepEqual(committed, logged, "the answer is not what is logged");
 }
 
-/** All changes have the time of their commit, and a group where there are several. */
+/** Requires that all changes have the time of their commit, and a group if there are several. */
 function requireOrigin({ commit, rows }: Happened): void {
   for (const { at } of rows) assert.equal(at, commit.at);
   const groups = new Set(rows.map(({ group }) => group));
@@ -80,7 +80,7 @@ function requireOrigin({ commit, rows }: Happened): void {
   assert.equal(groups.has(undefined), rows.length === 1, "only changes of one commit have a group");
 }
 
-/** Each change goes on where the one before it ended. Gives the last version. */
+/** Requires that each change starts from the version before it. Returns the last version. */
 function requireChain(state: State, name: string, own: readonly Logged[], after = 0): number {
   const before: Kept | undefined = state.resources.get(name);
   let version = before?.version ?? after;

@@ -1,4 +1,4 @@
-/** Clients that use a store at the same time, and the record of what each asked for and got. */
+/** Clients that use a store at the same time, and the record of their calls and outcomes. */
 import { setImmediate as turn } from "node:timers/promises";
 import { Problem, type ProblemCode } from "../../../../src/errors.ts";
 import type { Change, Commit, Committed, KeptReceipt } from "../../../../src/store/commit.ts";
@@ -8,14 +8,14 @@ import type { Key, Stored } from "../../../../src/store/stored.ts";
 import type { Timed } from "../../../linearizability/search.ts";
 import { keys, newId, type Plan, type Step, type Wish } from "./plans.ts";
 
-/** What a client asked for. The `mark` of a commit is its principal, by which the change log tells what it did. */
+/** The call of a client. The `mark` of a commit is its principal, which identifies its changes in the log. */
 export type Call =
   | { kind: "commit"; mark: string; commit: Commit }
   | { kind: "read"; key: Key }
   | { kind: "list"; collection: string }
   | { kind: "receipt"; key: string; now: number };
 
-/** What it got. `unknown`: it never learned what became of the commit. */
+/** The outcome. `unknown`: the client never learned whether the commit happened. */
 export type Outcome =
   | { kind: "committed"; committed: Committed }
   | { kind: "refused"; code: ProblemCode; pointer?: string | undefined }
@@ -30,21 +30,21 @@ export interface Recorded extends Timed {
   outcome: Outcome;
 }
 
-/** Notes a call as it is made; what it gives notes the outcome. */
+/** Records the start of a call. Returns a function that records its outcome. */
 export type Note = (call: Call) => (outcome: Outcome) => void;
 
 /** How clients are run. */
 export interface Run {
-  /** The time of everything that they do. */
+  /** The time of all their commits. */
   at: number;
-  /** Begins the marks of the commits: no two runs on one store have the same. */
+  /** The start of the marks of commits. It differs between the runs on one store. */
   name: string;
   note: Note;
 }
 
 /**
- * Creates each resource that plans are about, deletes them and brings them back: what was never there has no delete to
- * come back after. In the end many refer to each other.
+ * Creates each resource of the plans, deletes and restores it, because only a deleted resource can be restored later. In the end,
+ * many resources refer to each other.
  */
 export async function bringAbout(store: Store, run: Run): Promise<void> {
   const made: readonly Omit<Change, "key">[] = [
@@ -61,7 +61,7 @@ export async function bringAbout(store: Store, run: Run): Promise<void> {
   }
 }
 
-/** Topics in a row below each other, and users above all. */
+/** References that put each topic below the previous one, and all topics below users. */
 function firstReferences({ collection, id }: Key): Wish["attributes"] {
   if (collection === "users") return {};
   const place = keys.findIndex((key) => key.collection === collection && key.id === id);
@@ -70,7 +70,7 @@ function firstReferences({ collection, id }: Key): Wish["attributes"] {
   return { by: place % 2 === 0 ? "kim" : "lee", n: 1 + (place % 2), ...(collection === "topics" && parent) };
 }
 
-/** Lets all clients of a plan do their steps, each its own one after the other. Rejects on an answer that no store gives. */
+/** Runs all clients of a plan at the same time. Each carries out its steps in order. Rejects if a store returns an impossible result. */
 export async function runClients(store: Store, plan: Plan, run: Run): Promise<void> {
   await Promise.all(
     plan.map(async (steps, client) => {
@@ -111,7 +111,7 @@ async function read(store: Store, key: Key, { note }: Run): Promise<Stored | und
   return stored;
 }
 
-/** Nobody who keeps to the port creates a resource anew without telling which delete it is created after. */
+/** The change for a wish. A create of a deleted resource must name the delete, as the contract of the store requires. */
 async function changeFor(store: Store, wish: Wish, run: Run): Promise<Change> {
   const { isDelete, drift } = wish;
   const isNew = wish.key.id === newId;

@@ -1,4 +1,4 @@
-/** Whether a store that nobody uses at the moment is in a state, whichever way one asks. */
+/** Compares the whole content of an idle store with a state, through every method of the store. */
 import assert from "node:assert/strict";
 import type { CollectionRecord } from "../../../../src/store/record.ts";
 import type { Store } from "../../../../src/store/store.ts";
@@ -9,7 +9,7 @@ import { nameOf, type State } from "./model.ts";
 
 const everything = { before: Number.MAX_SAFE_INTEGER, limit: 1_000_000 };
 
-/** Fails unless the store is in the state, and gives each version that its log tells of. */
+/** Fails unless the store is in the state, and returns each version in its log. */
 export async function requireState(
   store: Store,
   records: readonly CollectionRecord[],
@@ -49,7 +49,7 @@ function requireGroups(log: readonly Logged[]): void {
   }
 }
 
-/** Each version, and each moment at which one began. */
+/** Checks each version, and each time at which a version began. */
 async function requireHistory(
   store: Store,
   changes: readonly Logged[],

@@ -1,4 +1,4 @@
-/** Judges what clients got: whether some order of all they did, which the change log must agree with, explains it. */
+/** Decides whether an order of all operations explains their outcomes and the change log. */
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
 import type { KeptReceipt } from "../../../../src/store/commit.ts";
@@ -10,16 +10,16 @@ import type { Call, Note, Outcome, Recorded } from "./clients.ts";
 import { judge, nameOf, refusal, type State } from "./model.ts";
 import { receiptKeys } from "./plans.ts";
 
-/** What a store shows of itself when nobody uses it. */
+/** The change log and the receipts of an idle store. */
 export interface Evidence {
   /** Collection by collection. */
   log: readonly Logged[];
-  /** Those that were valid at `now`. */
+  /** The receipts that were valid at `now`. */
   receipts: readonly KeptReceipt[];
   now: number;
 }
 
-/** Keeps the record of a history in this process. */
+/** Creates a record of a history in this process. */
 export function createRecord(): { history: Recorded[]; note: Note } {
   const history: Recorded[] = [];
   let moment = 0;
@@ -58,7 +58,7 @@ export async function evidenceOf(
   return { log, receipts: receipts.filter((receipt) => receipt !== undefined), now };
 }
 
-/** The state that a history led to. Throws an AssertionError where no order of it explains what was answered and logged. */
+/** The state after a history. Throws an AssertionError if no order explains the outcomes and the log. */
 export function requireOrder(
   records: readonly CollectionRecord[],
   history: readonly Recorded[],
@@ -79,7 +79,7 @@ export function requireOrder(
   const machine: Machine<State, Recorded> = {
     initial,
     apply: perform,
-    // The log says what each commit made, so those that are done say it all.
+    // The log has the result of each commit, so the set of finished operations identifies the state.
     nameOf: () => "",
     mayEnd: (state) => isDeepStrictEqual(expectedOf(state, evidence.now), shown),
   };
@@ -95,7 +95,7 @@ export function requireOrder(
   assert.fail(`After ${order.length} operations nothing explains the others:\n${reasons.join("\n")}`);
 }
 
-/** What a state must agree with when all is done. */
+/** The parts of the evidence that the final state must agree with. */
 interface Summary {
   /** By collection. */
   sequences: ReadonlyMap<string, number>;
@@ -155,7 +155,7 @@ function requireRefused(
   );
 }
 
-/** What a client saw is what is there. */
+/** Requires that a client saw the state. */
 function requireSeen(state: State, call: Exclude<Call, { kind: "commit" }>, outcome: Outcome): void {
   if (outcome.kind === "unknown") return;
   if (call.kind === "read" && outcome.kind === "read") {
@@ -177,7 +177,7 @@ function requireSeen(state: State, call: Exclude<Call, { kind: "commit" }>, outc
   assert.deepEqual([page.total, page.more], [page.items.length, false]);
 }
 
-/** One resource as a store gives it. */
+/** One resource in the form that a store returns. */
 export function toStored({ resources }: State, name: string) {
   const kept = resources.get(name);
   if (kept === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Clients in a process of their own, which is killed while they write. */
+/** Clients in a separate process, which is killed while they write. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,18 +10,18 @@ import type { Call, Note, Outcome } from "./clients.ts";
 /** One life of the process. */
 export interface Life {
   address: StoreAddress;
-  /** Begins the marks of its commits. */
+  /** The start of the marks of its commits. */
   name: string;
   at: number;
-  /** Of what its clients do. */
+  /** The seed for the steps of its clients. */
   seed: number;
-  /** How much it may say before it is killed: each call and each outcome is a line. */
+  /** The number of lines after which it is killed. Each call and each outcome is a line. */
   lines: number;
 }
 
 const program = join(import.meta.dirname, "../../programs/clients.ts");
 
-/** Lets the process live. Gives whether it was killed: it may have come to its end before. */
+/** Runs the process. Returns whether it was killed. It can end before. */
 export async function live({ address, name, at, seed, lines }: Life, note: Note): Promise<boolean> {
   const args = [program, JSON.stringify(address), name, String(at), String(seed)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
@@ -45,7 +45,7 @@ function hear(line: string, answers: Map<number, (outcome: Outcome) => void>, no
   if (said.outcome !== undefined) answers.get(said.number)?.(said.outcome);
 }
 
-/** The last line may be half a one. */
+/** Parses a line; `undefined` for the last line if it is incomplete. */
 function parse(line: string): { number: number; call?: Call; outcome?: Outcome } | undefined {
   try {
     return JSON.parse(line) as { number: number };

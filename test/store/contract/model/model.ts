@@ -1,4 +1,4 @@
-/** A store that is a few Maps: what becomes of a commit, from the port's comments alone. */
+/** A model of a store: computes the result of a commit only from the contract in `store.ts`. */
 import assert from "node:assert/strict";
 import type { Reference } from "../../../../src/collection/references.ts";
 import { uniqueValue } from "../../../../src/collection/unique.ts";
@@ -9,7 +9,7 @@ import type { Key } from "../../../../src/store/stored.ts";
 /** The attributes of a resource, with its id. */
 export type Attributes = Record<string, unknown>;
 
-/** One resource as it should be kept. */
+/** One resource in the model. */
 export interface Kept {
   key: Key;
   version: number;
@@ -18,7 +18,7 @@ export interface Kept {
   attributes: Attributes;
 }
 
-/** What is there at one moment. A state never changes; a commit makes another one. */
+/** The content of the store at one moment. It never changes. A commit makes another state. */
 export interface State {
   /** By `nameOf` of their keys. */
   resources: ReadonlyMap<string, Kept>;
@@ -28,12 +28,12 @@ export interface State {
   sequences: ReadonlyMap<string, number>;
 }
 
-/** What a commit should come to: refusals that all are right, or what it makes of resources, its own and others. */
+/** The expected result of a commit: the possible refusals, or the next state of its own and other resources. */
 export type Verdict =
   | { refusals: ReadonlySet<string> }
   | { made: ReadonlyMap<string, { key: Key; attributes: Attributes | undefined }> };
 
-/** Nothing at all. */
+/** The state of an empty store. */
 export const emptyState: State = {
   resources: new Map(),
   deleted: new Map(),
@@ -41,17 +41,17 @@ export const emptyState: State = {
   sequences: new Map(),
 };
 
-/** Names a resource. */
+/** The name of a resource. */
 export function nameOf({ collection, id }: Key): string {
   return `${collection}/${id}`;
 }
 
-/** A refusal as a verdict has it. */
+/** A refusal in the form of a verdict. */
 export function refusal(code: string, pointer?: string): string {
   return pointer === undefined ? code : `${code} at ${pointer}`;
 }
 
-/** Says what should become of a commit. */
+/** The expected result of a commit. */
 export function judge(records: readonly CollectionRecord[], state: State, commit: Commit): Verdict {
   const stale = stalenessOf(state, commit);
   if (stale.size > 0) return { refusals: stale };
@@ -90,7 +90,7 @@ class World {
     this.#resources = new Map(resources);
   }
 
-  /** Does what the commit itself says. */
+  /** Applies the changes of the commit itself. */
   write({ changes }: Commit): { own: ReadonlySet<string>; deleted: Resource[] } {
     const deleted: Resource[] = [];
     for (const { key, next } of changes) {
@@ -101,7 +101,7 @@ class World {
     return { own: new Set(changes.map(({ key }) => nameOf(key))), deleted };
   }
 
-  /** Values of the commit's own resources that others have as well. */
+  /** The unique values of the commit's own resources that other resources also have. */
   collisions(own: ReadonlySet<string>): string[] {
     return this.#all(own).flatMap(({ key, attributes }) =>
       (this.#record(key.collection).unique ?? []).flatMap((unique) => {
@@ -115,7 +115,7 @@ class World {
     );
   }
 
-  /** Ids in the commit's own resources that lead nowhere. */
+  /** The ids in the commit's own resources without a resource. */
   dangling(own: ReadonlySet<string>): string[] {
     return this.#all(own).flatMap((resource) =>
       this.#referencesOf(resource).flatMap(({ path: [name = ""], collection }) => {
@@ -128,7 +128,7 @@ class World {
     );
   }
 
-  /** Does to others what follows on deletes. Gives what forbids it. */
+  /** Applies the consequences of deletes to other resources. Returns the refusals. */
   follow(own: ReadonlySet<string>, deleted: readonly Resource[]): string[] {
     const gone = [...deleted];
     for (const target of gone) {

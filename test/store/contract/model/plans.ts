@@ -1,20 +1,21 @@
-/** What random clients do to a store: few ids and few values, so that they meet. */
+/** Random steps of clients. There are few ids and values, so that clients use the same ones. */
 import fc from "fast-check";
 import type { OnDelete, Reference } from "../../../../src/collection/references.ts";
 import type { Unique } from "../../../../src/collection/unique.ts";
 import type { CollectionRecord } from "../../../../src/store/record.ts";
 import type { Key } from "../../../../src/store/stored.ts";
+import { declaration } from "../fixture.ts";
 
-/** What a client wants of one resource, whatever it is by then. */
+/** The wanted change of one resource, independent of its state. */
 export interface Wish {
   key: Key;
   isDelete: boolean;
-  /** How far the version that is expected lies off the one that the client saw. */
+  /** The difference between the expected version and the version that the client saw. */
   drift: number;
   attributes: Readonly<Record<string, unknown>>;
 }
 
-/** One thing that a client does. It looks at what it will change, holds on to that for a while, and then commits. */
+/** One step of a client. A commit first reads the resources, waits, and then writes. */
 export type Step =
   | {
       kind: "commit";
@@ -36,13 +37,13 @@ export const keys: readonly Key[] = [
 ];
 export const receiptKeys: readonly string[] = Array.from({ length: 12 }, (_, n) => `k${n}`);
 
-/** In the place of an id: one that nobody ever had. */
+/** A placeholder for an id that no resource has had. */
 export const newId = "new";
 
-/** The time of the first phase: far away, so that no sweep comes for receipts that have expired by today. */
+/** The time of the first phase. It is in the far future, so that no sweep removes receipts that have expired today. */
 export const begin = Date.UTC(2100, 0, 1);
 
-/** Receipts are valid for half a phase, for one and a half, or for longer than anything lasts. */
+/** The time of a phase. Receipts are valid for half a phase, for one and a half phases, or for all phases. */
 export const phaseMs = 1_000;
 const lives = [phaseMs / 2, 1.5 * phaseMs, 1_000 * phaseMs];
 
@@ -83,9 +84,9 @@ const others = fc.uniqueArray(wish, {
 const put = (chosen: Key): fc.Arbitrary<Wish> =>
   fc.record({ key: fc.constant(chosen), isDelete: fc.constant(false), drift: fc.constant(0), attributes });
 const removed = (chosen: Key): Wish => ({ key: chosen, isDelete: true, drift: 0, attributes: {} });
-/** Of users only, who may be as they like: nothing else is judged than what is expected. */
+/** Commits of users only. They have no constraints, so only the expected versions matter. */
 const unbound = fc.tuple(...userKeys.map(put));
-/** What goes with the user may be what the topic is put below. */
+/** A delete of a user can also delete the topic that another change uses as a parent. */
 const below = fc
   .record({
     user: fc.constantFrom(...userKeys),
@@ -134,7 +135,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** What clients do, so many at least and at most, each up to so many things. */
+/** The plans of this number of clients, each with at most `steps` steps. */
 export function plans(clients: { min: number; max: number }, steps: number): fc.Arbitrary<Plan> {
   const each = fc.array(step, { minLength: 1, maxLength: steps, size: "max" });
   return fc.array(each, { minLength: clients.min, maxLength: clients.max, size: "max" });
@@ -142,7 +143,7 @@ export function plans(clients: { min: number; max: number }, steps: number): fc.
 
 const onDelete = fc.constantFrom<OnDelete>("restrict", "cascade", "cascade", "clear");
 
-/** Three collections that refer to each other, and what becomes of them when something is deleted. */
+/** Three collections that refer to each other, with random `onDelete`. */
 export const declarations: fc.Arbitrary<readonly CollectionRecord[]> = fc
   .record({ by: onDelete, parent: onDelete, n: onDelete, numbersBy: onDelete })
   .map(({ by, parent, n, numbersBy }) => [
@@ -163,13 +164,9 @@ function to(collection: string, attribute: string, onDelete: OnDelete): Referenc
 function declared(name: string, references: readonly Reference[]): CollectionRecord {
   const email: Unique = { path: ["email"], ignoreCase: false };
   const nick: Unique = { path: ["nick"], ignoreCase: true };
-  return {
-    name,
+  return declaration(name, {
     idKind: name === "numbers" ? "integer" : "uuid",
-    schema: undefined,
-    indexes: [],
-    search: [],
     unique: name === "users" ? [] : name === "topics" ? [email, nick] : [email],
     references,
-  };
+  });
 }

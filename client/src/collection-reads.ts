@@ -1,0 +1,126 @@
+/** The reads of one collection: lists, figures, events and single resources. */
+import { EventStream } from "./event-stream.ts";
+import type { EventQuery, FeedEvent } from "./event-types.ts";
+import type { FigureGroup, FigureName, FigureOptions, GroupName } from "./figure-types.ts";
+import type { Past, ResourceChange } from "./history-types.ts";
+import { type AnyQuery, ResourceList, toQueryString } from "./list.ts";
+import type { ListQuery } from "./list-types.ts";
+import { type AnyLiveQuery, LiveList, type LiveQuery } from "./live.ts";
+import { NestedClient } from "./nested.ts";
+import type { Embedded, Embeds, InverseNames, RelatedConditions, Strict } from "./relation-types.ts";
+import type { IdOf, ResourceOf, ResourceOrId } from "./resource-types.ts";
+import { withTag } from "./tags.ts";
+import type { CallOptions, Send } from "./transport.ts";
+
+type Keys<D> = keyof ResourceOf<D> & string;
+
+/** A resource with the chosen attributes. */
+type Chosen<D, F extends Keys<D>> = Pick<ResourceOf<D>, F | ("id" & Keys<D>)> & { readonly id: IdOf<D> };
+
+/** The chosen attributes of a resource, with the chosen related resources. */
+type Read<D, F extends Keys<D>, All, Name, E> = Pick<ResourceOf<D>, F | ("id" & Keys<D>)> &
+  Embedded<All, Name, E>;
+
+/** The reads of one collection. `CollectionClient` adds the writes. */
+export abstract class CollectionReads<D, Name extends string, All> {
+  protected readonly send: Send;
+  protected readonly path: string;
+
+  constructor(send: Send, name: string) {
+    this.send = send;
+    this.path = `/${encodeURIComponent(name)}`;
+  }
+
+  /** A list of resources. Read it with `for await`, page by page or as one array. */
+  list<const F extends Keys<D> = Keys<D>, const E extends Embeds<All, Name> = Record<never, never>>(
+    query: ListQuery<ResourceOf<D>, F, RelatedConditions<All, Name>> &
+      CallOptions & { readonly embed?: E & Strict<All, Name, E> } = {},
+  ): ResourceList<Read<D, F, All, Name, E>> {
+    return new ResourceList(this.send, this.path, query as AnyQuery & CallOptions);
+  }
+
+  /** The figures of a list or of its groups. Read them with `for await`, page by page or as one array. */
+  figures<const F extends FigureName<ResourceOf<D>>, const G extends GroupName<ResourceOf<D>> = never>(
+    query: { readonly aggregate: readonly F[]; readonly group?: readonly G[] } & FigureOptions<
+      ResourceOf<D>,
+      NoInfer<F | G>
+    > &
+      CallOptions,
+  ): ResourceList<FigureGroup<ResourceOf<D>, F, G>>;
+  /** The distinct values of attributes, each with the number of its resources. */
+  figures<const G extends GroupName<ResourceOf<D>>>(
+    query: { readonly distinct: readonly G[] } & FigureOptions<ResourceOf<D>, "count" | NoInfer<G>> &
+      CallOptions,
+  ): ResourceList<FigureGroup<ResourceOf<D>, "count", G>>;
+  figures(query: object): ResourceList<never> {
+    return new ResourceList(this.send, this.path, query as AnyQuery & CallOptions);
+  }
+
+  /** The resources that refer to one resource, by the name of the relation: `users.nested(7, "articles")`. */
+  nested<const R extends InverseNames<All, Name>>(id: IdOf<D>, relation: R): NestedClient<All, Name, R> {
+    return new NestedClient(this.send, `${this.pathOf(id)}/${encodeURIComponent(relation)}`);
+  }
+
+  /** The changes of the resources as they happen. */
+  events<const F extends Keys<D> = Keys<D>>({
+    filter,
+    fields,
+    ...options
+  }: EventQuery<ResourceOf<D>, F> = {}): EventStream<FeedEvent<Name, Chosen<D, F>>> {
+    const query = { filter, fields } as AnyQuery;
+    return new EventStream({ send: this.send, path: `${this.path}/_events`, query }, options);
+  }
+
+  /** A live list: an array of the resources now, and a new array after each change. */
+  live<const F extends Keys<D> = Keys<D>>(query: LiveQuery<ResourceOf<D>, F> = {}): LiveList<Chosen<D, F>> {
+    return new LiveList(this.send, this.path, query as AnyLiveQuery);
+  }
+
+  /**
+   * The changes of a resource, newest first, also after a delete. Read them with `for await`, page by page or as one array. Throws
+   * NotFoundError if the service keeps no history of it.
+   */
+  history(
+    id: IdOf<D>,
+    options: CallOptions & { readonly limit?: number } = {},
+  ): ResourceList<ResourceChange> {
+    return new ResourceList(this.send, `${this.pathOf(id)}/_changes`, options);
+  }
+
+  /**
+   * Reads a resource. Throws NotFoundError if it does not exist. With `version` or `at`, reads an earlier state, also of a deleted
+   * resource. It has the ETag of its version, so it cannot overwrite a later one.
+   */
+  async get<const F extends Keys<D> = Keys<D>, const E extends Embeds<All, Name> = Record<never, never>>(
+    id: IdOf<D>,
+    {
+      fields,
+      embed,
+      version,
+      at,
+      ...options
+    }: CallOptions &
+      Past & { readonly fields?: readonly F[]; readonly embed?: E & Strict<All, Name, E> } = {},
+  ): Promise<Read<D, F, All, Name, E>> {
+    const path = this.pathOf(id);
+    const query = toQueryString({ fields, embed, version, at } as AnyQuery);
+    const answer = await this.send({
+      ...options,
+      method: "GET",
+      path: `${path}${query}`,
+      isRepeatable: true,
+    });
+    // The entity tag of embedded resources is not the one of the resource.
+    if (embed !== undefined) return answer.body as Read<D, F, All, Name, E>;
+    return withTag(answer.body as Read<D, F, All, Name, E>, path, {
+      etag: answer.headers.get("etag"),
+      isWhole: fields === undefined,
+    });
+  }
+
+  /** The path of a resource. */
+  protected pathOf(target: ResourceOrId<D>): string {
+    const id = typeof target === "object" ? target.id : target;
+    return `${this.path}/${encodeURIComponent(id)}`;
+  }
+}

@@ -1,0 +1,194 @@
+/** The relations that the references of a configuration declare, and the types of embedded resources. */
+import type { At, Condition, Path, SortKey } from "./list-types.ts";
+import type { InputOf, ResourceOf } from "./resource-types.ts";
+import type { Flat } from "./schema.ts";
+
+/** One relation: the related collection, whether it is a list, and the attribute with the ids. */
+interface RelationType {
+  readonly to: string;
+  readonly isList: boolean;
+  readonly via: string;
+}
+
+type References<D> = D extends { readonly references: infer R } ? R : Record<never, never>;
+
+type TargetOf<R> = R extends string ? R : R extends { readonly collection: infer T } ? T : never;
+
+/** `authorId` refers to an `author`, unless the declaration has another name. */
+type ForwardName<K, R> = R extends { readonly as: infer A extends string } ? A : DefaultName<K>;
+
+type DefaultName<K> = K extends `${string}.${string}`
+  ? never
+  : K extends `${infer N}_ids` | `${infer N}_id` | `${infer N}Ids` | `${infer N}Id`
+    ? N extends ""
+      ? never
+      : N
+    : never;
+
+type IsList<D, K> = K extends keyof ResourceOf<D>
+  ? NonNullable<ResourceOf<D>[K]> extends readonly unknown[]
+    ? true
+    : false
+  : false;
+
+type Forward<D> = {
+  [K in keyof References<D> & string as ForwardName<K, References<D>[K]>]: {
+    readonly to: TargetOf<References<D>[K]>;
+    readonly isList: IsList<D, K>;
+    readonly via: K;
+  };
+};
+
+/** The references of a declaration that lead to a collection. */
+type KeysTo<D, Name> = {
+  [K in keyof References<D> & string]: TargetOf<References<D>[K]> extends Name ? K : never;
+}[keyof References<D> & string];
+
+type IsUnion<T, All = T> = [T] extends [never]
+  ? false
+  : T extends All
+    ? [All] extends [T]
+      ? false
+      : true
+    : never;
+
+type InverseName<R, From, Keys> = R extends { readonly inverse: infer I extends string }
+  ? I
+  : IsUnion<Keys> extends true
+    ? never
+    : From;
+
+type InverseFrom<D, From extends string, Name> = {
+  [K in KeysTo<D, Name> as InverseName<References<D>[K & keyof References<D>], From, KeysTo<D, Name>>]: {
+    readonly to: From;
+    readonly isList: true;
+    readonly via: K;
+  };
+};
+
+type Intersection<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void
+  ? I
+  : never;
+
+/** The relations of a collection by name. `All` are the declarations of all collections. */
+export type RelationsOf<All, Name> = Name extends keyof All
+  ? Flat<
+      Forward<All[Name]> &
+        Intersection<{ [From in keyof All & string]: InverseFrom<All[From], From, Name> }[keyof All & string]>
+    >
+  : Record<never, never>;
+
+type Target<All, R> = R extends { readonly to: infer To extends keyof All } ? To : never;
+
+/** Whether the client does not know the configuration. Then any relation can exist. */
+type IsUntyped<All> = string extends keyof All ? true : false;
+
+/** Which relations a response contains: `{ author: true, comments: { limit: 5, sort: "-createdAt" } }`. */
+export type Embeds<All, Name> =
+  IsUntyped<All> extends true
+    ? {
+        readonly [name: string]:
+          | true
+          | { readonly limit?: number; readonly sort?: string | readonly string[]; readonly embed?: object };
+      }
+    : { readonly [R in keyof RelationsOf<All, Name>]?: true | EmbedOptions<All, RelationsOf<All, Name>[R]> };
+
+type EmbedOptions<All, R> = {
+  /** The relations of the related resources. */
+  readonly embed?: Embeds<All, Target<All, R>>;
+} & (R extends { readonly isList: true }
+  ? {
+      /** The most related resources. @default 5 */
+      readonly limit?: number;
+      /** The order of resources that refer to this one. */
+      readonly sort?: SortOf<All, R> | readonly SortOf<All, R>[];
+    }
+  : unknown);
+
+type SortOf<All, R> = SortKey<ResourceOf<All[Target<All, R>]>>;
+
+/** Only known names, at every level. */
+export type Strict<All, Name, E> =
+  IsUntyped<All> extends true
+    ? E
+    : {
+        [K in keyof E]: K extends keyof RelationsOf<All, Name>
+          ? E[K] extends { readonly embed: infer I }
+            ? Omit<E[K], "embed"> & { readonly embed: Strict<All, Target<All, RelationsOf<All, Name>[K]>, I> }
+            : E[K]
+          : never;
+      };
+
+type Inner<E> = E extends { readonly embed: infer I } ? I : Record<never, never>;
+
+/** The members that `embed` adds to a resource. */
+export type Embedded<All, Name, E> = [keyof E] extends [never]
+  ? unknown
+  : IsUntyped<All> extends true
+    ? Record<string, unknown>
+    : {
+        [K in keyof E & keyof RelationsOf<All, Name>]: Related<All, RelationsOf<All, Name>[K], Inner<E[K]>>;
+      } & {
+        /** The links to the next related resources, for each array that does not contain all. */
+        readonly _next?: { readonly [K in keyof E]?: string };
+      };
+
+type Related<All, R, I> = R extends { readonly isList: true }
+  ? WithEmbedded<All, Target<All, R>, I>[]
+  : WithEmbedded<All, Target<All, R>, I> | null;
+
+type WithEmbedded<All, Name extends keyof All, I> = ResourceOf<All[Name]> & Embedded<All, Name, I>;
+
+/** The conditions about related resources, such as `"author.name"` and `comments: { exists: true }`. */
+export type RelatedConditions<All, Name> =
+  IsUntyped<All> extends true
+    ? unknown
+    : Intersection<
+        {
+          [R in keyof RelationsOf<All, Name> & string]: ConditionsOf<
+            R,
+            ResourceOf<All[Target<All, RelationsOf<All, Name>[R]>]>
+          >;
+        }[keyof RelationsOf<All, Name> & string]
+      >;
+
+type ConditionsOf<R extends string, T> = {
+  readonly [P in Path<T> as `${R}.${P}`]?: Condition<At<T, P>>;
+} & { readonly [K in R]?: { readonly exists?: boolean } };
+
+/** The names of the relations from a resource to the resources that refer to it. */
+export type InverseNames<All, Name> =
+  IsUntyped<All> extends true
+    ? string
+    : {
+        [R in keyof RelationsOf<All, Name> & string]: RelationsOf<All, Name>[R] extends RelationType
+          ? IsInverse<All, Name, RelationsOf<All, Name>[R]> extends true
+            ? R
+            : never
+          : never;
+      }[keyof RelationsOf<All, Name> & string];
+
+/** Whether the attribute with the ids belongs to the related collection. */
+type IsInverse<All, Name, R> = Name extends keyof All
+  ? R extends Forward<All[Name]>[keyof Forward<All[Name]>]
+    ? false
+    : true
+  : false;
+
+/** The collection of related resources. */
+export type RelatedName<All, Name, R> =
+  IsUntyped<All> extends true
+    ? string
+    : R extends keyof RelationsOf<All, Name>
+      ? Target<All, RelationsOf<All, Name>[R]>
+      : never;
+
+/** The attributes of a new resource below another one. The service sets its reference. */
+export type NestedInput<All, Name, R> =
+  IsUntyped<All> extends true
+    ? Record<string, unknown>
+    : R extends keyof RelationsOf<All, Name>
+      ? RelationsOf<All, Name>[R] extends { readonly to: infer To extends keyof All; readonly via: infer K }
+        ? Omit<InputOf<All[To]>, K & string> & Partial<Pick<InputOf<All[To]>, K & keyof InputOf<All[To]>>>
+        : never
+      : never;

@@ -1,0 +1,61 @@
+/** The pages for administrators. Each one is loaded when it is opened. */
+import { Button } from "@mantine/core";
+import { type ComponentType, lazy, Suspense } from "react";
+import type { PageName } from "../route.ts";
+import { useIsAdministrator } from "../service/administrator.ts";
+import { useCollections } from "../service/collections.ts";
+import { askForCredential } from "../service/session.ts";
+import { administrationTexts, listTexts, texts } from "../texts.ts";
+import { Head, Waiting } from "./frame.tsx";
+import "./administration.css";
+
+const pages: Readonly<Record<PageName, ComponentType>> = {
+  webhooks: lazy(async () => ({ default: (await import("./webhooks-page.tsx")).WebhooksPage })),
+  keys: lazy(async () => ({ default: (await import("./keys-page.tsx")).KeysPage })),
+  health: lazy(async () => ({ default: (await import("./health-page.tsx")).HealthPage })),
+  configuration: lazy(async () => ({
+    default: (await import("./configuration-page.tsx")).ConfigurationPage,
+  })),
+};
+
+export function AdministrationPage({ name }: { name: PageName }) {
+  const isAdministrator = useIsAdministrator();
+  const { error } = useCollections();
+  const Page = pages[name];
+  // If the collections cannot be read, the page itself says what is wrong.
+  if (isAdministrator === false) return <NotForYou title={listTexts.pageNames[name]} />;
+  const waiting = (
+    <>
+      <Head title={listTexts.pageNames[name]} />
+      <Waiting />
+    </>
+  );
+  if (isAdministrator === undefined && error === null) return waiting;
+  return (
+    <Suspense fallback={waiting}>
+      <div className="admin">
+        <Page />
+      </div>
+    </Suspense>
+  );
+}
+
+function NotForYou({ title }: { title: string }) {
+  return (
+    <>
+      <Head title={title} />
+      <div className="empty">
+        <b>{administrationTexts.notForYou}</b>
+        {administrationTexts.notForYouHint}
+        <div className="ways">
+          <Button size="xs" onClick={askForCredential}>
+            {texts.signIn}
+          </Button>
+          <Button size="xs" variant="default" component="a" href="#/">
+            {administrationTexts.toCollections}
+          </Button>
+        </div>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,145 @@
+/** Whether the service works, and its figures. */
+import { useCollections } from "../service/collections.ts";
+import { useIsLive } from "../service/live.ts";
+import { administrationTexts, listTexts } from "../texts.ts";
+import { useConfiguration } from "./configuration-page.tsx";
+import { Figure } from "./figure.tsx";
+import { Head, TurnOn, Waiting } from "./frame.tsx";
+import { bytesText, type Figures, figuresOf, type Sample } from "./metrics-text.ts";
+import { useReadiness, useSamples } from "./use-health.ts";
+
+const own = administrationTexts.health;
+const tones = { pass: "green", warn: "amber", fail: "red", unknown: "red" };
+
+export function HealthPage() {
+  const { samples, isOff } = useSamples();
+  return (
+    <>
+      <Head title={listTexts.pageNames.health} />
+      <div className="health">
+        <Ready samples={samples} />
+        {isOff && <MetricsOff />}
+        {!isOff && samples.length === 0 && <Waiting />}
+        {samples.length > 0 && <AllFigures samples={samples} />}
+        <Collections />
+      </div>
+    </>
+  );
+}
+
+function Ready({ samples }: { samples: readonly Sample[] }) {
+  const { data } = useReadiness();
+  const isLive = useIsLive();
+  if (data === undefined) return <Waiting />;
+  const info = samples.at(-1)?.metrics.get("holdfast_build_info")?.[0]?.labels;
+  const store = own.stores[info?.store as keyof typeof own.stores] ?? info?.store;
+  return (
+    <section className="card ready" aria-live="polite">
+      <span className={`tag ${tones[data.status]}`}>{own.ready[data.status]}</span>
+      <span>{own.readyHint[data.status]}</span>
+      {data.isRelaxed && <span className="wrong">{own.relaxed}</span>}
+      <span className="grow" />
+      {info !== undefined && <span className="soft">{own.version(info.version ?? "", store ?? "")}</span>}
+      <span className={isLive ? "live" : "live off"}>
+        <i />
+        {own.live}
+      </span>
+    </section>
+  );
+}
+
+function MetricsOff() {
+  const { data } = useConfiguration();
+  const place = data?.options.find(({ name }) => name === "metrics")?.value ?? null;
+  return (
+    <TurnOn
+      title={own.noMetrics}
+      hint={place === null ? "" : own.elsewhere(placeText(place))}
+      text={'metrics: "administrators"'}
+    />
+  );
+}
+
+function placeText(place: unknown): string {
+  return typeof place === "number" ? `http://127.0.0.1:${place}/metrics` : `http://${String(place)}/metrics`;
+}
+
+const rate = (value: number) => value.toLocaleString("en", { maximumFractionDigits: value < 10 ? 1 : 0 });
+const whole = (value: number) => value.toLocaleString("en", { maximumFractionDigits: 0 });
+const milliseconds = (value: number) =>
+  `${value.toLocaleString("en", { maximumFractionDigits: value < 10 ? 1 : 0 })} ms`;
+
+function AllFigures({ samples }: { samples: readonly Sample[] }) {
+  const all = samples.map((sample, n) => figuresOf(sample, samples[n - 1]));
+  const now = all.at(-1) as Figures;
+  const of = (name: keyof Figures) => all.map((each) => each[name]);
+  const { lag = 0, retrying = 0, dead = 0 } = now;
+  return (
+    <>
+      <h2 className="health-title">
+        {own.figures} <span className="soft">{samples.length < 2 ? own.gathering : own.since}</span>
+      </h2>
+      <div className="figures-grid">
+        <Figure label={own.requests} unit={own.requestsUnit} values={of("requests")} format={rate} />
+        <Figure label={own.slow} values={of("slow")} format={milliseconds} />
+        <Figure label={own.refused} unit={own.requestsUnit} values={of("refused")} format={rate} />
+        <Figure
+          label={own.errors}
+          unit={own.errorsUnit}
+          values={of("errors")}
+          format={rate}
+          isBad={(now.errors ?? 0) > 0}
+        />
+        <Figure label={own.running} values={of("running")} format={whole} />
+        <Figure
+          label={own.streams}
+          values={of("streams")}
+          format={whole}
+          hint={lag >= 1 ? own.lag(lag) : own.upToDate}
+        />
+        <Figure
+          label={own.webhooks}
+          values={of("waiting")}
+          format={whole}
+          hint={own.webhooksOf(retrying, dead)}
+          isBad={dead > 0}
+        />
+        <Figure label={own.size} values={of("size")} format={bytesText} />
+        <Figure label={own.log} values={of("log")} format={bytesText} />
+        <Figure label={own.memory} values={of("memory")} format={bytesText} />
+        <Figure label={own.loop} values={of("loop")} format={milliseconds} />
+      </div>
+    </>
+  );
+}
+
+function Collections() {
+  const { data = [] } = useCollections();
+  if (data.length === 0) return null;
+  const most = Math.max(...data.map(({ count = 0 }) => count), 1);
+  const sorted = data.toSorted((a, b) => (b.count ?? -1) - (a.count ?? -1));
+  return (
+    <>
+      <h2 className="health-title">{own.collections}</h2>
+      <ul className="card sizes">
+        {sorted.map(({ name, count }) => (
+          <li key={name}>
+            <span className="size-name" title={name}>
+              {name}
+            </span>
+            <span className="size-bar" aria-hidden="true">
+              <i style={{ width: `${((count ?? 0) / most) * 100}%` }} />
+            </span>
+            <span className="size-count">
+              {count === undefined ? (
+                <span className="soft">{own.uncounted}</span>
+              ) : (
+                count.toLocaleString("en")
+              )}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,207 @@
+/** The form of a webhook, new or existing. */
+import { Button, Chip, JsonInput, TagsInput, Textarea, TextInput } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { ConflictError, type Webhook } from "holdfast-client";
+import { type FormEvent, useState } from "react";
+import { Dialog } from "../parts/dialog.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { useCollections } from "../service/collections.ts";
+import { client } from "../service/session.ts";
+import { administrationTexts } from "../texts.ts";
+import { Waiting, Wrong } from "./frame.tsx";
+import { refusalOf } from "./refused.ts";
+import { SecretDialog } from "./webhook-dialogs.tsx";
+import { allTypes, FormError, formOf, inputOf, patchOfForm, type WebhookForm } from "./webhook-values.ts";
+import { webhooksKey } from "./webhooks-page.tsx";
+
+const own = administrationTexts.webhooks;
+const fields = ["url", "collections", "types", "filter", "fields", "roles", "headers", "description"];
+
+interface WebhookDialogProps {
+  /** `undefined` for a new one. */
+  webhook?: Webhook;
+  onClose(): void;
+}
+
+export function WebhookDialog({ webhook, onClose }: WebhookDialogProps) {
+  // Lists have no ETags, so the webhook is read again: the change must fit the version that the form shows.
+  const { data, error } = useQuery({
+    queryKey: [...webhooksKey, webhook?.id, "form"],
+    enabled: webhook !== undefined,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+    queryFn: ({ signal }) => client.$webhooks.get(webhook?.id ?? "", { signal }),
+  });
+  if (webhook === undefined) return <FormDialog onClose={onClose} />;
+  if (data !== undefined) return <FormDialog webhook={data} onClose={onClose} />;
+  return (
+    <Dialog width={600} title={own.editTitle} onClose={onClose}>
+      {error === null ? <Waiting /> : <Problem error={error} />}
+    </Dialog>
+  );
+}
+
+function FormDialog({ webhook: given, onClose }: WebhookDialogProps) {
+  const queries = useQueryClient();
+  // The form is about the version that was read when it opened.
+  const [webhook] = useState(given);
+  const [form, setForm] = useState(() => formOf(webhook));
+  const save = useMutation({
+    mutationFn: async () => {
+      if (webhook === undefined) return await client.$webhooks.create(inputOf(form));
+      return await client.$webhooks.patch(webhook, patchOfForm(form) as never);
+    },
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: webhooksKey });
+      if (webhook !== undefined) onClose();
+    },
+  });
+  if (save.data !== undefined && webhook === undefined)
+    return (
+      <SecretDialog
+        secret={"secret" in save.data ? (save.data.secret as string) : undefined}
+        onClose={onClose}
+      />
+    );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate();
+  };
+  return (
+    <Dialog
+      width={600}
+      title={webhook === undefined ? own.createTitle : own.editTitle}
+      about={own.about}
+      onClose={onClose}
+      footer={
+        <>
+          <Button size="sm" type="submit" form="webhook" loading={save.isPending}>
+            {webhook === undefined ? own.doCreate : own.doSave}
+          </Button>
+          <Button size="sm" variant="default" onClick={onClose}>
+            {administrationTexts.cancel}
+          </Button>
+        </>
+      }
+    >
+      <form id="webhook" className="admin-form" noValidate onSubmit={submit}>
+        <Fields
+          form={form}
+          error={save.error}
+          isNew={webhook === undefined}
+          onChange={(part) => setForm((before) => ({ ...before, ...part }))}
+        />
+      </form>
+    </Dialog>
+  );
+}
+
+interface FieldsProps {
+  form: WebhookForm;
+  error: unknown;
+  isNew: boolean;
+  onChange(part: Partial<WebhookForm>): void;
+}
+
+function problemsOf(error: unknown) {
+  if (error instanceof ConflictError && error.status === 412)
+    return { at: () => undefined, others: [own.changed] };
+  if (!(error instanceof FormError)) return refusalOf(error, fields);
+  const text = error.field === "filter" ? own.notAnObject : own.badHeader(error.line ?? "");
+  return { at: (name: string) => (name === error.field ? text : undefined), others: [] };
+}
+
+function Fields({ form, error, isNew, onChange }: FieldsProps) {
+  const { data: collections = [] } = useCollections();
+  const { at, others } = problemsOf(error);
+  return (
+    <>
+      {others.map((text) => (
+        <Wrong key={text} text={text} />
+      ))}
+      <TextInput
+        label={own.url}
+        placeholder="https://example.org/hook"
+        data-autofocus
+        value={form.url}
+        error={at("url")}
+        onChange={(event) => onChange({ url: event.currentTarget.value })}
+      />
+      <TagsInput
+        label={own.collections}
+        description={own.collectionsHint}
+        data={["*", ...collections.map(({ name }) => name)]}
+        acceptValueOnBlur
+        value={form.collections}
+        error={at("collections")}
+        onChange={(next) => onChange({ collections: next })}
+      />
+      <fieldset className="plain-set">
+        <legend>{own.types}</legend>
+        <Chip.Group multiple value={form.types} onChange={(types) => onChange({ types })}>
+          {allTypes.map((type) => (
+            <Chip key={type} value={type} size="xs" radius="sm">
+              {type}
+            </Chip>
+          ))}
+        </Chip.Group>
+        {at("types") !== undefined && <p className="wrong">{at("types")}</p>}
+      </fieldset>
+      <JsonInput
+        label={own.filter}
+        description={own.filterHint}
+        autosize
+        minRows={2}
+        maxRows={12}
+        value={form.filter}
+        error={at("filter")}
+        onChange={(filter) => onChange({ filter })}
+      />
+      <details
+        className="more"
+        open={
+          form.fields.length + form.roles.length > 0 ||
+          form.description !== "" ||
+          ["fields", "roles", "headers", "description"].some((name) => at(name) !== undefined)
+        }
+      >
+        <summary>{own.more}</summary>
+        <div className="more-fields">
+          <TagsInput
+            label={own.fields}
+            description={own.fieldsHint}
+            acceptValueOnBlur
+            value={form.fields}
+            error={at("fields")}
+            onChange={(next) => onChange({ fields: next })}
+          />
+          <TagsInput
+            label={own.roles}
+            description={own.rolesHint}
+            acceptValueOnBlur
+            value={form.roles}
+            error={at("roles")}
+            onChange={(roles) => onChange({ roles })}
+          />
+          <Textarea
+            label={own.headers}
+            description={isNew ? own.headersHint : own.headersKept}
+            autosize
+            minRows={2}
+            maxRows={8}
+            spellCheck={false}
+            value={form.headers}
+            error={at("headers")}
+            onChange={(event) => onChange({ headers: event.currentTarget.value })}
+          />
+          <TextInput
+            label={own.description}
+            value={form.description}
+            error={at("description")}
+            onChange={(event) => onChange({ description: event.currentTarget.value })}
+          />
+        </div>
+      </details>
+    </>
+  );
+}

@@ -1,0 +1,166 @@
+/** Imports a file: checks all of it first, and shows the bad lines before anything is written. */
+import { Button, FileButton, Loader, Progress } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { type ImportReport, ProblemError } from "holdfast-client";
+import { useEffect, useState } from "react";
+import { Dialog } from "../parts/dialog.tsx";
+import { messageOf } from "../parts/problem.tsx";
+import { collectionClient } from "../service/session.ts";
+import { listTexts } from "../texts.ts";
+import { formatOf, formatSize } from "./import-file.ts";
+
+interface ImportDialogProps {
+  collection: string;
+  file: File | undefined;
+  onFile(file: File): void;
+  onClose(): void;
+}
+
+const accepted = ".csv,.tsv,.json,.ndjson,.jsonl,text/csv,application/json,application/x-ndjson";
+
+async function send(
+  collection: string,
+  file: File,
+  options: { dryRun: boolean; signal?: AbortSignal },
+): Promise<ImportReport> {
+  const format = formatOf(file.name, await file.slice(0, 4_096).text());
+  return collectionClient(collection).import(file, { ...format, ...options, skipInvalid: true });
+}
+
+export function ImportDialog({ collection, file, onFile, onClose }: ImportDialogProps) {
+  const [report, setReport] = useState<ImportReport>();
+  const [problem, setProblem] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+  useEffect(() => {
+    if (file === undefined) return;
+    const stop = new AbortController();
+    setReport(undefined);
+    setProblem(undefined);
+    send(collection, file, { dryRun: true, signal: stop.signal }).then(setReport, (error: unknown) => {
+      if (!stop.signal.aborted) setProblem(messageOf(error));
+    });
+    return () => stop.abort();
+  }, [collection, file]);
+  const write = async () => {
+    if (file === undefined) return;
+    setBusy(true);
+    try {
+      const { imported } = await send(collection, file, { dryRun: false });
+      notifications.show({ message: listTexts.imported(imported), color: "holdfast" });
+      onClose();
+    } catch (error) {
+      const late = error instanceof ProblemError ? error.problem.report : undefined;
+      if (late?.errors !== undefined) setReport(late as ImportReport);
+      setProblem(messageOf(error));
+      setBusy(false);
+    }
+  };
+  const valid = report === undefined ? 0 : report.resources - report.invalid;
+  return (
+    <Dialog
+      title={listTexts.importTitle(collection)}
+      about={
+        file === undefined ? (
+          listTexts.importHint
+        ) : (
+          <>
+            <b>{file.name}</b>, {formatSize(file.size)}. {listTexts.nothingWritten}
+          </>
+        )
+      }
+      onClose={onClose}
+      footer={
+        <>
+          {report !== undefined && valid > 0 && report.complete && (
+            <Button size="sm" loading={isBusy} onClick={() => void write()}>
+              {listTexts.doImport(valid, report.invalid > 0)}
+            </Button>
+          )}
+          {file !== undefined && <Choose label={listTexts.chooseAnother} onFile={onFile} />}
+          <span className="grow" />
+          <Button size="sm" variant="subtle" color="gray" onClick={onClose}>
+            {listTexts.cancel}
+          </Button>
+        </>
+      }
+    >
+      <div className="sheet">
+        {file === undefined && (
+          <div className="drop-here">
+            <span>{listTexts.dropHere}</span>
+            <Choose label={listTexts.chooseFile} onFile={onFile} />
+          </div>
+        )}
+        {file !== undefined && report === undefined && problem === undefined && (
+          <span className="figures" role="status">
+            <Loader size="xs" /> {listTexts.checking}
+          </span>
+        )}
+        {problem !== undefined && (
+          <span className="figures" role="alert">
+            <span className="bad">{problem}</span>
+          </span>
+        )}
+        {report !== undefined && <Summary report={report} valid={valid} />}
+      </div>
+      {report !== undefined && report.errors.length > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a long list scrolls
+        <div className="bad-lines" tabIndex={0}>
+          {report.errors.map(({ line, element, pointer, detail }, n) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a line can have several errors
+            <div key={n}>
+              <span className="id">{listTexts.line(line, element)}</span>
+              <b>{pointer?.replace(/^#\//, "").replaceAll("/", ".")}</b>
+              <span>{detail}</span>
+            </div>
+          ))}
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+function Summary({ report, valid }: { report: ImportReport; valid: number }) {
+  const { invalid, resources, generatedIds, replacedIds, errors, complete } = report;
+  const newIds = generatedIds.count + replacedIds.count;
+  const share = resources === 0 ? 0 : (valid / resources) * 100;
+  return (
+    <>
+      <Progress.Root size={10} aria-hidden="true">
+        <Progress.Section value={share} color="holdfast" aria-label={listTexts.valid(valid)} />
+        <Progress.Section
+          value={resources === 0 ? 0 : 100 - share}
+          color="red"
+          aria-label={listTexts.invalid(invalid)}
+        />
+      </Progress.Root>
+      <div className="figures">
+        <span>
+          <b>{valid.toLocaleString("en")}</b> {listTexts.valid(valid)}
+        </span>
+        {invalid > 0 && (
+          <span className="bad">
+            <b>{invalid.toLocaleString("en")}</b> {listTexts.invalid(invalid)}
+          </span>
+        )}
+        {newIds > 0 && <span className="soft">{listTexts.newIds(newIds)}</span>}
+        {!complete && <span className="bad">{listTexts.incomplete}</span>}
+        {errors.length < invalid && (
+          <span className="soft">{listTexts.moreErrors(invalid - errors.length)}</span>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Choose({ label, onFile }: { label: string; onFile(file: File): void }) {
+  return (
+    <FileButton accept={accepted} onChange={(file) => file !== null && onFile(file)}>
+      {(props) => (
+        <Button size="sm" variant="default" {...props}>
+          {label}
+        </Button>
+      )}
+    </FileButton>
+  );
+}

@@ -1,0 +1,222 @@
+/** A collection: its filters, its table, and the panel of the resource that is open. */
+import { Button } from "@mantine/core";
+import { IconPlus, IconUpload } from "@tabler/icons-react";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import "./list.css";
+import { go, type Route } from "../route.ts";
+import { type CollectionDetails, useCollection, useCollections } from "../service/collections.ts";
+import { remember } from "../service/recent.ts";
+import type { Resource } from "../service/session.ts";
+import { listTexts, texts } from "../texts.ts";
+import { ColumnMenu } from "./column-menu.tsx";
+import { type Column, columnsOf, shownColumns, useChoice } from "./columns.ts";
+import { FilterBar } from "./filter-bar.tsx";
+import { ListDialogs, type Open } from "./list-dialogs.tsx";
+import { ListError, wrongParameters } from "./list-errors.tsx";
+import { ListHead } from "./list-head.tsx";
+import { formatListQuery, isFiltered, type ListQuery, readListQuery } from "./list-query.ts";
+import { usePages } from "./pages.ts";
+import { SearchField } from "./search-field.tsx";
+import { readMatching } from "./selection.ts";
+import { SelectionBar } from "./selection-bar.tsx";
+import { Table } from "./table.tsx";
+import { useDrop } from "./use-drop.ts";
+
+// The panel and its editors are loaded when the first one opens.
+const ResourcePanel = lazy(async () => ({
+  default: (await import("../resource/resource-panel.tsx")).ResourcePanel,
+}));
+const NewPanel = lazy(async () => ({ default: (await import("../resource/new-panel.tsx")).NewPanel }));
+
+type Shown = Extract<Route, { collection: string }>;
+
+/** How far the table is scrolled when new rows no longer move it, in pixels. */
+const top = 36;
+
+export function ListPage({ route }: { route: Shown }) {
+  const { collection, query: text } = route;
+  const info = useCollection(collection);
+  const isKnown = useCollections().data !== undefined;
+  const query = useMemo(() => readListQuery(text), [text]);
+  const request = formatListQuery(query);
+  const scrolled = useRef(0);
+  const isAtTop = useRef(() => scrolled.current < top).current;
+  const pages = usePages(collection, request, isAtTop);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [dialog, setDialog] = useState<Open>();
+  const [file, setFile] = useState<File>();
+  const columns = useColumns(info, pages.items);
+  const { choice, choose } = useChoice(collection);
+  const shown = useMemo(() => shownColumns(columns, choice), [columns, choice]);
+  const wrong = useMemo(() => wrongParameters(pages.error), [pages.error]);
+  const isPart = isFiltered(query);
+  const isWhole = !pages.isLoading && !pages.hasMore && pages.error === undefined;
+  const found = pages.total ?? (isWhole ? pages.items.length : undefined);
+  const total = isPart ? found : (info?.count ?? found);
+  const count = isPart && info?.count !== undefined ? info.count : undefined;
+  // Only administrators can import. They alone see rules.
+  const canImport = info?.rules !== undefined;
+  const isOver = useDrop(canImport && dialog === undefined, (dropped) => {
+    setFile(dropped);
+    setDialog("import");
+  });
+  const show = (next: ListQuery) => go({ ...route, query: formatListQuery(next) }, { replace: true });
+  const openNew = () => go({ kind: "new", collection, query: text });
+  const open = (id: string) => go({ kind: "resource", collection, query: text, id, tab: "fields" });
+  const close = () => go({ kind: "list", collection, query: text });
+  const openId = route.kind === "resource" ? route.id : undefined;
+  useEffect(() => {
+    if (openId !== undefined) remember(collection, openId);
+  }, [collection, openId]);
+  useEscape(selected.size > 0 && dialog === undefined ? () => setSelected(new Set()) : undefined);
+  return (
+    <>
+      <ListHead {...{ collection, info, total, count, canImport }} onOpen={setDialog} onNew={openNew} />
+      <div className="filters">
+        <SearchField
+          names={info?.search ?? []}
+          search={query.search}
+          wrong={wrong.get("q")}
+          onChange={(search) => show({ ...query, search })}
+        />
+        <FilterBar {...{ collection, columns, query, wrong }} onChange={show} />
+        <span className="grow" />
+        <ColumnMenu
+          all={columns}
+          shown={shown}
+          onChange={(names) => choose(names === undefined ? {} : { ...choice, names })}
+        />
+      </div>
+      {pages.error !== undefined ? (
+        <ListError error={pages.error} query={query} onRetry={pages.refresh} />
+      ) : (
+        <Table
+          {...{ choice, pages, selected }}
+          columns={shown}
+          sort={query.sort}
+          open={openId}
+          empty={
+            <Empty
+              isPart={isPart}
+              onClear={() => show({ ...query, conditions: [], search: "", filter: "" })}
+              onNew={info?.operations.includes("create") === false ? undefined : openNew}
+              onImport={canImport ? () => setDialog("import") : undefined}
+            />
+          }
+          onScroll={(to) => {
+            scrolled.current = to;
+          }}
+          onChoice={(next) => choose({ names: shown.map(({ name }) => name), ...next })}
+          onSelect={setSelected}
+          onSort={(sort) => show({ ...query, sort })}
+          onOpen={open}
+        />
+      )}
+      {selected.size > 0 && (
+        <SelectionBar
+          {...{ info, total }}
+          count={selected.size}
+          canSelectMore={pages.items.every(({ id }) => selected.has(String(id))) && pages.hasMore}
+          onSelectMatching={() => void readMatching(collection, request).then(setSelected)}
+          onChange={() => setDialog("change")}
+          onExport={() => setDialog("export-selected")}
+          onDelete={() => setDialog("delete")}
+          onClear={() => setSelected(new Set())}
+        />
+      )}
+      {isOver && <div className="drop">{listTexts.drop(collection)}</div>}
+      <ListDialogs
+        {...{ collection, info, columns, shown, selected, file }}
+        open={dialog}
+        query={request}
+        id={openId}
+        isNew={route.kind === "new"}
+        onFile={setFile}
+        onSelect={setSelected}
+        onClose={() => {
+          setDialog(undefined);
+          setFile(undefined);
+        }}
+      />
+      <Suspense>
+        {route.kind === "resource" && (
+          <ResourcePanel
+            key={route.id}
+            collection={collection}
+            info={info}
+            id={route.id}
+            query={text}
+            tab={route.tab}
+            onTab={(tab) => go({ ...route, tab }, { replace: true })}
+            onClose={close}
+          />
+        )}
+        {route.kind === "new" && isKnown && (
+          <NewPanel collection={collection} info={info} query={text} onClose={close} />
+        )}
+      </Suspense>
+    </>
+  );
+}
+
+interface EmptyProps {
+  isPart: boolean;
+  onClear(): void;
+  /** `undefined` if the caller cannot do it. */
+  onNew: (() => void) | undefined;
+  onImport: (() => void) | undefined;
+}
+
+/** The columns. Equal ones stay the same object, so that the rows are not made again with each page. */
+function useColumns(info: CollectionDetails | undefined, items: readonly Resource[]): readonly Column[] {
+  const kept = useRef<{ columns: readonly Column[]; key: string }>(undefined);
+  return useMemo(() => {
+    const columns = columnsOf(info, items);
+    const key = JSON.stringify(columns);
+    if (kept.current?.key !== key) kept.current = { columns, key };
+    return kept.current.columns;
+  }, [info, items]);
+}
+
+function Empty({ isPart, onClear, onNew, onImport }: EmptyProps) {
+  return (
+    <div className="empty">
+      <b>{isPart ? texts.noMatches : texts.emptyCollection}</b>
+      <span>{isPart ? listTexts.noMatchesHint : listTexts.emptyHint(onNew !== undefined)}</span>
+      {!isPart && (onNew !== undefined || onImport !== undefined) && (
+        <span className="choices">
+          {onNew !== undefined && (
+            <Button size="xs" leftSection={<IconPlus size={15} />} onClick={onNew}>
+              {texts.newResource}
+            </Button>
+          )}
+          {onImport !== undefined && (
+            <Button size="xs" variant="default" leftSection={<IconUpload size={15} />} onClick={onImport}>
+              {listTexts.importFile}
+            </Button>
+          )}
+        </span>
+      )}
+      {isPart && (
+        <Button size="xs" variant="default" mt="xs" onClick={onClear}>
+          {listTexts.clearAll}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** Esc clears the selection, unless the key belongs to something else. The panel takes its key first. */
+function useEscape(clear: (() => void) | undefined): void {
+  const latest = useRef(clear);
+  latest.current = clear;
+  useEffect(() => {
+    const onKeyDown = ({ key, target, defaultPrevented }: KeyboardEvent) => {
+      const isInside =
+        target instanceof Element && target.closest(".panel, [role=dialog], input, textarea") !== null;
+      if (key === "Escape" && !defaultPrevented && !isInside) latest.current?.();
+    };
+    document.addEventListener("keydown", onKeyDown);
+    return () => document.removeEventListener("keydown", onKeyDown);
+  }, []);
+}

@@ -1,0 +1,24 @@
+import "@mantine/core/styles.css";
+import "@mantine/notifications/styles.css";
+import "@mantine/spotlight/styles.css";
+import "@fontsource-variable/inter";
+import "./shared.css";
+import "./style.css";
+import { MantineProvider } from "@mantine/core";
+import { Notifications } from "@mantine/notifications";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { createRoot } from "react-dom/client";
+import { nonce } from "./parts/nonce.ts";
+import { queries } from "./service/queries.ts";
+import { App } from "./shell/app.tsx";
+import { theme } from "./theme.ts";
+
+createRoot(document.getElementById("root") as HTMLElement).render(
+  <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+    {/* On the left, because the buttons of a panel are on the right. */}
+    <Notifications position="bottom-left" />
+    <QueryClientProvider client={queries}>
+      <App />
+    </QueryClientProvider>
+  </MantineProvider>,
+);

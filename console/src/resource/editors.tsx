@@ -1,0 +1,200 @@
+/** The editor of one attribute, by its kind. */
+import { Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
+import { IconLock } from "@tabler/icons-react";
+import { useState } from "react";
+import { formatTime } from "../parts/time.ts";
+import { texts } from "../texts.ts";
+import { JsonValueEditor, NumberEditor, TimeEditor } from "./editor-text.tsx";
+import type { Field } from "./fields.ts";
+import { FullValue } from "./full-value.tsx";
+import { ReferenceEditor, ReferenceLink } from "./reference-editor.tsx";
+import { ReferencesEditor } from "./references-editor.tsx";
+
+/** What every editor gets. */
+export interface EditorProps {
+  field: Field;
+  /** `undefined` if the attribute is absent. */
+  value: unknown;
+  /** A text that is no valid value. */
+  invalid: string | undefined;
+  hasError: boolean;
+  /** The attributes that connect the input with its label and errors. */
+  input: { id: string; placeholder?: string; "aria-describedby"?: string };
+  onChange(value: unknown): void;
+  onInvalid(text: string): void;
+  onRemove(): void;
+}
+
+/** The longest text that an editor of the form takes. The JSON tab takes any. */
+const maxText = 100_000;
+
+export function Editor(props: EditorProps) {
+  const { field, value } = props;
+  const size = sizeOf(value);
+  if (field.isLocked) return <Locked field={field} value={value} id={props.input.id} />;
+  if (size > maxText) return <div className="locked">{texts.resource.tooLong(size)}</div>;
+  switch (fitting(field, value)) {
+    case "boolean":
+      return <BooleanEditor {...props} />;
+    case "number":
+    case "integer":
+      return <NumberEditor {...props} />;
+    case "choice":
+      return <ChoiceEditor {...props} />;
+    case "time":
+    case "date":
+      return <TimeEditor {...props} />;
+    case "reference":
+      return <ReferenceEditor {...props} />;
+    case "list":
+      if (isReferences(field, value)) return <ReferencesEditor {...props} />;
+      return isTags(field, value) ? <TagsEditor {...props} /> : <JsonValueEditor {...props} />;
+    case "text":
+    case "long":
+      return <TextEditor {...props} />;
+    default:
+      return <JsonValueEditor {...props} />;
+  }
+}
+
+/** How many characters a value has as text. */
+function sizeOf(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  return typeof value === "object" && value !== null ? JSON.stringify(value).length : 0;
+}
+
+/** The kind of the editor. A value that does not fit its kind is edited as JSON. */
+function fitting({ kind }: Field, value: unknown): Field["kind"] {
+  if (value === undefined || value === null) return kind;
+  const type = typeof value;
+  const fits: Partial<Record<Field["kind"], boolean>> = {
+    boolean: type === "boolean",
+    number: type === "number",
+    integer: type === "number",
+    time: type === "string",
+    date: type === "string",
+    text: type === "string",
+    long: type === "string",
+    reference: type === "string" || type === "number",
+    list: Array.isArray(value),
+  };
+  return fits[kind] === false ? "any" : kind;
+}
+
+/** The most references that a list shows as titles: each is one request. */
+const maxReferences = 50;
+
+/** Whether a list holds the ids of resources. */
+function isReferences({ target }: Field, value: unknown): boolean {
+  if (target === undefined) return false;
+  const ids = Array.isArray(value) ? value : [];
+  return (
+    ids.length <= maxReferences && ids.every((each) => typeof each === "string" || typeof each === "number")
+  );
+}
+
+/** Whether a list is shown as short texts. */
+function isTags({ part }: Field, value: unknown): boolean {
+  if (Array.isArray(value) && value.length > 0)
+    return value.length <= 100 && value.every((each) => typeof each === "string" && each.length <= 80);
+  const items = typeof part === "object" ? part.items : undefined;
+  return typeof items === "object" && items.type === "string";
+}
+
+/** A value that the caller cannot set. */
+function Locked({ field, value, id }: { field: Field; value: unknown; id: string }) {
+  return (
+    <div className="locked" id={id} title={field.isReadOnly === true ? undefined : texts.resource.locked}>
+      {field.isReadOnly !== true && <IconLock size={13} aria-label={texts.resource.locked} />}
+      {value === undefined && field.byDefault !== undefined ? (
+        texts.resource.byDefault(field.byDefault)
+      ) : (
+        <LockedValue field={field} value={value} />
+      )}
+    </div>
+  );
+}
+
+function LockedValue({ field: { kind, name, target }, value }: { field: Field; value: unknown }) {
+  if (
+    kind === "reference" &&
+    target !== undefined &&
+    (typeof value === "string" || typeof value === "number")
+  )
+    return <ReferenceLink collection={target} id={String(value)} />;
+  if ((name === "createdAt" || name === "updatedAt") && typeof value === "string")
+    return (
+      <time dateTime={value} title={value}>
+        {formatTime(value)}
+      </time>
+    );
+  return kind === "id" ? <span className="id">{String(value)}</span> : <FullValue value={value} />;
+}
+
+function TextEditor({ field, value, input, hasError, onChange }: EditorProps) {
+  const text = typeof value === "string" ? value : "";
+  const shared = { ...input, value: text, error: hasError };
+  // A field that became another one while the user types would lose the focus.
+  const [isLong] = useState(field.kind === "long" || text.length > 120);
+  return isLong || text.includes("\n") ? (
+    <Textarea
+      {...shared}
+      {...(text.length < 20_000 ? { autosize: true } : { rows: 16 })}
+      minRows={4}
+      maxRows={16}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  ) : (
+    <TextInput {...shared} onChange={(event) => onChange(event.currentTarget.value)} />
+  );
+}
+
+function BooleanEditor({ value, input, onChange }: EditorProps) {
+  return (
+    <Switch
+      id={input.id}
+      aria-describedby={input["aria-describedby"]}
+      mt={7}
+      checked={value === true}
+      className={typeof value === "boolean" ? undefined : "unset"}
+      label={typeof value === "boolean" ? String(value) : input.placeholder}
+      onChange={(event) => onChange(event.currentTarget.checked)}
+    />
+  );
+}
+
+function ChoiceEditor({ field, value, input, hasError, onChange, onRemove }: EditorProps) {
+  const values = typeof field.part === "object" ? (field.part.enum ?? []) : [];
+  const options = new Map(values.map((each) => [JSON.stringify(each), each]));
+  const current = value === undefined ? null : JSON.stringify(value);
+  if (current !== null && !options.has(current)) options.set(current, value);
+  return (
+    <Select
+      {...input}
+      error={hasError}
+      searchable={options.size > 8}
+      data={[...options].map(([key, each]) => ({ value: key, label: typeof each === "string" ? each : key }))}
+      value={current}
+      allowDeselect={!field.isRequired}
+      onChange={(key) => (key === null ? onRemove() : onChange(options.get(key)))}
+    />
+  );
+}
+
+function TagsEditor({ field, value, input, hasError, onChange }: EditorProps) {
+  const tags = Array.isArray(value) ? (value as string[]) : [];
+  const items =
+    typeof field.part === "object" && typeof field.part.items === "object" ? field.part.items : undefined;
+  return (
+    <TagsInput
+      {...input}
+      {...(tags.length > 0 && { placeholder: "" })}
+      error={hasError}
+      data={(items?.enum ?? []).filter((each) => typeof each === "string")}
+      splitChars={[]}
+      allowDuplicates
+      value={tags}
+      onChange={onChange}
+    />
+  );
+}

@@ -1,0 +1,118 @@
+/** Which fields the form of a resource has. */
+import type { AccessAnswer, CollectionDetails } from "holdfast-client";
+import {
+  allowsNull,
+  type Kind,
+  kindOf,
+  kindOfValues,
+  propertiesOf,
+  type SchemaPart,
+} from "../service/schema.ts";
+import { texts } from "../texts.ts";
+import { type Attributes, valueAt } from "./draft.ts";
+
+/** One field. */
+export interface Field {
+  name: string;
+  kind: Kind;
+  part: SchemaPart | boolean | undefined;
+  /** The collection that the attribute refers to. */
+  target: string | undefined;
+  isRequired: boolean;
+  /** Whether the caller cannot set it. */
+  isLocked: boolean;
+  /** Whether the caller cannot change the resource at all, so that no field needs a lock. */
+  isReadOnly?: boolean;
+  /** Whether no response contains it. */
+  isWriteOnly: boolean;
+  allowsNull: boolean;
+  /** What the service sets on a create without the attribute. */
+  byDefault: string | undefined;
+}
+
+/** What the caller can do with the attributes. */
+export type Rights = AccessAnswer["attributes"] | undefined;
+
+/** The attributes that the service keeps come last. */
+const kept = ["id", "createdAt", "updatedAt"];
+
+/** The fields: the attributes of the schema in its order, then the other ones that the resource has. */
+export function fieldsOf(
+  info: CollectionDetails | undefined,
+  attributes: Attributes,
+  rights: Rights,
+): Field[] {
+  const properties = new Map(Object.entries(propertiesOf(info)));
+  const writeOnly = rights?.writeOnly ?? [];
+  const declared = [...properties.keys(), ...Object.keys(info?.defaults ?? {}), ...writeOnly];
+  const names = [...new Set([...declared, ...Object.keys(attributes)])];
+  const own = new Set(info?.timestamps === false ? ["id"] : kept);
+  const sorted = [
+    ...names.filter((name) => !own.has(name)),
+    ...kept.filter((name) => own.has(name) && Object.hasOwn(attributes, name)),
+  ];
+  const targets = new Map(info?.references.map(({ attribute, collection }) => [attribute, collection]));
+  const required = new Set(requiredOf(info));
+  return sorted.map((name) => {
+    const part = properties.get(name);
+    return {
+      name,
+      part,
+      kind: fieldKind(name, part, valueAt(attributes, name), targets.has(name)),
+      target: targets.get(name),
+      isRequired: required.has(name),
+      isLocked: name === "id" || (rights?.readOnly.includes(name) ?? own.has(name)),
+      isWriteOnly: writeOnly.includes(name),
+      allowsNull: allowsNull(part),
+      byDefault: defaultText(info, name),
+    };
+  });
+}
+
+function fieldKind(
+  name: string,
+  part: SchemaPart | boolean | undefined,
+  value: unknown,
+  refers: boolean,
+): Kind {
+  if (name === "id") return "id";
+  if (part === undefined && (name === "createdAt" || name === "updatedAt")) return "time";
+  const kind = kindOf(part);
+  if (refers && kind !== "list" && !Array.isArray(value)) return "reference";
+  return kind === "any" ? kindOfValues([value]) : kind;
+}
+
+function requiredOf(info: CollectionDetails | undefined): readonly string[] {
+  const schema = info?.schema;
+  return typeof schema === "object" && schema !== null ? ((schema as SchemaPart).required ?? []) : [];
+}
+
+/** Whether resources can have attributes that the schema does not name. */
+export function isOpen(info: CollectionDetails | undefined): boolean {
+  const schema = info?.schema;
+  if (schema === undefined || schema === null || typeof schema === "boolean") return true;
+  return (schema as SchemaPart).additionalProperties !== false;
+}
+
+/** What the service sets if a new resource lacks the attribute, for people. */
+function defaultText(info: CollectionDetails | undefined, name: string): string | undefined {
+  const value = info === undefined ? undefined : valueAt(info.defaults, name);
+  if (value === undefined) return undefined;
+  if (value === "$now") return texts.resource.theTime;
+  if (value === "$subject") return texts.resource.yourSubject;
+  if (typeof value !== "string") return JSON.stringify(value).slice(0, 200);
+  return value.startsWith("$$") ? value.slice(1) : value;
+}
+
+/** What people call a resource: its first short text. */
+export function titleOf(attributes: Attributes | undefined): string | undefined {
+  if (attributes === undefined) return undefined;
+  for (const name of titleNames) {
+    const value = valueAt(attributes, name);
+    if (typeof value === "string" && value.trim() !== "") return value.trim().slice(0, 200);
+  }
+  return undefined;
+}
+
+/** The attributes that can be the title of a resource. */
+export const titleNames = ["title", "name", "label", "subject", "email"] as const;

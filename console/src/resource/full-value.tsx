@@ -1,0 +1,32 @@
+/** A value, as far as it can be shown in full. */
+import { texts } from "../texts.ts";
+
+/** Shows a value. Cuts it after `most` characters. */
+export function FullValue({ value, most = 1_500 }: { value: unknown; most?: number }) {
+  if (value === undefined) return <span className="none">{texts.absent}</span>;
+  if (value === null) return <span className="none">null</span>;
+  if (value === "") return <span className="none">{texts.resource.emptyText}</span>;
+  if (Array.isArray(value) && isShort(value))
+    return value.map((each, n) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: elements have no identity
+      <span className="tag" key={n}>
+        {each}
+      </span>
+    ));
+  const text = typeof value === "string" ? value : JSON.stringify(value, null, 1);
+  const isCut = text.length > most;
+  return (
+    <span className={typeof value === "object" ? "mono-value" : "text-value"}>
+      {isCut ? `${text.slice(0, most)}… ` : text}
+      {isCut && <span className="none">{texts.resource.moreCharacters(text.length - most)}</span>}
+    </span>
+  );
+}
+
+function isShort(value: readonly unknown[]): value is string[] {
+  return (
+    value.length > 0 &&
+    value.length <= 30 &&
+    value.every((each) => typeof each === "string" && each.length <= 60)
+  );
+}

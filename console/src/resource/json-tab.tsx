@@ -1,0 +1,52 @@
+/** The draft as JSON text. */
+import { Loader } from "@mantine/core";
+import { lazy, Suspense, useMemo, useState } from "react";
+import { texts } from "../texts.ts";
+import { isEqual } from "./draft.ts";
+import { type Edit, setJson } from "./edit.ts";
+import { readJsonObject } from "./json-text.ts";
+
+const JsonEditor = lazy(() => import("../parts/json-editor.tsx"));
+
+interface JsonTabProps {
+  edit: Edit;
+  isReadOnly: boolean;
+  onEdit(change: (edit: Edit) => Edit): void;
+}
+
+export function JsonTab({ edit, isReadOnly, onEdit }: JsonTabProps) {
+  // The text as the user wrote it, as long as it means the same.
+  const [written, setWritten] = useState(() => format(edit));
+  const read = useMemo(() => readJsonObject(written), [written]);
+  const isSame = read.problem === undefined && isEqual(read.value, edit.mine);
+  const text = edit.json ?? (isSame ? written : format(edit));
+  const problem = useMemo(
+    () => (edit.json === undefined ? undefined : readJsonObject(edit.json).problem),
+    [edit.json],
+  );
+  return (
+    <div className="json-tab">
+      <Suspense fallback={<Loader size="sm" m="md" />}>
+        <JsonEditor
+          label={texts.resource.json}
+          text={text}
+          isReadOnly={isReadOnly}
+          wrongAt={problem?.at}
+          onChange={(next) => {
+            setWritten(next);
+            onEdit((before) => setJson(before, next));
+          }}
+        />
+      </Suspense>
+      {problem !== undefined && (
+        <p className="wrong" role="alert">
+          {texts.resource.lineProblem(problem.line, problem.message)}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function format({ mine, json }: Edit): string {
+  return json ?? JSON.stringify(mine, null, 2);
+}

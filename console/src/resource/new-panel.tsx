@@ -1,0 +1,107 @@
+/** The panel of a new resource. */
+import { Button, Kbd } from "@mantine/core";
+import { useCallback, useEffect, useState } from "react";
+import { Problem } from "../parts/problem.tsx";
+import { go, type Route, setGuard, type Tab } from "../route.ts";
+import type { CollectionDetails } from "../service/collections.ts";
+import { texts } from "../texts.ts";
+import type { Attributes } from "./draft.ts";
+import { isBroken, isChanged } from "./edit.ts";
+import { fieldsOf } from "./fields.ts";
+import { FieldsTab } from "./fields-tab.tsx";
+import { JsonTab } from "./json-tab.tsx";
+import { LeaveGuard } from "./leave-guard.tsx";
+import { forgetHanded, startOfNew } from "./new-resource.ts";
+import { RefusedNotice } from "./notices.tsx";
+import { PanelFrame } from "./panel-frame.tsx";
+import { useRights } from "./use-resource.ts";
+import { createResource, useBusy } from "./use-save.ts";
+import { type Refusal, stillWrong } from "./violations.ts";
+
+interface NewPanelProps {
+  collection: string;
+  info: CollectionDetails | undefined;
+  query: string;
+  onClose(): void;
+}
+
+export function NewPanel({ collection, info, query, onClose }: NewPanelProps) {
+  const [tab, setTab] = useState<Tab>("fields");
+  const [edit, setEdit] = useState(() => startOfNew(collection));
+  useEffect(forgetHanded, []);
+  const rights = useRights(collection, "create");
+  const { isBusy, run } = useBusy();
+  const [refused, setRefused] = useState<{ refusal: Refusal; mine: Attributes }>();
+  const refusal = refused && stillWrong(refused.refusal, refused.mine, edit.mine);
+  const staysOn = useCallback(
+    (next: Route) => next.kind === "new" && next.collection === collection,
+    [collection],
+  );
+  const save = () => {
+    if (isBroken(edit)) return;
+    void run(async () => {
+      const outcome = await createResource(collection, edit.mine);
+      setRefused(outcome.kind === "refused" ? { refusal: outcome.refusal, mine: edit.mine } : undefined);
+      if (outcome.kind !== "saved") return;
+      setGuard(undefined);
+      go(
+        { kind: "resource", collection, query, id: String(outcome.resource.id), tab: "fields" },
+        { replace: true },
+      );
+    });
+  };
+  const names = new Set(
+    tab === "fields" ? fieldsOf(info, edit.mine, rights?.attributes).map(({ name }) => name) : [],
+  );
+  return (
+    <>
+      <PanelFrame
+        title={texts.resource.newIn(collection)}
+        tabs={["fields", "json"]}
+        tab={tab}
+        onTab={setTab}
+        onSave={save}
+        onClose={onClose}
+        footer={
+          <>
+            <Button
+              size="sm"
+              disabled={isBroken(edit) || rights?.allowed === false}
+              loading={isBusy}
+              onClick={save}
+            >
+              {texts.create}
+            </Button>
+            <Button size="sm" variant="default" onClick={onClose}>
+              {texts.resource.cancel}
+            </Button>
+            <span className="grow" />
+            <span className="soft state">
+              {texts.resource.idIsMade}
+              <Kbd size="xs" ml={8}>
+                {texts.resource.saveKey}
+              </Kbd>
+            </span>
+          </>
+        }
+      >
+        {rights?.allowed === false && <Problem error={new Error(rights.reason)} />}
+        {refusal !== undefined && <RefusedNotice refusal={refusal} names={names} />}
+        {tab === "fields" ? (
+          <FieldsTab
+            info={info}
+            edit={edit}
+            rights={rights?.attributes}
+            isReadOnly={false}
+            isNew
+            refusal={refusal}
+            onEdit={setEdit}
+          />
+        ) : (
+          <JsonTab edit={edit} isReadOnly={false} onEdit={setEdit} />
+        )}
+      </PanelFrame>
+      <LeaveGuard hasChanges={isChanged(edit)} staysOn={staysOn} />
+    </>
+  );
+}

@@ -1,0 +1,159 @@
+/** The editor of a reference: shows the title of the resource, and searches its collection. */
+import { ActionIcon, Combobox, InputBase, Loader, Tooltip, useCombobox } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { IconExternalLink, IconLink } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { NotFoundError } from "holdfast-client";
+import { useState } from "react";
+import { messageOf } from "../parts/problem.tsx";
+import { shortId } from "../parts/value.tsx";
+import { formatRoute } from "../route.ts";
+import { useCollection } from "../service/collections.ts";
+import { propertiesOf } from "../service/schema.ts";
+import { collectionClient, type Resource } from "../service/session.ts";
+import { texts } from "../texts.ts";
+import type { EditorProps } from "./editors.tsx";
+import { titleOf } from "./fields.ts";
+import { pickerQuery } from "./picker-query.ts";
+
+/** How many resources the picker shows. */
+const maxOptions = 20;
+
+export function ReferenceEditor({ field, value, input, hasError, onChange, onRemove }: EditorProps) {
+  const target = field.target ?? "";
+  const [search, setSearch] = useState<string>();
+  const [words] = useDebouncedValue(search ?? "", 200);
+  const box = useCombobox({
+    onDropdownClose: () => {
+      box.resetSelectedOption();
+      setSearch(undefined);
+    },
+  });
+  const id = typeof value === "string" || typeof value === "number" ? String(value) : undefined;
+  const current = useReferred(target, id);
+  const found = useSearch(target, words.trim(), box.dropdownOpened);
+  const asId = (text: string) => (found.isNumeric ? Number(text) : text);
+  const label = current.title ?? id ?? "";
+  return (
+    <Combobox
+      store={box}
+      onOptionSubmit={(chosen) => {
+        onChange(asId(chosen));
+        box.closeDropdown();
+      }}
+    >
+      <Combobox.Target>
+        <InputBase
+          {...input}
+          error={hasError || current.isMissing}
+          leftSection={<IconLink size={14} />}
+          rightSectionPointerEvents="auto"
+          rightSection={id !== undefined && <Open collection={target} id={id} />}
+          value={search ?? label}
+          title={id}
+          onFocus={(event) => event.currentTarget.select()}
+          onClick={() => box.openDropdown()}
+          onBlur={() => box.closeDropdown()}
+          onChange={(event) => {
+            setSearch(event.currentTarget.value);
+            box.openDropdown();
+            box.updateSelectedOptionIndex();
+            if (event.currentTarget.value === "" && !field.isRequired) onRemove();
+          }}
+          description={current.isMissing ? texts.resource.missing(target, id ?? "") : undefined}
+          inputWrapperOrder={["label", "input", "description"]}
+        />
+      </Combobox.Target>
+      <Options target={target} found={found} chosen={id} />
+    </Combobox>
+  );
+}
+
+interface OptionsProps {
+  target: string;
+  found: ReturnType<typeof useSearch>;
+  /** The id that the attribute has. */
+  chosen: string | undefined;
+}
+
+/** The resources that a picker has found. */
+export function Options({ target, found, chosen }: OptionsProps) {
+  return (
+    <Combobox.Dropdown>
+      <Combobox.Options className="options" aria-label={target}>
+        {found.isBusy && <Loader size="xs" m="xs" />}
+        {found.error !== null && <Combobox.Empty>{messageOf(found.error)}</Combobox.Empty>}
+        {!found.isBusy && found.error === null && found.items.length === 0 && (
+          <Combobox.Empty>{texts.resource.noneFound}</Combobox.Empty>
+        )}
+        {found.items.map((each) => (
+          <Combobox.Option key={each.id} value={String(each.id)} active={String(each.id) === chosen}>
+            <span className="option">
+              <span>{titleOf(each) ?? each.id}</span>
+              <span className="id">{shortId(String(each.id))}</span>
+            </span>
+          </Combobox.Option>
+        ))}
+      </Combobox.Options>
+    </Combobox.Dropdown>
+  );
+}
+
+function Open({ collection, id }: { collection: string; id: string }) {
+  return (
+    <Tooltip label={texts.resource.open}>
+      <ActionIcon
+        component="a"
+        variant="subtle"
+        color="gray"
+        aria-label={texts.resource.open}
+        href={formatRoute({ kind: "resource", collection, query: "", id, tab: "fields" })}
+      >
+        <IconExternalLink size={14} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+/** A reference that cannot be changed here. */
+export function ReferenceLink({ collection, id }: { collection: string; id: string }) {
+  const { title } = useReferred(collection, id);
+  return (
+    <a className="ref" href={formatRoute({ kind: "resource", collection, query: "", id, tab: "fields" })}>
+      {title ?? id}
+    </a>
+  );
+}
+
+/** The title of a resource. Resources that the caller cannot read have none. */
+export function useReferred(collection: string, id: string | undefined) {
+  const { data, error, isPending } = useQuery({
+    queryKey: ["referred", collection, id],
+    enabled: id !== undefined && id !== "",
+    staleTime: 30_000,
+    queryFn: async ({ signal }) =>
+      (await collectionClient(collection).get(id as string, { signal })) as Resource,
+  });
+  return { title: titleOf(data), isMissing: error instanceof NotFoundError, isPending };
+}
+
+/** Resources that match words: by the search of the collection, else by a title that contains them, else by their id. */
+export function useSearch(collection: string, words: string, isOpen: boolean) {
+  const info = useCollection(collection);
+  const { data, error, isFetching } = useQuery({
+    queryKey: ["picker", collection, words, info?.search],
+    enabled: isOpen,
+    staleTime: 5_000,
+    queryFn: async ({ signal }) => {
+      const query = pickerQuery(words, info?.search ?? [], Object.keys(propertiesOf(info)));
+      const list = collectionClient(collection).list({ query, limit: maxOptions, signal });
+      return (await list.page()).items as unknown as Resource[];
+    },
+  });
+  return {
+    items: data ?? [],
+    error,
+    isBusy: isFetching && data === undefined,
+    isNumeric: info?.id === "integer",
+  };
+}

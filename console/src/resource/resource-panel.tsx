@@ -1,0 +1,234 @@
+/** The panel of one resource. */
+import { Alert, Button, Kbd } from "@mantine/core";
+import { useCallback, useState } from "react";
+import { Problem } from "../parts/problem.tsx";
+import { type Route, type Tab, tabs } from "../route.ts";
+import type { CollectionDetails } from "../service/collections.ts";
+import type { Resource } from "../service/session.ts";
+import { texts } from "../texts.ts";
+import { AccessTab } from "./access-tab.tsx";
+import { ConflictDialog } from "./conflict-dialog.tsx";
+import { type Attributes, merge } from "./draft.ts";
+import { changesOf, isBroken, isChanged, rebase, startEdit } from "./edit.ts";
+import { fieldsOf, titleOf } from "./fields.ts";
+import { FieldsTab } from "./fields-tab.tsx";
+import { HistoryTab } from "./history-tab.tsx";
+import { JsonTab } from "./json-tab.tsx";
+import { LeaveGuard } from "./leave-guard.tsx";
+import { Deleted, DeletedDialog, RefusedNotice, Theirs } from "./notices.tsx";
+import { PanelFrame } from "./panel-frame.tsx";
+import { PanelMenu } from "./panel-menu.tsx";
+import { RelatedTab } from "./related-tab.tsx";
+import { tagOf, useResource, useRights, versionOf } from "./use-resource.ts";
+import { type Outcome, saveChanges, useBusy } from "./use-save.ts";
+import { type Refusal, stillWrong } from "./violations.ts";
+
+interface PanelProps {
+  collection: string;
+  info: CollectionDetails | undefined;
+  id: string;
+  /** The query string of the list behind the panel. */
+  query: string;
+  tab: Tab;
+  onTab(tab: Tab): void;
+  onClose(): void;
+}
+
+/** What the service refused, and the draft that it refused. */
+interface Refused {
+  refusal: Refusal;
+  mine: Attributes;
+}
+
+export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose }: PanelProps) {
+  const state = useResource(collection, id);
+  const { edit, current, isDeleted, setEdit } = state;
+  const rights = useRights(collection, "update", id);
+  const { isBusy, run } = useBusy();
+  const [refused, setRefused] = useState<Refused>();
+  const [conflict, setConflict] = useState<Resource>();
+  const [isGone, setGone] = useState(false);
+  const [savedTag, setSavedTag] = useState<string>();
+  const hasChanges = edit !== undefined && isChanged(edit);
+  const isReadOnly = rights?.allowed === false || isDeleted;
+  const staysOn = useCallback(
+    (next: Route) => next.kind === "resource" && next.collection === collection && next.id === id,
+    [collection, id],
+  );
+
+  const refusal =
+    refused === undefined || edit === undefined
+      ? undefined
+      : stillWrong(refused.refusal, refused.mine, edit.mine);
+  const finish = (outcome: Outcome, mine: Attributes) => {
+    setRefused(outcome.kind === "refused" ? { refusal: outcome.refusal, mine } : undefined);
+    setConflict(outcome.kind === "conflict" ? outcome.theirs : undefined);
+    setGone(outcome.kind === "deleted");
+    if (outcome.kind === "refused") onTab(tab === "json" ? "json" : "fields");
+    if (outcome.kind !== "saved") return;
+    state.accept(outcome.resource);
+    setSavedTag(tagOf(outcome.resource));
+  };
+  const save = () => {
+    if (edit === undefined || !hasChanges || isBroken(edit) || isReadOnly) return;
+    void run(async () => finish(await saveChanges(collection, id, edit), edit.mine));
+  };
+  const saveOn = (theirs: Resource, merged: Attributes) => {
+    const based = rebase(theirs, tagOf(theirs), merged);
+    void run(async () => {
+      if (changesOf(based).length === 0) state.accept(theirs);
+      const outcome = changesOf(based).length === 0 ? undefined : await saveChanges(collection, id, based);
+      if (outcome?.kind === "refused") setEdit(based); // the choices stay
+      if (outcome === undefined) setConflict(undefined);
+      else finish(outcome, merged);
+    });
+  };
+  const discard = () => {
+    setRefused(undefined);
+    setConflict(undefined);
+    const latest = conflict ?? current;
+    if (latest !== undefined) setEdit(startEdit(latest, tagOf(latest)));
+  };
+
+  const stateOf = () => {
+    if (edit === undefined) return "";
+    if (rights?.allowed === false) return texts.resource.readOnly;
+    const version = versionOf(edit.etag);
+    return !hasChanges && savedTag === edit.etag
+      ? texts.resource.saved(version)
+      : texts.version(String(version ?? "?"));
+  };
+  const theirs = hasChanges && current !== undefined && tagOf(current) !== edit.etag ? current : undefined;
+  const isForm = tab === "fields" || tab === "json";
+  const names = new Set(
+    tab === "fields" && edit !== undefined
+      ? fieldsOf(info, { ...edit.base, ...edit.mine }, rights?.attributes).map(({ name }) => name)
+      : [],
+  );
+  return (
+    <>
+      <PanelFrame
+        title={titleOf(edit?.mine ?? current) ?? id}
+        tabs={tabs}
+        tab={tab}
+        onTab={onTab}
+        onSave={save}
+        onClose={onClose}
+        actions={
+          <PanelMenu
+            collection={collection}
+            id={id}
+            query={query}
+            current={isDeleted ? undefined : current}
+            onDeleted={onClose}
+          />
+        }
+        footer={
+          isForm && edit !== undefined && !isDeleted ? (
+            <>
+              <Button
+                size="sm"
+                disabled={!hasChanges || isBroken(edit) || isReadOnly}
+                loading={isBusy}
+                onClick={save}
+              >
+                {texts.save}
+              </Button>
+              <Button size="sm" variant="default" disabled={!hasChanges} onClick={discard}>
+                {texts.discard}
+              </Button>
+              <span className="grow" />
+              <span className="soft state" role="status">
+                {stateOf()}
+                {!isReadOnly && (
+                  <Kbd size="xs" ml={8}>
+                    {texts.resource.saveKey}
+                  </Kbd>
+                )}
+              </span>
+            </>
+          ) : undefined
+        }
+      >
+        {isDeleted && isForm && (
+          <Deleted
+            hasChanges={hasChanges}
+            onCreate={() => setGone(true)}
+            onHistory={() => onTab("history")}
+          />
+        )}
+        {!isDeleted && state.error !== null && <Problem error={state.error} onRetry={state.reload} />}
+        {isForm && theirs !== undefined && edit !== undefined && (
+          <Theirs
+            edit={edit}
+            theirs={theirs}
+            readOnly={rights?.attributes.readOnly ?? []}
+            onCompare={() => setConflict(theirs)}
+          />
+        )}
+        {isForm && rights?.allowed === false && !isDeleted && (
+          <Alert color="gray" className="notice">
+            {rights.reason}{" "}
+            <button type="button" className="link" onClick={() => onTab("access")}>
+              {texts.resource.seeRule}
+            </button>
+          </Alert>
+        )}
+        {isForm && refusal !== undefined && <RefusedNotice refusal={refusal} names={names} />}
+        {tab === "fields" && edit !== undefined && (
+          <FieldsTab
+            info={info}
+            edit={edit}
+            rights={rights?.attributes}
+            isReadOnly={isReadOnly && !hasChanges}
+            refusal={refusal}
+            onEdit={state.onEdit}
+          />
+        )}
+        {tab === "json" && edit !== undefined && (
+          <JsonTab edit={edit} isReadOnly={isReadOnly && !hasChanges} onEdit={state.onEdit} />
+        )}
+        {tab === "history" && (
+          <HistoryTab
+            collection={collection}
+            id={id}
+            info={info}
+            current={isDeleted ? undefined : current}
+            isLocked={hasChanges}
+            onRestored={state.accept}
+          />
+        )}
+        {tab === "related" && current !== undefined && <RelatedTab info={info} current={current} />}
+        {tab === "access" && <AccessTab collection={collection} id={id} info={info} />}
+      </PanelFrame>
+      <LeaveGuard hasChanges={hasChanges} staysOn={staysOn} />
+      {conflict !== undefined && edit !== undefined && (
+        <ConflictDialog
+          key={tagOf(conflict)}
+          collection={collection}
+          id={id}
+          edit={edit}
+          theirs={conflict}
+          readOnly={rights?.attributes.readOnly ?? []}
+          isBusy={isBusy}
+          onSave={(merged) => saveOn(conflict, merged)}
+          onDiscard={discard}
+          onClose={() => setConflict(undefined)}
+        />
+      )}
+      {isGone && edit !== undefined && (
+        <DeletedDialog
+          collection={collection}
+          id={id}
+          query={query}
+          edit={edit}
+          onRestored={(restored) => {
+            setGone(false);
+            saveOn(restored, merge(edit.mine, restored, new Set(changesOf(edit))));
+          }}
+          onClose={() => setGone(false)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,77 @@
+/** Saves an edit. Every write has the ETag of the version that it is based on. */
+import { ConflictError, NotFoundError, ProblemError } from "holdfast-client";
+import { useState } from "react";
+import { messageOf } from "../parts/problem.tsx";
+import { collectionClient, notice, type Resource } from "../service/session.ts";
+import { type Attributes, patchOf } from "./draft.ts";
+import { type Refusal, sortViolations } from "./violations.ts";
+
+/** What has become of a save. */
+export type Outcome =
+  | { kind: "saved"; resource: Resource }
+  | { kind: "conflict"; theirs: Resource }
+  | { kind: "deleted" }
+  | { kind: "refused"; refusal: Refusal };
+
+/** Changes a resource that is based on the version with this ETag. */
+export async function saveChanges(
+  collection: string,
+  id: string,
+  { base, etag, mine }: { base: Attributes; etag: string; mine: Attributes },
+): Promise<Outcome> {
+  const resources = collectionClient(collection);
+  try {
+    return {
+      kind: "saved",
+      resource: (await resources.patch(id, patchOf(base, mine), { ifMatch: etag })) as Resource,
+    };
+  } catch (error) {
+    if (error instanceof ConflictError) return await conflictOf(collection, id, error);
+    return refusedOf(error);
+  }
+}
+
+async function conflictOf(collection: string, id: string, { current }: ConflictError): Promise<Outcome> {
+  if (current !== undefined) return { kind: "conflict", theirs: current as Resource };
+  try {
+    return { kind: "conflict", theirs: (await collectionClient(collection).get(id)) as Resource };
+  } catch (error) {
+    return refusedOf(error);
+  }
+}
+
+/** Creates a resource. */
+export async function createResource(collection: string, mine: Attributes): Promise<Outcome> {
+  try {
+    return { kind: "saved", resource: (await collectionClient(collection).create(mine)) as Resource };
+  } catch (error) {
+    const outcome = refusedOf(error);
+    return outcome.kind === "deleted"
+      ? { kind: "refused", refusal: { byName: new Map(), others: [messageOf(error)] } }
+      : outcome;
+  }
+}
+
+function refusedOf(error: unknown): Outcome {
+  if (error instanceof NotFoundError) return { kind: "deleted" };
+  notice(error);
+  const violations = error instanceof ProblemError ? (error.problem.violations ?? []) : [];
+  const refusal =
+    violations.length > 0 ? sortViolations(violations) : { byName: new Map(), others: [messageOf(error)] };
+  return { kind: "refused", refusal };
+}
+
+/** Runs one save at a time. */
+export function useBusy() {
+  const [isBusy, setBusy] = useState(false);
+  const run = async (task: () => Promise<void>) => {
+    if (isBusy) return;
+    setBusy(true);
+    try {
+      await task();
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { isBusy, run };
+}

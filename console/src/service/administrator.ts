@@ -1,0 +1,30 @@
+/** Whether the caller administers the service. */
+import { useQuery } from "@tanstack/react-query";
+import { ProblemError } from "holdfast-client";
+import { useCollections } from "./collections.ts";
+import { client } from "./session.ts";
+
+/**
+ * Whether the caller is an administrator; `undefined` until it is known. Only administrators see the rules of collections.
+ * Without collections, the page asks for the configuration, which does not exist for other callers.
+ */
+export function useIsAdministrator(): boolean | undefined {
+  const { data: collections } = useCollections();
+  const isEmpty = collections?.length === 0;
+  const { data: canAdminister } = useQuery({
+    queryKey: ["administrator"],
+    enabled: isEmpty,
+    staleTime: Number.POSITIVE_INFINITY,
+    throwOnError: false,
+    queryFn: async ({ signal }) => {
+      try {
+        await client.$configuration({ signal });
+        return true;
+      } catch (error) {
+        if (error instanceof ProblemError && error.status < 500) return false;
+        throw error;
+      }
+    },
+  });
+  return isEmpty ? canAdminister : collections?.some(({ rules }) => rules !== undefined);
+}

@@ -1,0 +1,86 @@
+/** Reads schemas as far as columns and editors need it. The service checks everything itself. */
+
+/** A part of a JSON Schema. */
+export interface SchemaPart {
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, SchemaPart | boolean>>;
+  readonly required?: readonly string[];
+  readonly items?: SchemaPart | boolean;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly format?: string;
+  readonly description?: string;
+  readonly title?: string;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly readOnly?: boolean;
+  readonly default?: unknown;
+  readonly additionalProperties?: SchemaPart | boolean;
+}
+
+/** The attributes of a collection, by its schema. Without a schema, there are none. */
+export function propertiesOf(
+  info: { readonly schema: object | boolean | null } | undefined,
+): Readonly<Record<string, SchemaPart | boolean>> {
+  const schema = info?.schema;
+  return typeof schema === "object" && schema !== null ? ((schema as SchemaPart).properties ?? {}) : {};
+}
+
+/** What an attribute holds, as far as a column or an editor differs. */
+export type Kind =
+  | "id"
+  | "text"
+  | "long"
+  | "number"
+  | "integer"
+  | "boolean"
+  | "time"
+  | "date"
+  | "choice"
+  | "list"
+  | "object"
+  | "reference"
+  | "any";
+
+/** The kind of an attribute by its schema. */
+export function kindOf(part: SchemaPart | boolean | undefined): Kind {
+  if (part === undefined || typeof part === "boolean") return "any";
+  if (part.enum !== undefined) return "choice";
+  const types = (typeof part.type === "string" ? [part.type] : (part.type ?? [])).filter(
+    (each) => each !== "null",
+  );
+  const [only] = types;
+  if (types.length !== 1 || only === undefined) return "any";
+  if (only === "string") {
+    if (part.format === "date-time") return "time";
+    if (part.format === "date") return "date";
+    return (part.maxLength ?? 0) > 300 ? "long" : "text";
+  }
+  if (only === "array") return "list";
+  return (["number", "integer", "boolean", "object"] as const).find((each) => each === only) ?? "any";
+}
+
+/** The kind of an attribute by its values, for collections without a schema. */
+export function kindOfValues(values: readonly unknown[]): Kind {
+  const kinds = new Set(values.filter((each) => each !== undefined && each !== null).map(kindOfValue));
+  const [only] = kinds;
+  return kinds.size === 1 && only !== undefined ? only : "any";
+}
+
+function kindOfValue(value: unknown): Kind {
+  if (typeof value === "string") {
+    if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(value)) return "time";
+    return value.length > 120 || value.includes("\n") ? "long" : "text";
+  }
+  if (typeof value === "number") return "number";
+  if (typeof value === "boolean") return "boolean";
+  return Array.isArray(value) ? "list" : "object";
+}
+
+/** Whether null is allowed. */
+export function allowsNull(part: SchemaPart | boolean | undefined): boolean {
+  if (part === undefined || typeof part === "boolean") return true;
+  if (part.enum !== undefined) return part.enum.includes(null);
+  return part.type === undefined || (Array.isArray(part.type) && part.type.includes("null"));
+}

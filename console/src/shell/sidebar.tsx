@@ -1,0 +1,149 @@
+/** The collections and the pages beside them. */
+import { ActionIcon, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
+import { openSpotlight } from "@mantine/spotlight";
+import {
+  IconActivity,
+  IconDatabase,
+  IconKey,
+  IconLogin2,
+  IconLogout,
+  IconMoon,
+  IconSearch,
+  IconSettings,
+  IconSun,
+  IconWebhook,
+} from "@tabler/icons-react";
+import { useEffect } from "react";
+import { Logo } from "../parts/icons.tsx";
+
+import { formatRoute, go, leavePage, pages, type Route } from "../route.ts";
+import { useIsAdministrator } from "../service/administrator.ts";
+
+import { useCollections, useLiveCounts } from "../service/collections.ts";
+import { askForCredential, bearer, setCredential, useSession } from "../service/session.ts";
+import { listTexts, signInTexts, texts } from "../texts.ts";
+import { setDrawer, useDrawer } from "./drawer.tsx";
+
+const icons = { webhooks: IconWebhook, keys: IconKey, health: IconActivity, configuration: IconSettings };
+
+export function Sidebar({ route }: { route: Route }) {
+  const { data: collections = [] } = useCollections();
+  useLiveCounts();
+  const isOpen = useDrawer();
+  const current = "collection" in route ? route.collection : undefined;
+  const page = route.kind === "page" ? route.name : undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the drawer
+  useEffect(() => setDrawer(false), [current, page, route.kind]);
+  useEffect(() => {
+    if (!isOpen) return;
+    const onKeyDown = ({ key }: KeyboardEvent) => key === "Escape" && setDrawer(false);
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
+  }, [isOpen]);
+  const isAdministrator = useIsAdministrator();
+  return (
+    <>
+      {isOpen && (
+        <button
+          type="button"
+          className="shade"
+          aria-label={listTexts.closeMenu}
+          onClick={() => setDrawer(false)}
+        />
+      )}
+      <nav className={isOpen ? "side open" : "side"} aria-label={texts.collections}>
+        <a className="brand" href="#/">
+          <Logo />
+          Holdfast
+        </a>
+        <button type="button" className="find" onClick={openSpotlight}>
+          <IconSearch size={14} />
+          {texts.find}
+          <kbd>{/Mac|iP/.test(navigator.platform) ? "⌘ K" : "Ctrl K"}</kbd>
+        </button>
+        <div className="group">{texts.collections}</div>
+        {collections.map(({ name, count }) => (
+          <a
+            key={name}
+            className="item"
+            title={name}
+            href={formatRoute({ kind: "list", collection: name, query: "" })}
+            aria-current={name === current ? "page" : undefined}
+          >
+            <IconDatabase size={16} />
+            <span className="name">{name}</span>
+            {count !== undefined && <span className="count">{count.toLocaleString("en")}</span>}
+          </a>
+        ))}
+        {isAdministrator === true && (
+          <>
+            <div className="group">{texts.administration}</div>
+            {pages.map((name) => {
+              const Icon = icons[name];
+              return (
+                <a
+                  key={name}
+                  className="item"
+                  href={formatRoute({ kind: "page", name })}
+                  aria-current={name === page ? "page" : undefined}
+                >
+                  <Icon size={16} />
+                  <span className="name">{listTexts.pageNames[name]}</span>
+                </a>
+              );
+            })}
+          </>
+        )}
+        <Foot isAdministrator={isAdministrator} />
+      </nav>
+    </>
+  );
+}
+
+function Foot({ isAdministrator }: { isAdministrator: boolean | undefined }) {
+  const { hasCredential } = useSession();
+  const { setColorScheme } = useMantineColorScheme();
+  const isDark = useComputedColorScheme() === "dark";
+  const who = hasCredential ? bearer() : undefined;
+  // Without `auth`, every caller is an administrator.
+  const canSignIn = !hasCredential && isAdministrator === false;
+  const without = canSignIn ? signInTexts.notSignedIn : listTexts.openService;
+  return (
+    <div className="foot">
+      <span className="who">
+        <b>{who?.subject ?? (hasCredential ? listTexts.signedIn : without)}</b>
+        {who?.roles ?? (hasCredential ? listTexts.withKey : location.host)}
+      </span>
+      <span className="grow" />
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label={isDark ? texts.light : texts.dark}
+        onClick={() => setColorScheme(isDark ? "light" : "dark")}
+      >
+        {isDark ? <IconSun size={16} /> : <IconMoon size={16} />}
+      </ActionIcon>
+      {canSignIn && (
+        <ActionIcon variant="subtle" color="gray" aria-label={texts.signIn} onClick={askForCredential}>
+          <IconLogin2 size={16} />
+        </ActionIcon>
+      )}
+      {hasCredential && (
+        <ActionIcon variant="subtle" color="gray" aria-label={texts.signOut} onClick={signOut}>
+          <IconLogout size={16} />
+        </ActionIcon>
+      )}
+    </div>
+  );
+}
+
+/**
+ * Signs out, unless there are unsaved changes that the caller wants to keep. The address can contain data of the caller, so the
+ * page goes to its start.
+ */
+export function signOut(): void {
+  leavePage(() => {
+    go({ kind: "start" }, { replace: true });
+    setCredential("");
+  });
+}

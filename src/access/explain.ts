@@ -1,0 +1,169 @@
+/** Explains what the rules of a collection decide for a caller, in plain sentences. Only administrators may see the result. */
+import { shortJson } from "../collection/messages.ts";
+import { formatPath, valueAt } from "../collection/paths.ts";
+import { type Condition, type Filter, matches } from "../query/filter.ts";
+import type { Principal } from "./principal.ts";
+import type { CompiledRule, RuleAlternative } from "./rules.ts";
+
+/** What a rule is applied to. */
+export interface ExplainedCase {
+  principal: Principal | undefined;
+  /** The resource; `undefined`: any resource of the collection. */
+  resource: Record<string, unknown> | undefined;
+  /** Attributes whose values no response contains. */
+  writeOnly: ReadonlySet<string>;
+}
+
+/** One condition of a filter. */
+export interface ExplainedCondition {
+  attribute: string;
+  /** The kind of condition, such as `in` or `gte`. */
+  condition: Condition["kind"];
+  /** Whether the condition must not be true. */
+  negated: boolean;
+  /** The values to compare with. For `exists`, whether the attribute must exist. */
+  values: readonly unknown[];
+  /** The value in the resource. Absent without a resource, without a value, and for a long or secret one. */
+  actual?: unknown;
+  /** Whether the resource meets the condition. Absent without a resource, and for a secret value. */
+  isMet?: boolean;
+}
+
+/** One rule, and what it decides. */
+export interface ExplainedRule {
+  /** The place in the configuration; `null` for the rule of a collection without `access`. */
+  at: string | null;
+  /** The rule as it is declared. */
+  rule: unknown;
+  resources: "all" | "some" | "none";
+  reason: string;
+  conditions?: readonly ExplainedCondition[];
+}
+
+/** Explains each rule of an action. With a resource, `resources` says whether the rule allows this one. */
+export function explainRule(
+  { alternatives = [] }: CompiledRule,
+  about: ExplainedCase,
+): readonly ExplainedRule[] {
+  return alternatives.map((each) => ({
+    at: each.at ?? null,
+    rule: each.declared,
+    ...explainAlternative(each, about),
+  }));
+}
+
+type Explanation = Omit<ExplainedRule, "at" | "rule">;
+
+function explainAlternative(rule: RuleAlternative, about: ExplainedCase): Explanation {
+  const { principal } = about;
+  const { declared, role, where } = rule;
+  if (typeof declared === "string") return explainNamed(declared, principal);
+  if (role !== undefined && principal?.roles.includes(role) !== true)
+    return { resources: "none", reason: `The caller does not have the role ${shortJson(role)}.` };
+  const hasRole = role === undefined ? "" : `The caller has the role ${shortJson(role)}. `;
+  if (where === undefined) return { resources: "all", reason: hasRole.trimEnd() };
+  const filter = where(principal);
+  if (filter === undefined)
+    return { resources: "none", reason: `${hasRole}${missing(where.missing(principal), principal)}` };
+  return explainFilter(filter, about, hasRole);
+}
+
+function explainNamed(name: string, principal: Principal | undefined): Explanation {
+  if (name === "public") return { resources: "all", reason: "The rule allows every caller." };
+  if (name === "nobody") return { resources: "none", reason: "The rule allows no caller." };
+  return principal === undefined
+    ? { resources: "none", reason: "The caller has no credential." }
+    : { resources: "all", reason: "The caller has a valid credential." };
+}
+
+function missing(names: readonly string[], principal: Principal | undefined): string {
+  if (principal === undefined) return "The caller has no credential.";
+  if (names.length === 0) return "A claim of the caller has a type with which the filter cannot compare.";
+  const all = names.map((name) => shortJson(name)).join(" and ");
+  return `The filter compares with ${all}, and the caller does not have this value.`;
+}
+
+function explainFilter(filter: Filter, about: ExplainedCase, before: string): Explanation {
+  const conditions = conditionsOf(filter, about, false);
+  const { resource } = about;
+  if (resource === undefined) {
+    const reason = `${before}The rule allows the resources that match its filter.`;
+    return { resources: "some", reason, conditions: conditions.map(({ text: _, ...each }) => each) };
+  }
+  const isMatch = matches(filter, resource);
+  const texts = isMatch ? ["The resource matches the filter."] : unmet(filter, about, false);
+  return {
+    resources: isMatch ? "all" : "none",
+    reason: `${before}${texts.join(" ")}`,
+    conditions: conditions.map(({ text: _, ...each }) => each),
+  };
+}
+
+/** The sentences about the conditions because of which a resource does not match; none if it matches. */
+function unmet(filter: Filter, about: ExplainedCase, negated: boolean): string[] {
+  if (filter.kind === "not") return unmet(filter.filter, about, !negated);
+  if (!("filters" in filter))
+    return isMet(filter, about, negated) ? [] : conditionsOf(filter, about, negated).map(({ text }) => text);
+  const parts = filter.filters.map((each) => unmet(each, about, negated));
+  const needsAll = (filter.kind === "and") !== negated;
+  return needsAll || parts.every((each) => each.length > 0) ? parts.flat() : [];
+}
+
+function isMet(condition: Condition, { resource = {} }: ExplainedCase, negated: boolean): boolean {
+  return matches(condition, resource) !== negated;
+}
+
+function conditionsOf(
+  filter: Filter,
+  about: ExplainedCase,
+  negated: boolean,
+): (ExplainedCondition & { text: string })[] {
+  if (filter.kind === "not") return conditionsOf(filter.filter, about, !negated);
+  if ("filters" in filter) return filter.filters.flatMap((each) => conditionsOf(each, about, negated));
+  const { resource, writeOnly } = about;
+  const attribute = formatPath(filter.path);
+  const values = filter.kind === "exists" ? [filter.value] : filter.values;
+  const shown = { attribute, condition: filter.kind, negated, values };
+  const needs = `${shortJson(attribute)} must ${negated ? "not " : ""}${wordsFor(filter)}`;
+  if (resource === undefined) return [{ ...shown, text: `${needs}.` }];
+  if (writeOnly.has(filter.path[0]))
+    return [
+      { ...shown, text: `A condition about ${shortJson(attribute)} is not met, whose value is secret.` },
+    ];
+  const actual = valueAt(resource, filter.path);
+  return [
+    {
+      ...shown,
+      ...(isShort(actual) && { actual }),
+      isMet: isMet(filter, about, negated),
+      text:
+        actual === undefined
+          ? `${needs}, but it does not exist.`
+          : `${needs}, but it is ${shortJson(actual)}.`,
+    },
+  ];
+}
+
+const maxShownLength = 200;
+
+function isShort(value: unknown): boolean {
+  return value !== undefined && JSON.stringify(value).length <= maxShownLength;
+}
+
+const comparisons = {
+  in: "equal",
+  gt: "be greater than",
+  gte: "be at least",
+  lt: "be less than",
+  lte: "be at most",
+  contains: "contain",
+  startsWith: "start with",
+  endsWith: "end with",
+} as const satisfies Record<Exclude<Condition["kind"], "exists">, string>;
+
+function wordsFor(condition: Condition): string {
+  if (condition.kind === "exists") return condition.value ? "exist" : "not exist";
+  const shown = condition.values.slice(0, 5).map((each) => shortJson(each));
+  const others = condition.values.length > shown.length ? ["…"] : [];
+  return `${comparisons[condition.kind]} ${[...shown, ...others].join(" or ")}`;
+}

@@ -1,0 +1,267 @@
+/**
+ * Update operators: a patch that says how values change, such as `{"views": {"$increment": 1}}`. The client does not have to
+ * read the resource first, and two such patches at the same time both take effect.
+ */
+import { Problem } from "../errors.ts";
+import { toFragment } from "../json/pointer.ts";
+import { canonicalText, isObject, type JsonLimits, requireLimits, setMember } from "../json/values.ts";
+import { shortJson } from "./messages.ts";
+import { formatPath, type Path, parsePath } from "./paths.ts";
+
+/** The operators, each with the operand that it takes. */
+const operands = {
+  $increment: "number",
+  $min: "number",
+  $max: "number",
+  $append: "array",
+  $addUnique: "array",
+  $remove: "array",
+  $set: "any",
+  $unset: "true",
+} as const;
+
+/** The name of an operator. */
+export type UpdateOperator = keyof typeof operands;
+
+/** The names of all operators. */
+export const updateOperators = Object.keys(operands) as readonly UpdateOperator[];
+
+/** One operator on one attribute. */
+export interface UpdateOperation {
+  path: Path;
+  operator: UpdateOperator;
+  operand: unknown;
+}
+
+/** The limits of one update. */
+export interface UpdateLimits {
+  maxOperations: number;
+  json: JsonLimits;
+}
+
+/** Reads an update. Throws INVALID_PATCH. */
+export function parseUpdate(value: unknown, { maxOperations, json }: UpdateLimits): UpdateOperation[] {
+  if (!isObject(value))
+    throw new Problem("INVALID_PATCH", `An update must be a JSON object such as ${example}.`);
+  const members = Object.entries(value);
+  if (members.length > maxOperations) {
+    throw new Problem(
+      "INVALID_PATCH",
+      `The update has ${members.length} operations, but the limit is ${maxOperations}.`,
+    );
+  }
+  const operations = members.map(([name, change]) => parseOperation(name, change, json.depth));
+  requireSeparate(operations);
+  return operations;
+}
+
+const example = '{"views":{"$increment":1}}';
+
+function parseOperation(name: string, change: unknown, maxDepth: number): UpdateOperation {
+  const path = parsePath(name);
+  if (path === undefined || path.length > maxDepth) {
+    const detail = `is not the name of an attribute. Names look like "title" or "author.name", with at most ${maxDepth} parts`;
+    throw invalidUpdate([name], "attribute", detail);
+  }
+  const [operator = "", ...others] = isObject(change) ? Object.keys(change) : [];
+  if (!isObject(change) || !operator.startsWith("$"))
+    throw invalidUpdate([name], "operator", plainValue(change));
+  if (!isOperator(operator)) {
+    const detail = `is not an operator. The operators are ${updateOperators.join(", ")}`;
+    throw invalidUpdate([name, operator], "operator", detail);
+  }
+  if (others.length > 0)
+    throw invalidUpdate([name], "operator", `must have exactly one operator, but has ${others.length + 1}`);
+  const operand = change[operator];
+  const fault = operandFault(operator, operand);
+  if (fault !== undefined) throw invalidUpdate([name, operator], "operand", fault);
+  return { path, operator, operand };
+}
+
+function plainValue(change: unknown): string {
+  const set = shortJson({ $set: change });
+  return `must be an object with one operator, such as {"$increment":1}. To set this value, send ${set}`;
+}
+
+function isOperator(name: string): name is UpdateOperator {
+  return Object.hasOwn(operands, name);
+}
+
+function operandFault(operator: UpdateOperator, operand: unknown): string | undefined {
+  const not = () => `, not ${shortJson(operand)}`;
+  switch (operands[operator]) {
+    case "number":
+      return typeof operand === "number" ? undefined : `must be a number${not()}`;
+    case "array":
+      return Array.isArray(operand) ? undefined : `must be an array of items, such as ["x"]${not()}`;
+    case "true":
+      return operand === true ? undefined : `must be true${not()}`;
+    case "any":
+      return undefined;
+  }
+}
+
+/** Refuses two paths if one contains the other, because the result would depend on the order of the operations. */
+function requireSeparate(operations: readonly UpdateOperation[]): void {
+  const names = new Set(operations.map(({ path }) => formatPath(path)));
+  for (const { path } of operations) {
+    for (let length = 1; length < path.length; length++) {
+      const outer = formatPath(path.slice(0, length) as unknown as Path);
+      if (!names.has(outer)) continue;
+      const detail = `overlaps ${JSON.stringify(outer)}. Change only one of them`;
+      throw invalidUpdate([formatPath(path)], "overlap", detail);
+    }
+  }
+}
+
+/** Gives other requests a turn after work on this many characters, if it is their turn. */
+export type Pause = (characters: number) => Promise<void> | undefined;
+
+/**
+ * Applies an update to a document. Does not change the document or the operations, but the result can share parts with
+ * them. Throws INVALID_PATCH if an operator does not fit the value that it finds, and BODY_TOO_DEEP.
+ */
+export async function applyUpdate(
+  document: Record<string, unknown>,
+  operations: readonly UpdateOperation[],
+  { json, pause }: { json: JsonLimits; pause: Pause },
+): Promise<Record<string, unknown>> {
+  const result = { ...document };
+  const own = new Set<unknown>([result]); // the copies, which can be changed
+  for (const operation of operations) {
+    const parent = ownParent(result, operation, own);
+    if (parent === undefined) continue;
+    const name = operation.path.at(-1) as string;
+    const current = Object.hasOwn(parent, name) ? parent[name] : undefined;
+    if (operation.operator === "$unset") delete parent[name];
+    else setMember(parent, name, await valueAfter(operation, current, pause));
+  }
+  requireLimits(result, json);
+  return result;
+}
+
+/** The object with the last name of the path; creates it unless the operation is `$unset`. */
+function ownParent(
+  result: Record<string, unknown>,
+  operation: UpdateOperation,
+  own: Set<unknown>,
+): Record<string, unknown> | undefined {
+  const { path, operator } = operation;
+  let parent = result;
+  for (const [level, name] of path.slice(0, -1).entries()) {
+    const child = Object.hasOwn(parent, name) ? parent[name] : undefined;
+    if (child === undefined && operator === "$unset") return undefined;
+    if (child !== undefined && !isObject(child)) {
+      const outer = formatPath(path.slice(0, level + 1) as unknown as Path);
+      const advice = Array.isArray(child) ? " Dotted paths reach into objects, not arrays" : "";
+      throw misfit(
+        operation,
+        `needs an object at ${JSON.stringify(outer)}, which is ${kindOf(child)}.${advice}`,
+      );
+    }
+    if (child !== undefined && own.has(child)) {
+      parent = child;
+      continue;
+    }
+    const copy: Record<string, unknown> = { ...child }; // spread syntax keeps a member called __proto__ as data
+    own.add(copy);
+    setMember(parent, name, copy);
+    parent = copy;
+  }
+  return parent;
+}
+
+function valueAfter(operation: UpdateOperation, current: unknown, pause: Pause): unknown {
+  const { operator, operand } = operation;
+  switch (operator) {
+    case "$increment":
+      return sumOf(operation, numberIn(operation, current), operand as number);
+    case "$min":
+      return Math.min(numberIn(operation, current), operand as number);
+    case "$max":
+      return Math.max(numberIn(operation, current), operand as number);
+    case "$append":
+      return [...arrayIn(operation, current), ...(operand as unknown[])];
+    case "$addUnique":
+      return withUnique(arrayIn(operation, current), operand as unknown[], pause);
+    case "$remove":
+      return without(arrayIn(operation, current), operand as unknown[], pause);
+    case "$set":
+    case "$unset":
+      return operand;
+  }
+}
+
+function numberIn(operation: UpdateOperation, current: unknown = 0): number {
+  if (typeof current === "number") return current;
+  throw misfit(operation, `needs a number, but the value is ${kindOf(current)}`);
+}
+
+function arrayIn(operation: UpdateOperation, current: unknown = []): unknown[] {
+  if (Array.isArray(current)) return current;
+  throw misfit(operation, `needs an array, but the value is ${kindOf(current)}`);
+}
+
+/** Beyond the safe integers, doubles skip whole numbers, so a sum could silently be another number. */
+function sumOf(operation: UpdateOperation, current: number, by: number): number {
+  const sum = current + by;
+  if (Math.abs(sum) > Number.MAX_SAFE_INTEGER) {
+    const most = Number.MAX_SAFE_INTEGER;
+    throw misfit(operation, `would make a number beyond ±${most}, which cannot be stored exactly`, "range");
+  }
+  if (by !== 0 && sum === current)
+    throw misfit(operation, "would change nothing: the number is too small to be added exactly", "range");
+  return sum;
+}
+
+async function withUnique(items: unknown[], more: readonly unknown[], pause: Pause): Promise<unknown[]> {
+  const known = new Set(await keysOf(items, pause));
+  const keys = await keysOf(more, pause);
+  const isNew = (key: unknown) => {
+    const { size } = known;
+    return known.add(key).size > size;
+  };
+  return [...items, ...more.filter((_, n) => isNew(keys[n]))];
+}
+
+async function without(items: unknown[], removed: readonly unknown[], pause: Pause): Promise<unknown[]> {
+  const known = new Set(await keysOf(removed, pause));
+  const keys = await keysOf(items, pause);
+  return items.filter((_, n) => !known.has(keys[n]));
+}
+
+/** A scalar takes as much time as this many characters of text. */
+const scalarLength = 8;
+
+/** Equal keys for equal items. No JSON string of a resource contains the null character. */
+async function keysOf(items: readonly unknown[], pause: Pause): Promise<unknown[]> {
+  const keys: unknown[] = [];
+  for (const item of items) {
+    const text = typeof item === "object" && item !== null ? `\0${canonicalText(item)}` : undefined;
+    keys.push(text ?? item);
+    const paused = pause(text?.length ?? scalarLength);
+    if (paused !== undefined) await paused;
+  }
+  return keys;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  return isObject(value) ? "an object" : `a ${typeof value}`;
+}
+
+/** An operation does not fit the value that the resource has. */
+function misfit({ path, operator }: UpdateOperation, detail: string, code = "type"): Problem {
+  return invalidUpdate([formatPath(path), operator], code, detail);
+}
+
+/** `place` is a path in the update: the attribute, and the operator. */
+function invalidUpdate(place: readonly [string, string?], code: string, detail: string): Problem {
+  const [name, operator] = place;
+  const pointer = toFragment(operator === undefined ? [name] : [name, operator]);
+  const subject = operator === undefined ? shortJson(name) : `${operator} of ${shortJson(name)}`;
+  return new Problem("INVALID_PATCH", `The update is invalid: ${subject} ${detail}.`, {
+    violations: [{ in: "body", pointer, code, detail }],
+  });
+}

@@ -1,0 +1,139 @@
+/** `holdfast rewind`: returns collections to their state at an earlier time, in the store or in a running service. */
+import type { Collection } from "../collection/collection.ts";
+import { timeExamples, timeOf } from "../collection/dates.ts";
+import { Problem, StartError, StoreInUse } from "../errors.ts";
+import { findCollection, servedNames } from "../http/service.ts";
+import { attemptRewind, beforeHistory, type RewindCommit } from "../rewind/attempt.ts";
+import type { RewindAsked } from "../rewind/plan.ts";
+import { type RewindReport, refusalOf } from "../rewind/report.ts";
+import { openService } from "../server/open-service.ts";
+import { HistoryMissing } from "../store/changed-resources.ts";
+import { onStoreOf, requireStore } from "../store/open.ts";
+import type { Store } from "../store/store.ts";
+import { configOf, type Environment, type Flags } from "./options.ts";
+import { requestRewind } from "./rewind/running-service.ts";
+import { runningOf } from "./running-service.ts";
+import { shell } from "./shell.ts";
+import { withOpen } from "./store.ts";
+import { counted, unknownCollection, withCommand, withoutSecrets } from "./words.ts";
+
+/** Other instances on a PostgreSQL database can come first. */
+const maxAttempts = 10;
+
+/** Rewinds, and says what it did. Throws StartError if nothing was rewound, or would be. */
+export async function runRewind(
+  { to, collection, dryRun, url, token, ...flags }: Flags,
+  env: Environment,
+): Promise<void> {
+  const asked = {
+    to: readTo(String(to)),
+    names: collection === undefined ? undefined : [...new Set(collection as string[])],
+    isDryRun: dryRun === true,
+  };
+  const undo = undoWith({ collection: asked.names, url, ...flags });
+  const running = runningOf({ url, token, ...flags }, env);
+  if (running !== undefined) return show(await requestRewind(running, asked), undo);
+  const config = await configOf(flags, env);
+  requireStore(config.store);
+  if (config.history === "none")
+    throw new StartError("The service keeps no history. Nothing was rewound. Restore a backup.");
+  try {
+    const report = await withOpen(openService(config, { delivers: false }), async ({ service, store }) => {
+      if (!service.hasStarted()) throw new StartError("The store cannot be reached now.");
+      const known = await servedNames(service);
+      const unknown = asked.names?.find((name) => !known.includes(name));
+      if (unknown !== undefined) throw unknownCollection(unknown, known);
+      const collections = (asked.names ?? known).map((name) => findCollection(service, name) as Collection);
+      const { rewindBytes: maxBytes } = config.http.limits;
+      return onStoreOf(config.store, rewind(store, { ...asked, collections, maxBytes }));
+    });
+    show(report, undo);
+  } catch (error) {
+    if (!(error instanceof StoreInUse)) throw error;
+    throw new StartError(
+      "The store is in use by another Holdfast program. If it is the service, give its address: --url http://localhost:3000",
+    );
+  }
+}
+
+function readTo(text: string): number {
+  const to = timeOf(text);
+  if (to === undefined) throw new StartError(`--to must be a time such as ${timeExamples}, not "${text}".`);
+  if (to > Date.now()) throw new StartError(`--to must not be in the future, but "${text}" is.`);
+  return to;
+}
+
+type AskedOfStore = Omit<RewindAsked, "now"> & { isDryRun: boolean };
+
+async function rewind(store: Store, asked: AskedOfStore): Promise<RewindReport> {
+  for (let attempts = 0; attempts < maxAttempts; attempts++) {
+    const report = await attempt(store, asked);
+    if (report !== undefined) return report;
+  }
+  throw new StartError("Other writes came first every time. Nothing was rewound. Try again.");
+}
+
+/** Rewinds once; `undefined` if other writes came first. */
+function attempt(store: Store, asked: AskedOfStore): Promise<RewindReport | undefined> {
+  const names = asked.collections.map(({ name }) => name);
+  return store.exclusively(names, async (commitNow) => {
+    const commit = (commit: RewindCommit) => isCommitted(commitNow, commit);
+    const made = await attemptRewind(store, { ...asked, now: Date.now() }, commit).catch((error: unknown) => {
+      throw startErrorOf(error);
+    });
+    return made?.report;
+  });
+}
+
+/** Commits, if there is something to commit. Returns `undefined` if other writes came first. */
+async function isCommitted(commitNow: Store["commit"], commit: RewindCommit): Promise<true | undefined> {
+  try {
+    if (commit.changes.length > 0) await commitNow(commit);
+    return true;
+  } catch (error) {
+    if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return undefined;
+    throw error;
+  }
+}
+
+function startErrorOf(error: unknown): unknown {
+  if (error instanceof HistoryMissing)
+    return new StartError(
+      `--to ${beforeHistory(error)}. Nothing was rewound. Give a later time, or restore a backup.`,
+    );
+  return error instanceof Problem && error.code === "CONTENT_TOO_LARGE"
+    ? new StartError(error.message)
+    : error;
+}
+
+/** The command that undoes a rewind: it has to reach the same collections of the same store, and no others. */
+function undoWith(flags: Flags): (to: string) => string {
+  const repeated = ["collection", "url", "store", "config"].flatMap((name) =>
+    [flags[name] ?? []].flat().map((value) => ` --${name} ${quoted(String(value))}`),
+  );
+  return (to) => withCommand(withoutSecrets(`npx holdfast rewind --to ${to}${repeated.join("")}`));
+}
+
+/** An argument as a shell reads it. */
+function quoted(argument: string): string {
+  return /^[\w@%+=:,./~-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
+}
+
+/** Prints the report, with the command that undoes the rewind. Throws StartError if something does not fit. */
+function show(report: RewindReport, undo: (to: string) => string): void {
+  const { to, dryRun, before, collections, misfits } = report;
+  const lines = collections
+    .filter(({ created, replaced, deleted }) => created + replaced + deleted > 0)
+    .map(
+      ({ name, created, replaced, deleted }) =>
+        `${name}: ${created.toLocaleString("en")} created again, ${replaced.toLocaleString("en")} replaced, ${deleted.toLocaleString("en")} deleted`,
+    );
+  for (const { collection, id, pointer, detail } of misfits.first)
+    lines.push(`${collection}/${id}${pointer === undefined ? "" : ` ${pointer}`}: ${detail}`);
+  shell().stderr.write(lines.map((line) => `${line}\n`).join(""));
+  if (misfits.first.length > 0) throw new StartError(refusalOf(misfits));
+  const total = report.created + report.replaced + report.deleted;
+  const did = dryRun ? "would rewind" : "rewound";
+  const back = before === undefined ? "" : `. To undo this: ${undo(before)}`;
+  shell().stderr.write(`${did} ${counted(total, "resource")} to ${to}${back}\n`);
+}

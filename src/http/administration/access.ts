@@ -1,0 +1,181 @@
+/** Answers whether a caller can do something. Administrators also learn why, and can ask for others. */
+import { type Action, scopeOf } from "../../access/actions.ts";
+import { type ExplainedRule, explainRule } from "../../access/explain.ts";
+import { includes, isInScope, type Permit } from "../../access/permit.ts";
+import type { Principal } from "../../access/principal.ts";
+import type { AllowedResources } from "../../access/rules.ts";
+import { type Collection, openCollection } from "../../collection/collection.ts";
+import { timestampNames } from "../../collection/timestamps.ts";
+import { administers, viewFor } from "../caller/permission.ts";
+import type { OperationOf } from "../operations/operation.ts";
+import type { Result } from "../operations/result.ts";
+import { type HttpRequest, jsonType } from "../protocol/message.ts";
+import { findCollection, type Service } from "../service.ts";
+import { type AccessQuestion, parseQuestion } from "./access-content.ts";
+
+/** One thing that an operation needs. */
+interface Check {
+  needs: "scope" | "rule" | "read" | "writable";
+  passes: boolean;
+  reason: string;
+  rules?: readonly ExplainedRule[];
+}
+
+/** The question, with what decides it. */
+interface Case extends AccessQuestion {
+  principal: Principal | undefined;
+  isInScope: boolean;
+  /** The resources with which the rules allow the operation, whatever the scopes of the credential. */
+  allowed: AllowedResources;
+  /** Whether the answer can depend on the resource with the id. */
+  isLookedUp: boolean;
+  /** The text of that resource; `undefined` if it does not exist. */
+  text: string | undefined;
+}
+
+/** Answers a question about access. Throws INVALID_PARAMETER, the problems of receiving the content, and UNAVAILABLE. */
+export async function checkAccess(
+  service: Service,
+  { caller }: OperationOf<"accessCheck">,
+  request: HttpRequest,
+): Promise<Result> {
+  const { limits } = service.settings;
+  const isAdministrator = administers(service, caller);
+  const isKnown = (name: string) => findCollection(service, name) !== undefined;
+  const bytes = await request.content.receive(limits.bodyBytes);
+  const question = parseQuestion(bytes, { isAdministrator, isKnown }, limits);
+  const principal = question.as === undefined ? caller.principal : question.as.principal;
+  const about = await caseOf(service, { ...question, principal }, isAdministrator);
+  const body = JSON.stringify(answerTo(service, about, isAdministrator));
+  return { kind: "document", document: { status: 200, type: jsonType, body } };
+}
+
+async function caseOf(
+  service: Service,
+  question: AccessQuestion & Pick<Case, "principal">,
+  isAdministrator: boolean,
+): Promise<Case> {
+  const { collection, operation, id, principal } = question;
+  const allowed = permitOf(service, question)?.may(operation) ?? "everything";
+  const isScoped = isInScope(principal, collection, operation);
+  // A caller who cannot do this with any resource must not learn which resources exist.
+  const isLookedUp = id !== undefined && (isAdministrator || (isScoped && allowed !== "nothing"));
+  const stored = isLookedUp ? await service.store.read({ collection, id }) : undefined;
+  return { ...question, isInScope: isScoped, allowed, isLookedUp, text: stored?.text };
+}
+
+/** What the rules allow the caller, whatever the scopes of the credential. */
+function permitOf(
+  { access }: Service,
+  { collection, principal }: Pick<Case, "collection" | "principal">,
+): Permit | undefined {
+  return access?.permit(collection, principal && { ...principal, scopes: undefined });
+}
+
+function answerTo(service: Service, about: Case, isAdministrator: boolean): object {
+  const { collection, operation, id, allowed, principal } = about;
+  const checks = checksOf(service, about);
+  const failed = checks.find(({ passes }) => !passes);
+  const resources = id !== undefined || allowed === "everything" ? "all" : "some";
+  const declared = service.collections.get(collection) ?? openCollection(collection);
+  const view = viewFor(service, declared, { principal });
+  return {
+    collection,
+    operation,
+    ...(id !== undefined && { id }),
+    allowed: failed === undefined,
+    resources: failed === undefined ? resources : "none",
+    reason: (failed ?? checks.at(-1))?.reason,
+    attributes: attributesOf(view, isAdministrator),
+    ...(isAdministrator && {
+      ...(id !== undefined && { exists: about.text !== undefined }),
+      checks: explained(service, about, checks),
+    }),
+  };
+}
+
+/** What the operation needs. The reason of the first check that fails is the reason for the caller. */
+function checksOf(service: Service, about: Case): Check[] {
+  const { operation, principal, isLookedUp } = about;
+  const isWrite = scopeOf(operation) === "write";
+  return [
+    ...(principal?.scopes === undefined ? [] : [scopeCheck(about)]),
+    ...(isWrite && service.readOnly
+      ? [{ needs: "writable" as const, passes: false, reason: "The service is read-only." }]
+      : []),
+    ...(isLookedUp && operation !== "read" ? [visibleCheck(service, about)] : []),
+    ruleCheck(service, about),
+  ];
+}
+
+function scopeCheck({ collection, operation, isInScope: passes }: Case): Check {
+  const scope = `"${collection}:${scopeOf(operation)}"`;
+  const reason = passes
+    ? `The credential has the scope ${scope}.`
+    : `The credential is limited to scopes, and does not have the scope ${scope}.`;
+  return { needs: "scope", passes, reason };
+}
+
+const isAbsent = "No resource with this id exists for the caller.";
+
+/** A resource that the caller cannot see gets the same answer as one that does not exist. */
+function visibleCheck(service: Service, about: Case): Check {
+  const visible = permitOf(service, about)?.visible() ?? "everything";
+  const passes = about.text !== undefined && includes(visible, about.text);
+  return { needs: "read", passes, reason: passes ? "The resource exists for the caller." : isAbsent };
+}
+
+function ruleCheck({ access }: Service, { id, text, operation, allowed, principal }: Case): Check {
+  const passes = id === undefined ? allowed !== "nothing" : text !== undefined && includes(allowed, text);
+  return { needs: "rule", passes, reason: reasonFor() };
+
+  function reasonFor(): string {
+    if (allowed === "nothing")
+      return principal === undefined
+        ? "The rules do not allow this without a credential."
+        : "The rules do not allow the caller to do this.";
+    if (!passes && (operation === "read" || text === undefined)) return isAbsent;
+    if (!passes) return "The rules allow this with other resources, but not with this one.";
+    if (access === undefined) return "The service does not use access rules, so every caller can do this.";
+    if (id !== undefined) return "The rules allow this with this resource.";
+    return allowed === "everything"
+      ? "The rules allow this with every resource."
+      : "The rules allow this with some resources.";
+  }
+}
+
+/** The attributes that the caller cannot read or set. Only administrators may learn the names of restricted ones. */
+function attributesOf(
+  { attributeRules, visibility, timestamps }: Collection,
+  isAdministrator: boolean,
+): object {
+  const restricted = visibility?.restricted ?? new Set<string>();
+  const namesOf = (isNamed: (rule: Collection["attributeRules"][number]) => boolean) =>
+    attributeRules.filter((rule) => isNamed(rule) && !restricted.has(rule.name)).map(({ name }) => name);
+  return {
+    readOnly: ["id", ...(timestamps ? timestampNames : []), ...namesOf(({ readOnly }) => readOnly)],
+    writeOnly: namesOf(({ writeOnly }) => writeOnly),
+    ...(isAdministrator && { restricted: [...restricted] }),
+  };
+}
+
+/** The checks with the rules that decide them. */
+function explained(service: Service, about: Case, checks: readonly Check[]): readonly Check[] {
+  const { access, collections } = service;
+  if (access === undefined) return checks;
+  const { collection, operation, principal, text } = about;
+  const rules = access.rulesOf(collection);
+  const secret = collections.get(collection)?.attributeRules.filter(({ writeOnly }) => writeOnly) ?? [];
+  const writeOnly = new Set(secret.map(({ name }) => name));
+  const resource = text === undefined ? undefined : (JSON.parse(text) as Record<string, unknown>);
+  const explain = (action: Action) => explainRule(rules[action], { principal, resource, writeOnly });
+  const shown = checks.map((check) => {
+    if (check.needs === "rule") return { ...check, rules: explain(operation) };
+    return check.needs === "read" ? { ...check, rules: explain("read") } : check;
+  });
+  // A list contains only resources that the caller can also read one by one.
+  if (operation !== "list" || about.isLookedUp) return shown;
+  const passes = permitOf(service, about)?.visible() !== "nothing";
+  const reason = passes ? "The caller can read resources." : "The caller cannot read any resource.";
+  return [...shown, { needs: "read", passes, reason, rules: explain("read") }];
+}

@@ -1,0 +1,149 @@
+/** Reads the content of a bulk change: which resources to change, what to do with them, and how many can match. */
+import type { Collection } from "../../collection/collection.ts";
+import { shortJson } from "../../collection/messages.ts";
+import { Problem } from "../../errors.ts";
+import { parseJson, requireObject } from "../../json/parse.ts";
+import { isObject } from "../../json/values.ts";
+import { allOf, matchesAll, type RequestedFilter } from "../../query/filter.ts";
+import { readFilter } from "../../query/filter-json.ts";
+import { emptyFilterSize, readWord } from "../../query/reading.ts";
+import type { ViewOf } from "../../query/relations.ts";
+import { inBody, Violations } from "../../query/violations.ts";
+import { jsonLimits } from "../protocol/content.ts";
+import type { Limits } from "../settings.ts";
+import { type Patch, patchOf } from "../writes/patch.ts";
+
+/** A bulk change: a change of many resources. */
+export interface BulkRequest {
+  /** `undefined`: all resources that the caller can list. */
+  filter: RequestedFilter | undefined;
+  /** `undefined` deletes the resources. */
+  patch: Patch | undefined;
+  /** If more resources match, nothing changes. */
+  max: number;
+  isDryRun: boolean;
+}
+
+/** The members of the content. */
+export const bulkMembers = ["filter", "all", "patch", "update", "delete", "max", "dryRun"] as const;
+
+/** The largest `max`. */
+export const maxBulk = 1_000;
+
+/** The longest text of a patch, in characters. The service applies it to each resource. */
+export const maxBulkPatch = 65_536;
+
+type Body = { [Name in (typeof bulkMembers)[number]]?: unknown };
+
+/**
+ * Reads the content. Throws INVALID_PARAMETER with all violations, INVALID_PATCH, CONTENT_TOO_LARGE, BODY_NOT_OBJECT and the
+ * problems of `parseJson`.
+ */
+export function parseBulk(
+  bytes: Buffer,
+  scope: { collection: Collection; viewOf: ViewOf },
+  limits: Limits,
+): BulkRequest {
+  const body: Body = requireObject(parseJson(bytes, jsonLimits(limits)), {
+    insteadOfArray: 'send {"filter":{…},"patch":{…},"max":100}',
+  });
+  const violations = new Violations();
+  requireKnown(body, violations);
+  const filter = readSelection(body, scope, violations);
+  requireOneAction(body, violations);
+  const max = readMax(body.max, violations);
+  const isDryRun = readWord(body.dryRun, inBody("dryRun"), { words: [true, false], violations }) ?? false;
+  violations.throwIfAny();
+  return { filter, patch: readPatch(body, limits), max, isDryRun };
+}
+
+function requireKnown(body: Body, violations: Violations): void {
+  const known: readonly string[] = bulkMembers;
+  for (const name of Object.keys(body)) {
+    if (known.includes(name)) continue;
+    violations.add(inBody(name), "unknownMember", () => {
+      const nearest = violations.suggest(name, () => known) || ` Known names: ${known.join(", ")}`;
+      return `is not understood.${nearest}`;
+    });
+  }
+}
+
+function readSelection(
+  { filter, all }: Body,
+  scope: { collection: Collection; viewOf: ViewOf },
+  violations: Violations,
+): RequestedFilter | undefined {
+  if (all !== undefined && all !== true)
+    violations.add(inBody("all"), "value", `must be true, not ${shortJson(all)}`);
+  if (all !== undefined && filter !== undefined)
+    violations.add(inBody("all"), "all", 'cannot be used together with "filter"');
+  if (filter === undefined) {
+    if (all === undefined) violations.add(inBody("filter"), "required", `is required. ${withoutFilter}`);
+    return undefined;
+  }
+  const read = readFilter(filter, inBody("filter"), { ...scope, violations, used: emptyFilterSize() });
+  if (matchesAll(read))
+    violations.add(inBody("filter"), "filter", `matches every resource. ${withoutFilter}`);
+  return allOf([read]);
+}
+
+const withoutFilter = 'To change every resource, send "all":true instead';
+
+const actions = ["patch", "update", "delete"] as const;
+
+function requireOneAction(body: Body, violations: Violations): void {
+  const named = actions.filter((name) => body[name] !== undefined);
+  const [first, second] = named;
+  if (first === undefined) {
+    const detail = 'is required: a merge patch. Or send "update" with operators, or "delete":true';
+    violations.add(inBody("patch"), "required", detail);
+  }
+  if (second !== undefined)
+    violations.add(inBody(second), "action", `cannot be used together with ${shortJson(first)}`);
+  for (const name of ["patch", "update"] as const) {
+    if (body[name] !== undefined && !isObject(body[name]))
+      violations.add(inBody(name), "type", `must be an object of attributes, not ${shortJson(body[name])}`);
+  }
+  if (body.delete !== undefined && body.delete !== true)
+    violations.add(inBody("delete"), "value", `must be true, not ${shortJson(body.delete)}`);
+}
+
+function readMax(max: unknown, violations: Violations): number {
+  if (typeof max === "number" && Number.isInteger(max) && max >= 1 && max <= maxBulk) return max;
+  const wanted = `a whole number from 1 to ${maxBulk}: if more resources match, nothing changes`;
+  violations.add(
+    inBody("max"),
+    max === undefined ? "required" : "max",
+    max === undefined ? `is required. Send ${wanted}` : `must be ${wanted}. It cannot be ${shortJson(max)}`,
+  );
+  return maxBulk;
+}
+
+function readPatch({ patch, update }: Body, limits: Limits): Patch | undefined {
+  const value = patch ?? update;
+  if (value === undefined) return undefined;
+  if (JSON.stringify(value).length > maxBulkPatch) {
+    throw new Problem(
+      "CONTENT_TOO_LARGE",
+      `A patch of many resources can have at most ${maxBulkPatch} characters. Send larger patches one by one, or with _batch.`,
+    );
+  }
+  if (patch !== undefined) return patchOf("merge-patch", patch, limits);
+  try {
+    return patchOf("update", update, limits);
+  } catch (error) {
+    throw insideUpdate(error);
+  }
+}
+
+/** An error about the operators of an update: its pointers start at the body. Any other error stays the same. */
+export function insideUpdate(error: unknown): unknown {
+  if (!(error instanceof Problem) || error.code !== "INVALID_PATCH") return error;
+  const { code, message, violations } = error;
+  return new Problem(code, message, {
+    cause: error,
+    violations: violations.map((each) =>
+      each.pointer === undefined ? each : { ...each, pointer: each.pointer.replace("#", "#/update") },
+    ),
+  });
+}

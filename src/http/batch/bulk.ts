@@ -1,0 +1,225 @@
+/**
+ * Bulk changes: changes all resources that match a filter with one request, or none of them. Each resource changes as if it had its own
+ * request with the selected version as its precondition.
+ */
+import { idJson } from "../../collection/ids.ts";
+import { Problem } from "../../errors.ts";
+import type { Change } from "../../store/commit.ts";
+import type { ListQuery } from "../../store/page.ts";
+import type { Stored } from "../../store/stored.ts";
+import { viewsOf } from "../caller/permission.ts";
+import { createPauses, pauseAfter } from "../limits/turns.ts";
+import { narrowed, readPage } from "../lists/lists.ts";
+import { keyOf, type OperationOf } from "../operations/operation.ts";
+import type { Result } from "../operations/result.ts";
+import { readContent } from "../protocol/content.ts";
+import { requireNoPreconditions } from "../protocol/no-preconditions.ts";
+import { storeFilter } from "../related/filters.ts";
+import { resourcePath } from "../route.ts";
+import type { Service } from "../service.ts";
+import { type ChangeContent, decideChange, deletion, patchContent, requireRight } from "../writes/change.ts";
+import type { CommitPlan, Write } from "../writes/commit.ts";
+import { hold, nameOf, runWrite, type WriteSteps } from "../writes/write.ts";
+import { type BulkRequest, insideUpdate, parseBulk } from "./bulk-content.ts";
+
+/**
+ * The limit of the changed resources, in bytes, each before or after the change, together with the changes that follow from
+ * deletes. They stay in memory until one transaction writes them.
+ */
+const maxBytes = 16 * 1024 * 1024;
+
+/** A smaller resource takes as much time as one of this many bytes. */
+const leastBytes = 1_024;
+
+type Bulk = OperationOf<"bulk">;
+type BulkWrite = Write<Bulk>;
+
+/** What the content asks for, and the resources for the next attempt. */
+interface BulkContent extends BulkRequest {
+  change: ChangeContent;
+  /** `undefined`: they must be selected again. */
+  selected: readonly Stored[] | undefined;
+}
+
+/**
+ * Changes the resources. Throws TOO_MANY_MATCHES, CONTENT_TOO_LARGE, the problem of the first resource that is refused with its
+ * path, the problems of the content, and the store's.
+ */
+export function performBulk(write: BulkWrite): Promise<Result> {
+  return runWrite(steps, write);
+}
+
+const steps: WriteSteps<Bulk, true, BulkContent> = {
+  find: async ({ operation: { guard, collection }, request }) => {
+    requireNoPreconditions(request, "cannot be used here: it names one state of one resource");
+    if (!guard.can("list")) throw guard.denied("list");
+    if (collection.requirePreconditions) throw preconditionRequired();
+    return true;
+  },
+  read: async (write) => {
+    const { service, operation, request } = write;
+    const { limits } = service.settings;
+    const { guard, collection } = operation;
+    const bytes = await readContent(request, limits);
+    const asked = parseBulk(bytes, { collection, viewOf: viewsOf(service, operation.caller) }, limits);
+    const action = asked.patch === undefined ? "delete" : "update";
+    if (!guard.can(action)) throw guard.denied(action);
+    const change =
+      asked.patch === undefined ? deletion : patchContent(service.settings, operation, asked.patch);
+    await pauseAfter(bytes.length);
+    return { ...asked, change, selected: await select(write, asked) };
+  },
+  // One at a time, because each takes a place in the queues of all its resources.
+  resources: ({ operation }, { selected = [], isDryRun }) =>
+    isDryRun ? [] : ["bulk", ...selected.map((each) => nameOf(keyOf({ ...operation, id: each.id }))).sort()],
+  decide: async (write, _, content) => {
+    const selected = content.selected ?? (await select(write, content));
+    content.selected = undefined; // if others overtake this attempt
+    const { changes, at } = await decideAll(write, selected, content);
+    const { isDryRun } = content;
+    return {
+      kind: "plan",
+      changes,
+      at,
+      isDryRun,
+      maxCascadeText: content.patch === undefined ? maxBytes - sizeOf(selected) : undefined,
+      result: { kind: "batch", body: bodyOf(write.operation, { selected, changes, isDryRun }) },
+      explain: (error) => {
+        const change = error instanceof Problem ? error.change : undefined;
+        return change === undefined ? error : withResource(error, write.operation, changes[change]?.key.id);
+      },
+    };
+  },
+};
+
+/** Decides about each resource as its own request would. */
+async function decideAll(
+  write: BulkWrite,
+  selected: readonly Stored[],
+  { change, patch }: BulkContent,
+): Promise<Pick<CommitPlan, "changes" | "at">> {
+  const { service, operation, request } = write;
+  const at = timeOf(service, operation, selected);
+  const inside: Service = { ...service, now: () => at };
+  const changes: Change[] = [];
+  const pause = createPauses();
+  let bytes = 0;
+  let length = selected.reduce((sum, { text }) => sum + text.length, 0);
+  for (const current of selected) {
+    const { id } = current;
+    const own =
+      patch === undefined
+        ? ({ ...operation, kind: "delete", id } as const)
+        : ({ ...operation, kind: "patch", format: patch.format, id } as const);
+    try {
+      requireRight(own, current);
+      const plan = await decideChange({ service: inside, operation: own, request }, current, change);
+      changes.push(...plan.changes);
+      const next = plan.changes[0]?.next ?? "";
+      bytes += Math.max(Buffer.byteLength(current.text), Buffer.byteLength(next));
+      length += next.length;
+    } catch (error) {
+      throw withResource(patch?.format === "update" ? insideUpdate(error) : error, operation, id);
+    }
+    if (bytes > maxBytes) throw tooLarge();
+    request.largeReads.hold(request, length);
+    await pause(leastBytes + current.text.length);
+  }
+  return { changes, at };
+}
+
+/** All changes have one time. It is not before the last change of any of the resources, if they show it. */
+function timeOf(service: Service, { collection }: Bulk, selected: readonly Stored[]): number {
+  const now = service.now();
+  return collection.timestamps ? selected.reduce((at, { updatedAt }) => Math.max(at, updatedAt), now) : now;
+}
+
+/** Selects the resources from the caller's list. Throws TOO_MANY_MATCHES and CONTENT_TOO_LARGE. */
+async function select(write: BulkWrite, { filter, max }: BulkRequest): Promise<readonly Stored[]> {
+  const { service, operation, request } = write;
+  const { collection, guard, caller } = operation;
+  const context = { collection, request, listed: guard.listed };
+  const stored = filter && storeFilter(service, caller, filter);
+  const all: ListQuery = {
+    collection: collection.name,
+    limit: max + 1,
+    ...(stored && { filter: stored }),
+  };
+  const query = narrowed(all, guard.listed);
+  const selected: Stored[] = [];
+  let bytes = 0;
+  for (;;) {
+    const page = await readPage(service, { ...query, ...rest(operation, selected, max) }, context);
+    selected.push(...page.items);
+    bytes += sizeOf(page.items);
+    request.largeReads.end(request); // others can read while this request waits for its turn to write
+    hold(write, ...selected);
+    if (selected.length > max) break;
+    if (bytes > maxBytes) throw tooLarge();
+    if (!page.more) return selected;
+  }
+  const counted = await readPage(service, { ...query, limit: 1, count: true }, context).catch(
+    unlessExpensive,
+  );
+  throw tooMany(counted?.total, max);
+}
+
+/** The part of the list after the resources that are selected already. */
+function rest({ collection }: Bulk, selected: readonly Stored[], max: number): Partial<ListQuery> {
+  const last = selected.at(-1)?.id;
+  if (last === undefined) return {};
+  const id = collection.idKind === "integer" ? Number(last) : last;
+  return { limit: max + 1 - selected.length, after: [id] };
+}
+
+function sizeOf(resources: readonly Stored[]): number {
+  return resources.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+}
+
+function unlessExpensive(error: unknown): undefined {
+  if (!(error instanceof Problem) || error.code !== "QUERY_TOO_EXPENSIVE") throw error;
+}
+
+function bodyOf(
+  { collection: { idKind } }: Bulk,
+  {
+    selected,
+    changes,
+    isDryRun,
+  }: { selected: readonly Stored[]; changes: readonly Change[]; isDryRun: boolean },
+): string {
+  const ids = changes.map(({ key }) => idJson(idKind, key.id));
+  return `{"matched":${selected.length},"changed":${ids.length},"dryRun":${isDryRun},"ids":[${ids.join(",")}]}`;
+}
+
+/** A client's error with the resource that it is about. A 5xx is not the fault of a resource. */
+function withResource(error: unknown, { path }: Bulk, id: string | undefined): unknown {
+  if (!(error instanceof Problem) || error.status >= 500 || id === undefined) return error;
+  const resource = resourcePath(path, id);
+  const { code, violations, headers, cause } = error;
+  const message = `Nothing changed, because ${resource} was refused: ${error.message}`;
+  return new Problem(code, message, { violations, headers, cause, resource });
+}
+
+function tooMany(total: number | undefined, max: number): Problem {
+  const matched = total === undefined ? undefined : Math.max(total, max + 1);
+  const many = matched === undefined ? `More than ${max}` : `${matched}`;
+  return new Problem(
+    "TOO_MANY_MATCHES",
+    `${many} resources match, but "max" is ${max}, so nothing changed. Send a larger "max", or a filter that matches fewer.`,
+    { matched },
+  );
+}
+
+function tooLarge(): Problem {
+  return new Problem(
+    "CONTENT_TOO_LARGE",
+    "The request would change more than 16 MiB of resources, so nothing changed. Send a filter that matches fewer.",
+  );
+}
+
+function preconditionRequired(): Problem {
+  const detail =
+    "This collection requires a precondition for each change. List the resources, and change them with _batch and If-Match.";
+  return new Problem("PRECONDITION_REQUIRED", detail);
+}

@@ -1,0 +1,191 @@
+/**
+ * Imports many resources into one collection while the service runs: all of them, or nothing.
+ *
+ * While the content arrives, the service checks each resource and puts it into a temporary file. Only then it opens the
+ * transaction, so that other writes do not wait for a slow client. Memory stays flat, whatever the size of the content.
+ */
+import { Problem, StartError } from "../../errors.ts";
+import { Additions } from "../../import/additions.ts";
+import { readCsv } from "../../import/csv.ts";
+import { type ImportResult, ItemReader } from "../../import/item-reader.ts";
+import type { Items } from "../../import/items.ts";
+import { readJson } from "../../import/json.ts";
+import { Spool } from "../../import/spool.ts";
+import type { Load } from "../../store/load.ts";
+import { recordOf } from "../../store/record.ts";
+import { createTimedPauses } from "../limits/turns.ts";
+import type { OperationOf } from "../operations/operation.ts";
+import type { Result } from "../operations/result.ts";
+import { jsonLimits } from "../protocol/content.ts";
+import { type HttpRequest, jsonType } from "../protocol/message.ts";
+import type { Service } from "../service.ts";
+import { requireFewCollections } from "../writes/create.ts";
+import { reportOf } from "./report.ts";
+
+/** The memory that counts for an import: its content and its batches are never in memory as a whole. */
+const heldBytes = 4_194_304;
+
+/** The resources of an import can be this many times larger than its content, because CSV does not repeat the names of attributes. */
+const maxGrowth = 4;
+
+type Import = OperationOf<"import">;
+
+/**
+ * Carries out an import. Throws INVALID_IMPORT with a report, BODY_REQUIRED, CONTENT_TOO_LARGE, REFERENCE_NOT_FOUND,
+ * TOO_MANY_COLLECTIONS, and the problems of receiving the content and of the store.
+ */
+export async function performImport(
+  service: Service,
+  operation: Import,
+  request: HttpRequest,
+): Promise<Result> {
+  requireSupportedHeaders(request);
+  if (service.readOnly)
+    throw new Problem("UNAVAILABLE", "The service is read-only now. Nothing was imported. Try again later.");
+  request.largeReads.hold(request, heldBytes);
+  // One at a time, so that the temporary files of several imports do not fill the disk together.
+  const report = await service.writes.run("imports", () => readAndWrite(service, operation, request));
+  const body = JSON.stringify(report);
+  return { kind: "document", document: { status: 200, type: jsonType, body } };
+}
+
+/** Throws INVALID_PARAMETER for a header that the client relies on, and that an import does not support. */
+function requireSupportedHeaders({ headers }: HttpRequest): void {
+  const names = ["Idempotency-Key", "If-Match", "If-None-Match", "If-Unmodified-Since"];
+  const name = names.find((each) => headers[each.toLowerCase()] !== undefined);
+  if (name === undefined) return;
+  const detail = "is not supported by imports: leave it out";
+  throw new Problem("INVALID_PARAMETER", `${name} ${detail}.`, {
+    violations: [{ in: "header", name, code: "unknown", detail }],
+  });
+}
+
+async function readAndWrite(service: Service, operation: Import, request: HttpRequest): Promise<unknown> {
+  const { collection, asked } = operation;
+  const limits = jsonLimits(service.settings.limits);
+  const reader = new ItemReader(collection, { limits, skipInvalid: asked.skipInvalid });
+  const spool = new Spool();
+  try {
+    await readAll(service, { operation, request, reader, spool }).catch(throwProblem);
+    const mayAdd = asked.dryRun ? !reader.isBroken : reader.isAccepted;
+    const added = mayAdd ? await writeAll(service, { operation, request, reader, spool }) : 0;
+    const result = reader.resultFor(added);
+    const report = reportOf(result, { read: reader.read, dryRun: asked.dryRun });
+    if (!asked.dryRun && !result.isAccepted) throw invalid(result, reader.read, report);
+    return report;
+  } finally {
+    spool.close();
+  }
+}
+
+interface Work {
+  operation: Import;
+  request: HttpRequest;
+  reader: ItemReader;
+  spool: Spool;
+}
+
+/** Reads and checks the content. */
+async function readAll(service: Service, { operation, request, reader, spool }: Work): Promise<void> {
+  const { importBytes } = service.settings.limits;
+  const pause = createTimedPauses();
+  for await (const { items } of itemsOf(service, operation, request)) {
+    for (const item of items) {
+      const row = reader.take(item);
+      if (row !== undefined) spool.add(row);
+      if (spool.length > maxGrowth * importBytes) throw tooManyResources(maxGrowth * importBytes);
+      await pause();
+    }
+    await pause(); // without an item, the content can take time too
+  }
+}
+
+function itemsOf(
+  { settings: { limits } }: Service,
+  { collection, asked: { form, delimiter } }: Import,
+  { content }: HttpRequest,
+): AsyncIterable<Items> {
+  const { bodyBytes: maxBytes, importBytes } = limits;
+  const input = withContent(content.chunks(importBytes), form === undefined || form === "array");
+  if (form !== "csv") return readJson(input, maxBytes, form);
+  const advice = (option: string) => `add ?delimiter=${encodeURIComponent(option)} to the path`;
+  return readCsv(input, { collection, delimiter, maxBytes, limits: jsonLimits(limits), advice });
+}
+
+/** NDJSON and CSV can be empty: then they have no resources. */
+async function* withContent(input: AsyncIterable<Buffer>, isRequired: boolean): AsyncGenerator<Buffer> {
+  let isEmpty = true;
+  for await (const chunk of input) {
+    isEmpty &&= chunk.length === 0;
+    yield chunk;
+  }
+  if (isEmpty && isRequired)
+    throw new Problem("BODY_REQUIRED", "The request body is missing. Send NDJSON, a JSON array or CSV.");
+}
+
+/** Adds the resources to the store in one transaction. Returns how many it has added. */
+async function writeAll(service: Service, work: Work): Promise<number> {
+  const { collection } = work.operation;
+  if (service.store.collections().has(collection.name)) return addAll(service, work, collection.name);
+  // As in a create: nothing else creates a collection before this import has ended.
+  return service.writes.run("collections", () => {
+    const isNew = requireFewCollections(service, collection);
+    return addAll(service, work, isNew ? recordOf(collection) : collection.name);
+  });
+}
+
+async function addAll(
+  service: Service,
+  { operation, request, reader, spool }: Work,
+  into: Parameters<Service["load"]>[0],
+): Promise<number> {
+  const { asked, caller } = operation;
+  const gone = new AbortController();
+  const stop = () => gone.abort(clientWentAway());
+  request.socket.once("close", stop);
+  if (request.socket.destroyed) stop();
+  let load: Load | undefined;
+  try {
+    load = await service.load(into, { principal: caller.principal?.subject ?? null });
+    const additions = new Additions(load, reader.invalid);
+    for (const rows of spool.batches({ haveId: true })) {
+      gone.signal.throwIfAborted();
+      await additions.start(rows);
+    }
+    await additions.finish(spool, gone.signal);
+    gone.signal.throwIfAborted();
+    if (asked.dryRun) await load.tryOut();
+    else if (reader.isAccepted) await load.finish();
+    else await load.cancel();
+    return additions.count;
+  } catch (error) {
+    await load?.cancel().catch(() => {}); // the first error is the one to report
+    throw error;
+  } finally {
+    request.socket.off("close", stop);
+  }
+}
+
+function clientWentAway(): Problem {
+  return new Problem("INVALID_REQUEST", "The connection closed before the import was complete.");
+}
+
+function tooManyResources(maxLength: number): Problem {
+  return new Problem(
+    "CONTENT_TOO_LARGE",
+    `The resources of the import are larger than ${maxLength} bytes as JSON. Send several smaller imports.`,
+  );
+}
+
+function invalid(result: ImportResult, read: number, report: unknown): Problem {
+  const { count } = result.invalid;
+  const detail = result.isBroken
+    ? "Nothing was imported: the rest of the body cannot be read. Correct it at the place of the last error."
+    : `Nothing was imported: ${count} of ${read} resources ${count === 1 ? "is" : "are"} invalid. Correct them, or import the rest with ?skipInvalid=true.`;
+  return new Problem("INVALID_IMPORT", detail, { report });
+}
+
+/** The reader throws errors of the input as a whole as errors for the command line. */
+function throwProblem(error: unknown): never {
+  throw error instanceof StartError ? new Problem("INVALID_IMPORT", error.message) : error;
+}

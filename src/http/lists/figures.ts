@@ -1,0 +1,120 @@
+/** Reads the figures of a list for GET and QUERY, and makes the response: only resources that the caller can list count. */
+import { namesRelated } from "../../query/filter.ts";
+import type { Figures, FiguresQuery, GroupRow } from "../../store/figures.ts";
+import type { Caller } from "../caller/admit.ts";
+import type { Guard } from "../caller/permission.ts";
+import type { FiguresListing } from "../operations/operation.ts";
+import type { FiguresResult, Result } from "../operations/result.ts";
+import { contentTypeOf } from "../protocol/accept.ts";
+import { isUnmodified, type Validators } from "../protocol/conditional.ts";
+import { typesOf } from "../protocol/content-types.ts";
+import { type HttpRequest, type HttpResponse, revalidate, withBody } from "../protocol/message.ts";
+import { whileConnected } from "../protocol/while-connected.ts";
+import { storeFilter } from "../related/filters.ts";
+import type { Service } from "../service.ts";
+import { tablePieces } from "./csv.ts";
+import { formatLinks, keptParameters, type Links, locationOf, toUrl } from "./links.ts";
+import { narrowed, withoutAdvice } from "./lists.ts";
+import { hashOf, validatorsAt } from "./validators.ts";
+
+/** Reads the figures. Throws PRECONDITION_FAILED and what the store throws. */
+export async function performFigures(
+  service: Service,
+  listing: FiguresListing & { guard: Guard; caller: Caller },
+  request: HttpRequest,
+): Promise<FiguresResult | (Result & { kind: "unmodified" })> {
+  const { listed } = listing.guard;
+  // The smallest page of the list shows whether the figures of the client are still current.
+  const isOfOne = !namesRelated(listing.asked.filter);
+  if (listed === "everything" && isOfOne && request.headers["if-none-match"] !== undefined) {
+    const { sequence } = await service.store.list({ collection: listing.collection.name, limit: 1 });
+    const known = ifUnmodified(service, validatorsAt(service, sequence, listing), listing, request);
+    if (known !== undefined) return known;
+  }
+  const { groups, more, sequence } = await readFigures(service, listing, request);
+  const texts = groups.map(textOf(namesOf(listing)));
+  const turn = request.largeReads.correct(request, texts.join().length);
+  if (turn !== undefined) await turn;
+  // The state of the whole collection would reveal changes to resources that the caller cannot see.
+  const state = listed === "everything" && isOfOne ? sequence : hashOf([texts, more]).slice(0, 16);
+  const validators = validatorsAt(service, state, listing);
+  const result = { kind: "figures", listing, texts, more, validators } as const;
+  return ifUnmodified(service, validators, listing, request) ?? result;
+}
+
+async function readFigures(
+  service: Service,
+  { collection, asked, caller, guard: { listed } }: FiguresListing & { guard: Guard; caller: Caller },
+  request: HttpRequest,
+): Promise<Figures> {
+  const { filter, words, figures, group, sort, limit, offset } = asked;
+  const all: FiguresQuery = { collection: collection.name, figures, group, sort, limit, offset };
+  if (filter !== undefined) all.filter = storeFilter(service, caller, filter);
+  if (words !== undefined) all.words = words;
+  const query = narrowed(all, listed);
+  try {
+    return await whileConnected(request, (signal) => service.store.figures({ ...query, signal }));
+  } catch (error) {
+    throw listed === "everything" ? error : withoutAdvice(error);
+  }
+}
+
+function ifUnmodified(
+  service: Service,
+  validators: Validators,
+  listing: FiguresListing,
+  request: HttpRequest,
+): (Result & { kind: "unmodified" }) | undefined {
+  if (!isUnmodified(request.headers, validators, service.now())) return undefined;
+  return { kind: "unmodified", validators, location: locationOf(listing, request) };
+}
+
+/** The names of the members of each group. */
+function namesOf({ asked: { group, figures } }: FiguresListing): readonly string[] {
+  return [...group, ...figures].map(({ name }) => name);
+}
+
+/** The JSON text of a group. */
+function textOf(names: readonly string[]): (row: GroupRow) => string {
+  const members = names.map((name) => `${JSON.stringify(name)}:`);
+  return (row) =>
+    `{${row.flatMap((text, n) => (text === undefined ? [] : `${members[n]}${text}`)).join(",")}}`;
+}
+
+/** The response with figures. */
+export function figuresResponse(result: FiguresResult, request: HttpRequest): HttpResponse {
+  const { listing, texts, more, validators } = result;
+  const { type, asked } = listing;
+  const headers: Record<string, string> = {
+    "content-type": contentTypeOf(type),
+    "cache-control": revalidate,
+    etag: validators.etag,
+    "accept-query": typesOf("QUERY"),
+    "page-limit": String(asked.limit),
+  };
+  const link = formatLinks(linksOf(result));
+  if (link !== "") headers.link = link;
+  if (!more && (texts.length > 0 || asked.offset === 0))
+    headers["x-total-count"] = String(asked.offset + texts.length);
+  const location = locationOf(listing, request);
+  if (location !== undefined) headers.location = location;
+  if (type === "text/csv") {
+    const pieces = tablePieces(namesOf(listing), texts);
+    return { status: 200, headers, body: { pieces, heldBytes: texts.join().length } };
+  }
+  const lines = type === "application/x-ndjson";
+  const content = lines ? texts.map((text) => `${text}\n`).join("") : `[${texts.join(",")}]`;
+  return withBody(request, content, { status: 200, headers });
+}
+
+function linksOf({ listing: { path, query, asked }, texts, more }: FiguresResult): Links {
+  const { limit, offset, group } = asked;
+  if (query === undefined || group.length === 0) return {};
+  const kept = keptParameters(query);
+  const to = (start: number) => toUrl(path, [...kept, `limit=${limit}`, `offset=${start}`].join("&"));
+  return {
+    ...(more && { next: to(offset + texts.length) }), // groups with long values end early
+    ...(offset > 0 && { prev: to(Math.max(0, offset - limit)) }),
+    first: to(0),
+  };
+}

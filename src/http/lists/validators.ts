@@ -1,0 +1,82 @@
+/**
+ * The validators of lists: entity tags that change when the list can change. They reveal nothing about resources that the
+ * caller cannot list.
+ */
+import { createHash } from "node:crypto";
+import type { AllowedResources } from "../../access/rules.ts";
+import type { Collection } from "../../collection/collection.ts";
+import type { Page } from "../../store/page.ts";
+import type { Guard } from "../caller/permission.ts";
+import type { Listing } from "../operations/operation.ts";
+import type { Validators } from "../protocol/conditional.ts";
+import type { Service } from "../service.ts";
+
+/** A list, and the resources that the caller can list. */
+export interface ListScope {
+  listing: Listing;
+  listed: AllowedResources;
+  /** Whether the response depends on one collection only. */
+  isOfOne: boolean;
+}
+
+/** The validators of a page. They are weak, because they represent the state of a collection, not the bytes of the page. */
+export function listValidators(
+  service: Service,
+  page: Page,
+  { listing, listed, isOfOne }: ListScope,
+): Validators {
+  const state = listed === "everything" && isOfOne ? page.sequence : stateOf(page);
+  return validatorsAt(service, state, listing);
+}
+
+/** The validators of a state of a collection, or of the part of it that a caller can see. */
+function collectionValidators(service: Service, state: number | string, tag = ""): Validators {
+  return { etag: `W/"${state}-${service.configurationHash}${tag}"`, lastModifiedMs: undefined };
+}
+
+/** The validators of a collection as the target of a create. They reveal nothing to a caller who can list only a part of it. */
+export async function targetValidators(
+  service: Service,
+  { collection: { name }, guard }: { collection: Collection; guard: Guard },
+): Promise<Validators> {
+  if (guard.listed !== "everything") return collectionValidators(service, 0);
+  const { sequence } = await service.store.list({ collection: name, limit: 1 });
+  return collectionValidators(service, sequence);
+}
+
+/** The validators of a list in a state of its collection, or in a state of the part that the caller can see. */
+export function validatorsAt(
+  service: Service,
+  state: number | string,
+  listing: Pick<Listing, "type" | "contentHash" | "collection">,
+): Validators {
+  return collectionValidators(service, state, tagOf(service, listing));
+}
+
+/** The end of an entity tag. It differs if the format of the list, its content or the view of the caller differs. */
+export function tagOf(
+  { tags }: Service,
+  { type, contentHash, collection: { visibility } }: Pick<Listing, "type" | "contentHash" | "collection">,
+): string {
+  const format = type === "application/json" ? "" : `-${type.split("/")[1]}`;
+  const content = contentHash === undefined ? "" : `-${contentHash}`;
+  return format + content + tags.view(visibility);
+}
+
+/** The states of pages that the store keeps in memory. */
+const recentStates = new WeakMap<Page, string>();
+
+/** The state of a page by its resources. The state of the collection would reveal changes to resources that the caller cannot see. */
+function stateOf(page: Page): string {
+  const { items, more, total } = page;
+  const state =
+    recentStates.get(page) ??
+    hashOf([items.map(({ id, version }) => [id, version]), more, total]).slice(0, 16);
+  recentStates.set(page, state);
+  return state;
+}
+
+/** A hash of a JSON value. */
+export function hashOf(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("base64url");
+}

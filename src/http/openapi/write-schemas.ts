@@ -1,0 +1,175 @@
+/** The schemas of writes of all collections: their bodies, and the results of those that change many resources. */
+import type { UpdateOperator } from "../../collection/update.ts";
+import { patchOperationNames } from "../../json/patch-operations.ts";
+import { maxBulk } from "../batch/bulk-content.ts";
+import { createdName, operationHeaders, type operationMembers, operationMethods } from "../batch/content.ts";
+import { type ImportReport, maxErrors, maxNamedIds } from "../imports/report.ts";
+import type { Limits } from "../settings.ts";
+import { closedObject, count, type Part, text } from "./described.ts";
+import { rewindSchemas } from "./rewind-operations.ts";
+
+/** The schemas, by their names. */
+export function writeSchemas(limits: Limits): Record<string, Part> {
+  return {
+    JsonPatch: jsonPatch(limits),
+    Update: update(limits),
+    Restoration: restoration,
+    Batch: batch(limits),
+    BatchResults: batchResults,
+    BulkResult: bulkResult,
+    ImportReport: importReport,
+    ...rewindSchemas,
+  };
+}
+
+function jsonPatch({ patchOperations }: Limits): Part {
+  const operation = {
+    type: "object",
+    required: ["op", "path"],
+    properties: {
+      op: { type: "string", enum: patchOperationNames },
+      path: { description: "A JSON Pointer into the resource.", ...text },
+      from: text,
+      value: {},
+    },
+  };
+  return {
+    description: "A JSON Patch (RFC 6902).",
+    type: "array",
+    maxItems: patchOperations,
+    items: operation,
+  };
+}
+
+const items: Part = { type: "array", items: {} };
+
+const operatorOperands: Record<UpdateOperator, Part> = {
+  $increment: { description: "Adds the number. An absent attribute counts as 0.", type: "number" },
+  $min: { description: "Keeps the smaller number. An absent attribute counts as 0.", type: "number" },
+  $max: { description: "Keeps the larger number. An absent attribute counts as 0.", type: "number" },
+  $append: { description: "Adds the items at the end. An absent attribute counts as [].", ...items },
+  $addUnique: { description: "Adds the items that the array does not have.", ...items },
+  $remove: { description: "Removes all items that are equal to one of these.", ...items },
+  $set: { description: "Replaces the value." },
+  $unset: { description: "Removes the attribute.", const: true },
+};
+
+function update({ patchOperations }: Limits): Part {
+  const operation = {
+    type: "object",
+    minProperties: 1,
+    maxProperties: 1,
+    properties: operatorOperands,
+    additionalProperties: false,
+  };
+  return {
+    description: "Attributes, or dotted paths such as `author.name`, each with one operator.",
+    type: "object",
+    maxProperties: patchOperations,
+    additionalProperties: operation,
+  };
+}
+
+const restoration: Part = closedObject(
+  { version: { type: "integer", minimum: 1 } },
+  { description: "The version to restore." },
+);
+
+function batch({ batch: max }: Limits): Part {
+  const members: Record<(typeof operationMembers)[number], Part> = {
+    method: { type: "string", enum: operationMethods },
+    path: {
+      description: "The path of a collection or resource, below the prefix.",
+      type: "string",
+      pattern: "^/",
+    },
+    headers: { type: "object", properties: Object.fromEntries(operationHeaders.map((name) => [name, text])) },
+    body: { description: "The body, if the method has one." },
+    as: {
+      description: "A name by which later operations refer to the created resource.",
+      type: "string",
+      pattern: createdName.source,
+    },
+  };
+  const operation = closedObject(members, { optional: ["headers", "body", "as"] });
+  return closedObject(
+    { operations: { type: "array", maxItems: max, items: operation } },
+    { description: "Operations. All of them succeed, or nothing changes." },
+  );
+}
+
+const batchResults: Part = closedObject(
+  {
+    results: {
+      type: "array",
+      items: closedObject(
+        {
+          status: { type: "integer" },
+          headers: { type: "object", additionalProperties: text },
+          body: { description: "The resource, if the response has a body." },
+        },
+        { optional: ["body"] },
+      ),
+    },
+  },
+  { description: "The result of each operation, in order." },
+);
+
+const bulkResult: Part = closedObject(
+  {
+    matched: { description: "The number of resources that match.", ...count },
+    changed: {
+      description: "The number of resources that get a new version, or are deleted.",
+      ...count,
+    },
+    dryRun: { description: "Whether nothing was written.", type: "boolean" },
+    ids: {
+      description: "The ids of the changed resources, in ascending order.",
+      type: "array",
+      maxItems: maxBulk,
+      items: { type: ["string", "integer"] },
+    },
+  },
+  { description: "The result of a bulk change." },
+);
+
+/** The place of a resource in the body of an import. */
+const inImport = {
+  line: { description: "The line of the body, from 1.", type: "integer", minimum: 1 },
+  element: { description: "The element of the JSON array, from 1.", type: "integer", minimum: 1 },
+};
+
+const reportedIds = (description: string): Part =>
+  closedObject(
+    {
+      count,
+      first: {
+        type: "array",
+        maxItems: maxNamedIds,
+        items: closedObject({ ...inImport, id: text }, { optional: ["element", "id"] }),
+      },
+    },
+    { description },
+  );
+
+const reportMembers: Record<keyof ImportReport, Part> = {
+  dryRun: { type: "boolean" },
+  complete: { description: "Whether the service could read the body to its end.", type: "boolean" },
+  resources: { description: "The resources in the body.", ...count },
+  invalid: { description: "The invalid resources.", ...count },
+  imported: { description: "The resources that were written. In a dry run: that would be.", ...count },
+  errors: {
+    description: "The first errors, in the order of the body.",
+    type: "array",
+    maxItems: maxErrors,
+    items: closedObject(
+      { ...inImport, pointer: text, code: text, detail: text },
+      { optional: ["element", "pointer"] },
+    ),
+  },
+  generatedIds: reportedIds("Resources without an id, which got a generated one."),
+  replacedIds: reportedIds("Resources whose id does not fit the collection, which got a generated one."),
+  stringIds: reportedIds("Resources whose id was a number, and is now a string."),
+};
+
+const importReport: Part = closedObject(reportMembers, { description: "What an import did." });

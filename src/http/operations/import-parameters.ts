@@ -1,0 +1,56 @@
+/** Reads the request of an import, without its content: its format and its query parameters. */
+import { inQuery, Violations } from "../../query/violations.ts";
+import { type ImportForm, importForm } from "../protocol/content-types.ts";
+import type { HttpRequest } from "../protocol/message.ts";
+
+/** What a client asks of an import. */
+export interface ImportAsked {
+  /** `undefined` if the request has no Content-Type. Then it has no content either. */
+  form: ImportForm | undefined;
+  /** Whether to check everything, and write nothing. */
+  dryRun: boolean;
+  /** Whether to import the valid resources even if others are invalid. */
+  skipInvalid: boolean;
+  /** The character between the cells of CSV. */
+  delimiter: string;
+}
+
+/** The names of the parameters. */
+export const importParameters = ["dryRun", "skipInvalid", "delimiter"] as const;
+
+/** Reads the parameters. Throws INVALID_PARAMETER with all violations. */
+export function parseImport(query: string, request: HttpRequest): ImportAsked {
+  const violations = new Violations();
+  const given = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (!(importParameters as readonly string[]).includes(name))
+      violations.add(
+        inQuery(name),
+        "unknownParameter",
+        () => `is not understood.${violations.suggest(name, () => importParameters)}`,
+      );
+    else if (given.has(name)) violations.add(inQuery(name), "repeated", "must occur only once");
+    else given.set(name, value);
+  }
+  const form = importForm(request);
+  const readTruth = (name: (typeof importParameters)[number]) => {
+    const value = given.get(name);
+    if (value !== undefined && value !== "true" && value !== "false")
+      violations.add(inQuery(name), "boolean", "must be true or false");
+    return value === "true";
+  };
+  const asked = { form, dryRun: readTruth("dryRun"), skipInvalid: readTruth("skipInvalid") };
+  const delimiter = readDelimiter(given.get("delimiter") ?? ",");
+  if (delimiter === undefined)
+    violations.add(inQuery("delimiter"), "delimiter", 'must be one character such as "," or ";", or tab');
+  else if (given.has("delimiter") && form !== "csv")
+    violations.add(inQuery("delimiter"), "delimiter", "applies only to text/csv");
+  violations.throwIfAny();
+  return { ...asked, delimiter: delimiter ?? "," };
+}
+
+/** The delimiter that a text names; `undefined` if it cannot be one. */
+export function readDelimiter(text: string): string | undefined {
+  if (text === "tab") return "\t";
+  return /^[^"\r\n\p{L}\p{N}]$/u.test(text) ? text : undefined;
+}

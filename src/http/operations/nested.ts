@@ -1,0 +1,90 @@
+/**
+ * Nested paths, such as `users/7/articles`: the parent resource, which the caller must be able to read, and the reference to it
+ * in the resources below.
+ */
+import { formatPath, valueAt } from "../../collection/paths.ts";
+import { Problem } from "../../errors.ts";
+import { toFragment } from "../../json/pointer.ts";
+import { isObject } from "../../json/values.ts";
+import { referringParameter, referringTo, typeOfReference } from "../../query/references.ts";
+import type { Caller } from "../caller/admit.ts";
+import { guardOf, viewFor } from "../caller/permission.ts";
+import type { Route } from "../route-kinds.ts";
+import type { Service } from "../service.ts";
+import { keyOf, type Parent } from "./operation.ts";
+import { notFound, type Result } from "./result.ts";
+
+type NestedRoute = Extract<Route, { kind: "nested" }>;
+
+/** Whether the relation exists for the caller. It does not exist if its attribute is hidden from them. */
+export function canUseRelation(
+  service: Service,
+  { collection, relation }: NestedRoute,
+  caller: Caller,
+): boolean {
+  return viewFor(service, collection, caller).visibility?.hidden.has(relation.path[0]) !== true;
+}
+
+/** The resource in a nested path, and what its id means for the resources below it. */
+export function parentOf(service: Service, route: NestedRoute, caller: Caller): Parent {
+  const { id, path: listPath, relation } = route;
+  const collection = viewFor(service, route.parent, caller);
+  const view = viewFor(service, route.collection, caller);
+  return {
+    collection,
+    id,
+    guard: guardOf(service, collection, caller),
+    path: relation.path,
+    isList: typeOfReference(view, relation.path) === "array",
+    value: typeOfReference(route.collection, relation.path) === "number" ? Number(id) : id,
+    filter: referringTo(view, relation.path, id),
+    plain: { path: listPath, parameter: referringParameter(view, relation.path, id) },
+  };
+}
+
+/** Performs an operation below a resource. It is not found if the caller cannot read the resource. */
+export function belowParent(
+  { store }: Service,
+  parent: Parent,
+  perform: () => Result | Promise<Result>,
+): Result | Promise<Result> {
+  const continueWith = (stored: { text: string } | undefined) =>
+    stored !== undefined && parent.guard.may("read", stored.text) ? perform() : notFound;
+  const found = store.read(keyOf(parent));
+  return found instanceof Promise ? found.then(continueWith) : continueWith(found);
+}
+
+/**
+ * The content of a create below a resource, with the reference to this resource. Throws VALIDATION_FAILED if the content
+ * has another reference.
+ */
+export function withReference(
+  content: Record<string, unknown>,
+  { id, path, isList, value }: Parent,
+): Record<string, unknown> {
+  const sent = valueAt(content, path);
+  if (sent === undefined) return withValue(content, path, isList ? [value] : value) ?? refuse(path, id);
+  const isSame = (value: unknown) => typeof value !== "object" && String(value) === id;
+  const isFitting = isList ? Array.isArray(sent) && sent.some(isSame) : isSame(sent);
+  return isFitting ? content : refuse(path, id);
+}
+
+/** The object with a value at a path where it has none; `undefined` if another value is in the way. */
+function withValue(
+  object: Record<string, unknown>,
+  [name, ...rest]: readonly string[],
+  value: unknown,
+): Record<string, unknown> | undefined {
+  if (name === undefined) return undefined;
+  if (rest.length === 0) return { ...object, [name]: value };
+  const inner = Object.hasOwn(object, name) ? object[name] : {};
+  const changed = isObject(inner) ? withValue(inner, rest, value) : undefined;
+  return changed && { ...object, [name]: changed };
+}
+
+function refuse(path: Parent["path"], id: string): never {
+  const detail = `must refer to ${JSON.stringify(id)}, as the path of the request does. Leave it out, or send the resource to the path of its collection`;
+  throw new Problem("VALIDATION_FAILED", `The attribute "${formatPath(path)}" ${detail}.`, {
+    violations: [{ in: "body", pointer: toFragment(path), code: "reference", detail }],
+  });
+}

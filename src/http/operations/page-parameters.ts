@@ -1,0 +1,38 @@
+/** Reads the parameters of pages outside the collections: `limit`, and the name after which a page starts. */
+import { inQuery, Violations } from "../../query/violations.ts";
+
+/** How long a page can be, and whether the parameter `after` exists. */
+export interface PageParameters {
+  usual: number;
+  most: number;
+  hasAfter: boolean;
+}
+
+/** What a request asks for. `after` is the name after which the page starts; `undefined` for the first page. */
+export interface PageAsked {
+  limit: number;
+  after: string | undefined;
+}
+
+/** Throws INVALID_PARAMETER with all violations. */
+export function parsePage(query: string, { usual, most, hasAfter }: PageParameters): PageAsked {
+  const violations = new Violations();
+  const known = hasAfter ? ["limit", "after"] : ["limit"];
+  const asked: PageAsked = { limit: usual, after: undefined };
+  const seen = new Set<string>();
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (!known.includes(name)) violations.add(inQuery(name), "unknownParameter", notUnderstood(known));
+    else if (seen.has(name)) violations.add(inQuery(name), "repeatedParameter", "must be given only once");
+    else if (name === "after") asked.after = value;
+    else if (/^[0-9]{1,4}$/.test(value) && Number(value) >= 1 && Number(value) <= most)
+      asked.limit = Number(value);
+    else violations.add(inQuery(name), "limit", `must be a whole number from 1 to ${most}`);
+    seen.add(name);
+  }
+  violations.throwIfAny();
+  return asked;
+}
+
+function notUnderstood(known: readonly string[]): string {
+  return `is not understood here. This path has only ${known.map((each) => `"${each}"`).join(" and ")}`;
+}

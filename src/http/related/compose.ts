@@ -1,0 +1,140 @@
+/**
+ * Puts related resources into the texts of resources, as members with the names of the relations. If an array does not
+ * contain all related resources, a link leads to the rest. This file reads nothing from the store (`read.ts` does).
+ */
+import { formatPath } from "../../collection/paths.ts";
+import { formatCursor, listName } from "../../query/cursor.ts";
+import { type Embed, nextMember } from "../../query/embed.ts";
+import { referringTo } from "../../query/references.ts";
+import { cursorValuesOf } from "../../query/sort.ts";
+import { maxPageBytes } from "../../store/page.ts";
+import type { Stored } from "../../store/stored.ts";
+import { createPauses } from "../limits/turns.ts";
+import { resourcePath } from "../route.ts";
+import { withoutEmbeds } from "./own-text.ts";
+import type { RelatedGroup, RelatedLevel } from "./read.ts";
+
+/** How many more bytes a response can have. */
+interface Budget {
+  left: number;
+}
+
+/** What the links to the rest of an array depend on. */
+export interface ComposeContext {
+  prefix: string;
+  /** The name of the collection of the resources. */
+  collection: string;
+}
+
+/**
+ * The texts with related resources. The result ends before a resource whose related resources were not read, and after the
+ * text that makes it longer than a page. It has at least one text. `shown` are the texts as the caller sees them.
+ */
+export async function composeTexts(
+  { prefix, collection }: ComposeContext,
+  resources: readonly Stored[],
+  { shown, levels }: { shown: readonly string[]; levels: readonly RelatedLevel[] },
+): Promise<readonly string[]> {
+  const budget = { left: maxPageBytes };
+  const embeds = levels.map(({ embed }) => embed);
+  const pause = createPauses();
+  const texts: string[] = [];
+  for (const [n, resource] of resources.entries()) {
+    if (n > 0 && budget.left <= 0) break;
+    const own = withoutEmbeds(shown[n] as string, embeds);
+    const text = compose({ id: resource.id, text: own }, levels, { prefix, collection, budget });
+    if (text === undefined) break;
+    texts.push(text);
+    const paused = pause(text.length);
+    if (paused !== undefined) await paused;
+  }
+  return texts;
+}
+
+interface Composition extends ComposeContext {
+  budget: Budget;
+}
+
+/** The text of a resource with its related resources; `undefined` if some of its related resources were not read. */
+function compose(
+  { id, text }: Pick<Stored, "id" | "text">,
+  levels: readonly RelatedLevel[],
+  composition: Composition,
+): string | undefined {
+  composition.budget.left -= Buffer.byteLength(text);
+  if (levels.length === 0) return text;
+  const members: string[] = [];
+  const next: Record<string, string> = {};
+  for (const level of levels) {
+    const { name, isList } = level.embed.relation;
+    const group = level.groups.get(id);
+    if (group === undefined) return undefined;
+    const texts = composeGroup(group, level, composition);
+    if (texts === undefined) return undefined;
+    members.push(`${JSON.stringify(name)}:${isList ? `[${texts.join(",")}]` : (texts[0] ?? "null")}`);
+    if (isList && (group.more || texts.length < group.items.length))
+      next[name] = linkAfter(id, { group, shown: texts.length, level }, composition);
+  }
+  if (Object.keys(next).length > 0) members.push(`${JSON.stringify(nextMember)}:${JSON.stringify(next)}`);
+  return `${text.slice(0, -1)},${members.join(",")}}`;
+}
+
+/** The texts of related resources. The result ends before a text that is not complete; `undefined` if this is the first one. */
+function composeGroup(
+  { items }: RelatedGroup,
+  { embed, texts: own, inner }: RelatedLevel,
+  { prefix, budget }: Composition,
+): string[] | undefined {
+  const texts: string[] = [];
+  for (const item of items) {
+    if (texts.length > 0 && budget.left <= 0) break;
+    const shown = { id: item.id, text: own.get(item.id) as string };
+    const text = compose(shown, inner, { prefix, collection: embed.target.name, budget });
+    if (text === undefined && texts.length === 0) return undefined;
+    if (text === undefined) break;
+    texts.push(text);
+  }
+  return texts;
+}
+
+interface CutGroup {
+  group: RelatedGroup;
+  /** How many of its resources the response contains. */
+  shown: number;
+  level: RelatedLevel;
+}
+
+/** The path of the list that continues a group. */
+function linkAfter(
+  id: string,
+  { group, shown, level }: CutGroup,
+  { prefix, collection }: Composition,
+): string {
+  const { relation, target } = level.embed;
+  const last = group.items[shown - 1];
+  if (relation.kind === "reference") return linkToIds(`${prefix}/${target.name}`, group, last);
+  const path = `${resourcePath(`${prefix}/${collection}`, id)}/${relation.name}`;
+  return `${path}?${parametersAfter(id, last, level.embed)}`;
+}
+
+function parametersAfter(
+  id: string,
+  last: Stored | undefined,
+  { relation, target, limit, sort }: Embed,
+): string {
+  const keys = sort.map(({ path, descending }) => `${descending ? "-" : ""}${formatPath(path)}`);
+  const sorting = keys.length === 0 ? [] : [`sort=${keys.map(encodeURIComponent).join(",")}`];
+  if (last === undefined) return [`limit=${limit}`, ...sorting].join("&");
+  const filter = referringTo(target, relation.path, id);
+  const list = listName(target.name, { filter, sort, words: undefined, at: undefined });
+  const cursor = formatCursor(list, cursorValuesOf(JSON.parse(last.text), sort));
+  return [`limit=${limit}`, ...sorting, `cursor=${cursor}`].join("&");
+}
+
+/** The most ids in a link. */
+const maxIds = 50;
+
+function linkToIds(path: string, { ids = [] }: RelatedGroup, last: Stored | undefined): string {
+  const rest = ids.slice(last === undefined ? 0 : ids.indexOf(last.id) + 1);
+  return `${path}?id:in=${rest.slice(0, maxIds).map(encodeURIComponent).join(",")}`;
+}

@@ -1,0 +1,95 @@
+/** Makes the plan that commits the next state of one resource, after a write has decided it. A webhook has its own plan. */
+import { isInternal } from "../../store/internal.ts";
+import type { Key, Stored } from "../../store/stored.ts";
+import type { Webhooks } from "../../webhooks/webhooks.ts";
+import { withoutHiddenReferences } from "../caller/hidden-references.ts";
+import { type Result, written } from "../operations/result.ts";
+import type { CommitPlan, Write, WriteOperation } from "./commit.ts";
+
+/** The next state of a resource, as a write has decided it. */
+interface NextState {
+  key: Key;
+  /** `undefined`: it does not exist, or is deleted. */
+  current: Stored | undefined;
+  /** Its next text; `undefined` deletes it. */
+  next: string | undefined;
+  at: number;
+  /** Whether to make a new version even if the text is the same, because the caller must not learn this. @default false */
+  isNewVersion?: boolean;
+  /** The version of the delete that the write undoes. */
+  deletedVersion?: number | undefined;
+  /** The attributes that the request names. @default none */
+  named?: () => ReadonlySet<string>;
+  /** Whether the next text is what the client sent. @default true */
+  isAsSent?: boolean;
+}
+
+/** The plan for one resource. Throws if the caller does not have the right to write the next state. */
+export async function planFor(
+  write: Write<Exclude<WriteOperation, { kind: "batch" | "rewind" }>>,
+  state: NextState,
+): Promise<CommitPlan> {
+  const { service, operation } = write;
+  const { key, current, next, at, isNewVersion = false, deletedVersion, isAsSent = true } = state;
+  if (isInternal(key.collection)) return planForWebhook(write, state);
+  const { collection, path, guard, caller } = operation;
+  const kind = current === undefined ? "created" : "updated";
+  const resultFor = (stored: Stored) => written(kind, { stored, path, isAsSent }, guard);
+  if (current !== undefined && next === current.text && !isNewVersion)
+    return { kind: "plan", changes: [], at, result: resultFor(current) };
+  const replacing =
+    current === undefined
+      ? { key, expect: "absent" as const }
+      : { key, expect: current.version, replaced: current.text.length };
+  if (next === undefined)
+    return { kind: "plan", changes: [{ ...replacing, next }], at, result: { kind: "deleted" } };
+  guard.require(current === undefined ? "create" : "update", next);
+  const checked = withoutHiddenReferences(service, caller, { collection, next, before: current?.text });
+  const text = typeof checked === "string" ? checked : await checked;
+  const after = deletedVersion === undefined ? {} : { after: deletedVersion };
+  const version = (current?.version ?? deletedVersion ?? 0) + 1;
+  return {
+    kind: "plan",
+    changes: [{ ...replacing, next: text, ...after }],
+    at,
+    result: resultFor({ id: key.id, version, text: next, updatedAt: at }),
+  };
+}
+
+/** The plan for one webhook. The state of its deliveries changes in the same commit. */
+async function planForWebhook(
+  { service, operation }: Write<Exclude<WriteOperation, { kind: "batch" | "rewind" }>>,
+  { key, current, next: asked, at, named = () => new Set(), isAsSent = true }: NextState,
+): Promise<CommitPlan> {
+  const webhooks = service.webhooks as Webhooks; // without it, the path does not exist
+  const { path, guard } = operation;
+  const resultFor = (stored: Stored) =>
+    written(current === undefined ? "created" : "updated", { stored, path, isAsSent }, guard);
+  if (current !== undefined && asked === current.text)
+    return { kind: "plan", changes: [], at, result: resultFor(current) };
+  const { next, changes, secret } = await webhooks.settle({
+    key,
+    current: current?.text,
+    next: asked,
+    named: named(),
+  });
+  const version = (current?.version ?? 0) + 1;
+  const result: Result =
+    next === undefined ? { kind: "deleted" } : resultFor({ id: key.id, version, text: next, updatedAt: at });
+  const expect = current?.version ?? "absent";
+  return {
+    kind: "plan",
+    changes: [{ key, expect, next }, ...changes],
+    at,
+    result: secret === undefined ? result : withSecret(result, secret),
+    tellsSecret: secret !== undefined,
+    onCommitted: () => webhooks.noteWrite(),
+  };
+}
+
+/** The response with a secret that no other response has. */
+function withSecret(result: Result, secret: string): Result {
+  if (result.kind !== "created") return result;
+  const text = JSON.stringify({ ...JSON.parse(result.stored.text), secret });
+  return { ...result, stored: { ...result.stored, text } };
+}

@@ -1,0 +1,85 @@
+/**
+ * Rewinds: makes new versions, in one commit, so that collections are again as they were at a time. Other writes wait in the
+ * meantime, so the commit comes from the state that was read. If the store finds that it does not, this reads again.
+ */
+import type { Collection } from "../../collection/collection.ts";
+import { Problem } from "../../errors.ts";
+import { inBody, Violations } from "../../query/violations.ts";
+import { attemptRewind, beforeHistory } from "../../rewind/attempt.ts";
+import { type RewindReport, refusalOf } from "../../rewind/report.ts";
+import { HistoryMissing } from "../../store/changed-resources.ts";
+import type { OperationOf } from "../operations/operation.ts";
+import type { Result } from "../operations/result.ts";
+import { readContent } from "../protocol/content.ts";
+import { requireNoPreconditions } from "../protocol/no-preconditions.ts";
+import { findCollection, servedNames } from "../service.ts";
+import { commit, overtaken, type Write, type WriteAttempt } from "./commit.ts";
+import { parseRewind, type RewindContent } from "./rewind-content.ts";
+import { untilCommitted } from "./write.ts";
+
+type Rewind = Write<OperationOf<"rewind">>;
+
+/** What the content asks for, with its collections. */
+type Asked = Omit<RewindContent, "collections"> & { collections: readonly Collection[] };
+
+/**
+ * Rewinds collections. Throws REWIND_REFUSED with a report, INVALID_PARAMETER if a log begins later, CONTENT_TOO_LARGE,
+ * UNAVAILABLE, the problems of the content, and the store's.
+ */
+export async function performRewind(write: Rewind): Promise<Result> {
+  const { service, request } = write;
+  requireNoPreconditions(request, "cannot be used here: it names one state of one resource");
+  if (service.readOnly)
+    throw new Problem("UNAVAILABLE", "The service is read-only now. Nothing was rewound. Try again later.");
+  const { limits } = service.settings;
+  const bytes = await readContent(request, limits);
+  if (service.feed === undefined)
+    throw noHistory("cannot be used: the service keeps no history. Restore a backup");
+  const known = await servedNames(service);
+  const asked = parseRewind(bytes, { known, now: service.now() }, limits);
+  const collections = (asked.collections ?? known).map((name) => findCollection(service, name) as Collection);
+  // One at a time, because of the memory that each of them needs.
+  return service.writes.run("rewinds", () =>
+    untilCommitted(service, () => attempt(write, { ...asked, collections })),
+  );
+}
+
+function attempt(write: Rewind, asked: Asked): Promise<WriteAttempt> {
+  const { service, request } = write;
+  const names = asked.collections.map(({ name }) => name);
+  return service.exclusively(names, async (commitNow) => {
+    const planned = {
+      ...asked,
+      now: service.now(),
+      maxBytes: service.settings.limits.rewindBytes,
+      onLength: (length: number) => request.largeReads.hold(request, length),
+    };
+    const made = await attemptRewind(service.store, planned, async (plan, report) => {
+      const committed = await commit(write, {
+        kind: "plan",
+        ...plan,
+        commit: commitNow,
+        result: shown(report),
+      });
+      return committed.kind === "overtaken" ? undefined : committed;
+    }).catch((error: unknown) => {
+      if (!(error instanceof HistoryMissing)) throw error;
+      throw noHistory(`${beforeHistory(error)}. Send a later time, or restore a backup`);
+    });
+    if (made === undefined) return overtaken;
+    const { report, committed } = made;
+    if (committed !== undefined) return committed;
+    if (asked.isDryRun) return shown(report);
+    throw new Problem("REWIND_REFUSED", refusalOf(report.misfits), { report });
+  });
+}
+
+function shown(report: RewindReport): Result {
+  return { kind: "batch", body: JSON.stringify(report) };
+}
+
+function noHistory(what: string): unknown {
+  const violations = new Violations();
+  violations.add(inBody("to"), "noHistory", what);
+  return violations.problem();
+}

@@ -1,0 +1,80 @@
+/** Adds the resources of an import to the transaction of the store, and counts the resources that the store refuses. */
+import { shortJson } from "../collection/messages.ts";
+import type { Violation } from "../errors.ts";
+import { danglingDetail, takenDetail } from "../store/commits/refusals.ts";
+import type { Load, Refused } from "../store/load.ts";
+import type { Row } from "./item-reader.ts";
+import type { Spool } from "./spool.ts";
+import type { Tally } from "./tally.ts";
+
+const maxPendingBatches = 2;
+
+/** A resource with its final id. */
+type FinalRow = Row & { id: string };
+
+/** Adds resources to the collection that the transaction fills. */
+export class Additions {
+  readonly #transaction: Load;
+  readonly #invalid: Tally<readonly Violation[]>;
+  #pending: Promise<void>[] = [];
+  #count = 0;
+
+  constructor(transaction: Load, invalid: Tally<readonly Violation[]>) {
+    this.#transaction = transaction;
+    this.#invalid = invalid;
+  }
+
+  /** The number of resources that the store has added. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Passes resources with ids to the store. Waits for earlier ones only if too many are pending. */
+  async start(rows: readonly Row[]): Promise<void> {
+    if (rows.length === 0) return;
+    if (this.#pending.length === maxPendingBatches) await this.#pending.shift();
+    const added = this.#insert(rows as readonly FinalRow[]);
+    added.catch(() => {}); // the code that waits for the batch gets the error too
+    this.#pending.push(added);
+  }
+
+  /**
+   * Waits until the store has added everything, and then adds the resources without an id. They come last, because a generated
+   * integer must be above every id of the input.
+   */
+  async finish(waiting: Spool, signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#pending);
+    for (const rows of waiting.batches({ haveId: false })) {
+      signal.throwIfAborted();
+      const first = await this.#transaction.reserveIds(rows.length);
+      await this.#insert(
+        rows.map(({ location, text }, index) => {
+          const id = String(first + index);
+          return { location, id, text: `{"id":${id}${text}` };
+        }),
+      );
+    }
+  }
+
+  async #insert(rows: readonly FinalRow[]): Promise<void> {
+    const refused = await this.#transaction.add(rows.map(({ id, text }) => ({ id, text })));
+    this.#count += rows.length - refused.length;
+    for (const each of refused) {
+      const { location, id } = rows[each.position] as FinalRow;
+      this.#invalid.add(location, [violationOf(each, id)]);
+    }
+  }
+}
+
+function violationOf({ pointer, isLost }: Refused, id: string): Violation {
+  if (pointer === undefined)
+    return {
+      in: "body",
+      pointer: "#/id",
+      code: "unique",
+      detail: `is ${shortJson(id)}, which already exists`,
+    };
+  return isLost === true
+    ? { in: "body", pointer, code: "reference", detail: danglingDetail }
+    : { in: "body", pointer, code: "unique", detail: takenDetail };
+}

@@ -1,0 +1,180 @@
+/** Finds the attribute of each column of a CSV input, and makes the text of a resource from a row. `csv.ts` finds the rows. */
+import { type AttributeType, attributeInfo } from "../collection/attributes.ts";
+import type { Collection } from "../collection/collection.ts";
+import { withoutGuard } from "../collection/formula-guard.ts";
+import { suggest } from "../collection/messages.ts";
+import { type Path, parsePath } from "../collection/paths.ts";
+import { StartError } from "../errors.ts";
+import type { JsonLimits } from "../json/values.ts";
+
+/** The attribute of one column. */
+export interface Column {
+  path: Path;
+  /** The types that the attribute can have; `undefined` if the schema does not say. Then every cell is a string. */
+  types: ReadonlySet<AttributeType> | undefined;
+}
+
+/** One cell of a row. */
+export interface Cell {
+  text: string;
+  isQuoted: boolean;
+}
+
+/** How to read the first row. `csv.ts` describes the members. */
+export interface HeaderOptions {
+  collection: Collection;
+  delimiter: string;
+  limits?: JsonLimits | undefined;
+  advice: (delimiter: string) => string;
+}
+
+/**
+ * The columns that the first row names. Throws StartError if a name cannot be an attribute of the collection, or if it
+ * occurs twice.
+ */
+export function readHeader(
+  header: readonly Cell[],
+  { collection, delimiter, limits, advice }: HeaderOptions,
+): readonly Column[] {
+  const names = header.map(({ text }) => text);
+  requireDelimiter(names, delimiter, advice);
+  if (limits !== undefined) requireWithin(names, limits);
+  const columns = names.map((name, index) => readColumn(collection, name, index));
+  requireDistinct(columns.map(({ path }) => path));
+  return columns;
+}
+
+/** Limits the number and the depth of columns, because both make the checks of a header slower. */
+function requireWithin(names: readonly string[], { members, depth }: JsonLimits): void {
+  if (names.length > members)
+    throw new StartError(`The header has ${names.length} columns. The limit is ${members}.`);
+  const deep = names.findIndex((name) => name.split(".", depth + 1).length > depth);
+  if (deep !== -1)
+    throw new StartError(
+      `Column ${deep + 1} of the header has more than ${depth} names with dots between them.`,
+    );
+}
+
+/** A header with a single column usually has another delimiter. */
+function requireDelimiter(
+  [only = "", ...others]: readonly string[],
+  delimiter: string,
+  advice: HeaderOptions["advice"],
+): void {
+  if (others.length > 0) return;
+  const found = [",", ";", "\t", "|"].find((each) => each !== delimiter && only.includes(each));
+  if (found === undefined) return;
+  const option = found === "\t" ? "tab" : `"${found}"`;
+  throw new StartError(
+    `The header has only one column, ${JSON.stringify(only)}. If ${option} separates the columns, ${advice(found === "\t" ? "tab" : found)}.`,
+  );
+}
+
+function readColumn(collection: Collection, text: string, index: number): Column {
+  const isDeclared = (name: string) => attributeInfo(collection, [name]).isDeclared;
+  // Spaces around a name belong to it only if the schema has them too. A dot reaches into an object, unless the
+  // schema has an attribute with this exact name.
+  const name = isDeclared(withoutGuard(text)) ? withoutGuard(text) : withoutGuard(text.trim());
+  const path: Path | undefined = name !== "" && isDeclared(name) ? [name] : parsePath(name);
+  if (path === undefined) {
+    const what = name === "" ? "has no name" : `is "${name}", with an empty name before or after a dot`;
+    throw new StartError(`Column ${index + 1} of the header ${what}.`);
+  }
+  requireKnown(collection, path);
+  return { path, types: attributeInfo(collection, path).types };
+}
+
+function requireKnown(collection: Collection, path: Path): void {
+  for (let depth = 1; depth <= path.length; depth++) {
+    const prefix = path.slice(0, depth) as [string, ...string[]];
+    const { alternatives } = attributeInfo(collection, prefix);
+    if (alternatives === undefined) continue;
+    throw new StartError(
+      `The header names "${path.join(".")}", which is not an attribute of ${collection.name}. ${suggest(prefix.at(-1) ?? "", alternatives)}`,
+    );
+  }
+}
+
+/** Throws StartError if two columns have the same path, or if one path is a part of another. */
+function requireDistinct(paths: readonly Path[]): void {
+  const all = new Map(paths.map((path) => [JSON.stringify(path), path]));
+  const seen = new Set<string>();
+  for (const path of paths) {
+    const name = path.join(".");
+    if (seen.has(JSON.stringify(path)))
+      throw new StartError(`The header names "${name}" twice. Remove one of these columns.`);
+    seen.add(JSON.stringify(path));
+    const outer = path.slice(1).map((_, depth) => all.get(JSON.stringify(path.slice(0, depth + 1))));
+    const whole = outer.find((each) => each !== undefined);
+    if (whole === undefined) continue;
+    throw new StartError(
+      `The header names both "${whole.join(".")}" and "${name}", which is part of it. Remove one of these columns.`,
+    );
+  }
+}
+
+/** The JSON texts of values, or the members of an inner object. */
+type Members = Map<string, string | Members>;
+
+/** The JSON text of the object that a row describes. A path of several names reaches into inner objects. */
+export function rowText(columns: readonly Column[], cells: readonly Cell[]): string {
+  const root: Members = new Map();
+  columns.forEach(({ path, types }, index) => {
+    const json = cellJson(cells[index] as Cell, types);
+    if (json === undefined) return;
+    let members = root;
+    for (const name of path.slice(0, -1)) members = innerMembers(members, name);
+    members.set(path.at(-1) as string, json);
+  });
+  return membersJson(root);
+}
+
+function innerMembers(members: Members, name: string): Members {
+  const known = members.get(name);
+  const inner = known instanceof Map ? known : new Map();
+  members.set(name, inner);
+  return inner;
+}
+
+function membersJson(members: Members): string {
+  const texts = [...members].map(
+    ([name, value]) => `${JSON.stringify(name)}:${typeof value === "string" ? value : membersJson(value)}`,
+  );
+  return `{${texts.join(",")}}`;
+}
+
+const stringOnly: ReadonlySet<AttributeType> = new Set(["string"]);
+
+/**
+ * The JSON text of a cell; `undefined` for an empty cell. If a cell fits none of the types, it is a string, and the schema
+ * reports it. If the attribute can be a string, a cell in quotes is one.
+ */
+function cellJson({ text, isQuoted }: Cell, types = stringOnly): string | undefined {
+  const isQuotedString = isQuoted && types.has("string");
+  if (text === "") return isQuotedString ? '""' : undefined;
+  const json = structureJson(text, types) ?? (isQuotedString ? undefined : scalarJson(text, types));
+  return json ?? JSON.stringify(withoutGuard(text));
+}
+
+const numberShape = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$/;
+
+/** A number keeps its digits: the JSON parser refuses a number that cannot be stored exactly. */
+function scalarJson(text: string, types: ReadonlySet<AttributeType>): string | undefined {
+  // Spreadsheets write TRUE and FALSE, and can add spaces around a number. A string must stay as it is.
+  const value = types.has("string") ? text : text.trim().toLowerCase();
+  if (value === "null" && types.has("null")) return value;
+  if ((value === "true" || value === "false") && types.has("boolean")) return value;
+  return types.has("number") && numberShape.test(value) ? value : undefined;
+}
+
+function structureJson(text: string, types: ReadonlySet<AttributeType>): string | undefined {
+  const [first] = text.trimStart();
+  const canBe = (first === "[" && types.has("array")) || (first === "{" && types.has("object"));
+  if (!canBe) return undefined;
+  try {
+    JSON.parse(text);
+    return text;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * Finds the items of a CSV input (RFC 4180), whose first row names the attributes. The library `csv-parse` finds the rows
+ * and cells, and `columns.ts` makes the text of a resource from a row. One row is in memory at a time.
+ */
+import { CsvError, type InfoField, type InfoRecord, type Parser, parse } from "csv-parse";
+import type { Collection } from "../collection/collection.ts";
+import type { JsonLimits } from "../json/values.ts";
+import { type Cell, type Column, readHeader, rowText } from "./columns.ts";
+import { type Item, type Items, requireNotUtf16, tooLarge } from "./items.ts";
+import { Utf8Check } from "./utf8-check.ts";
+
+/** How to read a CSV input. */
+export interface CsvOptions {
+  collection: Collection;
+  /** The character between two cells. */
+  delimiter: string;
+  /** The limit for the text of one resource. */
+  maxBytes: number;
+  /** The limits of the header: `members` is the number of columns, `depth` that of names in one column. @default none */
+  limits?: JsonLimits | undefined;
+  /** How to set another delimiter, for an error message: `add --delimiter ;`. */
+  advice: (delimiter: string) => string;
+}
+
+/**
+ * The items of a CSV input. Rows without content are not items. Ends after a broken item. Throws StartError if the input is
+ * UTF-16 or compressed, or if its header does not fit the collection.
+ */
+export async function* readCsv(input: AsyncIterable<Buffer>, options: CsvOptions): AsyncGenerator<Items> {
+  const rows = new Rows(options);
+  const check = new Utf8Check();
+  let bytesRead = 0;
+  for await (const chunk of inPieces(input)) {
+    if (bytesRead === 0) requireNotUtf16(chunk);
+    bytesRead += chunk.length;
+    const line = check.push(chunk);
+    const items = line === undefined ? await rows.push(chunk) : [notUtf8(line)];
+    yield { items, bytesRead };
+    if (items.at(-1)?.kind === "broken") return;
+  }
+  const line = check.end();
+  yield { items: line === undefined ? await rows.end() : [notUtf8(line)], bytesRead };
+}
+
+/** The most bytes that the parser takes at once. Each can be an empty cell, which takes about a microsecond. */
+const pieceBytes = 8_192;
+
+async function* inPieces(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const chunk of input) {
+    for (let at = 0; at < chunk.length; at += pieceBytes) yield chunk.subarray(at, at + pieceBytes);
+  }
+}
+
+function notUtf8(line: number): Item {
+  return { kind: "broken", location: { line }, reason: 'is not UTF-8: save the file as "CSV UTF-8"' };
+}
+
+class Rows {
+  readonly #options: CsvOptions;
+  readonly #parser: Parser;
+  #columns: readonly Column[] | undefined;
+  #items: Item[] = [];
+  /** The line after the last row. Empty lines can follow before the next row. */
+  #line = 1;
+  #emptyLines = 0;
+  /** Line breaks inside the cells of the current row. */
+  #breaks = 0;
+  #cells = 0;
+  /** The length of the texts of the current row. Each cell beyond the header adds one. */
+  #rowLength = 0;
+
+  constructor(options: CsvOptions) {
+    this.#options = options;
+    this.#parser = parse({
+      bom: true,
+      delimiter: options.delimiter,
+      record_delimiter: ["\r\n", "\n", "\r"],
+      skip_empty_lines: true,
+      relax_column_count: true,
+      max_record_size: options.maxBytes,
+      cast: (text, { quoting }: InfoField): Cell => this.#takeCell(text, quoting),
+      on_record: (cells: unknown, info: InfoRecord) => this.#takeRow(cells as readonly Cell[], info),
+    });
+    this.#parser.on("error", () => {}); // `#run` gets the error too
+    this.#parser.resume(); // `on_record` takes every row, so there is nothing to read
+  }
+
+  push(chunk: Buffer): Promise<Item[]> {
+    return this.#run((done) => this.#parser.write(chunk, done));
+  }
+
+  end(): Promise<Item[]> {
+    return this.#run((done) => {
+      this.#parser.once("error", done);
+      this.#parser.once("end", () => done());
+      this.#parser.end();
+    });
+  }
+
+  /** Returns the items that the work completes. After an error, the ends of cells and rows are unknown. */
+  async #run(work: (done: (error?: Error | null) => void) => void): Promise<Item[]> {
+    const error = await new Promise<Error | null | undefined>((resolve) => work(resolve));
+    const items = this.#items.splice(0);
+    if (error === undefined || error === null) return items;
+    if (!(error instanceof CsvError)) throw error;
+    const location = { line: this.#line + (this.#parser.info.empty_lines - this.#emptyLines) };
+    return [...items, { kind: "broken", location, reason: this.#reasonOf(error) }];
+  }
+
+  #reasonOf({ code }: CsvError): string {
+    if (code === "CSV_QUOTE_NOT_CLOSED") return "a quote is opened but never closed";
+    if (code === "CSV_MAX_RECORD_SIZE") {
+      return `is larger than the limit of ${this.#options.maxBytes} bytes (perhaps a quote is not closed)`;
+    }
+    return 'quotes must enclose a whole cell, and a quote inside it must be doubled: "say ""hi"""';
+  }
+
+  #takeCell(text: string, isQuoted: boolean): Cell {
+    if (isQuoted) this.#breaks += text.match(/\r\n|\n|\r/g)?.length ?? 0;
+    this.#requireShort(text);
+    return { text, isQuoted };
+  }
+
+  /** The parser itself limits only the text of one cell, because it does not know the length of a `Cell`. */
+  #requireShort(text: string): void {
+    this.#cells++;
+    this.#rowLength += text.length + (this.#cells > (this.#columns?.length ?? 0) ? 1 : 0);
+    if (this.#rowLength > this.#options.maxBytes)
+      throw new CsvError("CSV_MAX_RECORD_SIZE", "The row is too large.");
+  }
+
+  #takeRow(cells: readonly Cell[], info: InfoRecord): undefined {
+    const line = this.#line + (info.empty_lines - this.#emptyLines);
+    this.#line = line + 1 + this.#breaks;
+    this.#emptyLines = info.empty_lines;
+    this.#breaks = 0;
+    this.#cells = 0;
+    this.#rowLength = 0;
+    if (this.#columns === undefined) this.#columns = readHeader(cells, this.#options);
+    else if (cells.some(({ text }) => text !== ""))
+      this.#items.push(this.#toItem(cells, this.#columns, line));
+  }
+
+  #toItem(cells: readonly Cell[], columns: readonly Column[], line: number): Item {
+    if (cells.length !== columns.length) {
+      const reason = `has ${cells.length} ${cells.length === 1 ? "cell" : "cells"}, but the header has ${columns.length}`;
+      return { kind: "invalid", location: { line }, reason };
+    }
+    const bytes = Buffer.from(rowText(columns, cells));
+    return bytes.length > this.#options.maxBytes
+      ? tooLarge({ line }, this.#options.maxBytes)
+      : { kind: "text", location: { line }, bytes, isGenerated: true };
+  }
+}

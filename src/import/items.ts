@@ -1,0 +1,71 @@
+/**
+ * The items of an import: the text of each resource, with its location in the input. `json.ts` and `csv.ts` find them
+ * while the bytes arrive. They do not check whether an item is a valid resource.
+ */
+import { StartError, type Violation } from "../errors.ts";
+
+/** A place in the input. */
+export interface InputLocation {
+  line: number;
+  /** The number of the element in its array, from 1; `undefined` in NDJSON and CSV. */
+  element?: number;
+}
+
+/**
+ * The text of one resource, or the reason why the input has none there. After a `broken` item, the rest of the input cannot
+ * be divided into items. With `isGenerated`, the text was made from a CSV row: lines and columns in it are not those of the
+ * input.
+ */
+export type Item =
+  | { kind: "text"; location: InputLocation; bytes: Buffer; isGenerated?: true }
+  | { kind: "invalid"; location: InputLocation; reason: string }
+  | { kind: "broken"; location: InputLocation; reason: string };
+
+/** Some items, and how much of the input has been read. */
+export interface Items {
+  items: readonly Item[];
+  bytesRead: number;
+}
+
+/** Divides an input into items. */
+export interface Splitter {
+  /** Takes more bytes, and returns the items that they complete. */
+  push(chunk: Buffer): Item[];
+  /** Returns the items that the end of the input completes. */
+  end(): Item[];
+}
+
+/** What is wrong with an item whose text is not that of a resource. */
+export function faultOf(detail: string): Violation {
+  return { in: "body", code: "item", detail };
+}
+
+/** The item for a text that is larger than the limit. */
+export function tooLarge(location: InputLocation, maxBytes: number): Item {
+  return { kind: "invalid", location, reason: `is larger than the limit of ${maxBytes} bytes` };
+}
+
+const signatures: readonly { bytes: readonly number[]; what: string }[] = [
+  { bytes: [0xfe, 0xff], what: "is UTF-16" },
+  { bytes: [0xff, 0xfe], what: "is UTF-16" },
+  { bytes: [0x00], what: "is UTF-16 or UTF-32" },
+  { bytes: [0x1f, 0x8b], what: "is compressed with gzip" },
+];
+
+/** Throws StartError if the first bytes of an input show that it is UTF-16, UTF-32 or compressed. */
+export function requireNotUtf16(start: Buffer): void {
+  const found = signatures.find(({ bytes }) => bytes.every((byte, index) => start[index] === byte));
+  const what = found?.what ?? (start[1] === 0 ? "is UTF-16" : undefined);
+  if (what !== undefined)
+    throw new StartError(`The input ${what}. Convert it to UTF-8 without a byte order mark.`);
+}
+
+/** Like `requireNotUtf16`, but also throws for a byte order mark. */
+export function requireUtf8(start: Buffer): void {
+  if (start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf) {
+    throw new StartError(
+      "The input begins with a byte order mark. Convert it to UTF-8 without a byte order mark.",
+    );
+  }
+  requireNotUtf16(start);
+}

@@ -1,0 +1,151 @@
+/** The table of Holdfast's own metrics. The page `docs/reference/metrics.md` and the dashboard are held against it. */
+
+/** A metric with all its labels. */
+export interface Family {
+  type: "counter" | "gauge" | "histogram";
+  labels: readonly string[];
+  /** One sentence, without the period at its end. */
+  help: string;
+}
+
+/**
+ * Every metric, by name. Units are seconds and bytes. No label has a value that a client can choose: `route` is a template of
+ * the OpenAPI document.
+ */
+export const families = {
+  holdfast_build_info: {
+    type: "gauge",
+    labels: ["version", "store"],
+    help: "The version of Holdfast, and the kind of the store; always 1",
+  },
+  holdfast_http_request_duration_seconds: {
+    type: "histogram",
+    labels: ["method", "route", "status"],
+    help: "The time from the headers of a request until its response starts",
+  },
+  holdfast_http_requests_in_progress: {
+    type: "gauge",
+    labels: [],
+    help: "Requests in progress, without event streams and waiting pages of events",
+  },
+  holdfast_http_held_bytes: {
+    type: "gauge",
+    labels: [],
+    help: "Memory for request bodies, and for responses that clients have not read yet",
+  },
+  holdfast_store_state: {
+    type: "gauge",
+    labels: ["state"],
+    help: "1 for the present state of the store: ok, degraded, unreachable or failed; 0 for the others",
+  },
+  holdfast_store_commits_total: {
+    type: "counter",
+    labels: ["result"],
+    help: "Commits by result: written, refused (for example because of a version) or failed",
+  },
+  holdfast_store_transaction_commits: {
+    type: "histogram",
+    labels: [],
+    help: "Commits that share one transaction",
+  },
+  holdfast_store_commit_wait_seconds: {
+    type: "histogram",
+    labels: [],
+    help: "The time that commits wait until their transaction starts",
+  },
+  holdfast_store_flush_seconds: {
+    type: "histogram",
+    labels: [],
+    help: "The time of the commit of a transaction, which flushes it to the disk",
+  },
+  holdfast_store_checkpoint_seconds: {
+    type: "histogram",
+    labels: [],
+    help: "The time of a checkpoint, which moves pages from the log of SQLite into the database",
+  },
+  holdfast_store_size_bytes: {
+    type: "gauge",
+    labels: [],
+    help: "The size of the SQLite file, or of the whole PostgreSQL database",
+  },
+  holdfast_store_log_size_bytes: {
+    type: "gauge",
+    labels: [],
+    help: "The size of the write-ahead log of SQLite",
+  },
+  holdfast_store_connections: {
+    type: "gauge",
+    labels: ["pool", "state"],
+    help: "Open connections to PostgreSQL, by pool and state (idle or busy)",
+  },
+  holdfast_store_connections_max: {
+    type: "gauge",
+    labels: ["pool"],
+    help: "The most connections that a pool opens",
+  },
+  holdfast_store_connections_waiting: {
+    type: "gauge",
+    labels: ["pool"],
+    help: "Work that waits for a connection of a pool",
+  },
+  holdfast_feed_subscribers: {
+    type: "gauge",
+    labels: [],
+    help: "Open event streams, and pages of events that wait",
+  },
+  holdfast_feed_lag_seconds: {
+    type: "gauge",
+    labels: [],
+    help: "How long the slowest event stream has had events to send; 0 if all streams are up to date",
+  },
+  holdfast_webhooks: {
+    type: "gauge",
+    labels: ["state"],
+    help: "Webhooks by state: enabled or disabled",
+  },
+  holdfast_webhook_deliveries: {
+    type: "gauge",
+    labels: ["state"],
+    help: "Deliveries by state: waiting (changes that webhooks have not reached), retrying or dead",
+  },
+  holdfast_webhook_oldest_pending_age_seconds: {
+    type: "gauge",
+    labels: [],
+    help: "The age of the oldest change that a webhook has not delivered; 0 without one",
+  },
+  holdfast_webhook_attempt_duration_seconds: {
+    type: "histogram",
+    labels: ["result"],
+    help: "The time of an attempt to deliver an event, by result: delivered or failed",
+  },
+  holdfast_metrics_source_up: {
+    type: "gauge",
+    labels: ["source"],
+    help: "Whether a source of metrics was read in time: store or webhooks; its metrics are missing otherwise",
+  },
+} as const satisfies Record<string, Family>;
+
+/** The name of one of Holdfast's own metrics. */
+export type FamilyName = keyof typeof families;
+
+/** The metrics of the process and of Node that are exposed too, as `prom-client` names them. */
+export const processMetrics = [
+  "process_cpu_user_seconds_total",
+  "process_cpu_system_seconds_total",
+  "process_cpu_seconds_total",
+  "process_start_time_seconds",
+  "process_resident_memory_bytes",
+  "process_open_fds",
+  "process_max_fds",
+  "nodejs_eventloop_lag_seconds",
+  "nodejs_eventloop_lag_mean_seconds",
+  "nodejs_eventloop_lag_max_seconds",
+  "nodejs_eventloop_lag_p50_seconds",
+  "nodejs_eventloop_lag_p90_seconds",
+  "nodejs_eventloop_lag_p99_seconds",
+  "nodejs_heap_size_total_bytes",
+  "nodejs_heap_size_used_bytes",
+  "nodejs_external_memory_bytes",
+  "nodejs_gc_duration_seconds",
+  "nodejs_version_info",
+] as const;

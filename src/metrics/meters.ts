@@ -1,0 +1,88 @@
+/** What this room itself counts: the durations of requests, and of attempts to deliver events. */
+import { Histogram } from "../counters.ts";
+import type { RequestMeter } from "../http/service.ts";
+import { methodName } from "../http/templates.ts";
+import type { WebhookParts } from "../webhooks/parts.ts";
+
+/** From a read that is in memory to a request that waits for its turn as long as `limits.handlerTimeoutMs` allows. */
+const requestSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Receivers are on the network. An attempt takes at most 15 seconds. */
+const attemptSeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+
+/**
+ * The most combinations of method, route and status. A service with few hundred collections has fewer. Further ones are counted
+ * with the route `other`.
+ */
+const maxCombinations = 5_000;
+
+/** The labels of requests for paths that do not exist, and of requests that were refused before their path was known. */
+const unknownRoute = "unknown";
+const otherRoute = "other";
+
+/** A histogram with the values of its labels. */
+export interface Labelled {
+  labels: Readonly<Record<string, string>>;
+  histogram: Histogram;
+}
+
+/** The durations of requests. On the path of a request, it looks up one histogram, and makes no object. */
+export class RequestDurations implements RequestMeter {
+  readonly #byRoute = new Map<string, Map<string, Map<number, Histogram>>>();
+  readonly #all: Labelled[] = [];
+  #budget: Parameters<RequestMeter["watch"]>[0] = { requests: 0, held: 0 };
+
+  note(
+    { method }: { method: string },
+    { template = unknownRoute, status }: { template?: string; status: number },
+    seconds: number,
+  ): void {
+    const known = methodName(method);
+    const histogram =
+      this.#byRoute.get(template)?.get(known)?.get(status) ?? this.#add(template, known, status);
+    histogram.observe(seconds);
+  }
+
+  watch(budget: Parameters<RequestMeter["watch"]>[0]): void {
+    this.#budget = budget;
+  }
+
+  /** The requests in progress, and the memory that they hold. */
+  get inProgress(): { requests: number; held: number } {
+    return this.#budget;
+  }
+
+  /** All durations. */
+  get all(): readonly Labelled[] {
+    return this.#all;
+  }
+
+  #add(route: string, method: string, status: number): Histogram {
+    if (this.#all.length >= maxCombinations && route !== otherRoute) {
+      const other = this.#byRoute.get(otherRoute)?.get(method)?.get(status);
+      return other ?? this.#add(otherRoute, method, status);
+    }
+    const byMethod = this.#byRoute.get(route) ?? new Map<string, Map<number, Histogram>>();
+    const byStatus = byMethod.get(method) ?? new Map<number, Histogram>();
+    const histogram = new Histogram(requestSeconds);
+    this.#byRoute.set(route, byMethod.set(method, byStatus.set(status, histogram)));
+    this.#all.push({ labels: { method, route, status: String(status) }, histogram });
+    return histogram;
+  }
+}
+
+/** The durations of attempts to deliver events. */
+export class AttemptDurations {
+  readonly #delivered = new Histogram(attemptSeconds);
+  readonly #failed = new Histogram(attemptSeconds);
+  readonly note: NonNullable<WebhookParts["onAttempt"]> = ({ isDelivered, milliseconds }) =>
+    (isDelivered ? this.#delivered : this.#failed).observe(milliseconds / 1_000);
+
+  /** All durations. */
+  get all(): readonly Labelled[] {
+    return [
+      { labels: { result: "delivered" }, histogram: this.#delivered },
+      { labels: { result: "failed" }, histogram: this.#failed },
+    ];
+  }
+}

@@ -1,0 +1,127 @@
+/** Turns what was counted and read into the samples of each metric. */
+import type { Histogram } from "../counters.ts";
+import type { CommitMeter } from "../store/commit-meter.ts";
+import type { StoreStatistics } from "../store/statistics.ts";
+import type { StoreHealth } from "../store/store.ts";
+import type { Backlog } from "../webhooks/backlog.ts";
+import type { FamilyName } from "./families.ts";
+import type { Labelled } from "./meters.ts";
+
+/** Everything that the metrics are made of. With several threads, these are the readings of one of them. */
+export interface Readings {
+  version: string;
+  storeKind: string;
+  durations: readonly Labelled[];
+  inProgress: { requests: number; held: number };
+  health: StoreHealth["kind"];
+  commits: CommitMeter;
+  /** `undefined` if the store could not be read in time. */
+  statistics: StoreStatistics | undefined;
+  /** Absent if the store keeps no history. */
+  feed?: { subscribers: number; lagSeconds: number };
+  /** `undefined` if the store could not be read in time. */
+  backlog: Backlog | undefined;
+  attempts: readonly Labelled[];
+  /** Unix time in milliseconds. */
+  now: number;
+}
+
+/** One value. `metricName` is set for the parts of a histogram. */
+export interface Sample {
+  labels: Readonly<Record<string, string | number>>;
+  value: number;
+  metricName?: string;
+}
+
+const healthKinds: readonly StoreHealth["kind"][] = ["ok", "degraded", "unreachable", "failed"];
+
+/** The samples of every metric. A metric without samples does not exist for this store, or could not be read. */
+export function samplesOf(readings: Readings): Record<FamilyName, readonly Sample[]> {
+  const { version, storeKind, inProgress, health, commits, statistics, feed, backlog, now } = readings;
+  const { logBytes, pools = {} } = statistics ?? {};
+  const byPool = Object.entries(pools);
+  const isSqlite = storeKind === "sqlite";
+  return {
+    holdfast_build_info: [{ labels: { version, store: storeKind }, value: 1 }],
+    holdfast_http_request_duration_seconds: readings.durations.flatMap(
+      histogramSamples("holdfast_http_request_duration_seconds"),
+    ),
+    holdfast_http_requests_in_progress: [plain(inProgress.requests)],
+    holdfast_http_held_bytes: [plain(inProgress.held)],
+    holdfast_store_state: healthKinds.map((state) => ({
+      labels: { state },
+      value: state === health ? 1 : 0,
+    })),
+    holdfast_store_commits_total: labelled("result", commits.results),
+    holdfast_store_transaction_commits: alone("holdfast_store_transaction_commits", commits.groups),
+    holdfast_store_commit_wait_seconds: alone("holdfast_store_commit_wait_seconds", commits.waits),
+    holdfast_store_flush_seconds: alone("holdfast_store_flush_seconds", commits.flushes),
+    holdfast_store_checkpoint_seconds: isSqlite
+      ? alone("holdfast_store_checkpoint_seconds", commits.checkpoints)
+      : [],
+    holdfast_store_size_bytes: statistics === undefined ? [] : [plain(statistics.bytes)],
+    holdfast_store_log_size_bytes: logBytes === undefined ? [] : [plain(logBytes)],
+    holdfast_store_connections: byPool.flatMap(([pool, { open, idle }]) => [
+      { labels: { pool, state: "idle" }, value: idle },
+      { labels: { pool, state: "busy" }, value: open - idle },
+    ]),
+    holdfast_store_connections_max: byPool.map(([pool, { max }]) => ({ labels: { pool }, value: max })),
+    holdfast_store_connections_waiting: byPool.map(([pool, { waiting }]) => ({
+      labels: { pool },
+      value: waiting,
+    })),
+    holdfast_feed_subscribers: feed === undefined ? [] : [plain(feed.subscribers)],
+    holdfast_feed_lag_seconds: feed === undefined ? [] : [plain(feed.lagSeconds)],
+    ...webhookSamples(backlog, now),
+    holdfast_webhook_attempt_duration_seconds: readings.attempts.flatMap(
+      histogramSamples("holdfast_webhook_attempt_duration_seconds"),
+    ),
+    holdfast_metrics_source_up: labelled("source", {
+      store: statistics === undefined ? 0 : 1,
+      webhooks: backlog === undefined ? 0 : 1,
+    }),
+  };
+}
+
+function webhookSamples(backlog: Backlog | undefined, now: number) {
+  if (backlog === undefined)
+    return {
+      holdfast_webhooks: [],
+      holdfast_webhook_deliveries: [],
+      holdfast_webhook_oldest_pending_age_seconds: [],
+    };
+  const { enabled, disabled, waiting, retrying, dead, oldestAt = now } = backlog;
+  return {
+    holdfast_webhooks: labelled("state", { enabled, disabled }),
+    holdfast_webhook_deliveries: labelled("state", { waiting, retrying, dead }),
+    holdfast_webhook_oldest_pending_age_seconds: [plain(Math.max(0, now - oldestAt) / 1_000)],
+  };
+}
+
+function plain(value: number): Sample {
+  return { labels: {}, value };
+}
+
+function labelled(label: string, values: Readonly<Record<string, number>>): Sample[] {
+  return Object.entries(values).map(([name, value]) => ({ labels: { [label]: name }, value }));
+}
+
+function alone(name: FamilyName, histogram: Histogram): Sample[] {
+  return histogramSamples(name)({ labels: {}, histogram });
+}
+
+/** The count of each range and of all smaller ones, the sum and the count, as Prometheus wants them. */
+function histogramSamples(name: FamilyName): (each: Labelled) => Sample[] {
+  return ({ labels, histogram: { bounds, counts, sum } }) => {
+    let count = 0;
+    const buckets = counts.map((each, n) => {
+      count += each;
+      return { labels: { ...labels, le: bounds[n] ?? "+Inf" }, value: count, metricName: `${name}_bucket` };
+    });
+    return [
+      ...buckets,
+      { labels, value: sum, metricName: `${name}_sum` },
+      { labels, value: count, metricName: `${name}_count` },
+    ];
+  };
+}

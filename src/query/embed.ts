@@ -1,0 +1,224 @@
+/** Reads the parameter `embed`: `author,comments(limit:5,sort:-createdAt),author.team`. */
+import type { Collection } from "../collection/collection.ts";
+import type { SortKey } from "../collection/indexes.ts";
+import { shortJson } from "../collection/messages.ts";
+import { formatPath } from "../collection/paths.ts";
+import type { Relation } from "../collection/relations.ts";
+import { emptyFilterSize, type Reading, visibleAttributeInfo } from "./reading.ts";
+import { usableNames, usableRelation, type ViewOf } from "./relations.ts";
+import { readSortList } from "./sort-keys.ts";
+import type { Location, Violations } from "./violations.ts";
+
+/** A relation whose resources a response contains. */
+export interface Embed {
+  relation: Relation;
+  /** The related collection, as the caller sees it. */
+  target: Collection;
+  /** The most related resources of one resource. */
+  limit: number;
+  /** The order of an inverse relation. */
+  sort: readonly SortKey[];
+  /** The relations of the related resources. */
+  embeds: readonly Embed[];
+}
+
+/** The limits of `embed`. `resources` is the most resources that one relation can add to a response. */
+export const embedLimits = { depth: 3, relations: 10, resources: 1_000, length: 2_000 } as const;
+
+/** The related resources of one resource if the request sets no `limit`. */
+export const defaultEmbedLimit = 5;
+
+/** The member with the links to the next related resources. */
+export const nextMember = "_next";
+
+/** A relation while the text is read. */
+interface Draft extends Omit<Embed, "embeds"> {
+  /** Whether the text has options for it. */
+  isNamed: boolean;
+  embeds: Map<string, Draft>;
+}
+
+interface Context {
+  location: Location;
+  reading: Reading & { viewOf: ViewOf };
+  count: number;
+}
+
+/** Reads the parameter. Adds violations. */
+export function readEmbed(text: string, location: Location, reading: Reading): readonly Embed[] {
+  const { violations, viewOf } = reading;
+  if (viewOf === undefined) {
+    violations.add(location, "embed", "cannot be used here");
+    return [];
+  }
+  if (text.length > embedLimits.length) {
+    violations.add(location, "embed", `must have at most ${embedLimits.length} characters`);
+    return [];
+  }
+  const roots = new Map<string, Draft>();
+  const context: Context = { location, reading: { ...reading, viewOf }, count: 0 };
+  for (const item of splitOutside(text)) readItem(item.trim(), roots, context);
+  if (context.count > embedLimits.relations)
+    violations.add(
+      location,
+      "embed",
+      `names ${context.count} relations, but can name at most ${embedLimits.relations}. Leave some out, or request them separately`,
+    );
+  return finish(roots);
+}
+
+function finish(drafts: ReadonlyMap<string, Draft>): Embed[] {
+  return [...drafts.values()].map(({ relation, target, limit, sort, embeds }) => ({
+    relation,
+    target,
+    limit,
+    sort,
+    embeds: finish(embeds),
+  }));
+}
+
+/** Splits at the commas that are not in parentheses. */
+function splitOutside(text: string): string[] {
+  return text.match(/(?:\([^()]*\)?|[^,(])+|(?<=,|^)(?=,|$)/g) ?? [""];
+}
+
+const itemForm = /^([A-Za-z][\w-]*(?:\.[A-Za-z][\w-]*)*)(?:\(([^()]*)\))?$/;
+
+function readItem(item: string, roots: Map<string, Draft>, context: Context): void {
+  const { location, reading } = context;
+  const { violations } = reading;
+  const [, path, options] = itemForm.exec(item) ?? [];
+  if (path === undefined) {
+    const example = "author,comments(limit:5,sort:-createdAt),author.team";
+    violations.add(location, "embed", `has the part ${shortJson(item)}. Write relations such as ${example}`);
+    return;
+  }
+  const names = path.split(".");
+  if (names.length > embedLimits.depth) {
+    violations.add(
+      location,
+      "embed",
+      `names ${shortJson(path)}, but relations can be at most ${embedLimits.depth} deep`,
+    );
+    return;
+  }
+  const draft = draftAt(names, roots, context);
+  if (draft === undefined) return;
+  if (draft.isNamed) violations.add(location, "embed", `names ${shortJson(path)} twice`);
+  draft.isNamed = true;
+  if (options !== undefined) readOptions(options, { draft, path, context });
+}
+
+/** The draft of a relation, created with those before it in the path. */
+function draftAt(names: readonly string[], roots: Map<string, Draft>, context: Context): Draft | undefined {
+  let drafts = roots;
+  let { collection } = context.reading;
+  let draft: Draft | undefined;
+  for (const name of names) {
+    draft = drafts.get(name) ?? createDraft(name, collection, context);
+    if (draft === undefined) return undefined;
+    drafts.set(name, draft);
+    drafts = draft.embeds;
+    collection = draft.target;
+  }
+  return draft;
+}
+
+function createDraft(name: string, collection: Collection, context: Context): Draft | undefined {
+  const { location, reading } = context;
+  const { violations, viewOf } = reading;
+  const found = usableRelation(collection, name, viewOf);
+  if (found === undefined) {
+    violations.add(location, "embed", () => unknownRelation(name, collection, context));
+    return undefined;
+  }
+  context.count++;
+  const limit = found.relation.isList ? defaultEmbedLimit : 1;
+  return { ...found, limit, sort: [], isNamed: false, embeds: new Map() };
+}
+
+function unknownRelation(name: string, collection: Collection, { reading }: Context): string {
+  const { violations, viewOf } = reading;
+  const names = usableNames(collection, viewOf);
+  const what = `names ${shortJson(name)}, which is not a relation of "${collection.name}".`;
+  if (names.length === 0) {
+    const isAttribute = visibleAttributeInfo(collection, [name]).isDeclared;
+    return `${what} The collection has no relations.${isAttribute ? " Responses contain the attribute without embed" : ""}`;
+  }
+  return what + (violations.suggest(name, () => names) || ` Its relations: ${names.join(", ")}`);
+}
+
+/** Reads `limit:5,sort:-createdAt,sort:title`. */
+function readOptions(
+  text: string,
+  { draft, path, context }: { draft: Draft; path: string; context: Context },
+): void {
+  const { location, reading } = context;
+  const { violations } = reading;
+  const refuse = (detail: string, advice = "") =>
+    violations.add(location, "embed", `${detail} in ${shortJson(`${path}(${text})`)}${advice}`);
+  const { relation, target } = draft;
+  const options = text.split(",").map((each) => each.trim());
+  const unknown = options.find((each) => !optionForm.test(each));
+  const valuesOf = (name: string) =>
+    options.flatMap((each) => (each.startsWith(name) ? each.slice(each.indexOf(":") + 1).trim() : []));
+  const [limit, ...otherLimits] = valuesOf("limit");
+  const sort = valuesOf("sort");
+  if (!relation.isList) refuse(`has options`, `, which is a single resource`);
+  else if (unknown !== undefined)
+    refuse(`has the option ${shortJson(unknown)}`, '. The options are "limit:5" and "sort:-createdAt"');
+  else if (otherLimits.length > 0) refuse("has two limits");
+  else if (limit !== undefined && !/^0*[1-9][0-9]{0,8}$/.test(limit))
+    refuse(`has a limit of ${shortJson(limit)}`, ". It must be a whole number of at least 1");
+  else if (sort.length > 0 && relation.kind === "reference")
+    refuse(`has a sort`, `. This relation has the order of the ids in "${formatPath(relation.path)}"`);
+  else {
+    if (limit !== undefined) draft.limit = Number(limit);
+    if (sort.length > 0)
+      draft.sort = readSortList(sort, location, { collection: target, violations, used: emptyFilterSize() });
+  }
+}
+
+const optionForm = /^(?:limit|sort)\s*:/;
+
+/** What `requireFew` says about a number that is too large. */
+interface Excess {
+  location: Location;
+  /** How the request sets the number of resources; `undefined` for a single resource. */
+  pageName: string | undefined;
+}
+
+/**
+ * Adds a violation if a relation could add too many resources to a response. `resources` is the number of resources on the
+ * page.
+ */
+export function requireFew(
+  embeds: readonly Embed[],
+  resources: number,
+  { location, pageName }: Excess,
+  violations: Violations,
+): void {
+  const visit = (all: readonly Embed[], parents: number, path: readonly string[]): void => {
+    for (const { relation, limit, embeds: inner } of all) {
+      const names = [...path, relation.name];
+      const product = parents * limit;
+      if (product > embedLimits.resources) {
+        const most = embedLimits.resources.toLocaleString("en");
+        const name = names.join(".");
+        const few = Math.floor((embedLimits.resources / product) * resources);
+        const ofPage = pageName === undefined || few < 1 ? [] : [`"${pageName}" of the page to ${few}`];
+        const own = Math.floor(embedLimits.resources / parents);
+        const ofRelation = relation.isList && own >= 1 ? [`the limit of ${shortJson(name)} to ${own}`] : [];
+        const ofParents =
+          relation.isList || path.length === 0 ? [] : [`the limit of ${shortJson(path.join("."))}`];
+        const lower = [...ofPage, ...ofRelation, ...ofParents].join(", or ");
+        violations.add(
+          location,
+          "embed",
+          `can add ${product.toLocaleString("en")} resources as ${shortJson(name)}, but at most ${most} are possible. Lower ${lower || "the limits"}`,
+        );
+      } else visit(inner, product, names);
+    }
+  };
+  visit(embeds, resources, []);
+}

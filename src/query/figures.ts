@@ -1,0 +1,67 @@
+/**
+ * Figures of a list: counts, sums, averages and extremes, for the whole list or for groups of its resources. This file
+ * defines what a client can ask for, and what the values mean. `figures-request.ts` reads the two syntaxes.
+ *
+ * Every store must give the values that these comments describe, in the same order. `sum` and `avg` of numbers that are
+ * not integers can differ by 1e-12 of the sum of their absolute values.
+ */
+import type { Path } from "../collection/paths.ts";
+
+/** The figures of an attribute. */
+export const attributeFigures = ["sum", "avg", "min", "max"] as const;
+
+/** One figure. `name` is its text in the request, and the name of its member in the response. */
+export type Figure =
+  /** The number of resources. */
+  | { kind: "count"; name: string }
+  /**
+   * `sum` adds the numbers, and ignores all other values. Without numbers, it is 0. It is null if it exceeds the range
+   * of numbers. `avg` is null without numbers.
+   *
+   * `min` and `max` are the first and the last boolean, number or string in the order of lists, without the code
+   * points of a string that the order ignores. They ignore all other values, and are null without a value.
+   */
+  | { kind: (typeof attributeFigures)[number]; name: string; path: Path };
+
+/** The units of dates by which resources can be grouped, with the length of their texts. */
+export const dateUnits = { year: 4, month: 7, day: 10, hour: 13, minute: 16 } as const;
+
+/** A unit of dates. */
+export type DateUnit = keyof typeof dateUnits;
+
+/**
+ * One attribute by which resources are grouped. `name` is its text in the request, and the name of its member in the
+ * response.
+ *
+ * Two resources belong to the same group if their values have the same JSON text. Resources without the attribute have a
+ * group without a value, which is not the group of null.
+ *
+ * With a unit, the value is the beginning of a date in UTC: `2026-01` for a month, `2026-01-31T08` for an hour. Dates
+ * are days (`2026-01-31`, which is their first minute) and timestamps (`2026-01-31T08:30:00Z`, with up to 9 digits after
+ * the seconds) that exist. For all other values, and without the attribute, it is null.
+ */
+export interface GroupKey {
+  name: string;
+  path: Path;
+  unit: DateUnit | undefined;
+}
+
+/** A sort key of groups: the place of a group key or of a figure in the request. */
+export interface FigureSortKey {
+  of: "group" | "figures";
+  place: number;
+  descending: boolean;
+}
+
+/** The figures and groups of a request. */
+export interface FigureContents {
+  /** The names of figures and groups are all different. There is at least one figure. */
+  figures: readonly Figure[];
+  /** Without keys, all resources are one group, even if the list is empty. */
+  group: readonly GroupKey[];
+  /**
+   * The order. Null comes first. Groups with equal keys are in the order of their values, key by key: in the order of
+   * lists, and then by the code points of their JSON texts, and an absent value comes before null.
+   */
+  sort: readonly FigureSortKey[];
+}

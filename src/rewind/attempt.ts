@@ -1,0 +1,50 @@
+/** One attempt at a rewind: plans it, has its commit written or only judged, and reports. The path `_rewind` and the command use it. */
+
+import type { HistoryMissing } from "../store/changed-resources.ts";
+import type { Commit } from "../store/commit.ts";
+import { Moved, planRewind, type RewindAsked, type RewindPlan } from "./plan.ts";
+import { type RewindReport, rewindReport } from "./report.ts";
+
+/** What an attempt did. `committed` is absent if something does not fit: nothing was written. */
+export interface RewindAttempt<Committed> {
+  report: RewindReport;
+  committed?: Committed;
+}
+
+/** The commit of a rewind. With `isDryRun`, it only says what the store would refuse. */
+export type RewindCommit = RewindPlan["commit"] & Required<Pick<Commit, "isDryRun">>;
+
+/**
+ * Attempts a rewind. `commit` gets the report for its success, and returns `undefined` if other writes came first. Then this
+ * returns `undefined` too, and another attempt can succeed. Even if resources do not fit, `commit` is called, with `isDryRun`:
+ * the report then has everything that does not fit. Throws HistoryMissing, CONTENT_TOO_LARGE, and what `commit` throws.
+ */
+export async function attemptRewind<Committed>(
+  store: Parameters<typeof planRewind>[0],
+  { isDryRun, ...asked }: RewindAsked & { isDryRun: boolean },
+  commit: (commit: RewindCommit, report: RewindReport) => Promise<Committed | undefined>,
+): Promise<RewindAttempt<Committed> | undefined> {
+  const plan = await planRewind(store, asked).catch((error: unknown) => {
+    if (error instanceof Moved) return undefined;
+    throw error;
+  });
+  if (plan === undefined) return undefined;
+  const { misfits } = plan;
+  const reportOf = (isWritten: boolean) => rewindReport(plan, { to: asked.to, dryRun: isDryRun, isWritten });
+  const isOnlyJudged = isDryRun || !misfits.isEmpty;
+  const report = reportOf(!isOnlyJudged);
+  try {
+    const committed = await commit({ ...plan.commit, isDryRun: isOnlyJudged }, report);
+    if (committed === undefined) return undefined;
+    if (misfits.isEmpty) return { report, committed };
+  } catch (error) {
+    misfits.addRefusals(error, plan.commit.changes);
+  }
+  return { report: reportOf(false) };
+}
+
+/** The end of a message about a time before a history: which history, and when it begins. */
+export function beforeHistory({ collection, since }: HistoryMissing): string {
+  const begin = since === undefined ? "" : `, which begins at ${new Date(since).toISOString()}`;
+  return `is before the history of ${collection}${begin}`;
+}

@@ -1,0 +1,204 @@
+/**
+ * What must change so that collections are again as they were at a time. The path `_rewind` and the command use it.
+ *
+ * The plan belongs to one state of the collections. Its commit names that state (`Commit.whole`), so the store refuses it if
+ * other changes came in between.
+ */
+import { setImmediate as turn } from "node:timers/promises";
+import type { Collection } from "../collection/collection.ts";
+import { resourceText } from "../collection/resource.ts";
+import { clientAttributes, withTimestamps } from "../collection/timestamps.ts";
+import { Problem } from "../errors.ts";
+import { type ChangedResource, type ChangedTexts, HistoryMissing } from "../store/changed-resources.ts";
+import type { ChangesSince } from "../store/changes-since.ts";
+import type { Change, Commit } from "../store/commit.ts";
+import { textOfChain } from "../store/history-reads.ts";
+import type { HistoryStore } from "../store/store.ts";
+import { Misfits } from "./misfits.ts";
+
+/** What a rewind asks for. Times are Unix times in milliseconds. */
+export interface RewindAsked {
+  /** The collections to rewind, as they are declared now. */
+  collections: readonly Collection[];
+  /** The time to go back to. */
+  to: number;
+  now: number;
+  /** The limit of the changed resources, each before or after the rewind, in bytes. */
+  maxBytes: number;
+  /** Called with the characters that the plan holds in memory. @default nothing is called */
+  onLength?: (length: number) => void;
+}
+
+/** How many resources of a collection change. */
+export interface RewindCounts {
+  /** Resources that were deleted since, and exist again. */
+  created: number;
+  replaced: number;
+  /** Resources that were created since. */
+  deleted: number;
+}
+
+/** The changes of a rewind. */
+export interface RewindPlan {
+  /** All changes in one commit. Without changes, there is nothing to commit. */
+  commit: Pick<Commit, "changes" | "at"> & Required<Pick<Commit, "whole">>;
+  /** By the name of the collection. */
+  counts: ReadonlyMap<string, RewindCounts>;
+  /** The resources that do not fit the schemas of today. */
+  misfits: Misfits;
+}
+
+/** Thrown if a collection changed while it was read. A new plan can succeed. */
+export class Moved extends Error {}
+
+/** A smaller resource takes as much time as one of this many bytes. */
+const leastBytes = 1_024;
+
+/** After this time, other work gets a turn. In milliseconds. */
+const stretchMs = 10;
+
+/**
+ * Plans a rewind. Throws HistoryMissing with the collection, CONTENT_TOO_LARGE, and Moved if a collection changed in the
+ * meantime.
+ */
+export async function planRewind(
+  store: Pick<HistoryStore, "changesSince" | "textsOf">,
+  asked: RewindAsked,
+): Promise<RewindPlan> {
+  const { collections, to, now } = asked;
+  const names = collections.map(({ name }) => name);
+  const since = await store.changesSince(names, to).catch((error) => {
+    throw isTooLarge(error) ? tooLarge(asked, error.message) : error;
+  });
+  const planning = new Planning(asked, timeOf(since, now));
+  for (const [index, part] of since.entries())
+    await planning.add(store, collections[index] as Collection, part);
+  const whole = new Map(
+    since.filter(({ sequence }) => sequence > 0).map((each) => [each.collection, each.sequence]),
+  );
+  return planning.plan(whole);
+}
+
+/** Later than every change so far, so that the millisecond before is the time to go back to. */
+function timeOf(since: readonly ChangesSince[], now: number): number {
+  return since.reduce((time, { latestAt }) => Math.max(time, latestAt + 1), now);
+}
+
+/** A plan in progress. */
+class Planning {
+  readonly #asked: RewindAsked;
+  readonly #at: number;
+  readonly #changes: Change[] = [];
+  readonly #counts = new Map<string, RewindCounts>();
+  readonly #misfits = new Misfits();
+  #bytes = 0;
+  #length = 0;
+
+  constructor(asked: RewindAsked, at: number) {
+    this.#asked = asked;
+    this.#at = at;
+  }
+
+  plan(whole: ReadonlyMap<string, number>): RewindPlan {
+    const commit = { changes: this.#changes, at: this.#at, whole };
+    return { commit, counts: this.#counts, misfits: this.#misfits };
+  }
+
+  /** Adds the changes of one collection. */
+  async add(
+    store: Pick<HistoryStore, "textsOf">,
+    collection: Collection,
+    since: ChangesSince,
+  ): Promise<void> {
+    const counts = { created: 0, replaced: 0, deleted: 0 };
+    this.#counts.set(collection.name, counts);
+    const changed = since.changed.filter(({ existed, exists }) => existed || exists);
+    let started = performance.now();
+    for (let from = 0; from < changed.length; ) {
+      const texts = await store.textsOf(collection.name, changed, from);
+      if (texts.length === 0) throw new Moved();
+      for (const each of texts) {
+        const kind = this.#addOne(collection, changed[from++] as ChangedResource, each);
+        if (kind !== undefined) counts[kind]++;
+        if (performance.now() - started < stretchMs) continue;
+        await turn();
+        started = performance.now();
+      }
+      this.#asked.onLength?.(this.#length);
+    }
+  }
+
+  #addOne(
+    collection: Collection,
+    resource: ChangedResource,
+    texts: ChangedTexts,
+  ): keyof RewindCounts | undefined {
+    const { id, existed, exists, lastVersion: version } = resource;
+    const last = exists ? currentText(resource, texts) : texts.deleted;
+    if (last === undefined) throw new HistoryMissing(undefined, collection.name);
+    const next = existed
+      ? this.#textOf(collection, textThen(collection, resource, texts), { ...resource, last })
+      : undefined;
+    if (exists && next === last) return undefined;
+    const key = { collection: collection.name, id };
+    this.#count(last, next);
+    if (exists) this.#changes.push({ key, expect: version, next, replaced: last.length });
+    else this.#changes.push({ key, expect: "absent", next, after: version });
+    if (next !== undefined) this.#judge(collection, id, next);
+    return next === undefined ? "deleted" : exists ? "replaced" : "created";
+  }
+
+  /** The next text of a resource. It is its last text if nothing differs but the timestamps. */
+  #textOf(
+    collection: Collection,
+    then: string,
+    { id, last, lastAt, exists }: ChangedResource & { last: string },
+  ): string {
+    if (!collection.timestamps) return then;
+    const { idKind } = collection;
+    const attributes = clientAttributes(collection, JSON.parse(then) as Record<string, unknown>);
+    const known = clientAttributes(collection, JSON.parse(last) as Record<string, unknown>);
+    if (exists && JSON.stringify(attributes) === JSON.stringify(known)) return last;
+    return resourceText(idKind, id, withTimestamps(attributes, this.#at, { text: last, updatedAt: lastAt }));
+  }
+
+  #judge(collection: Collection, id: string, text: string): void {
+    if (collection.schema === undefined) return;
+    const attributes = clientAttributes(collection, JSON.parse(text) as Record<string, unknown>);
+    this.#misfits.addViolations({ collection: collection.name, id }, collection.validate(attributes));
+  }
+
+  #count(last: string, next = ""): void {
+    this.#length += last.length + next.length;
+    this.#bytes += Math.max(leastBytes, Buffer.byteLength(last), Buffer.byteLength(next));
+    if (this.#bytes <= this.#asked.maxBytes) return;
+    const { maxBytes } = this.#asked;
+    throw tooLarge(
+      this.#asked,
+      `More than ${maxBytes} bytes of resources would change, which is the limit "limits.rewind".`,
+    );
+  }
+}
+
+function currentText({ lastVersion }: ChangedResource, { current }: ChangedTexts): string {
+  if (current?.version !== lastVersion) throw new Moved();
+  return current.text;
+}
+
+function textThen({ name }: Collection, { id, version }: ChangedResource, texts: ChangedTexts): string {
+  const text = textOfChain(id, version, texts);
+  if (text === undefined) throw new HistoryMissing(undefined, name);
+  return text;
+}
+
+function isTooLarge(error: unknown): error is Problem {
+  return error instanceof Problem && error.code === "CONTENT_TOO_LARGE";
+}
+
+function tooLarge({ collections }: RewindAsked, reason: string): Problem {
+  const fewer = collections.length > 1 ? "rewind one collection at a time, " : "";
+  return new Problem(
+    "CONTENT_TOO_LARGE",
+    `Nothing was rewound. ${reason} Choose a later time, ${fewer}or restore a backup.`,
+  );
+}

@@ -1,0 +1,70 @@
+/** The Fastify plugin: runs the service inside another Fastify application. `index.ts` exports it. */
+import { requirePlainObject } from "../config/values.ts";
+import { compileConfig } from "../config.ts";
+import { StartError } from "../errors.ts";
+import { type App, mountService } from "../http/wire/app.ts";
+import { withoutHistory } from "../store/history.ts";
+import { openService } from "./open-service.ts";
+
+/** The options that the application decides. The plugin refuses them. */
+export const applicationOptions = [
+  "host",
+  "port",
+  "log",
+  "metrics",
+  "tls",
+  "requireTls",
+  "trustProxy",
+  "console",
+  "docs",
+  "drainDelayMs",
+  "stopTimeoutMs",
+] as const;
+
+/** The options in `limits` that the application decides. */
+export const applicationLimits = [
+  "headers",
+  "headersTimeoutMs",
+  "requestTimeoutMs",
+  "keepAliveTimeoutMs",
+] as const;
+
+/**
+ * Opens the service and serves it below the prefix. It is ready when the application is ready, and its store closes with
+ * the application. Throws StartError if the configuration has faults.
+ */
+export async function registerService(app: App, config: Record<string, unknown>): Promise<void> {
+  refuseApplicationOptions(config);
+  // Fastify already puts a prefix that the application passes before the paths of this plugin.
+  const below = config.prefix === undefined ? "/api/v1" : "";
+  // The console and the documents are outside the prefix, so the plugin does not serve them.
+  const content = { ...config, prefix: `${app.prefix}${below}`, console: false, docs: false };
+  const { log } = app;
+  const { service, drain, endStreams, close } = await openService(
+    await compileConfig(content, process.cwd()),
+    {
+      log,
+      onFailure: (reason) => log.error(reason),
+      isEmbedded: true,
+      decidedElsewhere: [...applicationOptions, ...applicationLimits.map((name) => `limits.${name}`)],
+    },
+  );
+  if (service.feed === undefined) log.info(`history is "none": ${withoutHistory}`);
+  app.addHook("preClose", async () => {
+    drain();
+    endStreams();
+  });
+  app.addHook("onClose", close);
+  await app.register(async (inner) => mountService(inner, service), { prefix: below });
+}
+
+function refuseApplicationOptions(config: Record<string, unknown>): void {
+  const limits = requirePlainObject(config.limits ?? {}, "limits");
+  const refused = [
+    ...applicationOptions.filter((name) => Object.hasOwn(config, name)),
+    ...applicationLimits.filter((name) => Object.hasOwn(limits, name)).map((name) => `limits.${name}`),
+  ];
+  if (refused.length === 0) return;
+  const why = "the Fastify application decides this, not the service inside it. Leave it out.";
+  throw new StartError(refused.map((name) => ({ path: name.split("."), text: `${name}: ${why}` })));
+}

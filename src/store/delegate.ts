@@ -1,0 +1,31 @@
+/** A store as a plain object, of which some methods can be replaced. */
+import { historyOf } from "./logged-store.ts";
+import type { Store } from "./store.ts";
+
+/** An object with the methods of a store. Each calls the method of the store. */
+export function delegateTo(store: Store): Store {
+  return {
+    read: (key) => store.read(key),
+    list: (query) => store.list(query),
+    referring: (query) => store.referring(query),
+    figures: (query) => store.figures(query),
+    count: (collection) => store.count(collection),
+    ...historyOf(store),
+    receipt: (...args) => store.receipt(...args),
+    collections: () => store.collections(),
+    collectionNames: () => store.collectionNames(),
+    scan: (collection) => store.scan(collection),
+    secret: () => store.secret(),
+    statistics: () => store.statistics(),
+    health: () => store.health(),
+    ...(store.reach && { reach: () => store.reach?.() ?? Promise.resolve() }),
+    close: () => store.close(),
+    keys: store.keys,
+    commit: (commit) => store.commit(commit),
+    exclusively: (...args) => store.exclusively(...args),
+    erase: (key) => store.erase(key),
+    reserveIds: (...args) => store.reserveIds(...args),
+    migrate: (plan) => store.migrate(plan),
+    load: (...args) => store.load(...args),
+  };
+}

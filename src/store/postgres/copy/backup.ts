@@ -1,0 +1,23 @@
+/** Backs up a database: copies one snapshot of it into a new SQLite file, and compares the two. */
+import type { BackedUp, BackupFile, BackupOptions } from "../../copy/backup.ts";
+import { copyStore } from "../../copy/copy.ts";
+import { openPostgresMoment } from "./source.ts";
+
+/** Backs up the store in the database at `url`. Throws StartError, and the reason of the signal if it is aborted. */
+export async function backUpPostgres(
+  url: string,
+  { openTarget }: BackupFile,
+  options: BackupOptions,
+): Promise<BackedUp> {
+  const source = await openPostgresMoment(url);
+  try {
+    const target = await openTarget();
+    try {
+      return await copyStore(source, target, options);
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}

@@ -1,0 +1,186 @@
+/** The reads of the store on PostgreSQL. */
+import { Problem } from "../../../errors.ts";
+import type { LogHead } from "../../change-log.ts";
+import type { KeptReceipt } from "../../commit.ts";
+import { type CommitListener, CommitListeners } from "../../commit-listeners.ts";
+import { emptyFigures, type Figures, type FiguresQuery } from "../../figures.ts";
+import { LoggedStore, type LogRead, type Place } from "../../logged-store.ts";
+import type { ResolvedStoreOptions } from "../../options.ts";
+import { emptyPage, type ListQuery, type Page } from "../../page.ts";
+import type { CollectionRecord } from "../../record.ts";
+import { type ReferringGroups, type ReferringQuery, toGroups } from "../../referring.ts";
+import { withRelated } from "../../related.ts";
+import { secretBytes } from "../../secret.ts";
+import type { StoreHealth } from "../../store.ts";
+import { isStorable, type Key, type Stored } from "../../stored.ts";
+import { type Connections, probe } from "../connection/connections.ts";
+import { Reachability } from "../connection/reachability.ts";
+import { retryOnce } from "../connection/retry.ts";
+import { Lists } from "../list/lists.ts";
+import type { NumberedCollection } from "../tables/catalogue.ts";
+import { Declarations } from "../tables/declarations.ts";
+import { readSecret } from "../tables/secret.ts";
+import { selectHead } from "../tables/statements.ts";
+import { Heads } from "./heads.ts";
+import { type HistoryReader, readHistory } from "./history-reader.ts";
+import { Reads, type Run } from "./reads.ts";
+import { Scans } from "./scans.ts";
+
+/** The maximum number of attempts to read a list, if other services change the declaration at the same time. */
+const maxTries = 5;
+
+/** What the reads of a store use. */
+export interface PostgresReadsParts extends Pick<ResolvedStoreOptions, "queryMs"> {
+  /** For reads and commits. */
+  connections: Connections;
+  /** For lists that can take long. */
+  slow: Connections;
+  /** For work without a time limit: imports, scans and migrations. */
+  long: Connections;
+  /** How many reads, or reservations of ids, share a statement at most. */
+  maxBatchSize: number;
+}
+
+/** The reads of a store. `PostgresStore` adds the writes. */
+export abstract class PostgresReads extends LoggedStore<NumberedCollection> {
+  readonly #connections: Connections;
+  readonly #run: Run;
+  readonly #reads: Reads;
+  readonly #lists: Lists;
+  readonly #scans: Scans;
+  readonly #heads: Heads;
+  #isClosed = false;
+  protected readonly reachability: Reachability;
+  protected readonly declarations: Declarations;
+  protected readonly listeners: CommitListeners;
+
+  constructor({ connections, slow, long, maxBatchSize, queryMs }: PostgresReadsParts) {
+    super();
+    this.#connections = connections;
+    this.reachability = new Reachability(() => connections.run(probe));
+    this.declarations = new Declarations(connections, long);
+    this.#run = (statement) => retryOnce(() => connections.run(statement));
+    this.#reads = new Reads({ run: this.#run, find: (name) => this.declarations.find(name), maxBatchSize });
+    this.#lists = new Lists({ quick: connections, slow, maxMs: queryMs });
+    this.#scans = new Scans(long);
+    this.#heads = new Heads(this.#run, this.declarations);
+    this.listeners = new CommitListeners({
+      onFirst: () => this.#heads.startPolling((names) => this.listeners.call(() => names)),
+      onNone: () => this.#heads.stopPolling(),
+    });
+  }
+
+  read(key: Key): Promise<Stored | undefined> {
+    return this.watch(() => this.#reads.resource(key));
+  }
+
+  async list({ collection, signal, ...query }: ListQuery): Promise<Page> {
+    const asked = withRelated(query, (name) => this.declarations.catalogue.byName.get(name));
+    const read = await this.#whileDeclared(collection, (known) => this.#lists.page(known, asked, signal));
+    return read?.page ?? emptyPage;
+  }
+
+  async figures({ collection, signal, ...query }: FiguresQuery): Promise<Figures> {
+    const asked = withRelated(query, (name) => this.declarations.catalogue.byName.get(name));
+    const read = await this.#whileDeclared(collection, (known) => this.#lists.figures(known, asked, signal));
+    return read?.figures ?? emptyFigures(query);
+  }
+
+  /** Reads with the current declaration of a collection; `undefined` if the collection does not exist. */
+  async #whileDeclared<T extends object>(
+    collection: string,
+    read: (known: NumberedCollection) => Promise<T | "redeclared">,
+  ): Promise<T | undefined> {
+    for (let tries = 0; tries < maxTries; tries++) {
+      const known = await this.find(collection);
+      if (known === undefined) return undefined;
+      const result = await this.watch(() => retryOnce(() => read(known)));
+      if (result !== "redeclared") return result;
+      await this.watch(() => this.declarations.reload());
+    }
+    throw new Problem("UNAVAILABLE", "The declaration of the collection is being changed. Try again.");
+  }
+
+  async referring({ collection, signal, ...query }: ReferringQuery): Promise<ReferringGroups> {
+    const known = await this.find(collection);
+    if (known === undefined) return toGroups([], query.ids.length, query.limit);
+    return this.watch(() => retryOnce(() => this.#lists.referring(known, query, signal)));
+  }
+
+  async count(collection: string): Promise<number> {
+    const known = await this.find(collection);
+    if (known === undefined) return 0;
+    const { rows } = await this.watch(() => this.#run(selectHead(known.number)));
+    return Number(rows[0]?.[1]);
+  }
+
+  async logHeads(collections: readonly string[]): Promise<ReadonlyMap<string, LogHead>> {
+    const heads = await this.watch(() => this.#heads.read());
+    return new Map([...heads].filter(([name]) => collections.includes(name)));
+  }
+
+  onCommit(listener: CommitListener): () => void {
+    return this.listeners.add(listener);
+  }
+
+  async receipt(key: string, now: number): Promise<KeptReceipt | undefined> {
+    const receipt = await this.watch(() => this.#reads.receipt(key));
+    return receipt !== undefined && receipt.expiresAt > now ? receipt : undefined;
+  }
+
+  collections(): ReadonlyMap<string, CollectionRecord> {
+    return this.declarations.catalogue.byName;
+  }
+
+  async collectionNames(): Promise<readonly string[]> {
+    return this.watch(() => retryOnce(() => this.declarations.names()));
+  }
+
+  async *scan(collection: string): AsyncGenerator<Stored> {
+    const known = await this.find(collection);
+    if (known !== undefined) yield* this.#scans.scan(known);
+  }
+
+  async secret(): Promise<Buffer> {
+    return secretBytes(await this.watch(() => readSecret(this.#run)));
+  }
+
+  health(): StoreHealth {
+    return this.reachability.health;
+  }
+
+  /** Refuses everything from now on. Resolves when no read is in progress. */
+  protected async endReads(): Promise<void> {
+    this.#isClosed = true;
+    this.#heads.stopPolling();
+    await this.#reads.drained();
+    this.#scans.close();
+  }
+
+  protected async readLog<T>(
+    { collection, id = "" }: Place,
+    read: LogRead<NumberedCollection, T>,
+  ): Promise<T | undefined> {
+    const known = await this.find(collection);
+    if (known === undefined || !isStorable(id)) return undefined;
+    const work = async (history: HistoryReader) => read(history, known);
+    return this.watch(() => retryOnce(() => readHistory(this.#connections, work)));
+  }
+
+  /** The collection with this name, also if another service has just created it. */
+  protected async find(name: string): Promise<NumberedCollection | undefined> {
+    this.requireOpen();
+    const known = this.declarations.catalogue.byName.get(name);
+    return known ?? this.watch(() => retryOnce(() => this.declarations.find(name)));
+  }
+
+  /** Does work, and derives the health of the store from its result. Throws UNAVAILABLE if the store is closed. */
+  protected async watch<T>(work: () => Promise<T>, how?: { isWrite: boolean }): Promise<T> {
+    this.requireOpen();
+    return this.reachability.watch(work, how);
+  }
+
+  protected requireOpen(): void {
+    if (this.#isClosed) throw new Problem("UNAVAILABLE", "The store is closed.");
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * Backs up a store's file page by page. One read transaction gives the copy and the comparison the same moment. SQLite would
+ * start a copy without it again after every write of the service.
+ */
+import { closeSync, fdatasyncSync, openSync } from "node:fs";
+import { backup, DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import { StartError } from "../../../errors.ts";
+import type { BackedUp, BackupOptions } from "../../copy/backup.ts";
+import { defaultPageSize, withProgress } from "../../copy/copy.ts";
+import { survey } from "../../copy/survey.ts";
+import { verifyCopy } from "../../copy/verify.ts";
+import { openError, openForReading, requireFile, requireSafeSqlite } from "../file/open-file.ts";
+import { SqliteContents } from "./contents.ts";
+import { requireComplete } from "./source.ts";
+
+/** The pages of one step. After each step, the backup waits for the disk and can be interrupted. */
+const pagesPerStep = 500;
+
+/**
+ * Backs up the store at `path` into a new file. Compares every item with the store, and checks every page of the file. Throws
+ * StartError, and the reason of the signal if it is aborted.
+ */
+export async function backUpSqlite(path: string, to: string, options: BackupOptions): Promise<BackedUp> {
+  requireSafeSqlite();
+  requireFile(path);
+  const database = openForReading(path);
+  try {
+    requireComplete(path, database);
+    database.exec("begin");
+    return await copyAndCompare(database, { path, to }, options);
+  } catch (error) {
+    throw openError(path, error);
+  } finally {
+    database.close();
+  }
+}
+
+async function copyAndCompare(
+  database: DatabaseSync,
+  { path, to }: { path: string; to: string },
+  options: BackupOptions,
+): Promise<BackedUp> {
+  const source = new SqliteContents(path, database);
+  const surveyed = await survey(source); // the first read fixes the moment
+  await withProgress(options, { what: "copying", total: surveyed.total }, (watch) =>
+    copyPages(database, to, (share) => {
+      options.signal?.throwIfAborted();
+      watch.update(Math.floor(share * surveyed.total), Math.floor(share * surveyed.resources));
+    }),
+  );
+  const copy = new DatabaseSync(new URL(`?immutable=1`, pathToFileURL(to)), { readOnly: true });
+  try {
+    requireSound(to, copy);
+    return await withProgress(options, { what: "verifying", total: surveyed.total }, (watch) =>
+      verifyCopy(source, new SqliteContents(to, copy), {
+        survey: surveyed,
+        watch,
+        size: defaultPageSize,
+        signal: options.signal,
+      }),
+    );
+  } finally {
+    copy.close();
+  }
+}
+
+/**
+ * Copies all pages and calls `report` with the finished share after each step. Each step waits until its pages are on the disk.
+ * Otherwise the disk would write all of them at once, while the commits of the service wait.
+ */
+async function copyPages(database: DatabaseSync, to: string, report: (share: number) => void): Promise<void> {
+  const file = openSync(to, "r+");
+  const progress = ({ totalPages, remainingPages }: { totalPages: number; remainingPages: number }) => {
+    fdatasyncSync(file);
+    report(1 - remainingPages / totalPages);
+  };
+  try {
+    await backup(database, to, { rate: pagesPerStep, progress });
+  } catch (error) {
+    throw openError(to, error);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function requireSound(path: string, database: DatabaseSync): void {
+  const result = database.prepare("pragma quick_check(1)").get()?.quick_check;
+  if (result !== "ok")
+    throw new StartError(`The backup ${path} is damaged: ${result}. Back up to another disk.`);
+}

@@ -1,0 +1,69 @@
+/** Rows of statements that return arrays, and the resources in them. */
+import type { SQLInputValue, StatementSync } from "node:sqlite";
+import { maxPageBytes } from "../../page.ts";
+import type { Stored } from "../../stored.ts";
+
+/** The values of a row, in the order of its columns. */
+export type Row = readonly unknown[];
+
+/** The resource in a row with the columns `id`, `version`, `updated_at` and `doc`. */
+export function toStored(row: Row): Stored {
+  return { id: String(row[0]), version: Number(row[1]), text: String(row[3]), updatedAt: Number(row[2]) };
+}
+
+/** The first row; `undefined` if there is none. */
+export function firstRow(statement: StatementSync, ...values: SQLInputValue[]): Row | undefined {
+  return withBigIntsIfNeeded(statement, () => statement.get(...values) as unknown as Row | undefined);
+}
+
+/** All rows. */
+export function allRows(statement: StatementSync, ...values: SQLInputValue[]): Row[] {
+  return withBigIntsIfNeeded(statement, () => statement.all(...values) as unknown as Row[]);
+}
+
+/** A page while it is being read. */
+export interface PartialPage {
+  items: Stored[];
+  /** The bytes of the texts of `items`. */
+  bytes: number;
+  isTruncated: boolean;
+}
+
+/** Adds resources to a page until their texts reach `maxPageBytes`. A page has at least one resource. */
+export function fillPage(
+  page: PartialPage,
+  statement: StatementSync,
+  values: readonly SQLInputValue[],
+): void {
+  const { bytes } = page;
+  const { length } = page.items;
+  withBigIntsIfNeeded(statement, () => {
+    page.items.length = length;
+    page.bytes = bytes;
+    for (const row of statement.iterate(...values)) {
+      const stored = toStored(row as unknown as Row);
+      page.bytes += Buffer.byteLength(stored.text);
+      page.isTruncated = page.items.length > 0 && page.bytes > maxPageBytes;
+      if (page.isTruncated) return;
+      page.items.push(stored);
+    }
+  });
+}
+
+/**
+ * Runs a statement again with big integers if it returns an integer above 2^53. `node:sqlite` throws on such an integer. Only
+ * another program can have written it, and one such resource must not make the whole list fail.
+ */
+export function withBigIntsIfNeeded<T>(statement: StatementSync, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ERR_OUT_OF_RANGE")) throw error;
+    statement.setReadBigInts(true);
+    try {
+      return run();
+    } finally {
+      statement.setReadBigInts(false);
+    }
+  }
+}

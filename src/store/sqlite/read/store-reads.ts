@@ -1,0 +1,185 @@
+/** The reads of the store on SQLite: on the calling thread, and of long lists in threads of their own. */
+import { stat } from "node:fs/promises";
+import type { DatabaseSync } from "node:sqlite";
+import { isQuick } from "../../access-path.ts";
+import type { LogHead } from "../../change-log.ts";
+import type { KeptReceipt } from "../../commit.ts";
+import { type CommitListener, CommitListeners } from "../../commit-listeners.ts";
+import { emptyFigures, type Figures, type FiguresQuery } from "../../figures.ts";
+import { LoggedStore, type LogRead, type Place, textLength } from "../../logged-store.ts";
+import type { ResolvedStoreOptions } from "../../options.ts";
+import { emptyPage, type ListQuery, lengthOf, type Page } from "../../page.ts";
+import type { CollectionRecord } from "../../record.ts";
+import { type ReferringGroups, type ReferringQuery, toGroups } from "../../referring.ts";
+import { withRelated } from "../../related.ts";
+import { secretBytes } from "../../secret.ts";
+import type { StoreStatistics } from "../../statistics.ts";
+import type { StoreHealth } from "../../store.ts";
+import type { Key, Stored } from "../../stored.ts";
+import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
+import { readSecret } from "../file/secret.ts";
+import { HotPages } from "../list/hot-pages.ts";
+import { QueryThreads } from "../list/query-threads.ts";
+import type { Health } from "../upkeep/health.ts";
+import { HistoryReader } from "./history-reader.ts";
+import { affectedCollections, HotResources } from "./hot-resources.ts";
+import { ReadBatch } from "./read-batch.ts";
+import { Reader } from "./reader.ts";
+import { Scans } from "./scan.ts";
+
+/** What the reads of a store use. */
+export interface SqliteReadsParts extends Pick<ResolvedStoreOptions, "queryMs"> {
+  path: string;
+  database: DatabaseSync;
+  health: Health;
+}
+
+/** The reads of a store. `SqliteStore` adds the writes. */
+export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
+  readonly #path: string;
+  readonly #database: DatabaseSync;
+  readonly #health: Health;
+  readonly #reader: Reader;
+  readonly #history: HistoryReader;
+  readonly #scans: Scans;
+  readonly #threads: QueryThreads;
+  protected readonly reads: ReadBatch;
+  protected readonly hot = new HotResources((collection) => affectedCollections(this.catalogue, collection));
+  protected readonly listeners = new CommitListeners();
+  protected catalogue: Map<string, NumberedCollection>;
+
+  constructor({ path, database, health, queryMs }: SqliteReadsParts) {
+    super();
+    this.#path = path;
+    this.#database = database;
+    this.#health = health;
+    this.#reader = new Reader(database, new HotPages());
+    this.#history = new HistoryReader(database, this.#reader);
+    this.#scans = new Scans(path);
+    this.reads = new ReadBatch(this.#reader, health);
+    this.#threads = new QueryThreads({
+      path,
+      maxMs: queryMs,
+      toError: ({ failure, reason }) => this.reads.problemOf(failure, reason) ?? new Error(reason),
+    });
+    this.catalogue = readCatalogue(database);
+  }
+
+  /** On the path of every request, so without the turns that an async function takes. */
+  read({ collection, id }: Key): Stored | undefined | Promise<Stored | undefined> {
+    const known = this.#known(collection);
+    if (known === undefined) return undefined;
+    return this.hot.get(collection, id) ?? this.reads.run(() => this.#readResource(known, id), textLength);
+  }
+
+  async list({ collection, signal, ...asked }: ListQuery): Promise<Page> {
+    const known = this.#known(collection);
+    if (known === undefined) return emptyPage;
+    const query = withRelated(asked, (name) => this.catalogue.get(name));
+    if (isQuick(query, known.indexes)) {
+      const page = await this.reads.run(() => this.#reader.page(known, query), lengthOf);
+      if (page.total !== undefined || query.count !== true) return page;
+    }
+    return this.#threads.page(known, query, signal?.());
+  }
+
+  async referring({ collection, signal, ...query }: ReferringQuery): Promise<ReferringGroups> {
+    const known = this.#known(collection);
+    if (known === undefined) return toGroups([], query.ids.length, query.limit);
+    const few = await this.reads.run(() => this.#reader.referringIfFew(known, query), groupsLength);
+    return few ?? this.#threads.referring(known, query, signal?.());
+  }
+
+  async figures({ collection, signal, ...query }: FiguresQuery): Promise<Figures> {
+    const known = this.#known(collection);
+    if (known === undefined) return emptyFigures(query);
+    return this.#threads.figures(
+      known,
+      withRelated(query, (name) => this.catalogue.get(name)),
+      signal?.(),
+    );
+  }
+
+  async count(collection: string): Promise<number> {
+    const known = this.#known(collection);
+    return known === undefined ? 0 : this.reads.run(() => this.#reader.head(known).count);
+  }
+
+  async logHeads(collections: readonly string[]): Promise<ReadonlyMap<string, LogHead>> {
+    const known = collections.map((name) => this.#known(name)).filter((each) => each !== undefined);
+    const read = () => new Map(known.map((each) => [each.name, this.#history.logHead(each)]));
+    return this.reads.run(() => this.#reader.inSnapshot(read));
+  }
+
+  onCommit(listener: CommitListener): () => void {
+    return this.listeners.add(listener);
+  }
+
+  async receipt(key: string, now: number): Promise<KeptReceipt | undefined> {
+    return this.reads.run(() => this.#reader.receipt(key, now));
+  }
+
+  collections(): ReadonlyMap<string, CollectionRecord> {
+    return this.catalogue;
+  }
+
+  async collectionNames(): Promise<readonly string[]> {
+    return [...this.catalogue.keys()];
+  }
+
+  async *scan(collection: string): AsyncGenerator<Stored> {
+    const known = this.#known(collection);
+    if (known !== undefined) yield* this.#scans.scan(known);
+  }
+
+  async secret(): Promise<Buffer> {
+    return this.reads.run(() => secretBytes(readSecret(this.#database)));
+  }
+
+  async statistics(): Promise<StoreStatistics> {
+    const sizeOf = (path: string) =>
+      stat(path).then(
+        ({ size }) => size,
+        () => 0,
+      );
+    const [bytes, logBytes] = await Promise.all([sizeOf(this.#path), sizeOf(`${this.#path}-wal`)]);
+    return { bytes, logBytes };
+  }
+
+  health(): StoreHealth {
+    return this.#health.now;
+  }
+
+  /** Ends the reads that take long, and closes the connection. No other read may be in progress. */
+  protected async closeReads(): Promise<void> {
+    this.#scans.close();
+    await this.#threads.close();
+    this.#database.close();
+  }
+
+  protected async readLog<T>(
+    { collection }: Place,
+    read: LogRead<NumberedCollection, T>,
+    lengthOf?: (result: T) => number,
+  ): Promise<T | undefined> {
+    const known = this.#known(collection);
+    if (known === undefined) return undefined;
+    const work = () => read(this.#history, known) as T; // `HistoryReader` returns no promises
+    return this.reads.run(() => this.#reader.inSnapshot(work), lengthOf);
+  }
+
+  #readResource(collection: NumberedCollection, id: string): Stored | undefined {
+    const resource = this.#reader.resource(collection, id);
+    if (resource !== undefined) this.hot.keep(collection.name, resource);
+    return resource;
+  }
+
+  #known(collection: string): NumberedCollection | undefined {
+    this.#health.requireWorking();
+    return this.catalogue.get(collection);
+  }
+}
+
+function groupsLength(groups: ReferringGroups | undefined = []): number {
+  return groups.reduce((sum, group) => sum + (group === undefined ? 0 : lengthOf(group)), 0);
+}

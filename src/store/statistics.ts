@@ -1,0 +1,22 @@
+/** Facts about an open store, for the metrics. */
+
+/** What a store uses now. */
+export interface StoreStatistics {
+  /** The size of the database, in bytes. For PostgreSQL: with everything that others keep in it. */
+  bytes: number;
+  /** The size of the write-ahead log, in bytes. Absent if the log is not a file of the store. */
+  logBytes?: number;
+  /** The connections to a database, by the name of their pool. Absent without a database server. */
+  pools?: Readonly<Record<string, PoolStatistics>>;
+}
+
+/** The connections of one pool. */
+export interface PoolStatistics {
+  /** How many can be open. */
+  max: number;
+  open: number;
+  /** Open, and not in use. */
+  idle: number;
+  /** Callers that wait for a connection. */
+  waiting: number;
+}

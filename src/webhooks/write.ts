@@ -1,0 +1,98 @@
+/** Completes the writes of webhooks: defaults, secrets, and the state that belongs to each webhook. */
+import { Problem } from "../errors.ts";
+import type { Change } from "../store/commit.ts";
+import type { Key } from "../store/stored.ts";
+import { maxWebhooks } from "./collection.ts";
+import type { WebhookParts } from "./parts.ts";
+import { collectionsOf, owedAt, placeNow } from "./place.ts";
+import { put, remove, type Versioned, type WebhookState } from "./records.ts";
+import { createSecret } from "./signature.ts";
+import { deliveriesName, statesName, type Webhook, withWebhookDefaults } from "./webhook.ts";
+
+/** A write of one webhook, before it is committed. */
+export interface WebhookWrite {
+  key: Key;
+  /** Its text; `undefined` if it does not exist. */
+  current: string | undefined;
+  /** Its next text; `undefined` deletes it. */
+  next: string | undefined;
+  /** The attributes that the request names. */
+  named: ReadonlySet<string>;
+}
+
+/** What a write of a webhook becomes. */
+export interface SettledWrite {
+  /** `undefined` if it is deleted. */
+  next: string | undefined;
+  /** Further changes of the same commit. */
+  changes: readonly Change[];
+  /** A secret that the service has made. Only this response contains it. */
+  secret: string | undefined;
+}
+
+/** Completes a write. Throws WEBHOOKS_UNAVAILABLE if the service cannot have another webhook. */
+export async function settleWrite(
+  parts: WebhookParts,
+  { key: { id }, current, next, named }: WebhookWrite,
+): Promise<SettledWrite> {
+  const state = current === undefined ? undefined : await parts.records.state(id);
+  if (next === undefined) return { next, changes: await removalsOf(parts, id, state), secret: undefined };
+  const after = withWebhookDefaults(JSON.parse(next) as Webhook);
+  const before = current === undefined ? undefined : (JSON.parse(current) as Webhook);
+  if (before === undefined) await requireAnother(parts);
+  const secret = after.secret === undefined ? createSecret() : undefined;
+  const moved = before !== undefined && new URL(before.url).origin !== new URL(after.url).origin;
+  const { headers, ...others } = after;
+  const text = JSON.stringify({
+    ...others,
+    ...(headers === undefined || (moved && !named.has("headers")) ? {} : { headers }),
+    ...(secret === undefined ? {} : { secret }),
+  });
+  return { next: text, changes: await stateChanges(parts, { before, after, state }), secret };
+}
+
+/** A webhook is deleted with its state and its deliveries. */
+async function removalsOf(
+  { records }: WebhookParts,
+  id: string,
+  state: Versioned<WebhookState> | undefined,
+): Promise<Change[]> {
+  const deliveries = await records.allDeliveries(id);
+  const changes = deliveries.map((each) => remove(deliveriesName, each.id, each));
+  return state === undefined ? changes : [...changes, remove(statesName, id, state)];
+}
+
+async function requireAnother({ feed, records }: WebhookParts): Promise<void> {
+  if (feed === undefined)
+    throw new Problem(
+      "WEBHOOKS_UNAVAILABLE",
+      'The service keeps no history, so webhooks cannot work. Remove history: "none" from the configuration.',
+    );
+  if ((await records.count()) < maxWebhooks) return;
+  throw new Problem(
+    "WEBHOOKS_UNAVAILABLE",
+    `The service already has ${maxWebhooks} webhooks. Delete one first.`,
+  );
+}
+
+/** A webhook gets the changes of a collection from the time on when the collection was added to it. */
+async function stateChanges(
+  parts: WebhookParts,
+  {
+    before,
+    after,
+    state,
+  }: { before: Webhook | undefined; after: Webhook; state: Versioned<WebhookState> | undefined },
+): Promise<Change[]> {
+  const had = new Set(before === undefined ? [] : collectionsOf(before, parts));
+  const added = collectionsOf(after, parts).filter((name) => !had.has(name));
+  const isSwitched = before !== undefined && before.enabled !== after.enabled;
+  if (state !== undefined && added.length === 0 && !isSwitched) return [];
+  const known = state?.value ?? { marks: {}, lost: 0 };
+  const marks = { ...known.marks, ...(await placeNow(added, parts)) };
+  const next = isSwitched ? { ...known, disabledReason: undefined, failingSince: undefined } : known;
+  const retrying = state === undefined ? [] : await parts.records.deliveriesIn(after.id, "retrying");
+  const retried = retrying.map(({ value }) => value);
+  const owes = after.enabled ? owedAt(after, marks, retried) : undefined;
+  return [put(statesName, after.id, state, { ...next, marks, owes })];
+}

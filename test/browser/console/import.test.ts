@@ -1,0 +1,56 @@
+/** How the console imports and exports files, in a real browser. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, describe, test } from "node:test";
+import type { Service } from "../../http/service.ts";
+import { inConsole, pressInDialog, rowCount, rowOf, skip, startShop, titleAt } from "./console-page.ts";
+
+const file = `title,status,views
+The Sea,draft,3
+,draft,4
+The Coast,published,5
+The Tide,lost,6
+`;
+
+describe("files in the console", { skip }, () => {
+  let service: Service;
+  before(async () => {
+    service = await startShop();
+  });
+  after(() => service.stop());
+
+  test("an export has all that the filters show", async () => {
+    await inConsole(service, "#/articles?status=draft&sort=title", async (page) => {
+      await rowCount(page, 6);
+      await page.getByRole("button", { name: "Export" }).click();
+      await page.getByRole("dialog").getByText("JSON", { exact: true }).click();
+      const [download] = await Promise.all([page.waitForEvent("download"), pressInDialog(page, "Export")]);
+      assert.equal(download.suggestedFilename(), "articles.json");
+      const resources = JSON.parse(await readFile(await download.path(), "utf8")) as { title: string }[];
+      assert.deepEqual(
+        resources.map(({ title }) => title),
+        [0, 2, 4, 6, 8, 10].map(titleAt),
+      );
+    });
+  });
+
+  test("an import shows the bad lines first, and writes the others", async () => {
+    await inConsole(service, "#/articles", async (page) => {
+      await rowCount(page, 12);
+      await page.getByRole("button", { name: "Import" }).click();
+      const dialog = page.getByRole("dialog");
+      const chooser = page.waitForEvent("filechooser");
+      await pressInDialog(page, "Choose a file");
+      await (await chooser).setFiles({ name: "two.csv", mimeType: "text/csv", buffer: Buffer.from(file) });
+      await dialog.getByText("line 3", { exact: true }).waitFor();
+      await dialog.getByText("line 5", { exact: true }).waitFor();
+      assert.equal(await dialog.locator(".bad-lines > div").count(), 2);
+      await rowCount(page, 12);
+      await pressInDialog(page, "Import the 2 valid ones");
+      await page.getByText("2 imported").waitFor();
+      await rowOf(page, "The Sea").waitFor();
+      await rowCount(page, 14);
+      await rowOf(page, "The Coast").waitFor();
+    });
+  });
+});

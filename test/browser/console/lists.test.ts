@@ -1,0 +1,119 @@
+/** Lists of the console, and the basics of a resource, in a real browser. Runs on both stores. */
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { Service } from "../../http/service.ts";
+import { until } from "../../until.ts";
+import {
+  addressEnds,
+  changeAs,
+  column,
+  columnBegins,
+  field,
+  headings,
+  inConsole,
+  panelOf,
+  rowCount,
+  rowOf,
+  seeds,
+  skip,
+  startShop,
+  titleAt,
+} from "./console-page.ts";
+
+const count = 250;
+
+describe("a list of the console", { skip }, () => {
+  let service: Service;
+  before(async () => {
+    service = await startShop({ seeds: seeds(count) });
+  });
+  after(() => service.stop());
+
+  test("sorts by a heading, and the address and the back button keep the order", async () => {
+    await inConsole(service, "#/articles", async (page) => {
+      const heading = page.getByRole("columnheader", { name: "views" });
+      await heading.getByRole("button").click();
+      await columnBegins(page, "title", [titleAt(249), titleAt(248)]);
+      await addressEnds(page, "#/articles?sort=views");
+      assert.equal(await heading.getAttribute("aria-sort"), "ascending");
+      await heading.getByRole("button").click();
+      await columnBegins(page, "title", [titleAt(0), titleAt(1)]);
+      await addressEnds(page, "#/articles?sort=-views");
+      await page.reload();
+      await columnBegins(page, "title", [titleAt(0), titleAt(1)]);
+      await rowOf(page, titleAt(1)).click();
+      await panelOf(page).waitFor();
+      await addressEnds(page, "#/articles/a001?sort=-views");
+      await page.goBack();
+      await panelOf(page).waitFor({ state: "detached" });
+      await addressEnds(page, "#/articles?sort=-views");
+    });
+  });
+
+  test("filters by chips, and searches", async () => {
+    await inConsole(service, "#/articles?sort=title", async (page) => {
+      await page.getByRole("button", { name: "Add filter" }).click();
+      const form = page.locator(".filter-form");
+      await form.getByRole("combobox", { name: "Attribute" }).click();
+      await form.getByRole("option", { name: "views", exact: true }).click();
+      await form.getByRole("combobox", { name: "Operator" }).click();
+      await form.getByRole("option", { name: "at most" }).click();
+      await form.getByLabel("Value").fill("3");
+      await form.getByRole("button", { name: "Apply" }).click();
+      await addressEnds(page, "views:lte=3&sort=title");
+      await rowCount(page, 3);
+      await page.getByPlaceholder("Search title").fill("248");
+      await rowCount(page, 1);
+      assert.deepEqual(await column(page, "title"), [titleAt(248)]);
+      await page.getByPlaceholder("Search title").fill("");
+      await rowCount(page, 3);
+      await page.getByRole("button", { name: "Remove the filter views" }).click();
+      await columnBegins(page, "title", [titleAt(0), titleAt(1)]);
+      await addressEnds(page, "#/articles?sort=title");
+    });
+  });
+
+  test("remembers which columns it shows", async () => {
+    await inConsole(service, "#/articles", async (page) => {
+      await page.getByRole("button", { name: "Columns" }).click();
+      await page.locator(".columns").getByRole("checkbox", { name: "views" }).click();
+      await until("the column is gone", async () => !(await headings(page)).includes("views"));
+      await page.reload();
+      await columnBegins(page, "status", ["draft"]);
+      assert.ok(!(await headings(page)).includes("views"));
+    });
+  });
+
+  test("reads more pages while it scrolls", async () => {
+    await inConsole(service, "#/articles?sort=title", async (page) => {
+      await columnBegins(page, "title", [titleAt(0)]);
+      await until("the last row is in the page", async () => {
+        await page.evaluate('document.querySelector(".scroll").scrollBy(0, 100_000)');
+        return (await column(page, "title")).at(-1) === titleAt(count - 1);
+      });
+    });
+  });
+
+  test("shows the change of another client", async () => {
+    await inConsole(service, "#/articles?sort=title", async (page) => {
+      await page.getByText("Live", { exact: true }).waitFor();
+      await columnBegins(page, "title", [titleAt(0), titleAt(1)]);
+      await changeAs(service, "articles/a001", { status: "draft" });
+      await columnBegins(page, "status", ["draft", "draft"]);
+      await changeAs(service, "articles/a001", { status: "published" });
+      await columnBegins(page, "status", ["draft", "published"]);
+    });
+  });
+
+  test("shows a change that the panel saves", async () => {
+    await inConsole(service, "#/articles?sort=title", async (page) => {
+      await rowOf(page, titleAt(2)).click();
+      await field(page, "title").fill("Article 002, changed");
+      await panelOf(page).getByRole("button", { name: "Save changes" }).click();
+      await panelOf(page).getByText("Saved as version 2").waitFor();
+      await rowOf(page, "Article 002, changed").waitFor();
+      const { json } = await service.send({ path: "/api/v1/articles/a002" });
+      assert.equal((json as { title: string }).title, "Article 002, changed");
+    });
+  });
+});

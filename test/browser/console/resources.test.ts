@@ -1,0 +1,161 @@
+/** The panel of a resource, in a real browser. */
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { Page } from "playwright-core";
+import type { Service } from "../../http/service.ts";
+import { until } from "../../until.ts";
+import {
+  addressEnds,
+  changeAs,
+  field,
+  inConsole,
+  panelOf,
+  pressInDialog,
+  rowOf,
+  skip,
+  startShop,
+  titleAt,
+} from "./console-page.ts";
+
+describe("a resource in the console", { skip }, () => {
+  let service: Service;
+  before(async () => {
+    service = await startShop();
+  });
+  after(() => service.stop());
+
+  async function read(id: string): Promise<Record<string, unknown>> {
+    return (await service.send({ path: `/api/v1/articles/${id}` })).json as Record<string, unknown>;
+  }
+
+  test("shows a refused value at its field, and saves after the correction", async () => {
+    const steps = async (page: Page) => {
+      await field(page, "title").fill("x".repeat(41));
+      await press(page, "Save changes");
+      await panelOf(page).getByText("Not saved").waitFor();
+      const line = panelOf(page).locator(".field", { has: page.getByText("title", { exact: true }) });
+      await line.locator(".wrong").getByText("40").waitFor();
+      assert.equal((await read("a000")).title, titleAt(0));
+      await field(page, "title").fill("Short");
+      await press(page, "Save changes");
+      await panelOf(page).getByText("Saved as version 2").waitFor();
+      assert.equal((await read("a000")).title, "Short");
+    };
+    await inConsole(service, "#/articles/a000", steps, { refused: [400] });
+  });
+
+  test("shows both versions after a change by another client, and saves the choice", async () => {
+    const steps = async (page: Page) => {
+      await field(page, "title").fill("Mine");
+      await changeAs(service, "articles/a001", { title: "Theirs", views: 99 });
+      await press(page, "Save changes");
+      const dialog = page.getByRole("dialog");
+      await dialog.getByRole("heading", { name: "changed this resource while you were editing" }).waitFor();
+      await dialog.getByText("Theirs", { exact: true }).waitFor();
+      assert.equal((await read("a001")).title, "Theirs");
+      await dialog.getByRole("radio", { name: "title: Your version" }).check();
+      await pressInDialog(page, "Save as version 3");
+      await dialog.waitFor({ state: "detached" });
+      const { title, views } = await read("a001");
+      assert.deepEqual({ title, views }, { title: "Mine", views: 99 });
+    };
+    await inConsole(service, "#/articles/a001", steps, { refused: [412] });
+  });
+
+  test("keeps the same draft in the form and in the JSON tab", async () => {
+    await inConsole(service, "#/articles/a002", async (page) => {
+      await field(page, "title").fill("From the form");
+      await tab(page, "JSON");
+      const editor = panelOf(page).locator(".cm-content");
+      await editor.getByText("From the form").waitFor();
+      await editor.fill('{"id":"a002","title":"From JSON","status":"published"}');
+      await tab(page, "Fields");
+      assert.equal(await field(page, "title").inputValue(), "From JSON");
+      assert.equal(await field(page, "status").inputValue(), "published");
+      await press(page, "Save changes");
+      await panelOf(page).getByText("Saved as version 2").waitFor();
+      const { title, views } = await read("a002");
+      assert.deepEqual({ title, views }, { title: "From JSON", views: undefined });
+    });
+  });
+
+  test("opens what a reference refers to, and picks another one", async () => {
+    await inConsole(service, "#/articles/a004", async (page) => {
+      await until("the reference shows a name", async () => {
+        return (await field(page, "author").inputValue()) === "Ada Byron";
+      });
+      await field(page, "author").click();
+      await field(page, "author").fill("Bob");
+      await page.getByRole("option", { name: "Bob Kahn" }).click();
+      await press(page, "Save changes");
+      await panelOf(page).getByText("Saved as version 2").waitFor();
+      assert.equal((await read("a004")).author, "bob");
+      await panelOf(page).getByRole("link", { name: "Open" }).click();
+      await addressEnds(page, "#/authors/bob");
+      await page.getByRole("heading", { name: "Bob Kahn" }).waitFor();
+    });
+  });
+
+  test("shows what each version changed, and restores one", async () => {
+    await changeAs(service, "articles/a005", { title: "Second" });
+    await inConsole(service, "#/articles/a005/history", async (page) => {
+      const second = panelOf(page).locator("li.line").filter({ hasText: "Version 2" });
+      await second.getByText("title", { exact: false }).first().waitFor();
+      assert.match(await second.innerText(), /Second/);
+      const first = panelOf(page).locator("li.line").filter({ hasText: "Version 1" });
+      await first.getByRole("button", { name: "Restore this version" }).click();
+      await page.getByText("Version 1 is restored as version 3").waitFor();
+      assert.equal((await read("a005")).title, titleAt(5));
+    });
+  });
+
+  test("deletes, and brings it back", async () => {
+    const steps = async (page: Page) => {
+      await panelOf(page).getByRole("button", { name: "More" }).click();
+      await page.getByRole("menuitem", { name: "Delete" }).click();
+      await pressInDialog(page, "Delete");
+      await page.getByText(`Deleted ${titleAt(6)}`).waitFor();
+      await panelOf(page).waitFor({ state: "detached" });
+      assert.equal((await service.send({ path: "/api/v1/articles/a006" })).status, 404);
+      await page.getByRole("button", { name: "Undo" }).click();
+      await panelOf(page).waitFor();
+      assert.equal((await read("a006")).title, titleAt(6));
+    };
+    await inConsole(service, "#/articles/a006", steps, { refused: [404] });
+  });
+
+  test("shows who can do what", async () => {
+    await inConsole(service, "#/articles/a007/access", async (page) => {
+      for (const operation of ["read", "update", "delete", "list", "create"]) {
+        const line = panelOf(page)
+          .locator("li.why")
+          .filter({ has: page.locator("b", { hasText: operation }) });
+        await line.getByLabel("Allowed", { exact: true }).waitFor();
+      }
+    });
+  });
+
+  test("creates a resource", async () => {
+    const steps = async (page: Page) => {
+      await page.getByRole("button", { name: "New resource" }).click();
+      await press(page, "Create");
+      await panelOf(page).getByText("Not saved").waitFor();
+      await field(page, "title").fill("A new one");
+      await press(page, "Create");
+      await rowOf(page, "A new one").waitFor();
+      await until("the address has the id", () => /#\/articles\/[0-9a-f-]{36}$/.test(page.url()));
+      const id = page.url().split("/").at(-1) ?? "";
+      assert.equal((await read(id)).title, "A new one");
+    };
+    await inConsole(service, "#/articles", steps, { refused: [400] });
+  });
+});
+
+/** Presses a button of the panel. */
+function press(page: Page, name: string): Promise<void> {
+  return panelOf(page).getByRole("button", { name, exact: true }).click();
+}
+
+function tab(page: Page, name: string): Promise<void> {
+  return panelOf(page).getByRole("tab", { name }).click();
+}

@@ -1,0 +1,69 @@
+/** What the console does with selected rows, in a real browser. */
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { Page } from "playwright-core";
+import type { Service } from "../../http/service.ts";
+import {
+  columnBegins,
+  inConsole,
+  pressInDialog,
+  rowCount,
+  rowOf,
+  skip,
+  startShop,
+  titleAt,
+} from "./console-page.ts";
+
+describe("a selection in the console", { skip }, () => {
+  let service: Service;
+  before(async () => {
+    service = await startShop();
+  });
+  after(() => service.stop());
+
+  async function statusOf(id: string): Promise<number> {
+    return (await service.send({ path: `/api/v1/articles/${id}` })).status;
+  }
+
+  test("changes an attribute after a dry run", async () => {
+    await inConsole(service, "#/articles?sort=title", async (page) => {
+      await select(page, 0, 1, 2);
+      await page.getByRole("toolbar", { name: "3 selected" }).waitFor();
+      await page.getByRole("button", { name: "Change an attribute" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByRole("combobox", { name: "Attribute" }).click();
+      await page.getByRole("option", { name: "status", exact: true }).click();
+      await dialog.getByRole("combobox", { name: "Value" }).click();
+      await page.getByRole("option", { name: "published", exact: true }).click();
+      await pressInDialog(page, "Check");
+      // The one in the middle is published already.
+      await dialog.getByText("2 of 3 would change:").waitFor();
+      await columnBegins(page, "status", ["draft", "published", "draft"]);
+      await pressInDialog(page, "Change 2");
+      await page.getByText("2 changed").waitFor();
+      await columnBegins(page, "status", ["published", "published", "published"]);
+    });
+  });
+
+  test("deletes after a dry run", async () => {
+    await inConsole(service, "#/articles?sort=title", async (page) => {
+      await select(page, 3, 4);
+      await page.getByRole("toolbar").getByRole("button", { name: "Delete" }).click();
+      await page.getByRole("dialog").getByText("2 would be deleted:").waitFor();
+      assert.equal(await statusOf("a003"), 200);
+      await pressInDialog(page, "Delete 2");
+      await page.getByText("2 deleted").waitFor();
+      await rowCount(page, 10);
+      assert.deepEqual(
+        [await statusOf("a003"), await statusOf("a004"), await statusOf("a005")],
+        [404, 404, 200],
+      );
+      await page.getByRole("toolbar").waitFor({ state: "detached" });
+    });
+  });
+});
+
+/** Selects articles by their numbers. */
+async function select(page: Page, ...numbers: readonly number[]): Promise<void> {
+  for (const n of numbers) await rowOf(page, titleAt(n)).getByRole("checkbox").click();
+}

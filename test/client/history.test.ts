@@ -1,0 +1,58 @@
+/** The history of a resource, by the typed client. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ConflictError, createClient, etagOf, NotFoundError } from "../../client/src/index.ts";
+import { startServiceForFile } from "../http/service.ts";
+import { config } from "./config.ts";
+
+const service = await startServiceForFile({ collections: config.collections });
+const { articles } = createClient<typeof config>({ baseUrl: `${service.origin}/api/v1` });
+
+test("the changes of a resource are listed, newest first, whatever the size of a page", async () => {
+  const { id } = await articles.create({ title: "One" });
+  for (const views of [1, 2, 3]) await articles.patch(id, { views });
+  await articles.delete(id);
+  const changes = await articles.history(id, { limit: 2 }).all();
+  assert.deepEqual(
+    changes.map(({ version, kind }) => [version, kind]),
+    [
+      [5, "deleted"],
+      [4, "updated"],
+      [3, "updated"],
+      [2, "updated"],
+      [1, "created"],
+    ],
+  );
+  assert.ok(changes.every(({ at }) => !Number.isNaN(Date.parse(at))));
+});
+
+test("an earlier version is read with its ETag, which overwrites no later version", async () => {
+  const first = await articles.create({ title: "One" });
+  await articles.patch(first.id, { title: "Two" });
+  const old = await articles.get(first.id, { version: 1 });
+  assert.equal(old.title, "One");
+  assert.equal(etagOf(old), etagOf(first));
+  await assert.rejects(articles.replace({ ...old, views: 1 }), ConflictError);
+  assert.equal((await articles.get(first.id, { at: new Date() })).title, "Two");
+  await assert.rejects(articles.get(first.id, { version: 9 }), NotFoundError);
+});
+
+test("an earlier version is restored, unless the resource has changed since it was read", async () => {
+  const first = await articles.create({ title: "One" });
+  const second = await articles.patch(first, { title: "Two" });
+  await assert.rejects(articles.restore(first, 1), (error) => {
+    assert.ok(error instanceof ConflictError);
+    assert.equal((error.current as { title: string }).title, "Two");
+    return true;
+  });
+  const restored = await articles.restore(second, 1);
+  assert.equal(restored.title, "One");
+  assert.equal((await articles.patch(restored, { views: 1 })).views, 1);
+});
+
+test("a deleted resource is restored by its id", async () => {
+  const made = await articles.create({ title: "One" });
+  await articles.delete(made);
+  const restored = await articles.restore(made.id, 1);
+  assert.deepEqual([restored.id, restored.title], [made.id, "One"]);
+});

@@ -1,0 +1,66 @@
+/** Related resources in the client: embedded, nested, and in filters. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createClient, HoldfastError } from "../../client/src/index.ts";
+import { startServiceForFile } from "../http/service.ts";
+import { config, probe } from "./config.ts";
+
+const { members, ...collections } = config.collections;
+// Clients could not set this attribute.
+const { joinedOn: _, ...properties } = members.schema.properties;
+const open = { ...members, schema: { ...members.schema, required: ["name"], properties } };
+const service = await startServiceForFile({ collections: { ...collections, members: open }, probe });
+const client = createClient<typeof config>({ baseUrl: `${service.origin}/api/v1` });
+const ann = (await service.create("members", { name: "Ann" })).id;
+const shelf = (await client.shelves.create({ name: "left", ownerId: ann })).id;
+for (const days of [1, 2, 3])
+  await client.loans.create({ shelfId: shelf, memberId: ann, readerIds: [ann], days });
+
+test("embeds related resources, also where the request is a QUERY", async () => {
+  const embed = { shelf: { embed: { owner: true } }, readers: true } as const;
+  const [loan] = await client.loans.list({ embed, fields: ["days"], limit: 1 }).all();
+  assert.equal(loan?.shelf?.owner?.name, "Ann");
+  assert.deepEqual(
+    loan?.readers.map(({ name }) => name),
+    ["Ann"],
+  );
+  const days = { in: Array.from({ length: 900 }, (_, n) => n) };
+  const all = await client.loans.list({ embed, filter: { days }, limit: 2 }).all();
+  assert.deepEqual(
+    all.map((each) => [each.days, each.shelf?.name]),
+    [1, 2, 3].map((each) => [each, "left"]),
+  );
+  const one = await client.shelves.get(shelf, { embed: { loans: { limit: 2, sort: ["-days", "id"] } } });
+  assert.deepEqual(
+    one.loans.map((each) => each.days),
+    [3, 2],
+  );
+  assert.match(one._next?.loans ?? "", /\/loans\?limit=2&sort=-days,id&cursor=/);
+  assert.equal((await client.shelves.list({ embed: {} }).all()).length, 1);
+});
+
+test("does not replace a resource that was read with others", async () => {
+  const one = await client.shelves.get(shelf, { embed: { owner: true } });
+  const { owner: _, ...own } = one;
+  await assert.rejects(client.shelves.replace(own), HoldfastError);
+});
+
+test("lists and creates on a nested path", async () => {
+  const below = client.shelves.nested(shelf, "loans");
+  const made = await below.create({ days: 9, memberId: ann });
+  assert.equal(made.shelfId, shelf);
+  const replaced = await client.loans.replace({ ...made, days: 8 });
+  assert.equal(replaced.days, 8);
+  const found = await below.list({ filter: { days: { gt: 2 } }, sort: "days", limit: 1 }).all();
+  assert.deepEqual(
+    found.map((each) => each.days),
+    [3, 8],
+  );
+  await client.loans.delete(replaced);
+});
+
+test("filters through references", async () => {
+  const found = await client.loans.list({ filter: { "borrower.name": "Ann", days: { lte: 2 } } }).all();
+  assert.equal(found.length, 2);
+  assert.equal((await client.shelves.list({ filter: { loans: { exists: false } } }).all()).length, 0);
+});

@@ -1,0 +1,22 @@
+/**
+ * The service as a program whose webhooks have a fast clock: `service.ts <store> <start>`. A second lasts 10 ms, counted from
+ * `start` (Unix time in milliseconds), so that all instances of one test agree.
+ */
+import { loadConfig } from "../../../src/config.ts";
+import { startServer } from "../../../src/server.ts";
+import { systemClock } from "../../../src/webhooks/parts.ts";
+
+const speed = 100;
+const [store = "", start] = process.argv.slice(2);
+const config = await loadConfig({ flags: { store, port: "0" }, env: {}, cwd: "/" });
+const now = () => Number(start) + (Date.now() - Number(start)) * speed;
+const { until } = systemClock(Date.now);
+const clock = {
+  now,
+  until: (at: number, signal: AbortSignal) => until(Date.now() + Math.max(0, at - now()) / speed, signal),
+};
+const { origin } = await startServer(
+  { ...config, webhooks: { allow: ["127.0.0.0/8"] } },
+  { webhooks: { clock } },
+);
+process.stdout.write(`listens on ${origin}\n`);

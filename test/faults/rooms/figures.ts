@@ -1,0 +1,69 @@
+/** Faults of figures: in both stores, and over HTTP. */
+import type { Fault } from "../faults.ts";
+
+const onSqlite = "test/store/sqlite-figures.test.ts";
+const onPostgres = "test/store/postgres-figures.test.ts";
+const overHttp = "test/http/access/figures.test.ts";
+
+export const figuresFaults: readonly Fault[] = [
+  {
+    name: "figures-of-everything",
+    what: "Figures count resources that the caller cannot list.",
+    noticedBy: overHttp,
+    replacements: [["const query = narrowed(all, listed);", "const query = all;"]],
+  },
+  {
+    name: "figures-tag-of-everything",
+    what: "The ETag of figures changes with resources that the caller cannot list.",
+    noticedBy: overHttp,
+    replacements: [[": hashOf([texts, more]).slice(0, 16);", ": Number(hashOf([]) && sequence);"]],
+  },
+  {
+    name: "figures-cut-strings",
+    what: "Long strings from an index are one group if they begin alike.",
+    noticedBy: onSqlite,
+    replacements: [[" then iif(length(", " then iif(0 * length("]],
+  },
+  {
+    name: "figures-index-for-any-filter",
+    what: "Figures use an index although it lacks an attribute.",
+    noticedBy: onSqlite,
+    replacements: [["return needed.every((name) => names.includes(name));", "return needed.length > 0;"]],
+  },
+  {
+    name: "figures-dates-that-do-not-exist",
+    what: "On SQLite, 30 February is a date if a time follows.",
+    noticedBy: onSqlite,
+    replacements: [["} then iif(date(", "} then iif(true or date("]],
+  },
+  {
+    name: "figures-max-boolean",
+    what: "On SQLite, the maximum of true and 0 is true.",
+    noticedBy: onSqlite,
+    replacements: [['if (truth !== null && (kind === "min" || found === null))', "if (truth !== null)"]],
+  },
+  {
+    name: "figures-partial-sum",
+    what: "On SQLite, a partial sum can exceed the range of numbers.",
+    noticedBy: onSqlite,
+    replacements: [["const scale = 2 ** 64;", "const scale = 1;"]],
+  },
+  {
+    name: "figures-order-of-postgres",
+    what: "On PostgreSQL, null comes last.",
+    noticedBy: onPostgres,
+    replacements: [['descending ? "desc nulls last" : "asc nulls first"', 'descending ? "desc" : "asc"']],
+  },
+  {
+    name: "figures-leap-years-of-postgres",
+    what: "On PostgreSQL, every year has a 29 February.",
+    noticedBy: onPostgres,
+    replacements: [["then '29' else '28' end", "then '29' else '29' end"]],
+  },
+  {
+    name: "figures-more",
+    what: "Figures do not say that there are more groups.",
+    noticedBy: onSqlite,
+    replacements: [["more = groups.length === limit || (groups", "more = false && (groups"]],
+  },
+];

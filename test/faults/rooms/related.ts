@@ -1,0 +1,89 @@
+/** Faults of related resources: `embed`, and filters through references. */
+import type { Fault } from "../faults.ts";
+
+const oracle = "test/http/related-oracle.test.ts";
+const examples = "test/http/related.test.ts";
+const bounds = "test/http/related-bounds.test.ts";
+
+export const relatedFaults: readonly Fault[] = [
+  {
+    name: "embed-without-rules",
+    what: "A response embeds resources that the caller cannot list.",
+    noticedBy: oracle,
+    replacements: [
+      [
+        "  const query = { embed, parents, listed };\n  const groups = ids",
+        '  const query = { embed, parents, listed: "everything" } as const;\n  const groups = ids',
+      ],
+    ],
+  },
+  {
+    name: "embed-hidden-attributes",
+    what: "A response embeds resources with the attributes that are hidden from the caller.",
+    noticedBy: oracle,
+    replacements: [["withoutEmbeds(guard.visiblePart(item).text,", "withoutEmbeds(item.text,"]],
+  },
+  {
+    name: "embed-limit-plus-one",
+    what: "An inverse relation has one resource more than its limit, if so many exist.",
+    noticedBy: oracle,
+    replacements: [
+      [
+        "if (group.items.length === limit) group.more = true;",
+        "if (group.items.length > limit) group.more = true;",
+      ],
+    ],
+  },
+  {
+    name: "embed-cut-array-not-said",
+    what: "A response does not say that an array of related resources was cut.",
+    noticedBy: examples,
+    replacements: [
+      [
+        "if (isList && (group.more || texts.length < group.items.length))",
+        "if (isList && texts.length < group.items.length)",
+      ],
+    ],
+  },
+  {
+    name: "embed-tag-of-the-list-only",
+    what: "The entity tag of a list does not change with its embedded resources.",
+    noticedBy: examples,
+    replacements: [
+      [
+        "contentValidators(texts, [page.more, page.total],",
+        "contentValidators(page.items.map(({ text }) => text), [page.more, page.total],",
+      ],
+    ],
+  },
+  {
+    name: "embed-query-for-each-resource",
+    what: "The service reads each referenced resource with its own query.",
+    noticedBy: bounds,
+    replacements: [
+      [
+        "const page = await list(ids);",
+        "for (const id of ids) await list([id]);\n  const page = await list(ids);",
+      ],
+    ],
+  },
+  {
+    name: "embed-in-one-turn",
+    what: "The service parses each text for each of its references, and all in one turn of the event loop.",
+    noticedBy: bounds,
+    replacements: [
+      [
+        "ids.set(id, idsIn(resource, embed));\n    const paused = pause(text.length);",
+        "ids.set(id, idsIn(JSON.parse(text), embed));\n    const paused = resource === undefined ? pause(text.length) : undefined;",
+      ],
+    ],
+  },
+  {
+    name: "related-filter-without-rules",
+    what: "A filter through a reference matches by resources that the caller cannot list.",
+    noticedBy: oracle,
+    replacements: [
+      ['filter: listed === "everything" ? inner : allOf([inner, listed]) };', "filter: inner };"],
+    ],
+  },
+];

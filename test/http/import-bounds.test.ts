@@ -1,0 +1,347 @@
+/** What an import takes from others: memory, the event loop, other writes, and who can start one. */
+import assert from "node:assert/strict";
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { describe, type TestContext, test } from "node:test";
+import { until } from "../until.ts";
+import { auth, sendAs, sendWith } from "./access/callers.ts";
+import { check } from "./check.ts";
+import { eventsOf, linkOf, sinceOf } from "./follow.ts";
+import { type Service, type ServiceOptions, startService } from "./service.ts";
+
+/** Not imported: see `src/http/protocol/node-http.ts`. */
+const { request: httpRequest } = process.getBuiltinModule("node:http");
+
+const mebibyte = 1_048_576;
+const path = "/api/v1/things/_import";
+const ndjson = { "Content-Type": "application/x-ndjson" };
+
+async function start(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
+  const service = await startService(options);
+  t.after(() => service.stop());
+  return service;
+}
+
+interface Outcome {
+  status: number;
+  json: { code?: string; imported?: number; invalid?: number; report?: { invalid: number }; detail?: string };
+}
+
+/** An import whose body the test sends piece by piece. */
+function open(
+  { port }: Service,
+  { headers = {}, query = "" }: { headers?: Record<string, string>; query?: string } = {},
+): { request: ClientRequest; outcome: Promise<Outcome> } {
+  const request = httpRequest({
+    port,
+    host: "127.0.0.1",
+    method: "POST",
+    path: path + query,
+    headers: { ...ndjson, ...headers },
+    agent: false,
+  });
+  const outcome = new Promise<Outcome>((resolve, reject) => {
+    request.on("error", reject);
+    request.on("response", (response: IncomingMessage) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (piece: string) => (text += piece));
+      response.on("error", reject);
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, json: JSON.parse(text) }));
+    });
+  });
+  outcome.catch(() => {});
+  return { request, outcome };
+}
+
+/** Sends the same piece many times, as fast as the service takes it. */
+async function repeat(request: ClientRequest, piece: Buffer, times: number): Promise<void> {
+  for (let n = 0; n < times; n++) {
+    if (request.destroyed) return;
+    if (!request.write(piece)) await new Promise((resolve) => request.once("drain", resolve));
+  }
+  request.end();
+}
+
+/** NDJSON of about this many bytes, in resources without an id of about `size` bytes. */
+function piece(size: number, bytes: number): Buffer {
+  const line = `${JSON.stringify({ n: 1, text: "x".repeat(Math.max(0, size - 20)) })}\n`;
+  return Buffer.from(line.repeat(Math.max(1, Math.floor(bytes / line.length))));
+}
+
+const countOf = async (service: Service) => {
+  const { headers } = await service.send({ path: "/api/v1/things?limit=1&count=exact" });
+  return Number(headers["x-total-count"]);
+};
+
+describe("while an import runs", () => {
+  test("its body takes no memory from others, the event loop goes on, and readers see nothing or all", async (t) => {
+    const service = await start(t, {
+      wireBounds: { maxHeldBytes: 8 * mebibyte },
+    });
+    const large = await service.create("others", { text: "x".repeat(100_000) });
+    await service.create("things", {});
+    const lines = piece(1_000, mebibyte);
+    const { request, outcome } = open(service);
+    const times = 60;
+    const sent = repeat(request, lines, times);
+    let isDone = false;
+    void outcome.finally(() => (isDone = true));
+    const seen = new Set<number>();
+    let reads = 0;
+    while (!isDone) {
+      seen.add(await countOf(service));
+      assert.equal((await service.send({ path: large.path })).status, 200);
+      reads++;
+    }
+    await sent;
+    const { status, json } = await outcome;
+    assert.equal(status, 200, JSON.stringify(json));
+    const all = Number(json.imported) + 1;
+    assert.ok(Number(json.imported) > 50_000);
+    assert.ok(reads > 10, `${reads} reads`);
+    assert.deepEqual(
+      [...seen].filter((count) => count !== 1 && count !== all),
+      [],
+    );
+    assert.equal(await countOf(service), all);
+  });
+
+  test("other writes go on while the body arrives, and wait only for the transaction", async (t) => {
+    const service = await start(t);
+    const { request, outcome } = open(service);
+    request.write('{"id":"a"}\n');
+    for (let n = 0; n < 5; n++) await service.create("things", { n });
+    const lines = piece(100, mebibyte);
+    let isDone = false;
+    void outcome.finally(() => (isDone = true));
+    void repeat(request, lines, 4);
+    let created = 5;
+    while (!isDone) {
+      await service.create("things", {});
+      created++;
+    }
+    const { imported = 0 } = (await outcome).json;
+    assert.equal(await countOf(service), imported + created);
+  });
+
+  test("a follower of the feed gets each resource once, and nothing is missed", async (t) => {
+    const service = await start(t);
+    await service.create("things", {});
+    let page = await service.send({ path: "/api/v1/things/_events?since=start" });
+    const { request, outcome } = open(service);
+    const writing = repeat(request, piece(200, mebibyte), 3);
+    const seen = new Map<string, number>();
+    const note = () => {
+      for (const { subject = "" } of eventsOf(page)) seen.set(subject, (seen.get(subject) ?? 0) + 1);
+    };
+    note();
+    let imported: number | undefined;
+    void outcome.then(({ json }) => (imported = json.imported));
+    while (imported === undefined || seen.size < imported + 1) {
+      const next = sinceOf(linkOf(page, "next"));
+      page = await service.send({ path: `/api/v1/things/_events?limit=1000&since=${next}&wait=1` });
+      note();
+    }
+    await writing;
+    assert.equal(seen.size, imported + 1);
+    assert.deepEqual(
+      [...seen.values()].filter((times) => times !== 1),
+      [],
+    );
+  });
+
+  test("a second one waits for the first", async (t) => {
+    const service = await start(t);
+    const first = open(service);
+    first.request.write('{"id":"a"}\n');
+    const second = open(service);
+    second.request.end('{"id":"b"}\n');
+    await service.create("things", {});
+    first.request.end();
+    assert.equal((await first.outcome).json.imported, 1);
+    assert.equal((await second.outcome).json.imported, 1);
+    assert.equal(await countOf(service), 3);
+  });
+
+  test("a client that goes away leaves nothing behind", async (t) => {
+    const service = await start(t);
+    const { request, outcome } = open(service);
+    request.write('{"id":"a"}\n');
+    await service.create("others", {});
+    request.destroy();
+    await assert.rejects(outcome);
+    const next = open(service);
+    next.request.end('{"id":"b"}\n');
+    assert.equal((await next.outcome).json.imported, 1);
+    assert.equal((await service.send({ path: "/api/v1/things/a" })).status, 404);
+  });
+
+  test("a client that goes away after its body can have imported everything or nothing", async (t) => {
+    const service = await start(t);
+    await service.create("things", {});
+    for (let n = 0; n < 4; n++) {
+      const before = await countOf(service);
+      const { request } = open(service);
+      const lines = piece(100, mebibyte);
+      request.end(lines, () => setTimeout(() => request.destroy(), n * 30));
+      const next = open(service, { query: "?dryRun=true" });
+      next.request.end("{}\n");
+      assert.equal((await next.outcome).status, 200);
+      const all = before + lines.toString().split("\n").length - 1;
+      assert.ok([before, all].includes(await countOf(service)), `${await countOf(service)}`);
+    }
+  });
+});
+
+describe("the size of an import", () => {
+  const limits = { importBytes: 100_000 };
+
+  test("is limited by Content-Length before the body is read", async (t) => {
+    const service = await start(t, { limits });
+    const { request, outcome } = open(service, { headers: { "Content-Length": "100001" } });
+    request.flushHeaders();
+    const { status, json } = await outcome;
+    assert.deepEqual([status, json.code], [413, "CONTENT_TOO_LARGE"]);
+    request.destroy();
+  });
+
+  test("is limited while a body without a length arrives", async (t) => {
+    const service = await start(t, { limits });
+    const { request, outcome } = open(service);
+    request.write(piece(100, 150_000));
+    const { status, json } = await outcome;
+    assert.deepEqual([status, json.code], [413, "CONTENT_TOO_LARGE"]);
+    request.destroy();
+    const exact = open(service);
+    const line = `${JSON.stringify({ text: "x".repeat(49_988) })}\n`;
+    assert.equal(line.length, 50_000);
+    exact.request.end(line.repeat(2));
+    assert.equal((await exact.outcome).json.imported, 2);
+  });
+
+  test("also limits what the resources become, and each resource has the limit of a body", async (t) => {
+    const service = await start(t, { limits: { ...limits, bodyBytes: 20_000 } });
+    const grown = open(service, { headers: { "Content-Type": "text/csv" } });
+    grown.request.end(`${"n".repeat(10_000)}\n${"1\n".repeat(1_000)}`);
+    const { status, json } = await grown.outcome;
+    assert.deepEqual([status, json.code], [413, "CONTENT_TOO_LARGE"]);
+    assert.match(json.detail ?? "", /larger than 400000 bytes as JSON\. Send several smaller imports/);
+    const long = open(service);
+    long.request.end(`${JSON.stringify({ text: "x".repeat(20_000) })}\n{}\n`);
+    assert.equal((await long.outcome).json.report?.invalid, 1);
+  });
+
+  test("a header of CSV has limits too, so that no request holds up others", async (t) => {
+    const service = await start(t);
+    for (const [header, says] of [
+      ["n,".repeat(400_000), /The header has 400001 columns\. The limit is 10000\./],
+      [
+        `id,${"a.".repeat(400_000)}a`,
+        /Column 2 of the header has more than 64 names with dots between them\./,
+      ],
+    ] as const) {
+      const { request, outcome } = open(service, { headers: { "Content-Type": "text/csv" } });
+      request.end(`${header}\n`);
+      const { status, json } = await outcome;
+      assert.deepEqual([status, json.code], [400, "INVALID_IMPORT"]);
+      assert.match(json.detail ?? "", says);
+    }
+  });
+
+  test("a row of CSV that is too long is refused before it is complete", async (t) => {
+    const service = await start(t);
+    for (const [begin, rest] of [
+      ["", ","],
+      ["n,text\n", ","],
+      ["n,text\n", `"${"x".repeat(1_000)}",`],
+    ] as const) {
+      const { request, outcome } = open(service, { headers: { "Content-Type": "text/csv" } });
+      request.write(begin);
+      // The row has no end. Its first mebibyte is enough for the report.
+      await repeat(request, Buffer.from(rest.repeat(Math.ceil(65_536 / rest.length))), 20);
+      const { status, json } = await outcome;
+      assert.deepEqual([status, json.code], [400, "INVALID_IMPORT"]);
+      assert.match(JSON.stringify(json), /is larger than the limit of 1048576 bytes/);
+    }
+    const empty = open(service, { headers: { "Content-Type": "text/csv" } });
+    const names = Array.from({ length: 9_000 }, (_, n) => `n${n}`).join(",");
+    empty.request.end(`${names}\n${`${",".repeat(8_999)}\n`.repeat(200)}1${",".repeat(8_999)}\n`);
+    assert.equal((await empty.outcome).json.imported, 1);
+  });
+
+  test("a body that cannot be read is received to its end, so that the client gets the answer", async (t) => {
+    const service = await start(t);
+    const { request, outcome } = open(service, { headers: { "Content-Type": "application/json" } });
+    request.write('[{"id":"a"} oops');
+    await repeat(request, piece(1_000, mebibyte), 10);
+    const { status, json } = await outcome;
+    assert.deepEqual([status, json.code], [400, "INVALID_IMPORT"]);
+  });
+});
+
+describe("who can import, and where", () => {
+  const body = '{"id":"a"}\n';
+  const asked = { method: "POST", path, headers: ndjson, body };
+
+  test("with auth, administrators only; for all others the path does not exist", async (t) => {
+    const service = await start(t, {
+      auth: { ...auth, administrators: [{ role: "ops" }] },
+      collections: { things: { access: { read: "public", write: "public" } } },
+    });
+    for (const method of ["POST", "GET", "PUT", "DELETE", "PATCH"]) {
+      for (const who of [undefined, "ada"] as const) {
+        const answer = await sendAs(service, who, { ...asked, method });
+        assert.deepEqual([answer.status, answer.text], [404, ""], method);
+        assert.equal(answer.headers.allow, undefined);
+      }
+      const scoped = await sendWith(service, { sub: "o", roles: ["ops"], scope: "things:write" }, asked);
+      assert.equal(scoped.status, 404);
+    }
+    check(await sendAs(service, "bad", asked), { status: 401, problem: "INVALID_TOKEN" });
+    const ops = { sub: "olga", roles: ["ops"] };
+    assert.equal((await sendWith(service, ops, asked)).status, 200);
+    check(await sendWith(service, ops, { path }), { status: 405, problem: "METHOD_NOT_ALLOWED" });
+    const history = await sendWith(service, ops, { path: "/api/v1/things/a/_changes" });
+    assert.match(history.text, /"principal":"olga"/);
+  });
+
+  test("with auth and without administrators, the path does not exist", async (t) => {
+    const service = await start(t, { auth, collections: { things: { access: { write: "public" } } } });
+    assert.equal((await sendAs(service, "ada", asked)).status, 404);
+  });
+
+  test("an undeclared collection cannot be imported, and open mode keeps to its limit", async (t) => {
+    const service = await start(t, { collections: { topics: {} } });
+    assert.equal((await service.send(asked)).status, 404);
+    const open = await start(t, { limits: { collections: 1 } });
+    assert.equal((await open.send(asked)).status, 200);
+    const other = await open.send({ ...asked, path: "/api/v1/others/_import" });
+    check(other, { status: 400, problem: "TOO_MANY_COLLECTIONS" });
+    const tried = await open.send({ ...asked, path: "/api/v1/others/_import?dryRun=true" });
+    check(tried, { status: 400, problem: "TOO_MANY_COLLECTIONS" });
+  });
+
+  test("a read-only service refuses it with 503, also a dry run", async (t) => {
+    const service = await start(t, { readOnly: true, collections: { things: {} }, seeds: { things: [] } });
+    for (const query of ["", "?dryRun=true"]) {
+      const answer = await service.send({ ...asked, path: path + query }, { mayFail: true });
+      check(answer, { status: 503, problem: "UNAVAILABLE" });
+    }
+  });
+
+  test("without a history it works as with one", async (t) => {
+    const service = await start(t, { history: "none" });
+    assert.equal((await service.send(asked)).status, 200);
+    assert.equal(await countOf(service), 1);
+  });
+
+  test("webhooks get what was imported", async (t) => {
+    const service = await start(t, { history: "forever" });
+    assert.equal((await service.send(asked)).status, 200);
+    const page = await service.send({ path: "/api/v1/_events?collection=things" });
+    assert.deepEqual(
+      eventsOf(page).map(({ subject }) => subject),
+      ["a"],
+    );
+    await until("the count is right", async () => (await countOf(service)) === 1);
+  });
+});

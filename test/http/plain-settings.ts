@@ -1,0 +1,21 @@
+/** The settings of a service without options, for tests of its parts. */
+import { defaultLimits, type HttpSettings } from "../../src/http/settings.ts";
+
+export const plainSettings: HttpSettings = {
+  prefix: "/api/v1",
+  hosts: [],
+  corsOrigins: [],
+  rate: undefined,
+  tls: undefined,
+  trustProxy: [],
+  requireTls: false,
+  console: true,
+  docs: true,
+  compression: true,
+  metrics: false,
+  info: { title: "Topics", version: "1" },
+  showPrincipal: false,
+  hasFeed: true,
+  hasKeys: false,
+  limits: defaultLimits,
+};

@@ -1,0 +1,407 @@
+/** Related resources in responses (`embed`), and filters through references. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { check } from "./check.ts";
+import { startServiceForFile } from "./service.ts";
+
+const text = { type: "string", maxLength: 4_000_000 } as const;
+const list = { type: "array", items: text } as const;
+const collections = {
+  teams: { schema: { type: "object", properties: { name: text } } },
+  users: {
+    schema: { type: "object", properties: { name: text, teamId: text } },
+    references: { teamId: "teams" },
+  },
+  tags: { schema: { type: "object", properties: { name: text } } },
+  articles: {
+    schema: { type: "object", properties: { title: text, authorId: text, tagIds: list } },
+    references: { authorId: "users", tagIds: { collection: "tags", as: "tags" } },
+  },
+  comments: {
+    schema: { type: "object", properties: { text, articleId: text, n: { type: "integer" } } },
+    indexes: [["articleId", "-n"]],
+    references: { articleId: "articles" },
+  },
+  kinds: { schema: { type: "object", properties: { name: text } } },
+  // No relation leads back to the kinds, because two references do.
+  things: {
+    schema: { type: "object", properties: { kindId: text, otherKindId: text } },
+    references: { kindId: "kinds", otherKindId: "kinds" },
+  },
+  loose: {
+    schema: { type: "object", properties: { userId: text }, additionalProperties: true },
+    references: { userId: { collection: "users", as: "user", inverse: "loose" } },
+  },
+} as const;
+
+type Json = Record<string, unknown>;
+
+const service = await startServiceForFile({ collections, limits: { bodyBytes: 4_000_000 } });
+const make = async (collection: string, attributes: Json) =>
+  (await service.create(collection, attributes)).id;
+const team = await make("teams", { name: "core" });
+const ada = await make("users", { name: "Ada", teamId: team });
+const bob = await make("users", { name: "Bob" });
+const red = await make("tags", { name: "red" });
+const blue = await make("tags", { name: "blue" });
+const first = await make("articles", { title: "first", authorId: ada, tagIds: [blue, red] });
+const second = await make("articles", { title: "second", authorId: bob });
+await make("articles", { title: "third" });
+const comments: string[] = [];
+for (let n = 0; n < 7; n++) comments.push(await make("comments", { text: `c${n}`, articleId: first, n }));
+
+const get = (path: string, headers = {}) => service.send({ method: "GET", path: `/api/v1${path}`, headers });
+const read = async (path: string) => {
+  const answer = await get(path);
+  check(answer, { status: 200 });
+  return answer.json as Json & Json[];
+};
+const refused = async (path: string, detail: RegExp) => {
+  const answer = await get(path);
+  check(answer, { status: 400, problem: "INVALID_PARAMETER", violations: [{}] });
+  assert.match(String((answer.json as { detail: string }).detail), detail);
+};
+
+describe("embed", () => {
+  test("puts related resources under the names of the relations", async () => {
+    const [one, two, three] = await read(
+      "/articles?embed=author.team,tags,comments(limit:2,sort:-n)&sort=title",
+    );
+    assert.deepEqual(one, {
+      id: first,
+      title: "first",
+      authorId: ada,
+      tagIds: [blue, red],
+      author: { id: ada, name: "Ada", teamId: team, team: { id: team, name: "core" } },
+      tags: [
+        { id: blue, name: "blue" },
+        { id: red, name: "red" },
+      ],
+      comments: [6, 5].map((n) => ({ id: comments[n], text: `c${n}`, articleId: first, n })),
+      _next: (one as { _next: unknown })._next,
+    });
+    assert.deepEqual(two, {
+      id: second,
+      title: "second",
+      authorId: bob,
+      author: { id: bob, name: "Bob", team: null },
+      tags: [],
+      comments: [],
+    });
+    assert.deepEqual(Object.entries(three ?? {}).slice(2), [
+      ["author", null],
+      ["tags", []],
+      ["comments", []],
+    ]);
+    const next = String((one as { _next: Json })._next.comments);
+    const rest = await read(next.slice("/api/v1".length).replace("limit=2", "limit=9"));
+    assert.deepEqual(
+      rest.map(({ n }) => n),
+      [4, 3, 2, 1, 0],
+    );
+  });
+
+  test("works on one resource, on nested paths, in QUERY, in an envelope and as NDJSON", async () => {
+    const one = await read(`/articles/${first}?embed=comments(limit:1)&fields=title`);
+    assert.deepEqual(one, {
+      id: first,
+      title: "first",
+      comments: [{ id: comments[0], text: "c0", articleId: first, n: 0 }],
+      _next: one._next,
+    });
+    const [nested] = await read(`/users/${ada}/articles?embed=author&fields=title`);
+    assert.deepEqual(nested, { id: first, title: "first", author: { id: ada, name: "Ada", teamId: team } });
+    const content = { filter: { title: "second" }, embed: ["author", "comments(limit:3)"], envelope: true };
+    const query = await service.send({ method: "QUERY", path: "/api/v1/articles", content });
+    check(query, { status: 200 });
+    const { items } = query.json as { items: Json[] };
+    assert.deepEqual(items[0]?.author, { id: bob, name: "Bob" });
+    const again = await service.send({ method: "GET", path: query.headers.location ?? "" });
+    assert.equal(JSON.stringify((again.json as { items: Json[] }).items), JSON.stringify(items));
+    const lines = (await get("/articles?embed=author", { Accept: "application/x-ndjson" })).text.split("\n");
+    assert.equal(JSON.parse(lines[0] as string).author.name, "Ada");
+    const head = await service.send({ method: "HEAD", path: "/api/v1/articles?embed=author" });
+    assert.equal(head.headers["content-length"], String((await get("/articles?embed=author")).bytes.length));
+  });
+
+  test("follows the pages of a list", async () => {
+    const answer = await get("/articles?embed=author&limit=1&sort=title");
+    const [, next = ""] = /<([^>]+)>; rel="next"/.exec(answer.headers.link ?? "") ?? [];
+    assert.match(next, /embed=author/);
+    const [two] = (await service.send({ method: "GET", path: next })).json as Json[];
+    assert.deepEqual(two?.author, { id: bob, name: "Bob" });
+    assert.match(answer.headers.link ?? "", /<\/api\/v1\/articles\/_events\?since=[^>]+>; rel="monitor"/);
+  });
+
+  test("has an entity tag of its content, and no time", async () => {
+    const user = await service.create("users", { name: "Carl" });
+    const article = await service.create("articles", { title: "tagged", authorId: user.id });
+    for (const path of [`/articles/${article.id}?embed=author`, "/articles?title=tagged&embed=author"]) {
+      const before = await get(path);
+      const { etag = "", "last-modified": time } = before.headers;
+      assert.match(etag, /^W\/"e-/);
+      assert.equal(time, undefined);
+      check(await get(path, { "If-None-Match": etag }), { status: 304 });
+      await service.send({ method: "PATCH", path: user.path, content: { name: `${path}` } });
+      const changed = await get(path, { "If-None-Match": etag });
+      check(changed, { status: 200 });
+      assert.notEqual(changed.headers.etag, etag);
+    }
+  });
+
+  test("shows every change at once, however often the list was read before", async () => {
+    const path = `/articles?id=${first}&embed=author.team,comments(limit:1,sort:-n)`;
+    const shown = async () => {
+      const answers = [];
+      for (let n = 0; n < 4; n++) answers.push(await get(path));
+      const [{ headers, text: content }] = answers as [(typeof answers)[0]];
+      for (const again of answers) {
+        assert.equal(again.text, content);
+        assert.equal(again.headers.etag, headers.etag);
+      }
+      check(await get(path, { "If-None-Match": String(headers.etag) }), { status: 304 });
+      return JSON.parse(content) as Json[];
+    };
+    const [before] = (await shown()) as [Json & { author: Json & { team: Json }; comments: Json[] }];
+    for (const [at, name] of [
+      [`/users/${ada}`, "Ada L."],
+      [`/teams/${team}`, "kernel"],
+      [`/users/${ada}`, "Ada"],
+      [`/teams/${team}`, "core"],
+    ]) {
+      check(await service.send({ method: "PATCH", path: `/api/v1${at}`, content: { name } }), {
+        status: 200,
+      });
+      const [now] = (await shown()) as [typeof before];
+      assert.equal(at?.startsWith("/users") ? now.author.name : now.author.team.name, name);
+    }
+    const { id } = await service.create("comments", { text: "late", articleId: first, n: 99 });
+    const [more] = (await shown()) as [typeof before];
+    assert.deepEqual(
+      more.comments.map((comment) => comment.text),
+      ["late"],
+    );
+    check(await service.send({ method: "DELETE", path: `/api/v1/comments/${id}` }), { status: 205 });
+    assert.deepEqual(await shown(), [before]);
+    const [other] = await read(`/articles?id=${first}&embed=comments(limit:2,sort:-n)`);
+    assert.deepEqual([other?.comments].flat().length, 2);
+  });
+
+  test("shows where a list of references ends", async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 7; n++) ids.push((await service.create("tags", { name: `t${n}` })).id);
+    const { path } = await service.create("articles", { tagIds: ids });
+    const one = await read(`${path.slice("/api/v1".length)}?embed=tags`);
+    assert.deepEqual(
+      (one.tags as Json[]).map(({ name }) => name),
+      ["t0", "t1", "t2", "t3", "t4"],
+    );
+    assert.deepEqual(one._next, { tags: `/api/v1/tags?id:in=${ids.slice(5).join(",")}` });
+    const all = await read(`${path.slice("/api/v1".length)}?embed=tags(limit:7)`);
+    assert.equal((all.tags as Json[]).length, 7);
+    assert.equal(all._next, undefined);
+  });
+
+  test("refuses what it does not understand, and what would be too much", async () => {
+    await refused(
+      "/articles?embed=writer",
+      /"writer", which is not a relation of "articles"\. Its relations: author, tags, comments/,
+    );
+    await refused("/articles?embed=autor", /Did you mean "author"\?/);
+    await refused("/articles?embed=", /has the part ""/);
+    await refused("/articles?embed=author,", /has the part ""/);
+    await refused(
+      "/articles?embed=author(limit:2)",
+      /has options in "author\(limit:2\)", which is a single resource/,
+    );
+    await refused("/articles?embed=comments(limit:0)", /limit of "0"/);
+    await refused(
+      "/articles?embed=comments(max:2)",
+      /has the option "max:2" in "comments\(max:2\)"\. The options are "limit:5"/,
+    );
+    await refused("/articles?embed=comments(limit:2", /has the part/);
+    await refused("/articles?embed=comments(sort:nothing)", /"nothing".*is not an attribute of "comments"/);
+    await refused("/articles?embed=tags(sort:name)", /has the order of the ids/);
+    await refused("/articles?embed=author,author", /names "author" twice/);
+    await refused("/articles?embed=author.articles.author.articles&limit=1", /at most 3 deep/);
+    await refused(
+      "/articles?embed=comments(limit:11)",
+      /can add 1,100 .* Lower "limit" of the page to 90, or the limit of "comments" to 10/,
+    );
+    await refused(
+      "/teams?embed=users.articles.comments&limit=100",
+      /can add 2,500 resources as "users\.articles"/,
+    );
+    await refused(`/articles/${first}?embed=comments(limit:1001)`, /Lower the limit of "comments" to 1000/);
+    const many =
+      "author.team,author.articles.tags,author.articles.author,author.articles.comments,tags.articles,comments.article.author,comments.article.tags";
+    await refused(`/articles?limit=1&embed=${many}`, /names 12 relations, but can name at most 10/);
+    await refused(`/articles/${first}?embed=author&version=1`, /cannot be used together with "version"/);
+    await refused(`/articles/${first}?embed=author&at=2030-01-01`, /cannot be used together with "at"/);
+    await refused("/articles?embed=author&at=2030-01-01", /cannot be used together with "embed"/);
+    await refused("/articles/_events?embed=author", /events contain only the resource itself/);
+    check(await get("/articles?embed=author", { Accept: "text/csv" }), {
+      status: 400,
+      problem: "INVALID_PARAMETER",
+      violations: [{ in: "query", name: "embed" }],
+    });
+    check(await service.send({ method: "POST", path: "/api/v1/articles?embed=author", content: {} }), {
+      status: 400,
+      problem: "INVALID_PARAMETER",
+      violations: [{ name: "embed" }],
+    });
+  });
+
+  test("a written member that was embedded is named as such", async () => {
+    const { path } = await service.create("articles", { title: "x", authorId: ada });
+    const one = await read(`${path.slice("/api/v1".length)}?embed=author`);
+    const answer = await service.send({ method: "PUT", path, content: one });
+    check(answer, {
+      status: 400,
+      problem: "VALIDATION_FAILED",
+      violations: [{ pointer: "#/author", code: "unknownAttribute" }],
+    });
+    assert.match(answer.text, /was embedded/);
+  });
+
+  test("works where no relation leads back", async () => {
+    const kind = await service.create("kinds", { name: "k" });
+    const { path } = await service.create("things", { kindId: kind.id });
+    const one = await read(`${path.slice("/api/v1".length)}?embed=kind,otherKind`);
+    assert.deepEqual([one.kind, one.otherKind], [{ id: kind.id, name: "k" }, null]);
+    await refused(`/kinds/${kind.id}?embed=things`, /The collection has no relations/);
+  });
+
+  test("replaces an attribute with the name of the relation", async () => {
+    const { path } = await service.create("loose", { userId: ada, user: "own" });
+    const one = await service.send({ method: "GET", path: `${path}?embed=user` });
+    assert.equal(one.text.match(/"user":/g)?.length, 1);
+    assert.deepEqual((one.json as Json).user, { id: ada, name: "Ada", teamId: team });
+  });
+
+  test("ends where its texts are too long for a response", async () => {
+    const long = await service.create("users", { name: "x".repeat(900_000) });
+    for (let n = 0; n < 5; n++) await service.create("articles", { title: `long ${n}`, authorId: long.id });
+    const answer = await get("/articles?title:startsWith=long&embed=author");
+    const found = answer.json as { author: Json | null }[];
+    assert.ok(found.length === 3 && found.every(({ author }) => author !== null), String(found.length));
+    assert.match(answer.headers.link ?? "", /rel="next"/);
+    const user = await read(`/users/${long.id}?embed=articles.author`);
+    const articles = user.articles as { author: Json | null }[];
+    assert.ok(
+      articles.length === 2 && articles.every(({ author }) => author !== null),
+      String(articles.length),
+    );
+    assert.match(String((user._next as { articles: string }).articles), /\/articles\?limit=5&cursor=/);
+  });
+});
+
+describe("a filter through a relation", () => {
+  const titles = async (query: string) =>
+    (await read(`/articles?sort=title&${query}`)).map(({ title }) => title);
+
+  test("finds resources by attributes of related ones", async () => {
+    assert.deepEqual(await titles("author.name=Ada"), ["first", "x"]);
+    assert.deepEqual(await titles("author.name:in=Bob,Nobody"), ["second"]);
+    assert.deepEqual(await titles("author.name:startsWith=b"), ["second"]);
+    assert.deepEqual(await titles("tags.name=red"), ["first"]);
+    assert.deepEqual(await titles("comments.n:gte=6"), ["first"]);
+    assert.deepEqual(await titles("comments.n:gte=7"), []);
+    assert.deepEqual(await titles("comments:exists=true"), ["first"]);
+    assert.deepEqual(await titles("title:in=first,second,third&comments:exists=false"), ["second", "third"]);
+    assert.deepEqual(await titles("title:in=first,second,third&author.name:ne=Ada"), ["second", "third"]);
+    assert.deepEqual(await titles("title:in=first,second,third&author.teamId:exists=false"), [
+      "second",
+      "third",
+    ]);
+    assert.deepEqual(await titles(`author.id=${bob}`), ["second"]);
+    assert.deepEqual(
+      await titles(
+        `filter=${JSON.stringify({ or: [{ "author.name": "Bob" }, { tags: { exists: true }, title: "first" }] })}`,
+      ),
+      ["first", "second"],
+    );
+    const content = { filter: { "author.name": ["Ada"], title: "first" }, count: "exact" };
+    const query = await service.send({ method: "QUERY", path: "/api/v1/articles", content });
+    check(query, { status: 200, headers: { "x-total-count": "1" } });
+    assert.deepEqual(
+      (await read("/users?sort=name&articles.title=first")).map(({ name }) => name),
+      ["Ada"],
+    );
+  });
+
+  test("changes the entity tag of the list, and has no monitor link", async () => {
+    const user = await service.create("users", { name: "Dora" });
+    await service.create("articles", { title: "y", authorId: user.id });
+    const path = "/articles?author.name=Dora";
+    const before = await get(path);
+    assert.doesNotMatch(before.headers.link ?? "", /monitor/);
+    check(await get(path, { "If-None-Match": before.headers.etag ?? "" }), { status: 304 });
+    await service.send({ method: "PATCH", path: user.path, content: { name: "Eve" } });
+    const changed = await get(path, { "If-None-Match": before.headers.etag ?? "" });
+    check(changed, { status: 200 });
+    assert.deepEqual(changed.json, []);
+  });
+
+  test("is refused where it cannot be answered", async () => {
+    await refused(
+      "/articles?author.nme=Ada",
+      /is not an attribute of "users", the collection of "author"\. Did you mean "author\.name"\?/,
+    );
+    await refused(
+      "/articles?author=Ada",
+      /is a relation\. Name an attribute of the related resources, such as "author\.id", or write "author:exists"/,
+    );
+    await refused("/articles?author.team.name=core", /A filter can go through one relation only/);
+    await refused("/articles?sort=author.name", /only the filters of lists/);
+    await refused("/articles?fields=author.name", /only the filters of lists/);
+    await refused("/articles/_events?author.name=Ada", /only the filters of lists/);
+    for (const filter of ["user.name=Ada", "user.name:exists=true", "user:exists=true"])
+      await refused(`/loose/_events?${filter}`, /"user" is a relation, and only the filters of lists/);
+    await refused(
+      "/articles?author.name=Ada&at=2030-01-01",
+      /cannot be used together with a filter by related resources/,
+    );
+    for (const [collection, name] of [
+      ["articles", "author.name"],
+      ["loose", "user.name"],
+    ]) {
+      const webhook = {
+        url: "https://127.0.0.1/",
+        collections: [collection],
+        filter: { [`${name}`]: "Ada" },
+      };
+      const answer = await service.send({ method: "POST", path: "/api/v1/_webhooks", content: webhook });
+      assert.equal(answer.status, 400);
+      assert.match(answer.text, /only the filters of lists/);
+    }
+  });
+});
+
+test("figures count by related resources, also on a nested path", async () => {
+  const figures = await read("/articles?aggregate=count&comments.n:gte=6");
+  assert.deepEqual(figures, [{ count: 1 }]);
+  const nested = await read(`/articles/${first}/comments?aggregate=count,max(n)`);
+  assert.deepEqual(nested, [{ count: 7, "max(n)": 6 }]);
+  const query = {
+    method: "QUERY",
+    path: `/api/v1/articles/${first}/comments`,
+    content: { aggregate: ["count"] },
+  };
+  assert.deepEqual((await service.send(query)).json, [{ count: 7 }]);
+  await refused("/articles?aggregate=count&embed=author", /Figures contain no resources/);
+});
+
+test("a bulk change finds resources by related ones", async () => {
+  const content = {
+    filter: { "author.name": "Ada" },
+    update: { title: { $set: "y" } },
+    max: 9,
+    dryRun: true,
+  };
+  const bulk = await service.send({ method: "POST", path: "/api/v1/articles/_bulk", content });
+  check(bulk, { status: 200 });
+  const found = await read("/articles?author.name=Ada&aggregate=count");
+  assert.deepEqual([{ count: (bulk.json as { changed: number }).changed }], found);
+  assert.notDeepEqual(found, [{ count: 0 }]);
+});

@@ -1,0 +1,148 @@
+/** Several instances on one database: a subscriber of one instance gets what another instance commits. */
+import assert from "node:assert/strict";
+import { mock, type TestContext, test } from "node:test";
+import { Heads, pollMs } from "../../src/store/postgres/read/heads.ts";
+import { type CloudEvent, eventsOf, follow, linkOf } from "../http/follow.ts";
+import { type Service, startService } from "../http/service.ts";
+import { until } from "../until.ts";
+import { openDatabase, query } from "./databases.ts";
+import { startBouncer, whyNoBouncer } from "./pgbouncer.ts";
+
+/** The documentation promises 300 ms. A poll itself takes some of them. */
+const documentedMs = 300;
+
+test("the heads are polled when a listener comes, and then after each pause of 200 ms", async () => {
+  assert.ok(pollMs <= 200 && pollMs < documentedMs);
+  mock.timers.enable({ apis: ["setTimeout"] });
+  let polls = 0;
+  const run = async () => {
+    polls++;
+    return { rows: [] };
+  };
+  const catalogue = { byName: new Map(), byNumber: new Map() };
+  const heads = new Heads(run as never, { catalogue, reload: async () => {} } as never);
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  try {
+    heads.startPolling(() => {});
+    await settle();
+    assert.equal(polls, 1, "at once");
+    for (let n = 2; n < 6; n++) {
+      mock.timers.tick(pollMs - 1);
+      await settle();
+      assert.equal(polls, n - 1);
+      mock.timers.tick(1);
+      await settle();
+      assert.equal(polls, n);
+    }
+    heads.stopPolling();
+    mock.timers.tick(10 * pollMs);
+    await settle();
+    assert.equal(polls, 5, "without listeners, nothing is polled");
+  } finally {
+    mock.timers.reset();
+  }
+});
+
+async function startTwo(t: TestContext, url: string): Promise<readonly [Service, Service]> {
+  const services: Service[] = [];
+  t.after(async () => {
+    for (const service of services) await service.stop();
+  });
+  const store = { kind: "postgres", url } as const;
+  services.push(await startService({ store, heartbeatMs: 600_000 }));
+  services.push(await startService({ store, heartbeatMs: 600_000 }));
+  return services as unknown as readonly [Service, Service];
+}
+
+/** Both instances are followed while the other one writes. Returns how long each event took, in milliseconds. */
+async function followAcross(t: TestContext, url: string): Promise<number[]> {
+  const [one, other] = await startTwo(t, url);
+  await one.create("topics", { n: 0 });
+  const times: number[] = [];
+  for (const [writer, reader] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    const stream = await follow(reader, "/api/v1/topics/_events");
+    t.after(() => stream.close());
+    await until("the stream has begun", () => stream.frames().length > 0);
+    for (let n = 1; n <= 10; n++) {
+      await writer.create("topics", { n });
+      const committed = performance.now();
+      await stream.take(n);
+      times.push(performance.now() - committed);
+    }
+    assert.deepEqual(
+      stream.events().map(({ data }) => data.n),
+      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+    );
+  }
+  return times.sort((a, b) => a - b);
+}
+
+function report(t: TestContext, times: readonly number[]): void {
+  const [middle = 0, last = 0] = [times[times.length >> 1], times.at(-1)];
+  t.diagnostic(
+    `commit to event on the other instance: median ${Math.round(middle)}, most ${Math.round(last)} ms`,
+  );
+}
+
+test("a commit of one instance wakes the streams of the other", async (t) => {
+  const { url, release } = await openDatabase();
+  t.after(() => release());
+  report(t, await followAcross(t, url));
+});
+
+test("also through PgBouncer in transaction mode, and nothing listens to the database", {
+  skip: whyNoBouncer(),
+}, async (t) => {
+  const { url, release } = await openDatabase();
+  t.after(() => release());
+  const bouncer = await startBouncer(url, 4);
+  t.after(() => bouncer.stop());
+  report(t, await followAcross(t, bouncer.url));
+  const { rows } = await query(
+    url,
+    "select query from pg_stat_activity where datname = current_database() and query ~* '(listen|notify)' and pid <> pg_backend_pid()",
+  );
+  assert.deepEqual(rows, []);
+});
+
+test("in open mode, a collection that the other instance creates joins a stream and wakes a waiting page", async (t) => {
+  const { url, release } = await openDatabase();
+  t.after(() => release());
+  const [one, other] = await startTwo(t, url);
+  await other.create("a", { n: 0 });
+  const stream = await follow(other, "/api/v1/_events");
+  t.after(() => stream.close());
+  await until("the stream has begun", () => stream.frames().length > 0);
+  const now = linkOf(await other.send({ path: "/api/v1/_events?since=now" }), "next");
+  const waiting = other.send({ path: `${now}&wait=60` });
+  await one.create("b", { n: 1 });
+  const types = (events: readonly CloudEvent[]) => events.map(({ type, data }) => [type, data.n]);
+  const [first] = types(await stream.take(1));
+  assert.deepEqual(first, ["b.created", 1]);
+  assert.deepEqual(types(eventsOf(await waiting)), [["b.created", 1]]);
+});
+
+test("now is after the last change, also of a collection that the other instance has just created", async (t) => {
+  const { url, release } = await openDatabase();
+  t.after(() => release());
+  const [one, other] = await startTwo(t, url);
+  for (const name of ["a", "b", "c"]) {
+    await one.create(name, { n: 0 });
+    const path = linkOf(await other.send({ path: "/api/v1/_events?since=now" }), "next");
+    await one.create(name, { n: 1 });
+    const events = eventsOf(await other.send({ path }));
+    assert.deepEqual(
+      events.map(({ type, data }) => [type, data.n]),
+      [[`${name}.created`, 1]],
+    );
+  }
+  // The position of one instance has a collection that the other one does not know yet.
+  for (const name of ["d", "e", "f"]) {
+    await one.create(name, { n: 0 });
+    const path = linkOf(await one.send({ path: "/api/v1/_events?since=now" }), "next");
+    assert.deepEqual(eventsOf(await other.send({ path })), []);
+  }
+});

@@ -1,0 +1,18 @@
+/** `npm run build`: writes `dist/`, which is the program in the package. */
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { bundleModules, bundleProgram } from "./bundle.ts";
+import { buildConsole } from "./console.ts";
+import { copyDocsPage } from "./docs-page.ts";
+import { writeInventory } from "./inventory.ts";
+import { writeTypes } from "./types.ts";
+
+const { dependencies = {} } = JSON.parse(readFileSync("package.json", "utf8"));
+
+rmSync("dist", { recursive: true, force: true });
+writeTypes("dist");
+const contents = await bundleProgram("dist", Object.keys(dependencies)); // npm installs the dependencies
+await bundleModules("dist");
+writeFileSync("dist/cli.cjs", 'require("./holdfast.cjs").runCommandLine();\n');
+copyDocsPage("dist", contents);
+await buildConsole("dist", contents);
+writeInventory("dist", contents);

@@ -1,0 +1,17 @@
+/**
+ * The program as one module, for the bundles. The command line and the Fastify plugin load the parts that they use only when they
+ * need them.
+ */
+
+/** Runs the command line of this process. */
+export async function runCommandLine(): Promise<void> {
+  await import("../../src/cli.ts");
+}
+
+/** The Fastify plugin. */
+export async function registerService(
+  ...args: Parameters<typeof import("../../src/server/plugin.ts").registerService>
+): Promise<void> {
+  const plugin = await import("../../src/server/plugin.ts");
+  await plugin.registerService(...args);
+}

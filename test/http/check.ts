@@ -206,3 +206,17 @@ export const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0
 
 /** An id that no service has assigned. */
 export const unknownId = "00000000-0000-7000-8000-000000000000";
+
+/**
+ * A text without its UUIDs, entity tags, positions and ids of events. They are random, so any short word and any number can
+ * occur in them.
+ */
+export function withoutTokens(text: string): string {
+  const tokens = [
+    /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g,
+    /(?<=\\"\d+-)[\w-]+(?=\\")/g,
+    /(?<=[?&]since=)[\w-]+/g,
+    /(?<=")e[\w-]{22}(?=")/g,
+  ];
+  return tokens.reduce((rest, token) => rest.replaceAll(token, ""), text);
+}

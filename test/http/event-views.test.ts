@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { owner } from "../../src/access/declaration.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
 import { until } from "../until.ts";
-import { check } from "./check.ts";
+import { check, withoutTokens } from "./check.ts";
 import { eventsOf, follow, inShort, linkOf } from "./follow.ts";
 import { type Answer, type Made, startServiceForFile } from "./service.ts";
 import { makeWorkerKey } from "./worker-key.ts";
@@ -87,7 +87,7 @@ test("a deleted event says the id alone, also when the resource only left the vi
   const from = linkOf(await get("drafts/_events?since=now", ada), "next").slice("/api/v1/".length);
   await put(made, { state: "draft", secret: "hidden" });
   const answer = await get(from, ada);
-  assert.doesNotMatch(answer.text, /hidden|before/);
+  assert.doesNotMatch(withoutTokens(answer.text), /hidden|before/);
   const [event] = eventsOf(answer);
   assert.deepEqual([event?.data, event?.etag, event?.version], [{ id: made.id }, undefined, "2"]);
 });
@@ -96,7 +96,7 @@ test("hidden attributes are in no event, and the ETag is that of the caller's vi
   const made = await make("people", { name: "Kim", salary: 777_777 });
   await put(made, { name: "Kim", salary: 888_888 });
   const answer = await get("people/_events", ada);
-  assert.doesNotMatch(answer.text, /salary|777777|888888/);
+  assert.doesNotMatch(withoutTokens(answer.text), /salary|777777|888888/);
   const own = eventsOf(answer);
   const [, whole] = eventsOf(await get("people/_events", hans));
   assert.deepEqual(whole?.data, { id: made.id, name: "Kim", salary: 888_888 });

@@ -1,6 +1,6 @@
 /**
- * Runs random clients on the store that it is told to, and says each call and each outcome as a line of JSON at once, so
- * that it may be killed at any moment.
+ * Runs random clients on the store that it is told to, again and again until it is killed. It says each call and each outcome
+ * as a line of JSON at once, so that it may be killed at any moment.
  */
 import { writeSync } from "node:fs";
 import fc from "fast-check";
@@ -33,5 +33,5 @@ function write(line: Buffer, from: number): number {
   }
 }
 
-await runClients(store, plan, { at: Number(at), name, note });
-await store.close();
+for (let round = 0; ; round++)
+  await runClients(store, plan, { at: Number(at), name: `${name}.${round}`, note });

@@ -146,16 +146,51 @@ const onDelete = fc.constantFrom<OnDelete>("restrict", "cascade", "cascade", "cl
 /** Three collections that refer to each other, with random `onDelete`. */
 export const declarations: fc.Arbitrary<readonly CollectionRecord[]> = fc
   .record({ by: onDelete, parent: onDelete, n: onDelete, numbersBy: onDelete })
-  .map(({ by, parent, n, numbersBy }) => [
+  .map(declarationsWith);
+
+function declarationsWith(by: Record<"by" | "parent" | "n" | "numbersBy", OnDelete>): CollectionRecord[] {
+  return [
     declared("users", []),
-    declared("numbers", [to("users", "by", numbersBy)]),
+    declared("numbers", [to("users", "by", by.numbersBy)]),
     declared("topics", [
-      to("users", "by", by),
-      to("topics", "parent", parent),
+      to("users", "by", by.by),
+      to("topics", "parent", by.parent),
       to("users", "readers", "clear"),
-      to("numbers", "n", n),
+      to("numbers", "n", by.n),
     ]),
-  ]);
+  ];
+}
+
+const soleCommit = (
+  chosen: Key,
+  how: Partial<Wish> = {},
+  receipt?: { key: string; lifeMs: number },
+): Step => ({
+  kind: "commit",
+  wishes: [{ key: chosen, isDelete: false, drift: 0, attributes: {}, ...how }],
+  heldTurns: 0,
+  receipt,
+});
+const [kim, lee, ann] = ["kim", "lee", "ann"].map((id) => ({ collection: "users", id })) as [Key, Key, Key];
+const [a, b] = ["a", "b"].map((id) => ({ collection: "topics", id })) as [Key, Key];
+const lasting = { key: receiptKeys[0] as string, lifeMs: 1_000 * phaseMs };
+
+/** Declarations, and a plan with one client, in which a commit comes to every possible outcome. */
+export const everyOutcome: readonly [readonly CollectionRecord[], Plan] = [
+  declarationsWith({ by: "restrict", parent: "restrict", n: "restrict", numbersBy: "restrict" }),
+  [
+    [
+      soleCommit(kim, {}, lasting),
+      soleCommit(lee, {}, lasting), // the key is used
+      soleCommit(kim, { drift: 1 }),
+      soleCommit(a, { attributes: { email: "x" } }),
+      soleCommit(b, { attributes: { email: "x" } }), // the email is taken
+      soleCommit(ann, { isDelete: true }),
+      soleCommit(a, { attributes: { by: "ann" } }), // Ann is gone
+      soleCommit(kim, { isDelete: true }), // topics refer to Kim
+    ],
+  ],
+];
 
 function to(collection: string, attribute: string, onDelete: OnDelete): Reference {
   return { path: [attribute], collection, onDelete };

@@ -47,6 +47,9 @@ const start: Step[] = Array.from({ length: 4 }, (_, n) => ({
   isBad: false,
 }));
 
+/** A batch that is refused in every state: its resource has another version. */
+const refused: Step[] = start.slice(0, 1).map((step) => ({ ...step, kind: "patch", ifMatch: "wrong" }));
+
 let service: Service;
 
 before(async () => {
@@ -167,7 +170,7 @@ describe("any batch", () => {
       fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 4 }), async (batches) => {
         const collection = `things${runs++}`;
         let { model, etag } = await stateOf(collection);
-        for (const each of [start, ...batches]) {
+        for (const each of [start, refused, ...batches]) {
           const plan = planOf(each, model, collection);
           const answer = await sendBatch(plan.operations);
           const after = await stateOf(collection);

@@ -126,6 +126,23 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 4, maxLength: 10 },
 );
 
+const right: Update = { b: { $increment: 1 } };
+const wrong: Update = { b: { $min: 0, $max: 9 } };
+const all = { kind: "bulk", filter: undefined, dryRun: false } as const;
+
+/** Steps on two resources: one for each outcome that the last test looks for. */
+const everyOutcome: readonly Step[] = [
+  ...[right, wrong].flatMap((each): Step[] => [
+    { kind: "update", target: 0, update: each },
+    { kind: "batch", of: [{ target: 0, update: each }] },
+    { ...all, action: { update: each }, max: 2 },
+  ]),
+  { ...all, action: { update: right }, max: 1 },
+];
+
+/** Enough of them for the last test with every seed. */
+const example: [Attributes[], Step[]] = [[{ b: 0 }, { b: 0 }], [1, 2, 3].flatMap(() => everyOutcome)];
+
 interface Kept {
   version: number;
   attributes: Attributes;
@@ -296,7 +313,7 @@ for (const collection of ["loose", "strict"])
         for (const [id, { version }] of model)
           assert.equal((await service.send({ path: `${path}/${id}` })).headers.etag, `"${version}"`);
       }),
-      { numRuns: runs, seed },
+      { numRuns: runs + 1, seed, examples: [example] },
     );
   });
 

@@ -301,7 +301,7 @@ test("no garbage in a query string throws anything but a problem", () => {
 });
 
 const meaningful =
-  /^(?:limit|offset|cursor|range|sort|filter|q|fields|envelope|count|_(?:start|end|page|limit|per_page|sort|order))(?:=|$)/;
+  /^(?:limit|offset|cursor|range|sort|filter|q|at|fields|embed|envelope|count|aggregate|group|distinct|_(?:start|end|page|limit|per_page|sort|order))(?:=|$)/;
 
 test("a query string with a filter in it is refused or filters, and never asks for everything", () => {
   fc.assert(

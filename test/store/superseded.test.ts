@@ -52,11 +52,6 @@ test("any two texts give the first one again", () => {
     fc.constantFrom(large, large.slice(0, 9_000), large.slice(3_000)),
   );
   const text = fc.array(part, { maxLength: 6 }).map((parts) => JSON.stringify(parts));
-  /** Texts that are alike, so that enough differences are made with every seed. */
-  const examples = Array.from({ length: 6 }, (_, n): [string, string] => [
-    JSON.stringify([large, n]),
-    JSON.stringify([n + 1, large]),
-  ]);
   let differences = 0;
   fc.assert(
     fc.property(text, text, (one, next) => {
@@ -64,7 +59,7 @@ test("any two texts give the first one again", () => {
       if (isDifference(kept)) differences++;
       assert.equal(textFrom(kept, next), one);
     }),
-    { numRuns: 66, examples },
+    { numRuns: 60 },
   );
   assert.ok(differences > 5, `${differences}`);
 });

@@ -9,6 +9,7 @@ import {
   requireSafeSqlite,
   requireWritablePath,
 } from "./file/open-file.ts";
+import { createMarksMemory, Marks } from "./marks.ts";
 import { SqliteStore } from "./store.ts";
 import { Health } from "./upkeep/health.ts";
 
@@ -30,10 +31,11 @@ export async function openSqliteStore(path: string, options: ResolvedStoreOption
   const health = new Health(options.onFailure);
   try {
     prepareFile(path);
-    const writer = readOnly ? refusingWriter : await startWriter(path, options, health);
+    const memory = createMarksMemory();
+    const writer = readOnly ? refusingWriter : await startWriter({ path, memory }, options, health);
     const database = openForReading(path);
     database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${mappedBytes}`);
-    return new SqliteStore({ ...options, path, lock, database, health }, writer);
+    return new SqliteStore({ ...options, path, lock, database, health, marks: new Marks(memory) }, writer);
   } catch (error) {
     lock.release();
     throw error;
@@ -41,7 +43,7 @@ export async function openSqliteStore(path: string, options: ResolvedStoreOption
 }
 
 function startWriter(
-  path: string,
+  { path, memory }: { path: string; memory: SharedArrayBuffer },
   { synchronous, groupCommit, history, receipts, meter }: ResolvedStoreOptions,
   health: Health,
 ): Promise<WriterConnection> {
@@ -50,6 +52,7 @@ function startWriter(
     synchronous,
     groupCommit,
     history,
+    marks: memory,
     ...(receipts && { receipts }),
     ...(meter && { meter: meter.memory }),
   };

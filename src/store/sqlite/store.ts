@@ -53,7 +53,6 @@ export class SqliteStore extends SqliteReads implements Store {
       ...parts,
       requests: this.#requests,
       numberOf: (collection) => this.catalogue.get(collection)?.number ?? 0,
-      onAffected: (affected) => this.hot.drop(affected),
       listeners: this.listeners,
     });
     this.#loads = new Loads({
@@ -95,12 +94,7 @@ export class SqliteStore extends SqliteReads implements Store {
     this.#health.requireWorking();
     for (const { key } of commit.changes) this.#requireCollection(key.collection);
     requireValidCommit(commit);
-    this.hot.forget(commit.changes);
-    try {
-      return await this.#commits.run(commit);
-    } finally {
-      this.hot.release(commit.changes);
-    }
+    return this.#commits.run(commit);
   }
 
   async reserveIds(collection: string, n: number): Promise<number> {
@@ -128,16 +122,12 @@ export class SqliteStore extends SqliteReads implements Store {
     while (this.#loads.isInProgress) await this.#loads.untilNone();
     this.#health.requireWorking();
     const { number } = this.#requireCollection(key.collection);
-    const own = [{ key, expect: "absent", next: undefined }] as const;
-    this.hot.forget(own);
     try {
       const request = { kind: "erase", collection: number, id: key.id } as const;
       const { resource, changes, affected } = await this.#requests.sendFor("erased", request);
-      this.hot.drop(affected);
       return { resource, changes, affected };
     } finally {
       this.#background.buildIndexes();
-      this.hot.release(own);
       this.listeners.call(() => [...this.catalogue.keys()]); // resources of others may have changed too
     }
   }

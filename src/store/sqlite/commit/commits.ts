@@ -14,8 +14,6 @@ export interface CommitsParts extends Pick<ResolvedStoreOptions, "answersPerTurn
   requests: WriterRequests;
   health: Health;
   numberOf: (collection: string) => number;
-  /** Called with the resources that a delete of other resources has changed or deleted (`onDelete`). */
-  onAffected: (keys: readonly Key[]) => void;
   listeners: CommitListeners;
 }
 
@@ -43,7 +41,7 @@ export class Commits {
     commits: readonly Commit[],
     since: readonly number[] | undefined,
   ): Promise<Outcome<Committed>[]> {
-    const { requests, numberOf, onAffected, listeners } = this.#parts;
+    const { requests, numberOf, listeners } = this.#parts;
     const cells: Cell[] = [];
     for (const commit of commits) encodeCommit(cells, commit, numberOf);
     const answer = await requests.send({
@@ -53,7 +51,6 @@ export class Commits {
       ...(since && { since }),
     });
     if (answer.kind !== "committed") throw new Error(`The writer answered a commit with "${answer.kind}".`);
-    if (answer.affected !== undefined) onAffected(answer.affected);
     listeners.call(() => collectionsOf(commits, answer.affected));
     const outcomes = decodeCommitOutcomes(
       answer.cells,

@@ -69,6 +69,8 @@ export interface WriterSettings {
   history: History;
   /** @default `receiptLimits` */
   receipts?: ReceiptLimits;
+  /** The memory of `Marks`. @default memory of its own, if nobody reads beside the writer */
+  marks?: SharedArrayBuffer;
   /** The memory of a `CommitMeter`. @default nothing is counted */
   meter?: SharedArrayBuffer;
 }

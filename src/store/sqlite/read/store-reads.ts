@@ -20,9 +20,10 @@ import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
 import { readSecret } from "../file/secret.ts";
 import { HotPages } from "../list/hot-pages.ts";
 import { QueryThreads } from "../list/query-threads.ts";
+import type { Marks } from "../marks.ts";
 import type { Health } from "../upkeep/health.ts";
 import { HistoryReader } from "./history-reader.ts";
-import { affectedCollections, HotResources } from "./hot-resources.ts";
+import { HotResources } from "./hot-resources.ts";
 import { ReadBatch } from "./read-batch.ts";
 import { Reader } from "./reader.ts";
 import { Scans } from "./scan.ts";
@@ -32,6 +33,7 @@ export interface SqliteReadsParts extends Pick<ResolvedStoreOptions, "queryMs"> 
   path: string;
   database: DatabaseSync;
   health: Health;
+  marks: Marks;
 }
 
 /** The reads of a store. `SqliteStore` adds the writes. */
@@ -44,19 +46,20 @@ export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
   readonly #scans: Scans;
   readonly #threads: QueryThreads;
   protected readonly reads: ReadBatch;
-  protected readonly hot = new HotResources((collection) => affectedCollections(this.catalogue, collection));
+  readonly #hot: HotResources;
   protected readonly listeners = new CommitListeners();
   protected catalogue: Map<string, NumberedCollection>;
 
-  constructor({ path, database, health, queryMs }: SqliteReadsParts) {
+  constructor({ path, database, health, marks, queryMs }: SqliteReadsParts) {
     super();
     this.#path = path;
     this.#database = database;
     this.#health = health;
+    this.#hot = new HotResources(marks);
     this.#reader = new Reader(database, new HotPages());
     this.#history = new HistoryReader(database, this.#reader);
     this.#scans = new Scans(path);
-    this.reads = new ReadBatch(this.#reader, health);
+    this.reads = new ReadBatch(this.#reader, { health, marks });
     this.#threads = new QueryThreads({
       path,
       maxMs: queryMs,
@@ -69,7 +72,10 @@ export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
   read({ collection, id }: Key): Stored | undefined | Promise<Stored | undefined> {
     const known = this.#known(collection);
     if (known === undefined) return undefined;
-    return this.hot.get(collection, id) ?? this.reads.run(() => this.#readResource(known, id), textLength);
+    return (
+      this.#hot.get(collection, id) ??
+      this.reads.run((ended) => this.#readResource(known, id, ended), textLength)
+    );
   }
 
   async list({ collection, signal, ...asked }: ListQuery): Promise<Page> {
@@ -168,9 +174,9 @@ export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
     return this.reads.run(() => this.#reader.inSnapshot(work), lengthOf);
   }
 
-  #readResource(collection: NumberedCollection, id: string): Stored | undefined {
+  #readResource(collection: NumberedCollection, id: string, ended: number): Stored | undefined {
     const resource = this.#reader.resource(collection, id);
-    if (resource !== undefined) this.hot.keep(collection.name, resource);
+    if (resource !== undefined) this.#hot.keep(collection, resource, ended);
     return resource;
   }
 

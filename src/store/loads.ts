@@ -116,8 +116,11 @@ export class Loads {
   }
 }
 
+/** The detail of the problem of a write that cannot wait longer. */
+export const workInProgress = "An import or a rewind is in progress. Nothing was written. Try again.";
+
 function inProgress(): Problem {
-  return new Problem("UNAVAILABLE", "An import or a rewind is in progress. Nothing was written. Try again.");
+  return new Problem("UNAVAILABLE", workInProgress);
 }
 
 /** An import in progress. After a failure it can only end, and then the store is unchanged. */

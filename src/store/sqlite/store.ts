@@ -1,18 +1,19 @@
 /** The store on SQLite: reads on the calling thread, writes in a thread of their own. */
+import type { MessagePort } from "node:worker_threads";
 import { StartError } from "../../errors.ts";
 import type { Erased } from "../change-log.ts";
 import { type Commit, type Committed, requireValidCommit } from "../commit.ts";
 import type { Load, LoadOptions } from "../load.ts";
-import { Loads } from "../loads.ts";
+import { Loads, type LoadTransaction } from "../loads.ts";
 import type { ResolvedStoreOptions } from "../options.ts";
 import { type CollectionRecord, isDeclared } from "../record.ts";
-import type { Store } from "../store.ts";
+import type { Store, StoreAttachment } from "../store.ts";
 import type { Key } from "../stored.ts";
 import { Commits } from "./commit/commits.ts";
 import { beginLoad } from "./commit/load.ts";
 import type { WriterConnection } from "./commit/writer-client.ts";
 import { WriterRequests } from "./commit/writer-requests.ts";
-import { type NumberedCollection, readCatalogue } from "./file/catalogue.ts";
+import type { NumberedCollection } from "./file/catalogue.ts";
 import type { Lock } from "./file/lock.ts";
 import { type KeyChange, KeyTable } from "./key-table.ts";
 import { SqliteKeys } from "./keys.ts";
@@ -22,13 +23,26 @@ import type { Health } from "./upkeep/health.ts";
 
 /** The parts of the store. */
 export interface SqliteStoreParts extends ResolvedStoreOptions, SqliteReadsParts {
-  lock: Lock;
+  /** The memory of `marks`. */
+  memory: SharedArrayBuffer;
+  /** Absent if another thread has opened the store, and this one has joined. */
+  lock: Lock | undefined;
+}
+
+/** What another thread of the process needs to use an open store. */
+export interface SqliteAttachment {
+  path: string;
+  /** The memory of `Marks`. */
+  marks: SharedArrayBuffer;
+  /** A connection to the writer thread. */
+  writer: MessagePort;
 }
 
 /** A store that is open. `openSqliteStore` makes one. */
 export class SqliteStore extends SqliteReads implements Store {
   readonly keys: SqliteKeys;
-  readonly #lock: Lock;
+  readonly #lock: Lock | undefined;
+  readonly #parts: SqliteStoreParts;
   readonly #health: Health;
   readonly #writer: WriterConnection;
   readonly #requests: WriterRequests;
@@ -39,6 +53,7 @@ export class SqliteStore extends SqliteReads implements Store {
 
   constructor(parts: SqliteStoreParts, writer: WriterConnection) {
     super(parts);
+    this.#parts = parts;
     const { database, lock, health } = parts;
     this.#health = health;
     this.#lock = lock;
@@ -53,25 +68,19 @@ export class SqliteStore extends SqliteReads implements Store {
       ...parts,
       requests: this.#requests,
       numberOf: (collection) => this.catalogue.get(collection)?.number ?? 0,
-      listeners: this.listeners,
     });
     this.#loads = new Loads({
       maxWaitMs: parts.importWaitMs,
       drained: () => this.#commits.drained(),
-      begin: (into, options) =>
-        beginLoad(
-          this.#requests,
-          typeof into === "object" ? into : this.#requireCollection(into).number,
-          options,
-        ),
-      onEnd: () => {
-        this.catalogue = readCatalogue(database);
+      begin: (into, options) => this.#beginLoad(into, options),
+      onEnd: async () => {
+        await this.#release();
         this.#background.buildIndexes();
-        this.listeners.call(() => [...this.catalogue.keys()]);
       },
     });
     this.#background = new Background({
       ...parts,
+      hasUpkeep: lock !== undefined,
       requests: this.#requests,
       isLoading: () => this.#loads.isInProgress,
     });
@@ -87,7 +96,14 @@ export class SqliteStore extends SqliteReads implements Store {
     work: (commit: Store["commit"]) => Promise<T>,
   ): Promise<T> {
     this.#health.requireWorking();
-    return this.#loads.exclusively(() => work((commit) => this.#commitNow(commit)));
+    return this.#loads.exclusively(async () => {
+      await this.#requests.send({ kind: "hold" });
+      try {
+        return await work((commit) => this.#commitNow(commit));
+      } finally {
+        await this.#release();
+      }
+    });
   }
 
   async #commitNow(commit: Commit): Promise<Committed> {
@@ -109,7 +125,7 @@ export class SqliteStore extends SqliteReads implements Store {
     if (plan.every((record) => isDeclared(this.catalogue.get(record.name), record))) return;
     const toError = (message: string) => new StartError(message);
     const migrated = await this.#requests.sendFor("migrated", { kind: "migrate", plan }, toError);
-    for (const collection of migrated.collections) this.catalogue.set(collection.name, collection);
+    this.shared.add(migrated.collections, migrated.before);
     this.#background.buildIndexes();
   }
 
@@ -128,8 +144,23 @@ export class SqliteStore extends SqliteReads implements Store {
       return { resource, changes, affected };
     } finally {
       this.#background.buildIndexes();
-      this.listeners.call(() => [...this.catalogue.keys()]); // resources of others may have changed too
     }
+  }
+
+  attach(): StoreAttachment {
+    const { path, memory } = this.#parts;
+    const writer = this.#writer.connect();
+    const attachment: SqliteAttachment = { path, marks: memory, writer };
+    return { attachment, transfer: [writer] };
+  }
+
+  /** Tells the listeners that collections with these numbers may have changed. */
+  noteChanged(collections: readonly number[]): void {
+    this.listeners.call(() => this.shared.namesOf(collections));
+  }
+
+  protected listen(isListening: boolean): void {
+    this.#writer.send({ kind: "listen", isListening }).catch(() => {}); // the store reports its failure itself
   }
 
   close(): Promise<void> {
@@ -144,7 +175,7 @@ export class SqliteStore extends SqliteReads implements Store {
     try {
       await this.#writer.close();
     } finally {
-      this.#lock.release();
+      this.#lock?.release();
     }
   }
 
@@ -152,6 +183,26 @@ export class SqliteStore extends SqliteReads implements Store {
     while (this.#loads.isInProgress) await this.#loads.untilNone();
     this.#health.requireWorking();
     return (await this.#requests.sendFor("keyed", { kind: "key", change })).isChanged;
+  }
+
+  /** From now on, no other thread writes. */
+  async #beginLoad(
+    into: string | CollectionRecord,
+    options: Required<LoadOptions>,
+  ): Promise<LoadTransaction> {
+    await this.#requests.send({ kind: "hold" });
+    try {
+      const place = typeof into === "object" ? into : this.#requireCollection(into).number;
+      return await beginLoad(this.#requests, place, options);
+    } catch (error) {
+      await this.#release();
+      throw error;
+    }
+  }
+
+  /** Lets other threads write again. */
+  async #release(): Promise<void> {
+    await this.#requests.send({ kind: "release" }).catch(() => {}); // if the writer has ended, no thread writes any more
   }
 
   #requireCollection(name: string): NumberedCollection {

@@ -16,7 +16,7 @@ import { secretBytes } from "../../secret.ts";
 import type { StoreStatistics } from "../../statistics.ts";
 import type { StoreHealth } from "../../store.ts";
 import type { Key, Stored } from "../../stored.ts";
-import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
+import type { NumberedCollection } from "../file/catalogue.ts";
 import { readSecret } from "../file/secret.ts";
 import { HotPages } from "../list/hot-pages.ts";
 import { QueryThreads } from "../list/query-threads.ts";
@@ -27,6 +27,7 @@ import { HotResources } from "./hot-resources.ts";
 import { ReadBatch } from "./read-batch.ts";
 import { Reader } from "./reader.ts";
 import { Scans } from "./scan.ts";
+import { SharedCatalogue } from "./shared-catalogue.ts";
 
 /** What the reads of a store use. */
 export interface SqliteReadsParts extends Pick<ResolvedStoreOptions, "queryMs"> {
@@ -47,8 +48,11 @@ export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
   readonly #threads: QueryThreads;
   protected readonly reads: ReadBatch;
   readonly #hot: HotResources;
-  protected readonly listeners = new CommitListeners();
-  protected catalogue: Map<string, NumberedCollection>;
+  protected readonly listeners = new CommitListeners({
+    onFirst: () => this.listen(true),
+    onNone: () => this.listen(false),
+  });
+  protected readonly shared: SharedCatalogue;
 
   constructor({ path, database, health, marks, queryMs }: SqliteReadsParts) {
     super();
@@ -65,7 +69,11 @@ export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
       maxMs: queryMs,
       toError: ({ failure, reason }) => this.reads.problemOf(failure, reason) ?? new Error(reason),
     });
-    this.catalogue = readCatalogue(database);
+    this.shared = new SharedCatalogue(database, marks);
+  }
+
+  protected get catalogue(): ReadonlyMap<string, NumberedCollection> {
+    return this.shared.all;
   }
 
   /** On the path of every request, so without the turns that an async function takes. */
@@ -155,6 +163,9 @@ export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
   health(): StoreHealth {
     return this.#health.now;
   }
+
+  /** Whether the store needs to know which collections other threads change. */
+  protected abstract listen(isListening: boolean): void;
 
   /** Ends the reads that take long, and closes the connection. No other read may be in progress. */
   protected async closeReads(): Promise<void> {

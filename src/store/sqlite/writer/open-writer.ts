@@ -54,7 +54,7 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
     findLostFile: createFileCheck(settings.path),
     meter,
   });
-  const declarations = new Declarations({ database, collections, heads, search, transactions });
+  const declarations = new Declarations({ database, collections, heads, search, marks, transactions });
   transactions.run(() => {
     for (const number of collections.keys()) log.addIndex(number);
     log.noteGapsAtEnd();

@@ -30,6 +30,7 @@ export class Transactions {
   #undos: (() => void)[] = [];
   #isCommitting = false;
   #isKeptOpen = false;
+  #hasDeclared = false;
   /** The reason why the writer has stopped permanently. `undefined` while it works. */
   failure: string | undefined;
 
@@ -68,6 +69,20 @@ export class Transactions {
     this.#isKeptOpen = true;
   }
 
+  /** The open transaction changes declarations. */
+  noteDeclared(): void {
+    this.#hasDeclared = true;
+  }
+
+  /** The numbers of the collections whose resources have changed since the last call. */
+  takeChanged(): readonly number[] {
+    const { changed } = this.#heads;
+    if (changed.size === 0) return [];
+    const numbers = [...changed];
+    changed.clear();
+    return numbers;
+  }
+
   /** Adds a function that is called if the open transaction is rolled back. */
   onRollBack(undo: () => void): void {
     this.#undos.push(undo);
@@ -79,6 +94,8 @@ export class Transactions {
     this.#isCommitting = true;
     this.#database.exec("commit");
     this.#marks.end();
+    if (this.#hasDeclared) this.#marks.noteCatalogue();
+    this.#hasDeclared = false;
     this.#meter?.flushes.observe(clockSeconds() - start);
     const gone = this.#findLostFile();
     if (gone !== undefined) throw new FileGone(gone);
@@ -92,6 +109,7 @@ export class Transactions {
   /** Rolls the open transaction back, if there is one. */
   rollBack(): void {
     this.#isCommitting = false;
+    this.#hasDeclared = false;
     this.#isKeptOpen = false;
     this.#heads.forget();
     if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec("rollback");

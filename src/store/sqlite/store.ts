@@ -4,7 +4,7 @@ import { StartError } from "../../errors.ts";
 import type { Erased } from "../change-log.ts";
 import { type Commit, type Committed, requireValidCommit } from "../commit.ts";
 import type { Load, LoadOptions } from "../load.ts";
-import { Loads, type LoadTransaction } from "../loads.ts";
+import { Loads } from "../loads.ts";
 import type { ResolvedStoreOptions } from "../options.ts";
 import { type CollectionRecord, isDeclared } from "../record.ts";
 import type { Store, StoreAttachment } from "../store.ts";
@@ -72,11 +72,19 @@ export class SqliteStore extends SqliteReads implements Store {
     this.#loads = new Loads({
       maxWaitMs: parts.importWaitMs,
       drained: () => this.#commits.drained(),
-      begin: (into, options) => this.#beginLoad(into, options),
-      onEnd: async () => {
-        await this.#release();
-        this.#background.buildIndexes();
+      hold: async () => {
+        await this.#requests.send({ kind: "hold" });
       },
+      release: async () => {
+        await this.#requests.send({ kind: "release" }).catch(() => {}); // the writer has ended, so no thread writes
+      },
+      begin: (into, options) =>
+        beginLoad(
+          this.#requests,
+          typeof into === "object" ? into : this.#requireCollection(into).number,
+          options,
+        ),
+      onEnd: () => this.#background.buildIndexes(),
     });
     this.#background = new Background({
       ...parts,
@@ -96,14 +104,7 @@ export class SqliteStore extends SqliteReads implements Store {
     work: (commit: Store["commit"]) => Promise<T>,
   ): Promise<T> {
     this.#health.requireWorking();
-    return this.#loads.exclusively(async () => {
-      await this.#requests.send({ kind: "hold" });
-      try {
-        return await work((commit) => this.#commitNow(commit));
-      } finally {
-        await this.#release();
-      }
-    });
+    return this.#loads.exclusively(() => work((commit) => this.#commitNow(commit)));
   }
 
   async #commitNow(commit: Commit): Promise<Committed> {
@@ -160,7 +161,9 @@ export class SqliteStore extends SqliteReads implements Store {
   }
 
   protected listen(isListening: boolean): void {
-    this.#writer.send({ kind: "listen", isListening }).catch(() => {}); // the store reports its failure itself
+    // A commit before the writer knows could have been missed.
+    const callAll = () => this.listeners.call(() => this.catalogue.keys());
+    this.#writer.send({ kind: "listen", isListening }).then(callAll, () => {}); // the store reports its failure itself
   }
 
   close(): Promise<void> {
@@ -183,26 +186,6 @@ export class SqliteStore extends SqliteReads implements Store {
     while (this.#loads.isInProgress) await this.#loads.untilNone();
     this.#health.requireWorking();
     return (await this.#requests.sendFor("keyed", { kind: "key", change })).isChanged;
-  }
-
-  /** From now on, no other thread writes. */
-  async #beginLoad(
-    into: string | CollectionRecord,
-    options: Required<LoadOptions>,
-  ): Promise<LoadTransaction> {
-    await this.#requests.send({ kind: "hold" });
-    try {
-      const place = typeof into === "object" ? into : this.#requireCollection(into).number;
-      return await beginLoad(this.#requests, place, options);
-    } catch (error) {
-      await this.#release();
-      throw error;
-    }
-  }
-
-  /** Lets other threads write again. */
-  async #release(): Promise<void> {
-    await this.#requests.send({ kind: "release" }).catch(() => {}); // if the writer has ended, no thread writes any more
   }
 
   #requireCollection(name: string): NumberedCollection {

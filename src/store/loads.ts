@@ -22,6 +22,10 @@ export interface LoadTransaction {
 
 /** What imports need from their store. */
 export interface LoadsParts {
+  /** Makes the other threads of the process wait with their writes. Throws UNAVAILABLE if one of them has done so. */
+  hold?(): Promise<void>;
+  /** Lets the other threads write again. Never throws. */
+  release?(): Promise<void>;
   /** Resolves when no commit is in progress. */
   drained(): Promise<void>;
   /** Starts a transaction, with the arguments of `load` of a store. Throws StartError if the collection cannot be as given. */
@@ -77,8 +81,10 @@ export class Loads {
     this.#ended = Promise.withResolvers();
     this.#isExclusive = true;
     try {
-      await this.#parts.drained();
-      return await work();
+      return await this.#holding(async () => {
+        await this.#parts.drained();
+        return work();
+      });
     } finally {
       this.#isExclusive = false;
       this.#letOthersWrite();
@@ -93,12 +99,28 @@ export class Loads {
 
   async #start(into: string | CollectionRecord, options: Required<LoadOptions>): Promise<CurrentLoad> {
     try {
+      await this.#parts.hold?.();
+    } catch (error) {
+      this.#letOthersWrite();
+      throw error;
+    }
+    try {
       await this.#parts.drained();
       const transaction = await this.#parts.begin(into, options);
       return new CurrentLoad(transaction, () => this.#end());
     } catch (error) {
+      await this.#parts.release?.();
       this.#letOthersWrite();
       throw error;
+    }
+  }
+
+  async #holding<T>(work: () => Promise<T>): Promise<T> {
+    await this.#parts.hold?.();
+    try {
+      return await work();
+    } finally {
+      await this.#parts.release?.();
     }
   }
 
@@ -106,6 +128,7 @@ export class Loads {
     try {
       await this.#parts.onEnd();
     } finally {
+      await this.#parts.release?.();
       this.#letOthersWrite();
     }
   }
@@ -116,8 +139,11 @@ export class Loads {
   }
 }
 
+/** The detail of the problem of a write that cannot wait longer. */
+export const workInProgress = "An import or a rewind is in progress. Nothing was written. Try again.";
+
 function inProgress(): Problem {
-  return new Problem("UNAVAILABLE", "An import or a rewind is in progress. Nothing was written. Try again.");
+  return new Problem("UNAVAILABLE", workInProgress);
 }
 
 /** An import in progress. After a failure it can only end, and then the store is unchanged. */

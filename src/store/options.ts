@@ -30,15 +30,17 @@ export interface StoreOptions {
   receipts?: ReceiptLimits;
   /** Whether to refuse all writes. Several processes can open a SQLite file in this way. @default false */
   readOnly?: boolean;
+  /** What `attach` of the store returned in another thread of the process. @default the store is opened anew */
+  attachment?: unknown;
   /** Counts and times the commits. @default nothing is counted */
   meter?: CommitMeter;
   /** `NORMAL` can lose confirmed commits when the power fails. It exists so that tests can detect this. @default "FULL" */
   synchronous?: "FULL" | "NORMAL";
 }
 
-/** The options with their defaults. `receipts` has its default in the stores, and `meter` can be absent. */
-export type ResolvedStoreOptions = Required<Omit<StoreOptions, "receipts" | "meter">> &
-  Pick<StoreOptions, "receipts" | "meter">;
+/** The options with their defaults. `receipts` has its default in the stores. `meter` and `attachment` can be absent. */
+export type ResolvedStoreOptions = Required<Omit<StoreOptions, "receipts" | "meter" | "attachment">> &
+  Pick<StoreOptions, "receipts" | "meter" | "attachment">;
 
 /** Adds the defaults. */
 export function resolveOptions(options: StoreOptions): ResolvedStoreOptions {

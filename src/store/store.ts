@@ -5,6 +5,7 @@
  * store commits it if nothing has changed in the meantime. These comments are the contract. `test/store/contract.ts` tests
  * every store against it.
  */
+import type { MessagePort } from "node:worker_threads";
 import type { Erased, LoggedKey, LogHead, LogSlice, ResourceChange } from "./change-log.ts";
 import type { ChangedResource, ChangedTexts } from "./changed-resources.ts";
 import type { ChangesSince } from "./changes-since.ts";
@@ -31,6 +32,13 @@ export type StoreHealth = (
   /** `relaxed`: the database is configured so that confirmed writes can be lost with the power. @default durable */
   durability?: "relaxed";
 };
+
+/** What another thread of the process needs to use the store, too. It passes `attachment` to `openStore`. */
+export interface StoreAttachment {
+  attachment: unknown;
+  /** The parts of it that must be transferred to the other thread, and not copied. */
+  transfer: readonly MessagePort[];
+}
 
 /** A complete store. Every method can throw UNAVAILABLE if the store has failed or its queue is full. */
 export interface Store extends ServingStore, HistoryStore, StoreAdministration {}
@@ -182,6 +190,9 @@ export interface StoreAdministration {
 
   /** The store's secret (`secret.ts`): the same bytes for every service on the store. */
   secret(): Promise<Buffer>;
+
+  /** Lets another thread of the process use the store. Absent if each thread opens the store itself. */
+  attach?(): StoreAttachment;
 
   /** What the store uses now. */
   statistics(): Promise<StoreStatistics>;

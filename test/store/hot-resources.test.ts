@@ -2,57 +2,76 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import type { Change } from "../../src/store/commit.ts";
+import type { NumberedCollection } from "../../src/store/catalogue.ts";
+import { createMarksMemory, Marks } from "../../src/store/sqlite/marks.ts";
 import { HotResources } from "../../src/store/sqlite/read/hot-resources.ts";
 import type { Stored } from "../../src/store/stored.ts";
+
+const topics = { number: 1, name: "topics" } as NumberedCollection;
+const others = { number: 2, name: "others" } as NumberedCollection;
 
 function stored(id: string, version = 1, text = `{"id":"${id}"}`): Stored {
   return { id, version, text, updatedAt: 0 };
 }
 
-function changeOf(id: string): readonly Change[] {
-  return [{ key: { collection: "topics", id }, expect: 1, next: undefined }];
+/** A cache, and the marks as the writer's thread has them. */
+function open() {
+  const memory = createMarksMemory();
+  const writer = new Marks(memory);
+  const marks = new Marks(memory);
+  const hot = new HotResources(marks);
+  return { hot, writer, keep: (resource: Stored, ended = marks.ended) => hot.keep(topics, resource, ended) };
 }
 
 describe("resources kept in memory", () => {
   test("are found again by collection and id", () => {
-    const hot = new HotResources();
-    hot.keep("topics", stored("a"));
+    const { hot, keep } = open();
+    keep(stored("a"));
     assert.deepEqual(hot.get("topics", "a"), stored("a"));
     assert.equal(hot.get("others", "a"), undefined);
     assert.equal(hot.get("topics", "b"), undefined);
   });
 
-  test("are forgotten when a change sets out, and not kept before it has ended", () => {
-    const hot = new HotResources();
-    hot.keep("topics", stored("a"));
-    hot.forget(changeOf("a"));
+  test("are forgotten when they are marked, and not kept before the transaction has ended", () => {
+    const { hot, writer, keep } = open();
+    keep(stored("a"));
+    writer.begin();
+    assert.ok(hot.get("topics", "a"));
+    writer.mark(topics.number, "a");
     assert.equal(hot.get("topics", "a"), undefined);
-    hot.keep("topics", stored("a"));
+    keep(stored("a"));
     assert.equal(hot.get("topics", "a"), undefined);
-    hot.release(changeOf("a"));
-    hot.keep("topics", stored("a", 2));
+    writer.end();
+    assert.equal(hot.get("topics", "a"), undefined);
+    keep(stored("a", 2));
     assert.equal(hot.get("topics", "a")?.version, 2);
   });
 
-  test("stay out until the last of several changes has ended", () => {
-    const hot = new HotResources();
-    hot.forget(changeOf("a"));
-    hot.forget(changeOf("a"));
-    hot.release(changeOf("a"));
-    hot.keep("topics", stored("a"));
+  test("are not kept if the snapshot of the read is older than the change", () => {
+    const { hot, writer, keep } = open();
+    const { ended } = writer;
+    writer.begin();
+    writer.mark(topics.number, "a");
+    writer.end();
+    keep(stored("a", 1), ended);
     assert.equal(hot.get("topics", "a"), undefined);
-    hot.release(changeOf("a"));
-    hot.keep("topics", stored("a"));
-    assert.equal(hot.get("topics", "a")?.version, 1);
+  });
+
+  test("stay if another collection has changed", () => {
+    const { hot, writer, keep } = open();
+    keep(stored("a"));
+    writer.begin();
+    writer.mark(others.number, "a");
+    writer.end();
+    assert.ok(hot.get("topics", "a"));
   });
 
   test("leave when many others come, unless somebody asks for them now and then", () => {
-    const hot = new HotResources();
-    hot.keep("topics", stored("wanted"));
-    hot.keep("topics", stored("unwanted"));
+    const { hot, keep } = open();
+    keep(stored("wanted"));
+    keep(stored("unwanted"));
     for (let n = 0; n < 60_000; n++) {
-      hot.keep("topics", stored(`n${n}`));
+      keep(stored(`n${n}`));
       if (n % 1_000 === 0) assert.ok(hot.get("topics", "wanted"), `after ${n}`);
     }
     assert.equal(hot.get("topics", "unwanted"), undefined);
@@ -60,39 +79,49 @@ describe("resources kept in memory", () => {
   });
 
   test("leave when others bring much text", () => {
-    const hot = new HotResources();
-    hot.keep("topics", stored("early"));
-    for (let n = 0; n < 400; n++) hot.keep("topics", stored(`n${n}`, 1, "x".repeat(50_000)));
+    const { hot, keep } = open();
+    keep(stored("early"));
+    for (let n = 0; n < 400; n++) keep(stored(`n${n}`, 1, "x".repeat(50_000)));
     assert.equal(hot.get("topics", "early"), undefined);
-    hot.keep("topics", stored("huge", 1, "x".repeat(100_000)));
+    keep(stored("huge", 1, "x".repeat(100_000)));
     assert.equal(hot.get("topics", "huge"), undefined);
   });
 
-  test("equal the file after any history", () => {
+  test("equal the file after any history of reads and transactions", () => {
     const step = fc.record({
       id: fc.constantFrom("a", "b", "c"),
-      kind: fc.constantFrom("read", "begin", "end"),
+      kind: fc.constantFrom("open", "read", "get", "begin", "change", "commit", "roll back"),
     });
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const hot = new HotResources();
-        const file = new Map([..."abc"].map((id) => [id, 1]));
-        const underWay: string[] = [];
+      fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+        const { hot, writer, keep } = open();
+        let file = new Map([..."abc"].map((id) => [id, 1]));
+        let snapshot: { ended: number; file: ReadonlyMap<string, number> } | undefined;
+        let transaction: Map<string, number> | undefined;
         for (const { id, kind } of steps) {
-          if (kind === "begin") {
-            hot.forget(changeOf(id));
-            underWay.push(id);
-            file.set(id, (file.get(id) ?? 0) + 1); // the file may show it at once, before it is answered
-          } else if (kind === "end") {
-            const ended = underWay.shift();
-            if (ended !== undefined) hot.release(changeOf(ended));
-          } else {
-            const version = file.get(id) as number;
-            assert.equal(hot.get("topics", id)?.version ?? version, version);
-            hot.keep("topics", stored(id, version));
+          if (kind === "begin" && transaction === undefined) {
+            writer.begin();
+            transaction = new Map(file);
+          } else if (kind === "change" && transaction !== undefined) {
+            writer.mark(topics.number, id);
+            transaction.set(id, (transaction.get(id) ?? 0) + 1);
+          } else if ((kind === "commit" || kind === "roll back") && transaction !== undefined) {
+            if (kind === "commit") file = transaction;
+            transaction = undefined;
+            assertFresh(hot, file); // the change is visible, and the writer has not ended the transaction
+            writer.end();
+          } else if (kind === "open") {
+            snapshot = { ended: writer.ended, file: new Map(file) };
+          } else if (kind === "read" && snapshot !== undefined) {
+            keep(stored(id, snapshot.file.get(id)), snapshot.ended);
           }
+          assertFresh(hot, file);
         }
       }),
     );
   });
 });
+
+function assertFresh(hot: HotResources, file: ReadonlyMap<string, number>): void {
+  for (const [id, version] of file) assert.equal(hot.get("topics", id)?.version ?? version, version);
+}

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { openStore } from "../../src/store/open.ts";
 import type { WriterRequest } from "../../src/store/sqlite/commit/protocol.ts";
-import { WriterClient } from "../../src/store/sqlite/commit/writer-client.ts";
+import { startWriter } from "../../src/store/sqlite/commit/writer-client.ts";
 import { prepareFile } from "../../src/store/sqlite/file/open-file.ts";
 import { commit, created, declaration, rejectsWith, topic, updated } from "./contract/fixture.ts";
 import { startProgram } from "./programs/start.ts";
@@ -19,7 +19,11 @@ test("when the writer thread dies, what was asked of it is rejected and the fail
   prepareFile(path);
   const failures: string[] = [];
   const settings = { path, synchronous: "FULL", groupCommit: true, history: "forever" } as const;
-  const writer = await WriterClient.start(settings, (reason) => failures.push(reason));
+  const writer = await startWriter(settings, {
+    onFailure: (reason) => failures.push(reason),
+    onChanged: () => {},
+    maxWaitMs: 5_000,
+  });
   const nonsense = { kind: "commit", count: 1, cells: undefined } as unknown as WriterRequest;
   const asked = [writer.send(nonsense), writer.send({ kind: "migrate", plan: [topics] })];
   for (const promise of asked) await rejectsWith("OUTCOME_UNKNOWN", promise);

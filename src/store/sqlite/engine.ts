@@ -5,12 +5,16 @@ import type { Engine } from "../engine.ts";
 import { describeError } from "./file/failures.ts";
 import { mayExist, requireFile } from "./file/open-file.ts";
 import { openSqliteKeys } from "./keys.ts";
-import { openSqliteStore } from "./open-store.ts";
+import { joinSqliteStore, openSqliteStore } from "./open-store.ts";
 import { openSqliteReader } from "./read/open-reader.ts";
+import type { SqliteAttachment } from "./store.ts";
 
 /** Opens SQLite files. Only one process can open a file for writing. */
 export const sqliteEngine: Engine<{ path: string }> = {
-  open: async (address, options) => openSqliteStore(realPath(address), options),
+  open: async (address, options) =>
+    options.attachment === undefined
+      ? openSqliteStore(realPath(address), options)
+      : joinSqliteStore(options.attachment as SqliteAttachment, options),
   openReader: async (address) => openSqliteReader(realPath(address)),
   openKeys: async (address) => openSqliteKeys(realPath(address)),
   openSource: async (address) => (await import("./copy/source.ts")).openSqliteSource(realPath(address)),

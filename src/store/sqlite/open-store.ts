@@ -1,7 +1,14 @@
-/** Opens a store in a SQLite file. */
+/** Opens a store in a SQLite file, and lets other threads of the process use it. */
 import type { ResolvedStoreOptions } from "../options.ts";
-import { refusingWriter, WriterClient, type WriterConnection } from "./commit/writer-client.ts";
-import { takeLock, takeReadLock } from "./file/lock.ts";
+import type { WriterSettings } from "./commit/protocol.ts";
+import {
+  joinWriter,
+  refusingWriter,
+  startWriter,
+  type WriterConnection,
+  type WriterEvents,
+} from "./commit/writer-client.ts";
+import { type Lock, takeLock, takeReadLock } from "./file/lock.ts";
 import {
   openForReading,
   prepareFile,
@@ -9,7 +16,8 @@ import {
   requireSafeSqlite,
   requireWritablePath,
 } from "./file/open-file.ts";
-import { SqliteStore } from "./store.ts";
+import { createMarksMemory, Marks } from "./marks.ts";
+import { type SqliteAttachment, SqliteStore } from "./store.ts";
 import { Health } from "./upkeep/health.ts";
 
 const cacheKibibytes = 16 * 1024;
@@ -27,31 +35,69 @@ export async function openSqliteStore(path: string, options: ResolvedStoreOption
   requireWritablePath(path);
   if (readOnly) requireFile(path);
   const lock = readOnly ? takeReadLock(path) : takeLock(path);
-  const health = new Health(options.onFailure);
+  const memory = createMarksMemory();
+  const settings = { ...options, path, memory, lock };
   try {
     prepareFile(path);
-    const writer = readOnly ? refusingWriter : await startWriter(path, options, health);
-    const database = openForReading(path);
-    database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${mappedBytes}`);
-    return new SqliteStore({ ...options, path, lock, database, health }, writer);
+    return await openOn(settings, (events) =>
+      readOnly ? refusingWriter : startWriter(writerSettings(settings), events),
+    );
   } catch (error) {
     lock.release();
     throw error;
   }
 }
 
-function startWriter(
-  path: string,
-  { synchronous, groupCommit, history, receipts, meter }: ResolvedStoreOptions,
-  health: Health,
-): Promise<WriterConnection> {
-  const settings = {
+/** Opens a store that another thread of this process has opened. `attachment` comes from there. */
+export function joinSqliteStore(
+  { path, marks, writer }: SqliteAttachment,
+  options: ResolvedStoreOptions,
+): Promise<SqliteStore> {
+  return openOn({ ...options, path, memory: marks, lock: undefined }, (events) => joinWriter(writer, events));
+}
+
+interface Settings extends ResolvedStoreOptions {
+  path: string;
+  /** The memory of `Marks`. */
+  memory: SharedArrayBuffer;
+  /** Absent in a thread that has joined. */
+  lock: Lock | undefined;
+}
+
+async function openOn(
+  settings: Settings,
+  connect: (events: WriterEvents) => WriterConnection | Promise<WriterConnection>,
+): Promise<SqliteStore> {
+  const { path, memory, importWaitMs } = settings;
+  const health = new Health(settings.onFailure);
+  let store: SqliteStore | undefined;
+  const writer = await connect({
+    onFailure: (reason) => health.fail(reason),
+    onChanged: (collections) => store?.noteChanged(collections),
+    maxWaitMs: importWaitMs,
+  });
+  const database = openForReading(path);
+  database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${mappedBytes}`);
+  store = new SqliteStore({ ...settings, database, health, marks: new Marks(memory) }, writer);
+  return store;
+}
+
+function writerSettings({
+  path,
+  memory,
+  synchronous,
+  groupCommit,
+  history,
+  receipts,
+  meter,
+}: Settings): WriterSettings {
+  return {
     path,
     synchronous,
     groupCommit,
     history,
+    marks: memory,
     ...(receipts && { receipts }),
     ...(meter && { meter: meter.memory }),
   };
-  return WriterClient.start(settings, (reason) => health.fail(reason));
 }

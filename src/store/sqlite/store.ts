@@ -1,4 +1,5 @@
 /** The store on SQLite: reads on the calling thread, writes in a thread of their own. */
+import type { MessagePort } from "node:worker_threads";
 import { StartError } from "../../errors.ts";
 import type { Erased } from "../change-log.ts";
 import { type Commit, type Committed, requireValidCommit } from "../commit.ts";
@@ -6,13 +7,13 @@ import type { Load, LoadOptions } from "../load.ts";
 import { Loads } from "../loads.ts";
 import type { ResolvedStoreOptions } from "../options.ts";
 import { type CollectionRecord, isDeclared } from "../record.ts";
-import type { Store } from "../store.ts";
+import type { Store, StoreAttachment } from "../store.ts";
 import type { Key } from "../stored.ts";
 import { Commits } from "./commit/commits.ts";
 import { beginLoad } from "./commit/load.ts";
 import type { WriterConnection } from "./commit/writer-client.ts";
 import { WriterRequests } from "./commit/writer-requests.ts";
-import { type NumberedCollection, readCatalogue } from "./file/catalogue.ts";
+import type { NumberedCollection } from "./file/catalogue.ts";
 import type { Lock } from "./file/lock.ts";
 import { type KeyChange, KeyTable } from "./key-table.ts";
 import { SqliteKeys } from "./keys.ts";
@@ -22,13 +23,26 @@ import type { Health } from "./upkeep/health.ts";
 
 /** The parts of the store. */
 export interface SqliteStoreParts extends ResolvedStoreOptions, SqliteReadsParts {
-  lock: Lock;
+  /** The memory of `marks`. */
+  memory: SharedArrayBuffer;
+  /** Absent if another thread has opened the store, and this one has joined. */
+  lock: Lock | undefined;
+}
+
+/** What another thread of the process needs to use an open store. */
+export interface SqliteAttachment {
+  path: string;
+  /** The memory of `Marks`. */
+  marks: SharedArrayBuffer;
+  /** A connection to the writer thread. */
+  writer: MessagePort;
 }
 
 /** A store that is open. `openSqliteStore` makes one. */
 export class SqliteStore extends SqliteReads implements Store {
   readonly keys: SqliteKeys;
-  readonly #lock: Lock;
+  readonly #lock: Lock | undefined;
+  readonly #parts: SqliteStoreParts;
   readonly #health: Health;
   readonly #writer: WriterConnection;
   readonly #requests: WriterRequests;
@@ -39,6 +53,7 @@ export class SqliteStore extends SqliteReads implements Store {
 
   constructor(parts: SqliteStoreParts, writer: WriterConnection) {
     super(parts);
+    this.#parts = parts;
     const { database, lock, health } = parts;
     this.#health = health;
     this.#lock = lock;
@@ -53,26 +68,27 @@ export class SqliteStore extends SqliteReads implements Store {
       ...parts,
       requests: this.#requests,
       numberOf: (collection) => this.catalogue.get(collection)?.number ?? 0,
-      onAffected: (affected) => this.hot.drop(affected),
-      listeners: this.listeners,
     });
     this.#loads = new Loads({
       maxWaitMs: parts.importWaitMs,
       drained: () => this.#commits.drained(),
+      hold: async () => {
+        await this.#requests.send({ kind: "hold" });
+      },
+      release: async () => {
+        await this.#requests.send({ kind: "release" }).catch(() => {}); // the writer has ended, so no thread writes
+      },
       begin: (into, options) =>
         beginLoad(
           this.#requests,
           typeof into === "object" ? into : this.#requireCollection(into).number,
           options,
         ),
-      onEnd: () => {
-        this.catalogue = readCatalogue(database);
-        this.#background.buildIndexes();
-        this.listeners.call(() => [...this.catalogue.keys()]);
-      },
+      onEnd: () => this.#background.buildIndexes(),
     });
     this.#background = new Background({
       ...parts,
+      hasUpkeep: lock !== undefined,
       requests: this.#requests,
       isLoading: () => this.#loads.isInProgress,
     });
@@ -95,12 +111,7 @@ export class SqliteStore extends SqliteReads implements Store {
     this.#health.requireWorking();
     for (const { key } of commit.changes) this.#requireCollection(key.collection);
     requireValidCommit(commit);
-    this.hot.forget(commit.changes);
-    try {
-      return await this.#commits.run(commit);
-    } finally {
-      this.hot.release(commit.changes);
-    }
+    return this.#commits.run(commit);
   }
 
   async reserveIds(collection: string, n: number): Promise<number> {
@@ -115,7 +126,7 @@ export class SqliteStore extends SqliteReads implements Store {
     if (plan.every((record) => isDeclared(this.catalogue.get(record.name), record))) return;
     const toError = (message: string) => new StartError(message);
     const migrated = await this.#requests.sendFor("migrated", { kind: "migrate", plan }, toError);
-    for (const collection of migrated.collections) this.catalogue.set(collection.name, collection);
+    this.shared.add(migrated.collections, migrated.before);
     this.#background.buildIndexes();
   }
 
@@ -128,18 +139,31 @@ export class SqliteStore extends SqliteReads implements Store {
     while (this.#loads.isInProgress) await this.#loads.untilNone();
     this.#health.requireWorking();
     const { number } = this.#requireCollection(key.collection);
-    const own = [{ key, expect: "absent", next: undefined }] as const;
-    this.hot.forget(own);
     try {
       const request = { kind: "erase", collection: number, id: key.id } as const;
       const { resource, changes, affected } = await this.#requests.sendFor("erased", request);
-      this.hot.drop(affected);
       return { resource, changes, affected };
     } finally {
       this.#background.buildIndexes();
-      this.hot.release(own);
-      this.listeners.call(() => [...this.catalogue.keys()]); // resources of others may have changed too
     }
+  }
+
+  attach(): StoreAttachment {
+    const { path, memory } = this.#parts;
+    const writer = this.#writer.connect();
+    const attachment: SqliteAttachment = { path, marks: memory, writer };
+    return { attachment, transfer: [writer] };
+  }
+
+  /** Tells the listeners that collections with these numbers may have changed. */
+  noteChanged(collections: readonly number[]): void {
+    this.listeners.call(() => this.shared.namesOf(collections));
+  }
+
+  protected listen(isListening: boolean): void {
+    // A commit before the writer knows could have been missed.
+    const callAll = () => this.listeners.call(() => this.catalogue.keys());
+    this.#writer.send({ kind: "listen", isListening }).then(callAll, () => {}); // the store reports its failure itself
   }
 
   close(): Promise<void> {
@@ -154,7 +178,7 @@ export class SqliteStore extends SqliteReads implements Store {
     try {
       await this.#writer.close();
     } finally {
-      this.#lock.release();
+      this.#lock?.release();
     }
   }
 

@@ -1,10 +1,8 @@
 /** Sends commits to the writer thread. Commits that arrive together are sent in one message. */
 import type { Batch, Outcome } from "../../batch.ts";
 import { type Commit, type Committed, createCommitBatch } from "../../commit.ts";
-import type { CommitListeners } from "../../commit-listeners.ts";
 import type { Refusal } from "../../commits/refusals.ts";
 import type { ResolvedStoreOptions } from "../../options.ts";
-import type { Key } from "../../stored.ts";
 import type { Health } from "../upkeep/health.ts";
 import { type Cell, decodeCommitOutcomes, encodeCommit } from "./protocol.ts";
 import type { WriterRequests } from "./writer-requests.ts";
@@ -14,9 +12,6 @@ export interface CommitsParts extends Pick<ResolvedStoreOptions, "answersPerTurn
   requests: WriterRequests;
   health: Health;
   numberOf: (collection: string) => number;
-  /** Called with the resources that a delete of other resources has changed or deleted (`onDelete`). */
-  onAffected: (keys: readonly Key[]) => void;
-  listeners: CommitListeners;
 }
 
 /** The commits of one store. */
@@ -43,7 +38,7 @@ export class Commits {
     commits: readonly Commit[],
     since: readonly number[] | undefined,
   ): Promise<Outcome<Committed>[]> {
-    const { requests, numberOf, onAffected, listeners } = this.#parts;
+    const { requests, numberOf } = this.#parts;
     const cells: Cell[] = [];
     for (const commit of commits) encodeCommit(cells, commit, numberOf);
     const answer = await requests.send({
@@ -53,8 +48,6 @@ export class Commits {
       ...(since && { since }),
     });
     if (answer.kind !== "committed") throw new Error(`The writer answered a commit with "${answer.kind}".`);
-    if (answer.affected !== undefined) onAffected(answer.affected);
-    listeners.call(() => collectionsOf(commits, answer.affected));
     const outcomes = decodeCommitOutcomes(
       answer.cells,
       commits.map(({ changes, isDryRun }) => (isDryRun ? 0 : changes.length)),
@@ -73,10 +66,4 @@ export class Commits {
       })),
     };
   }
-}
-
-/** The collections that commits may have changed. */
-function collectionsOf(commits: readonly Commit[], affected: readonly Key[] = []): string[] {
-  const keys = commits.flatMap(({ changes }) => changes.map(({ key }) => key));
-  return [...keys, ...affected].map(({ collection }) => collection);
 }

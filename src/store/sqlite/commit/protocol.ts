@@ -4,6 +4,7 @@
  * A message contains commits as one flat list of strings and numbers, its cells. Copying such a list between threads takes a
  * fraction of the time for objects, and the HTTP thread does that work.
  */
+import type { MessagePort } from "node:worker_threads";
 import type { ProblemCode } from "../../../errors.ts";
 import type { AffectedResource } from "../../change-log.ts";
 import type { Commit, Receipt } from "../../commit.ts";
@@ -19,10 +20,17 @@ import type { KeyChange } from "../key-table.ts";
 /** An element of a flat list. */
 export type Cell = string | number | null;
 
-/** A request to the writer. It answers requests in their order. */
-export type WriterRequest =
-  /** `since`: when each commit arrived, if there is a meter. */
-  | { kind: "commit"; count: number; cells: readonly Cell[]; since?: readonly number[] }
+/** Commits. `since`: when each one arrived, if there is a meter. */
+export interface CommitRequest {
+  kind: "commit";
+  count: number;
+  cells: readonly Cell[];
+  since?: readonly number[];
+}
+
+/** A request that reads or writes the file. */
+export type WorkRequest =
+  | CommitRequest
   | { kind: "migrate"; plan: readonly CollectionRecord[] }
   | { kind: "reserve"; collection: number; n: number }
   | ({ kind: "load"; into: number | CollectionRecord; at: number } & Required<LoadOptions>)
@@ -37,11 +45,41 @@ export type WriterRequest =
   | { kind: "probe" }
   | { kind: "close" };
 
-/** The answer to one request. `invalidState`: the writer cannot do it in its present state. `problem`: the error for the client. */
+/** A request about the connection of a thread to the writer. */
+export type ConnectionRequest =
+  /** Adds a thread that uses the writer, too. */
+  | { kind: "connect"; port: MessagePort }
+  /** The thread of this connection ends. */
+  | { kind: "disconnect" }
+  /** Whether the thread wants to know which collections other threads change. */
+  | { kind: "listen"; isListening: boolean }
+  /** From now on, no other thread writes. */
+  | { kind: "hold" }
+  | { kind: "release" };
+
+/** A request to the writer. It answers the requests of each thread in their order. */
+export type WriterRequest = WorkRequest | ConnectionRequest;
+
+const connectionRequests: ReadonlySet<string> = new Set<ConnectionRequest["kind"]>([
+  "connect",
+  "disconnect",
+  "listen",
+  "hold",
+  "release",
+]);
+
+/** Whether a request is about the connection of its thread. */
+export function isConnectionRequest(request: WriterRequest): request is ConnectionRequest {
+  return connectionRequests.has(request.kind);
+}
+
+/** The answer to one request. `held`: another thread holds the writer, so nothing was done. `invalidState`: the writer cannot do it in its present state. `problem`: the error for the client. */
 export type WriterAnswer =
-  | { kind: "committed"; cells: readonly Cell[]; affected?: readonly AffectedResource[] }
+  | { kind: "committed"; cells: readonly Cell[] }
   | { kind: "done" }
-  | { kind: "migrated"; collections: readonly NumberedCollection[] }
+  | { kind: "held" }
+  /** `before`: `Marks.catalogue` before the change. */
+  | { kind: "migrated"; collections: readonly NumberedCollection[]; before: number }
   | { kind: "reserved"; first: number }
   | { kind: "loading"; collection: number }
   | { kind: "added"; refused: readonly Refused[] }
@@ -53,13 +91,20 @@ export type WriterAnswer =
   | { kind: "problem"; code: ProblemCode; detail: string };
 
 /**
- * A message from the writer. The first one is `ready` or `openFailed`. All others answer the oldest requests. `failure` is
- * the reason why the writer has stopped permanently.
+ * A message from the writer. The first one is `ready` or `openFailed`. `answers` answer the oldest requests of the thread.
+ * `changed` has the numbers of the collections that have changed. `failure` is the reason why the writer has stopped
+ * permanently. After `free`, requests that were answered with `held` can be repeated.
  */
 export type WriterMessage =
   | { kind: "ready" }
   | { kind: "openFailed"; reason: string }
-  | { kind: "answers"; answers: readonly WriterAnswer[]; failure: string | undefined };
+  | {
+      kind: "answers";
+      answers: readonly WriterAnswer[];
+      changed: readonly number[];
+      failure: string | undefined;
+    }
+  | { kind: "free" };
 
 /** The settings of the writer thread. */
 export interface WriterSettings {
@@ -69,14 +114,14 @@ export interface WriterSettings {
   history: History;
   /** @default `receiptLimits` */
   receipts?: ReceiptLimits;
+  /** The memory of `Marks`. @default memory of its own, if nobody reads beside the writer */
+  marks?: SharedArrayBuffer;
   /** The memory of a `CommitMeter`. @default nothing is counted */
   meter?: SharedArrayBuffer;
 }
 
-/** The outcome of one commit: the sequence of each change and the resources that its deletes changed, or the refusal. */
-export type CommitOutcome =
-  | { sequences: readonly number[]; affected: readonly AffectedResource[] }
-  | { refusal: Refusal };
+/** The outcome of one commit: the sequence of each change, or the refusal. */
+export type CommitOutcome = { sequences: readonly number[] } | { refusal: Refusal };
 
 type FindCollection = (number: number) => NumberedCollection;
 

@@ -8,8 +8,8 @@ import type { WriterConnection } from "./writer-client.ts";
 /** An answer of the writer that is not a refusal. */
 export type AcceptedAnswer = Exclude<WriterAnswer, { kind: "problem" }>;
 
-/** The requests of an import that write nothing. */
-const writesNothing: ReadonlySet<WriterRequest["kind"]> = new Set(["checkLoad", "cancel"]);
+/** The requests that are answered with `done`, and write nothing. */
+const writesNothing: ReadonlySet<WriterRequest["kind"]> = new Set(["checkLoad", "cancel", "hold", "release"]);
 
 /** The requests to the writer of one store. */
 export class WriterRequests {

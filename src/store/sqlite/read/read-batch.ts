@@ -2,6 +2,7 @@
 import { Problem } from "../../../errors.ts";
 import { type Batch, createBatch, type Outcome } from "../../batch.ts";
 import { describeError, type Failure, failureOf } from "../file/failures.ts";
+import type { Marks } from "../marks.ts";
 import type { Health } from "../upkeep/health.ts";
 import type { Reader } from "./reader.ts";
 
@@ -9,7 +10,7 @@ import type { Reader } from "./reader.ts";
 const maxTextPerTurn = 2_097_152;
 
 interface Read {
-  read: () => unknown;
+  read: (ended: number) => unknown;
   lengthOf: (answer: unknown) => number;
 }
 
@@ -17,19 +18,21 @@ interface Read {
 export class ReadBatch {
   readonly #reader: Reader;
   readonly #health: Health;
+  readonly #marks: Marks;
   readonly #batch: Batch<Read, unknown>;
 
-  constructor(reader: Reader, health: Health) {
+  constructor(reader: Reader, { health, marks }: { health: Health; marks: Marks }) {
     this.#reader = reader;
     this.#health = health;
+    this.#marks = marks;
     this.#batch = createBatch({ perform: (reads) => this.#perform(reads) });
   }
 
   /**
-   * Runs `read` with the next batch and returns its result. If the text of the result can be long, pass `lengthOf`, which
+   * Runs `read` with the next batch and returns its result. `read` receives `Marks.ended` from before its snapshot. If the text of the result can be long, pass `lengthOf`, which
    * returns its length in characters. Throws UNAVAILABLE if the file cannot be read, or the store has stopped.
    */
-  run<T>(read: () => T, lengthOf: (answer: T) => number = () => 0): Promise<T> {
+  run<T>(read: (ended: number) => T, lengthOf: (answer: T) => number = () => 0): Promise<T> {
     this.#health.requireWorking();
     return this.#batch.run({ read, lengthOf: lengthOf as Read["lengthOf"] }) as Promise<T>;
   }
@@ -55,26 +58,27 @@ export class ReadBatch {
 
   /** A single read needs no shared transaction. */
   #perform(reads: readonly Read[]): Outcome<unknown>[] {
-    const perform = () => this.#performInTurn(reads);
+    const { ended } = this.#marks; // before the snapshot begins
+    const perform = () => this.#performInTurn(reads, ended);
     return reads.length === 1 ? perform() : this.#reader.inSnapshot(perform);
   }
 
   /** Performs as many of the reads as one turn of the event loop allows. The batch performs the others in the next turn. */
-  #performInTurn(reads: readonly Read[]): Outcome<unknown>[] {
+  #performInTurn(reads: readonly Read[], ended: number): Outcome<unknown>[] {
     const outcomes: Outcome<unknown>[] = [];
     let length = 0;
     for (const { read, lengthOf } of reads) {
       if (length >= maxTextPerTurn) break;
-      const outcome = this.#outcomeOf(read);
+      const outcome = this.#outcomeOf(read, ended);
       outcomes.push(outcome);
       if ("answer" in outcome) length += lengthOf(outcome.answer);
     }
     return outcomes;
   }
 
-  #outcomeOf(read: () => unknown): Outcome<unknown> {
+  #outcomeOf(read: Read["read"], ended: number): Outcome<unknown> {
     try {
-      return { answer: read() };
+      return { answer: read(ended) };
     } catch (error) {
       return { error: this.problemOf(failureOf(error), describeError(error)) ?? error };
     }

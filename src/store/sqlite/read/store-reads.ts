@@ -16,22 +16,25 @@ import { secretBytes } from "../../secret.ts";
 import type { StoreStatistics } from "../../statistics.ts";
 import type { StoreHealth } from "../../store.ts";
 import type { Key, Stored } from "../../stored.ts";
-import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
+import type { NumberedCollection } from "../file/catalogue.ts";
 import { readSecret } from "../file/secret.ts";
 import { HotPages } from "../list/hot-pages.ts";
 import { QueryThreads } from "../list/query-threads.ts";
+import type { Marks } from "../marks.ts";
 import type { Health } from "../upkeep/health.ts";
 import { HistoryReader } from "./history-reader.ts";
-import { affectedCollections, HotResources } from "./hot-resources.ts";
+import { HotResources } from "./hot-resources.ts";
 import { ReadBatch } from "./read-batch.ts";
 import { Reader } from "./reader.ts";
 import { Scans } from "./scan.ts";
+import { SharedCatalogue } from "./shared-catalogue.ts";
 
 /** What the reads of a store use. */
 export interface SqliteReadsParts extends Pick<ResolvedStoreOptions, "queryMs"> {
   path: string;
   database: DatabaseSync;
   health: Health;
+  marks: Marks;
 }
 
 /** The reads of a store. `SqliteStore` adds the writes. */
@@ -44,32 +47,43 @@ export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
   readonly #scans: Scans;
   readonly #threads: QueryThreads;
   protected readonly reads: ReadBatch;
-  protected readonly hot = new HotResources((collection) => affectedCollections(this.catalogue, collection));
-  protected readonly listeners = new CommitListeners();
-  protected catalogue: Map<string, NumberedCollection>;
+  readonly #hot: HotResources;
+  protected readonly listeners = new CommitListeners({
+    onFirst: () => this.listen(true),
+    onNone: () => this.listen(false),
+  });
+  protected readonly shared: SharedCatalogue;
 
-  constructor({ path, database, health, queryMs }: SqliteReadsParts) {
+  constructor({ path, database, health, marks, queryMs }: SqliteReadsParts) {
     super();
     this.#path = path;
     this.#database = database;
     this.#health = health;
+    this.#hot = new HotResources(marks);
     this.#reader = new Reader(database, new HotPages());
     this.#history = new HistoryReader(database, this.#reader);
     this.#scans = new Scans(path);
-    this.reads = new ReadBatch(this.#reader, health);
+    this.reads = new ReadBatch(this.#reader, { health, marks });
     this.#threads = new QueryThreads({
       path,
       maxMs: queryMs,
       toError: ({ failure, reason }) => this.reads.problemOf(failure, reason) ?? new Error(reason),
     });
-    this.catalogue = readCatalogue(database);
+    this.shared = new SharedCatalogue(database, marks);
+  }
+
+  protected get catalogue(): ReadonlyMap<string, NumberedCollection> {
+    return this.shared.all;
   }
 
   /** On the path of every request, so without the turns that an async function takes. */
   read({ collection, id }: Key): Stored | undefined | Promise<Stored | undefined> {
     const known = this.#known(collection);
     if (known === undefined) return undefined;
-    return this.hot.get(collection, id) ?? this.reads.run(() => this.#readResource(known, id), textLength);
+    return (
+      this.#hot.get(collection, id) ??
+      this.reads.run((ended) => this.#readResource(known, id, ended), textLength)
+    );
   }
 
   async list({ collection, signal, ...asked }: ListQuery): Promise<Page> {
@@ -150,6 +164,9 @@ export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
     return this.#health.now;
   }
 
+  /** Whether the store needs to know which collections other threads change. */
+  protected abstract listen(isListening: boolean): void;
+
   /** Ends the reads that take long, and closes the connection. No other read may be in progress. */
   protected async closeReads(): Promise<void> {
     this.#scans.close();
@@ -168,9 +185,9 @@ export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
     return this.reads.run(() => this.#reader.inSnapshot(work), lengthOf);
   }
 
-  #readResource(collection: NumberedCollection, id: string): Stored | undefined {
+  #readResource(collection: NumberedCollection, id: string, ended: number): Stored | undefined {
     const resource = this.#reader.resource(collection, id);
-    if (resource !== undefined) this.hot.keep(collection.name, resource);
+    if (resource !== undefined) this.#hot.keep(collection, resource, ended);
     return resource;
   }
 

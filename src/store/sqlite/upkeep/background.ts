@@ -18,6 +18,8 @@ export interface BackgroundParts {
   health: Health;
   /** Whether an import is in progress. */
   isLoading: () => boolean;
+  /** Whether this thread removes old data and checks the file. One thread of the process does. */
+  hasUpkeep: boolean;
 }
 
 /** The background work of one store. It starts with the constructor. */
@@ -29,27 +31,35 @@ export class Background {
   readonly #endCheck: () => Promise<void>;
 
   constructor(parts: BackgroundParts) {
-    const { path, database, sweepMs, requests, health, onWarning } = parts;
+    const { path, hasUpkeep, health } = parts;
     this.#parts = parts;
+    this.#buildIndexesNow = this.#scheduleBuilds();
+    if (hasUpkeep) this.#scheduleTrims();
+    this.#stopWatching = watchFiles(path, {
+      onGone: (reason) => health.fail(reason),
+      onTick: () => this.#probe(),
+    });
+    this.#endCheck = hasUpkeep ? startCheck(path, (reason) => health.fail(reason)) : async () => {};
+  }
+
+  /** Builds search indexes now, and whenever the function that it returns is called. */
+  #scheduleBuilds(): () => void {
+    const { database, requests, hasUpkeep, onWarning } = this.#parts;
     const outdated = database.prepare("select 1 from searches where words_version <> ? limit 1");
-    if (outdated.get(wordsVersion) !== undefined) onWarning(wordsAreSplitAgain);
+    if (hasUpkeep && outdated.get(wordsVersion) !== undefined) onWarning(wordsAreSplitAgain);
     const incomplete = database.prepare(
       "select 1 from searches where indexed_to is not null or words_version <> ? limit 1",
     );
     const build = async () =>
       incomplete.get(wordsVersion) !== undefined &&
       (await requests.sendFor("indexBuilt", { kind: "buildIndex" })).more;
-    this.#buildIndexesNow = this.#scheduler.repeat(build, {
-      pauseMs: buildPauseMs,
-      everyMs: Number.POSITIVE_INFINITY,
-    });
+    return this.#scheduler.repeat(build, { pauseMs: buildPauseMs, everyMs: Number.POSITIVE_INFINITY });
+  }
+
+  #scheduleTrims(): void {
+    const { sweepMs, requests } = this.#parts;
     const trim = async () => (await requests.sendFor("trimmed", { kind: "trim", now: Date.now() })).more;
     this.#scheduler.repeat(trim, { pauseMs: 5, everyMs: sweepMs });
-    this.#stopWatching = watchFiles(path, {
-      onGone: (reason) => health.fail(reason),
-      onTick: () => this.#probe(),
-    });
-    this.#endCheck = startCheck(path, (reason) => health.fail(reason));
   }
 
   /** Continues to build search indexes at once, because a declaration may have changed. */

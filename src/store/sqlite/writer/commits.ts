@@ -58,8 +58,7 @@ export class Commits {
     const { result, sequences } = this.decide((judging) => judge(judging, commit));
     if ("refusal" in result) return result;
     if (commit.receipt !== undefined) this.#parts.receipts.keep(commit.receipt);
-    if (result.changes.length === result.own) return { sequences, affected: none };
-    return { sequences: sequences.slice(0, result.own), affected: affectedBy(result) };
+    return { sequences: sequences.slice(0, result.own) };
   }
 
   /** Runs a decision, and writes the changes that it stages. Returns its result, and the sequences of the changes. */

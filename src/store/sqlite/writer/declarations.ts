@@ -6,6 +6,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { Catalogue } from "../../catalogue.ts";
 import type { CollectionRecord } from "../../record.ts";
 import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
+import type { Marks } from "../marks.ts";
 import type { Heads } from "./heads.ts";
 import { migrateCollection } from "./migrate.ts";
 import type { SearchTables } from "./search-tables.ts";
@@ -18,6 +19,7 @@ export interface DeclarationsParts {
   collections: Map<number, NumberedCollection>;
   heads: Heads;
   search: SearchTables;
+  marks: Marks;
   transactions: Transactions;
 }
 
@@ -38,15 +40,16 @@ export class Declarations {
   }
 
   /**
-   * Creates the collections of a plan, or changes their declarations. Returns only these collections. A store can have
-   * thousands, and open mode creates them one by one.
+   * Creates the collections of a plan, or changes their declarations. Returns only these collections, and `Marks.catalogue`
+   * before the change. A store can have thousands of collections, and open mode creates them one by one.
    */
-  migrate(plan: readonly CollectionRecord[]): readonly NumberedCollection[] {
-    const { transactions, collections } = this.#parts;
+  migrate(plan: readonly CollectionRecord[]): { collections: readonly NumberedCollection[]; before: number } {
+    const { transactions, collections, marks } = this.#parts;
+    const before = marks.catalogue;
     const migrated = transactions.run(() => plan.map((record) => this.#declare(record)));
     for (const collection of migrated) collections.set(collection.number, collection);
     this.#catalogue = undefined;
-    return migrated;
+    return { collections: migrated, before };
   }
 
   /** Declares a collection in the open transaction, and undoes that if the transaction is rolled back. Returns its number. */
@@ -58,7 +61,8 @@ export class Declarations {
   }
 
   #declare(record: CollectionRecord): NumberedCollection {
-    const { database, heads, search } = this.#parts;
+    const { database, heads, search, transactions } = this.#parts;
+    transactions.noteDeclared();
     const collection = migrateCollection(database, heads, record);
     search.declare(collection);
     return collection;

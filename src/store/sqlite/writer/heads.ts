@@ -13,9 +13,13 @@ export interface Head {
 
 /** The heads that the open transaction has read. */
 export class Heads {
+  /** The numbers of the collections whose sequence the last transactions have changed. */
+  readonly changed = new Set<number>();
   readonly #select: StatementSync;
   readonly #update: StatementSync;
   readonly #read = new Map<number, Head>();
+  /** The sequences before the transaction. */
+  readonly #sequences = new Map<number, number>();
 
   constructor(database: DatabaseSync) {
     this.#select = database.prepare("select sequence, count, last_id as lastId from heads where number = ?");
@@ -30,6 +34,7 @@ export class Heads {
     if (row === undefined) throw new Error(`Collection ${collection} has no head.`);
     const head = { sequence: Number(row.sequence), count: Number(row.count), lastId: Number(row.lastId) };
     this.#read.set(collection, head);
+    this.#sequences.set(collection, head.sequence);
     return head;
   }
 
@@ -37,11 +42,13 @@ export class Heads {
   write(): void {
     for (const [number, { sequence, count, lastId }] of this.#read) {
       this.#update.run(sequence, count, lastId, number);
+      if (sequence !== this.#sequences.get(number)) this.changed.add(number);
     }
   }
 
   /** Forgets the heads. Call it after a transaction. The next one reads them from the file. */
   forget(): void {
     this.#read.clear();
+    this.#sequences.clear();
   }
 }

@@ -5,6 +5,7 @@ import type { WriterSettings } from "../commit/protocol.ts";
 import { addMissingColumns, type NumberedCollection } from "../file/catalogue.ts";
 import { createFileCheck } from "../file/watch.ts";
 import { addKeysTable, KeyTable } from "../key-table.ts";
+import { createMarksMemory, Marks } from "../marks.ts";
 import { ChangeLog } from "./change-log.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { Commits } from "./commits.ts";
@@ -44,19 +45,21 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
   const receipts = new Receipts(database, settings.receipts);
   addKeysTable(database);
   addMissingColumns(database);
+  const marks = new Marks(settings.marks ?? createMarksMemory());
   const transactions = new Transactions({
     database,
     heads,
     search,
+    marks,
     findLostFile: createFileCheck(settings.path),
     meter,
   });
-  const declarations = new Declarations({ database, collections, heads, search, transactions });
+  const declarations = new Declarations({ database, collections, heads, search, marks, transactions });
   transactions.run(() => {
     for (const number of collections.keys()) log.addIndex(number);
     log.noteGapsAtEnd();
   });
-  const resources = new Resources({ database, heads, ids, search, log });
+  const resources = new Resources({ database, heads, ids, search, log, marks });
   const catalogue = () => declarations.catalogue;
   const commits = new Commits({ database, catalogue, heads, log, receipts, resources });
   const shared = { database, collections, heads, ids, search, log, receipts, commits, transactions };

@@ -9,6 +9,7 @@ import { isInternal } from "../../internal.ts";
 import { keptText } from "../../superseded.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { changesTable, resourcesTable, toSqliteId } from "../file/tables.ts";
+import type { Marks } from "../marks.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Heads } from "./heads.ts";
 import type { IdBlocks } from "./id-blocks.ts";
@@ -45,6 +46,7 @@ export interface ResourcesParts {
   ids: IdBlocks;
   search: SearchTables;
   log: ChangeLog;
+  marks: Marks;
 }
 
 /** The resources of all collections. */
@@ -54,14 +56,16 @@ export class Resources {
   readonly #ids: IdBlocks;
   readonly #search: SearchTables;
   readonly #log: ChangeLog;
+  readonly #marks: Marks;
   readonly #statements = new Map<number, Statements>();
 
-  constructor({ database, heads, ids, search, log }: ResourcesParts) {
+  constructor({ database, heads, ids, search, log, marks }: ResourcesParts) {
     this.#database = database;
     this.#heads = heads;
     this.#ids = ids;
     this.#search = search;
     this.#log = log;
+    this.#marks = marks;
   }
 
   /** The current state of a resource. `undefined` if it does not exist. */
@@ -89,6 +93,7 @@ export class Resources {
     const head = this.#heads.of(number);
     const sqliteId = toSqliteId(idKind, id);
     let rowId = before?.rowId;
+    this.#marks.mark(number, id);
     head.sequence++;
     if (next === undefined) {
       statements.remove.run(sqliteId);

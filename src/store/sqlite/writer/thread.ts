@@ -1,92 +1,106 @@
 /** The writer thread. Because it is a separate thread, a slow disk delays only writes. */
-import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { CommitMeter, noteGroup } from "../../commit-meter.ts";
-import type { WriterAnswer, WriterMessage, WriterRequest, WriterSettings } from "../commit/protocol.ts";
+import {
+  type CommitRequest,
+  isConnectionRequest,
+  type WorkRequest,
+  type WriterAnswer,
+  type WriterMessage,
+  type WriterSettings,
+} from "../commit/protocol.ts";
 import { describeError } from "../file/failures.ts";
 import { lowerThreadPriority } from "../upkeep/thread-priority.ts";
+import { type Arrived, type Connection, Connections } from "./connections.ts";
 import { openWriter } from "./open-writer.ts";
 import type { Writer } from "./writer.ts";
 
 /** The most commits in one transaction. With more, the first ones would wait too long. */
 const maxGroup = 1_000;
 
-type CommitRequest = WriterRequest & { kind: "commit" };
-
 class WriterThread {
-  readonly #port: MessagePort;
   readonly #settings: WriterSettings;
   readonly #writer: Writer;
   readonly #meter: CommitMeter | undefined;
-  #next: WriterRequest | undefined;
+  readonly #connections = new Connections((first) => this.#work(first));
 
   constructor(port: MessagePort, settings: WriterSettings) {
-    this.#port = port;
     this.#settings = settings;
     this.#meter = settings.meter && new CommitMeter(settings.meter);
     this.#writer = openWriter(settings, this.#meter);
+    this.#connections.add(port);
   }
 
   /** Performs this request and all others that have arrived, in order. */
-  work(first: WriterRequest): void {
-    for (let request: WriterRequest | undefined = first; request !== undefined; request = this.#take()) {
-      if (request.kind === "commit") this.#commit(request);
-      else this.#perform(request);
+  #work(first: Arrived): void {
+    for (
+      let arrived: Arrived | undefined = first;
+      arrived !== undefined;
+      arrived = this.#connections.take()
+    ) {
+      const { from, request } = arrived;
+      if (isConnectionRequest(request)) this.#answer(from, this.#connections.perform({ from, request }));
+      else if (this.#connections.isHeldFor(from)) this.#answer(from, { kind: "held" });
+      else if (request.kind === "commit") this.#commit({ from, request });
+      else this.#perform(from, request);
     }
   }
 
-  #commit(first: CommitRequest): void {
+  #commit(first: Arrived<CommitRequest>): void {
     const group = this.#takeGroup(first);
-    const size = group.reduce((sum, { count }) => sum + count, 0);
+    const requests = group.map(({ request }) => request);
+    const size = requests.reduce((sum, { count }) => sum + count, 0);
     if (this.#meter !== undefined)
       noteGroup(
         this.#meter,
         size,
-        group.flatMap(({ since = [] }) => since),
+        requests.flatMap(({ since = [] }) => since),
       );
-    this.#answer(this.#writer.commit(group));
+    const answers = this.#writer.commit(requests);
+    this.#send(group.map(({ from }, n) => [from, answers[n] as WriterAnswer]));
     this.#writer.checkpointIfDue(size);
-    if (this.#writer.failure !== undefined) this.#answer([]);
+    if (this.#writer.failure !== undefined) this.#send([]);
   }
 
-  #perform(request: Exclude<WriterRequest, CommitRequest>): void {
-    this.#answer([this.#writer.perform(request)]);
+  #perform(from: Connection, request: Exclude<WorkRequest, CommitRequest>): void {
+    this.#answer(from, this.#writer.perform(request));
     if (request.kind === "trim" || request.kind === "finish") this.#writer.checkpointIfDue();
-    if (request.kind === "close") this.#port.close();
+    if (request.kind === "close") this.#connections.closeAll();
   }
 
   /** The commits that have arrived and can be written in one transaction. */
-  #takeGroup(first: CommitRequest): CommitRequest[] {
+  #takeGroup(first: Arrived<CommitRequest>): Arrived<CommitRequest>[] {
     const group = [first];
-    let count = first.count;
+    let count = first.request.count;
     while (this.#settings.groupCommit && count < maxGroup) {
-      const next = this.#take();
+      const next = this.#connections.take();
       if (next === undefined) break;
-      if (next.kind !== "commit") {
-        this.#next = next;
+      const { from, request } = next;
+      if (request.kind !== "commit" || this.#connections.isHeldFor(from)) {
+        this.#connections.putBack(next);
         break;
       }
-      group.push(next);
-      count += next.count;
+      group.push({ from, request });
+      count += request.count;
     }
     return group;
   }
 
-  #take(): WriterRequest | undefined {
-    const next = this.#next ?? (receiveMessageOnPort(this.#port)?.message as WriterRequest | undefined);
-    this.#next = undefined;
-    return next;
+  #answer(to: Connection, answer: WriterAnswer): void {
+    this.#send([[to, answer]]);
   }
 
-  #answer(answers: readonly WriterAnswer[]): void {
-    const message: WriterMessage = { kind: "answers", answers, failure: this.#writer.failure };
-    this.#port.postMessage(message);
+  #send(answers: readonly (readonly [Connection, WriterAnswer])[]): void {
+    this.#connections.answer(answers, {
+      changed: this.#writer.takeChanged(),
+      failure: this.#writer.failure,
+    });
   }
 }
 
 function start(port: MessagePort): WriterMessage {
   try {
-    const thread = new WriterThread(port, workerData as WriterSettings);
-    port.on("message", (request: WriterRequest) => thread.work(request));
+    new WriterThread(port, workerData as WriterSettings);
     return { kind: "ready" };
   } catch (error) {
     return { kind: "openFailed", reason: describeError(error) };

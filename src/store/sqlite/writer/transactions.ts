@@ -4,6 +4,7 @@ import { clockSeconds } from "../../../counters.ts";
 import type { CommitMeter } from "../../commit-meter.ts";
 import type { Refusal } from "../../commits/refusals.ts";
 import { describeError, FileGone, failureOf, InvalidStateError, mayBeCommitted } from "../file/failures.ts";
+import type { Marks } from "../marks.ts";
 import type { Heads } from "./heads.ts";
 import type { SearchTables } from "./search-tables.ts";
 
@@ -12,6 +13,7 @@ export interface TransactionsParts {
   database: DatabaseSync;
   heads: Heads;
   search: SearchTables;
+  marks: Marks;
   /** Returns the reason if a file of the store was removed or replaced. */
   findLostFile(): string | undefined;
   meter: CommitMeter | undefined;
@@ -22,19 +24,22 @@ export class Transactions {
   readonly #database: DatabaseSync;
   readonly #heads: Heads;
   readonly #search: SearchTables;
+  readonly #marks: Marks;
   readonly #findLostFile: () => string | undefined;
   readonly #meter: CommitMeter | undefined;
   #undos: (() => void)[] = [];
   #isCommitting = false;
   #isKeptOpen = false;
+  #hasDeclared = false;
   /** The reason why the writer has stopped permanently. `undefined` while it works. */
   failure: string | undefined;
 
-  constructor({ database, heads, search, findLostFile, meter }: TransactionsParts) {
+  constructor({ database, heads, search, marks, findLostFile, meter }: TransactionsParts) {
     this.#meter = meter;
     this.#database = database;
     this.#heads = heads;
     this.#search = search;
+    this.#marks = marks;
     this.#findLostFile = findLostFile;
   }
 
@@ -56,11 +61,26 @@ export class Transactions {
     if (this.failure !== undefined) throw new InvalidStateError("The store has failed.");
     // A transaction that reads first could not wait for the lock of another process when it writes.
     this.#database.exec("begin immediate");
+    this.#marks.begin();
   }
 
   /** Keeps the open transaction open for the next requests. All writes belong to it until it ends. */
   keepOpen(): void {
     this.#isKeptOpen = true;
+  }
+
+  /** The open transaction changes declarations. */
+  noteDeclared(): void {
+    this.#hasDeclared = true;
+  }
+
+  /** The numbers of the collections whose resources have changed since the last call. */
+  takeChanged(): readonly number[] {
+    const { changed } = this.#heads;
+    if (changed.size === 0) return [];
+    const numbers = [...changed];
+    changed.clear();
+    return numbers;
   }
 
   /** Adds a function that is called if the open transaction is rolled back. */
@@ -73,6 +93,9 @@ export class Transactions {
     const start = this.#meter === undefined ? 0 : clockSeconds();
     this.#isCommitting = true;
     this.#database.exec("commit");
+    this.#marks.end();
+    if (this.#hasDeclared) this.#marks.noteCatalogue();
+    this.#hasDeclared = false;
     this.#meter?.flushes.observe(clockSeconds() - start);
     const gone = this.#findLostFile();
     if (gone !== undefined) throw new FileGone(gone);
@@ -86,9 +109,11 @@ export class Transactions {
   /** Rolls the open transaction back, if there is one. */
   rollBack(): void {
     this.#isCommitting = false;
+    this.#hasDeclared = false;
     this.#isKeptOpen = false;
     this.#heads.forget();
     if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec("rollback");
+    this.#marks.end();
     if (this.#database.isOpen) this.#search.afterRollback();
     const undos = this.#undos;
     this.#undos = [];

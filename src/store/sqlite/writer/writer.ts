@@ -1,15 +1,15 @@
 /** Performs the requests to the writer: commits, imports, reservations of ids, declarations and maintenance. */
 import type { DatabaseSync } from "node:sqlite";
-import type { AffectedResource } from "../../change-log.ts";
 import type { Refusal } from "../../commits/refusals.ts";
 import type { ResolvedCommit } from "../../commits/resolved-commit.ts";
 import {
   type Cell,
   type CommitOutcome,
+  type CommitRequest,
   decodeCommits,
   encodeCommitOutcome,
+  type WorkRequest,
   type WriterAnswer,
-  type WriterRequest,
 } from "../commit/protocol.ts";
 import { collectionOf, type NumberedCollection } from "../file/catalogue.ts";
 import { failureOf, InvalidStateError } from "../file/failures.ts";
@@ -56,28 +56,27 @@ export class Writer {
   }
 
   /** Writes the commits of all requests in one transaction. Returns an answer to each request. */
-  commit(requests: readonly (WriterRequest & { kind: "commit" })[]): WriterAnswer[] {
+  commit(requests: readonly CommitRequest[]): WriterAnswer[] {
     const find = (number: number) => collectionOf(this.#parts.collections, number);
     const outcomes = this.#writeGroup(
       requests.flatMap(({ cells, count }) => decodeCommits(cells, count, find)),
     );
-    const affected: AffectedResource[] = [];
     let position = 0;
-    const answers = requests.map(({ count }) => {
+    return requests.map(({ count }) => {
       const cells: Cell[] = [];
-      for (const outcome of outcomes.slice(position, position + count)) {
-        encodeCommitOutcome(cells, outcome);
-        if ("affected" in outcome && outcome.affected.length > 0) affected.push(...outcome.affected);
-      }
+      for (const outcome of outcomes.slice(position, position + count)) encodeCommitOutcome(cells, outcome);
       position += count;
-      return { kind: "committed", cells } as const;
+      return { kind: "committed", cells };
     });
-    const [first, ...others] = answers;
-    return first === undefined || affected.length === 0 ? answers : [{ ...first, affected }, ...others];
+  }
+
+  /** The numbers of the collections that have changed since the last call. */
+  takeChanged(): readonly number[] {
+    return this.#transactions.takeChanged();
   }
 
   /** Performs one request of another kind, in its own transaction if it writes. */
-  perform(request: Exclude<WriterRequest, { kind: "commit" }>): WriterAnswer {
+  perform(request: Exclude<WorkRequest, CommitRequest>): WriterAnswer {
     try {
       return this.#perform(request);
     } catch (error) {
@@ -93,11 +92,11 @@ export class Writer {
     this.#parts.checkpoints.runIfDue(commits);
   }
 
-  #perform(request: Exclude<WriterRequest, { kind: "commit" }>): WriterAnswer {
+  #perform(request: Exclude<WorkRequest, CommitRequest>): WriterAnswer {
     const { declarations, load, upkeep, erasure, keys } = this.#parts;
     switch (request.kind) {
       case "migrate":
-        return { kind: "migrated", collections: declarations.migrate(request.plan) };
+        return { kind: "migrated", ...declarations.migrate(request.plan) };
       case "reserve":
         return { kind: "reserved", first: this.#reserve(request.collection, request.n) };
       case "load":

@@ -17,6 +17,7 @@ import type { TurnBudget } from "../store/turn-budget.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 import type { Budget } from "./limits/budget.ts";
 import type { Quotas } from "./limits/rate-limit.ts";
+import type { SharedLimits } from "./limits/shared.ts";
 import type { StreamCounts } from "./limits/stream-counts.ts";
 import type { HttpRequest } from "./protocol/message.ts";
 import type { HttpSettings } from "./settings.ts";
@@ -43,7 +44,7 @@ export interface RequestMeter {
   /** Counts a response. `template`: that of its route, if the path is known. */
   note(request: { method: string }, response: { template?: string; status: number }, seconds: number): void;
   /** Sets what is read for the requests in progress. */
-  watch(budget: Pick<Budget, "requests" | "held">): void;
+  watch(budget: Pick<Budget, "requestsOfAll" | "heldByAll">): void;
 }
 
 /** The metrics as a text. */
@@ -69,6 +70,8 @@ export interface Service {
   readOnly: boolean;
   /** Absent if the service does not ask for credentials. */
   authenticate?: Authenticate | undefined;
+  /** What all threads of the process count together. */
+  shared: SharedLimits;
   /** Absent without a rate limit. */
   quotas?: Quotas;
   /** The rules of all collections; absent if every caller can do everything. */

@@ -30,7 +30,7 @@ export interface Labelled {
 export class RequestDurations implements RequestMeter {
   readonly #byRoute = new Map<string, Map<string, Map<number, Histogram>>>();
   readonly #all: Labelled[] = [];
-  #budget: Parameters<RequestMeter["watch"]>[0] = { requests: 0, held: 0 };
+  #budget: Parameters<RequestMeter["watch"]>[0] = { requestsOfAll: 0, heldByAll: 0 };
 
   note(
     { method }: { method: string },
@@ -47,9 +47,9 @@ export class RequestDurations implements RequestMeter {
     this.#budget = budget;
   }
 
-  /** The requests in progress, and the memory that they hold. */
+  /** The requests in progress in all threads, and the memory that they hold. */
   get inProgress(): { requests: number; held: number } {
-    return this.#budget;
+    return { requests: this.#budget.requestsOfAll, held: this.#budget.heldByAll };
   }
 
   /** All durations. */

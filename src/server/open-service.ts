@@ -14,6 +14,7 @@ import type { Config } from "../config.ts";
 import { planStart, requireDeclared } from "../fit.ts";
 import { heartbeatMs } from "../http/events/stream.ts";
 import { createQuotas } from "../http/limits/rate-limit.ts";
+import { createLimits, type LimitsMemory, openLimits, sizeFor } from "../http/limits/shared.ts";
 import { StreamCounts } from "../http/limits/stream-counts.ts";
 import { createHostCheck } from "../http/protocol/hosts.ts";
 import {
@@ -23,7 +24,7 @@ import {
   type Log,
   type Service,
 } from "../http/service.ts";
-import type { HttpSettings, Limits } from "../http/settings.ts";
+import type { HttpSettings } from "../http/settings.ts";
 import type { Meters } from "../metrics/metrics.ts";
 import { createKeyedQueue } from "../store/keyed-queue.ts";
 import { onStoreOf, openStore, reasonOf, type StoreOptions } from "../store/open.ts";
@@ -59,6 +60,10 @@ export interface ServiceOptions {
   heartbeatMs?: number;
   /** How much one turn of the event loop handles, for tests. @default the result of `createTurnBudget` */
   turnBudget?: TurnBudget;
+  /** What all threads of the process count together. Each of them opens the same memory. @default memory for one thread */
+  limits?: LimitsMemory;
+  /** The number of this thread, from 0. @default 0 */
+  thread?: number;
 }
 
 /** An open service, without a listener. */
@@ -143,6 +148,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   });
   const stopping = new AbortController();
   const tags = createTags(() => secret);
+  const shared = openLimits(options.limits ?? createLimits(sizeFor(http, 1)), options.thread ?? 0);
   const positions = createPositions(() => secret);
   const service: Service = {
     store,
@@ -152,7 +158,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
       feed: createFeed(store, {
         positions,
         tags,
-        limits: http.limits,
+        counts: new StreamCounts(http.limits, shared),
         heartbeatMs: options.heartbeatMs ?? heartbeatMs,
         stopping: stopping.signal,
         ...(meters && { lags: meters.lags }),
@@ -173,9 +179,10 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     access: config.access,
     writes: createKeyedQueue({ maxWaitMs: http.limits.handlerTimeoutMs }),
     keysInProgress: new Set(),
+    shared,
     newUuid: createUuidSource(),
     isOwnHost: createHostCheck(config.auth === undefined ? ownHosts(config) : "any"),
-    ...(http.rate === undefined ? {} : { quotas: createQuotas(http.rate) }),
+    ...(http.rate === undefined ? {} : { quotas: createQuotas(http.rate, shared) }),
     configuration: {
       file: config.file,
       options: config.options.filter(({ name }) => options.decidedElsewhere?.includes(name) !== true),
@@ -282,10 +289,7 @@ function webhooksOf(
 
 function createFeed(
   store: HistoryStore,
-  {
-    limits,
-    ...parts
-  }: Pick<Feed, "positions" | "tags" | "heartbeatMs" | "stopping" | "lags"> & { limits: Limits },
+  parts: Pick<Feed, "positions" | "tags" | "heartbeatMs" | "stopping" | "lags" | "counts">,
 ): Feed {
   setMaxListeners(0, parts.stopping); // each stream listens
   const watch = new CommitWatch(store);
@@ -293,7 +297,6 @@ function createFeed(
     ...parts,
     watch,
     log: new SharedLog(store, watch),
-    counts: new StreamCounts(limits),
     frames: createSharedFrames(),
   };
 }

@@ -9,6 +9,7 @@ import { type TestContext, test } from "node:test";
 import { pino } from "pino";
 import { createTags } from "../../src/access/tags.ts";
 import { openCollection } from "../../src/collection/collection.ts";
+import { createLimits, openLimits, sizeFor } from "../../src/http/limits/shared.ts";
 import { createApp } from "../../src/http/wire/app.ts";
 import { createKeyedQueue } from "../../src/store/keyed-queue.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -73,6 +74,7 @@ async function startWatched(
       readOnly: false,
       writes: createKeyedQueue({ maxWaitMs: 1_000 }),
       keysInProgress: new Set(),
+      shared: openLimits(createLimits(sizeFor(plainSettings, 1)), 0),
       turnBudget,
       newUuid: () => "b",
       now: Date.now,

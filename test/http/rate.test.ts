@@ -4,7 +4,9 @@ import { describe, type TestContext, test } from "node:test";
 import fc from "fast-check";
 import { createKeyText } from "../../src/access/api-key.ts";
 import { addressKey } from "../../src/http/caller/quota.ts";
-import { RateCounts } from "../../src/http/limits/rate-limit.ts";
+import { createQuotas, type RateCounts } from "../../src/http/limits/rate-limit.ts";
+import { createLimits, openLimits } from "../../src/http/limits/shared.ts";
+import type { Rate } from "../../src/http/settings.ts";
 import { createPair, settingsFor } from "../access/issuer.ts";
 import { check } from "./check.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";
@@ -132,12 +134,20 @@ describe("a rate limit", () => {
   });
 });
 
+function countsOf(
+  rate: Rate,
+  { clock, maxCallers = 100 }: { clock: () => number; maxCallers?: number },
+): RateCounts {
+  const memory = createLimits({ threads: 1, callers: maxCallers, streams: 0 });
+  return createQuotas(rate, openLimits(memory, 0), { clock }).addresses;
+}
+
 describe("the counts", () => {
   const rate = { requests: 2, perSeconds: 10 };
 
   test("begin anew when the window of their caller is over, and not before", () => {
     let now = 5_000;
-    const counts = new RateCounts(rate, { clock: () => now });
+    const counts = countsOf(rate, { clock: () => now });
     assert.deepEqual(counts.look("a"), { remaining: 2, resetSeconds: 10, isExceeded: false });
     assert.deepEqual(counts.take("a"), { remaining: 1, resetSeconds: 10, isExceeded: false });
     now += 9_001;
@@ -154,7 +164,7 @@ describe("the counts", () => {
     fc.assert(
       fc.property(steps, (all) => {
         let now = 0;
-        const counts = new RateCounts(rate, { clock: () => now });
+        const counts = countsOf(rate, { clock: () => now });
         const windows = new Map<number, { begin: number; requests: number }>();
         for (const { caller, waitMs } of all) {
           now += waitMs;
@@ -172,7 +182,7 @@ describe("the counts", () => {
   });
 
   test("of a million callers take no more room than those of the most that are counted", () => {
-    const counts = new RateCounts(rate, { clock: () => 0, maxCallers: 1_000 });
+    const counts = countsOf(rate, { clock: () => 0, maxCallers: 1_000 });
     for (let n = 0; n < 1_000_000; n++) counts.take(`caller ${n}`);
     assert.equal(counts.size(), 1_000);
     assert.equal(counts.look("caller 999999").remaining, 1);
@@ -182,7 +192,7 @@ describe("the counts", () => {
 
   test("that are over make room before those that are not", () => {
     let now = 0;
-    const counts = new RateCounts(rate, { clock: () => now, maxCallers: 3 });
+    const counts = countsOf(rate, { clock: () => now, maxCallers: 3 });
     counts.take("old");
     counts.take("other");
     now = 10_000;

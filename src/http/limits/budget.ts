@@ -3,29 +3,77 @@
  * only large requests and responses are refused. The number of connections limits the small ones.
  */
 import { Problem } from "../../errors.ts";
+import { type Count, OwnCount } from "./count.ts";
 
-/** The memory in use and the requests in progress. Code that adds to `held` or `requests` must subtract the same later. */
-export interface Budget {
-  /** The limit of `held`, in bytes. */
+/** The counts that a budget limits. */
+interface Counts {
+  readonly held: Count;
+  readonly requests: Count;
+}
+
+/**
+ * The memory in use and the requests in progress. Each thread has its own part of both, and the limits are for all threads
+ * together. Code that adds to `held` or `requests` must subtract the same later.
+ */
+export class Budget {
+  /** The limit of `heldByAll`, in bytes. */
   readonly max: number;
-  held: number;
-  /** The limit of `requests`. */
+  /** The limit of `requestsOfAll`. */
   readonly maxRequests: number;
-  /** Requests in progress. */
-  requests: number;
+  readonly #held: Count;
+  readonly #requests: Count;
+
+  constructor(max: number, maxRequests: number, { held, requests }: Counts) {
+    this.max = max;
+    this.maxRequests = maxRequests;
+    this.#held = held;
+    this.#requests = requests;
+  }
+
+  /** The bytes that this thread holds. */
+  get held(): number {
+    return this.#held.own;
+  }
+
+  set held(bytes: number) {
+    this.#held.own = bytes;
+  }
+
+  /** The bytes that all threads hold. */
+  get heldByAll(): number {
+    return this.#held.all;
+  }
+
+  /** The requests in progress in this thread. */
+  get requests(): number {
+    return this.#requests.own;
+  }
+
+  set requests(count: number) {
+    this.#requests.own = count;
+  }
+
+  /** The requests in progress in all threads. */
+  get requestsOfAll(): number {
+    return this.#requests.all;
+  }
 }
 
 /** Bodies up to this size, in bytes, are never refused. */
 export const smallBytes = 16_384;
 
-/** A budget that nothing uses yet. */
-export function createBudget(max: number, maxRequests = Number.POSITIVE_INFINITY): Budget {
-  return { max, held: 0, maxRequests, requests: 0 };
+/** A budget that nothing uses yet; without `counts`, for one user in one thread. */
+export function createBudget(
+  max: number,
+  maxRequests = Number.POSITIVE_INFINITY,
+  counts: Counts = { held: new OwnCount(), requests: new OwnCount() },
+): Budget {
+  return new Budget(max, maxRequests, counts);
 }
 
 /** Whether no further request can start. */
-export function isFull({ requests, maxRequests }: Budget): boolean {
-  return requests >= maxRequests;
+export function isFull(budget: Budget): boolean {
+  return budget.requestsOfAll >= budget.maxRequests;
 }
 
 /** The problem of a request that cannot start. */
@@ -40,13 +88,13 @@ export function tooManyInProgress(): Problem {
  * Whether a body of this size must be refused. `own` bytes of it are held already. Only what others hold counts, so a
  * single body can be larger than the limit.
  */
-export function isOverBudget({ max, held }: Budget, bytes: number, own = 0): boolean {
-  return bytes > smallBytes && held - own >= max;
+export function isOverBudget(budget: Budget, bytes: number, own = 0): boolean {
+  return bytes > smallBytes && budget.heldByAll - own >= budget.max;
 }
 
 /** Whether the memory or the number of requests is used up, so that other requests are refused. */
 export function isUsedUp(budget: Budget): boolean {
-  return budget.held >= budget.max || isFull(budget);
+  return budget.heldByAll >= budget.max || isFull(budget);
 }
 
 /** The problem of content without memory. The connection closes, because the client is still sending. */

@@ -1,8 +1,12 @@
 /**
- * Counts the requests of many callers in windows of time. A caller's window starts with its first request. Each process has
- * its own counts. Their number is limited: with more callers than that, the oldest windows are removed.
+ * Counts the requests of many callers in windows of time. A caller's window starts with its first request. All threads of the
+ * process count together. The number of callers is limited: with more callers than that, the oldest windows are removed.
  */
+import { clockSeconds } from "../../counters.ts";
 import type { Rate } from "../settings.ts";
+import type { CallerHash } from "./caller-hash.ts";
+import type { SharedLimits } from "./shared.ts";
+import { type Window, Windows, type WindowsMemory } from "./windows.ts";
 
 /** What a caller has left. */
 export interface Quota {
@@ -15,76 +19,57 @@ export interface Quota {
 
 /** Options for tests. */
 export interface RateCountsOptions {
-  /** A clock in milliseconds that never goes back. @default performance.now */
+  /** A clock in milliseconds that never goes back, and is the same in all threads. @default clockSeconds */
   clock?: () => number;
-  /** @default 100000 */
-  maxCallers?: number;
-}
-
-interface Window {
-  start: number;
-  requests: number;
 }
 
 /** The counts of many callers. */
 export class RateCounts {
   readonly rate: Rate;
-  readonly #lengthMs: number;
-  readonly #clock: () => number;
-  readonly #maxCallers: number;
-  /** In the order of their starts: a new window of a caller is put at the end. */
-  readonly #windows = new Map<string, Window>();
+  readonly #hash: CallerHash;
+  readonly #parts: readonly Windows[];
 
-  constructor(rate: Rate, { clock = () => performance.now(), maxCallers = 100_000 }: RateCountsOptions = {}) {
+  constructor(
+    rate: Rate,
+    { slots, parts }: WindowsMemory,
+    {
+      hash,
+      thread,
+      clock = () => clockSeconds() * 1_000,
+    }: Pick<SharedLimits, "hash" | "thread"> & RateCountsOptions,
+  ) {
     this.rate = rate;
-    this.#lengthMs = rate.perSeconds * 1000;
-    this.#clock = clock;
-    this.#maxCallers = maxCallers;
+    this.#hash = hash;
+    const options = { thread, clock, lengthMs: rate.perSeconds * 1_000 };
+    this.#parts = parts.map((part) => new Windows(part, slots, options));
   }
 
   /** Counts a request. */
   take(caller: string): Quota {
-    const now = this.#clock();
-    const window = this.#current(caller, now) ?? this.#startWindow(caller, now);
-    window.requests++;
-    return this.#quotaOf(window, now);
+    const number = this.#hash(caller);
+    return this.#quotaOf(this.#partOf(number).take(number));
   }
 
   /** What is left, without counting. */
   look(caller: string): Quota {
-    const now = this.#clock();
-    return this.#quotaOf(this.#current(caller, now) ?? { start: now, requests: 0 }, now);
+    const number = this.#hash(caller);
+    return this.#quotaOf(this.#partOf(number).look(number));
   }
 
   /** How many callers are counted. */
   size(): number {
-    return this.#windows.size;
+    return this.#parts.reduce((sum, part) => sum + part.size, 0);
   }
 
-  #current(caller: string, now: number): Window | undefined {
-    const window = this.#windows.get(caller);
-    return window !== undefined && now - window.start < this.#lengthMs ? window : undefined;
+  /** By the high bits: a part uses the low ones. */
+  #partOf(caller: number): Windows {
+    return this.#parts[Math.floor(caller / 2 ** 32) % this.#parts.length] as Windows;
   }
 
-  #startWindow(caller: string, now: number): Window {
-    this.#windows.delete(caller);
-    this.#removeOldest(now);
-    const window = { start: now, requests: 0 };
-    this.#windows.set(caller, window);
-    return window;
-  }
-
-  #removeOldest(now: number): void {
-    for (const [caller, { start }] of this.#windows) {
-      if (now - start < this.#lengthMs && this.#windows.size < this.#maxCallers) return;
-      this.#windows.delete(caller);
-    }
-  }
-
-  #quotaOf({ start, requests }: Window, now: number): Quota {
+  #quotaOf({ requests, leftMs }: Window): Quota {
     return {
       remaining: Math.max(0, this.rate.requests - requests),
-      resetSeconds: Math.ceil((start + this.#lengthMs - now) / 1000),
+      resetSeconds: Math.ceil(leftMs / 1_000),
       isExceeded: requests > this.rate.requests,
     };
   }
@@ -99,7 +84,12 @@ export interface Quotas {
   readonly addresses: RateCounts;
 }
 
-/** Quotas of which nothing is used. */
-export function createQuotas(rate: Rate, options?: RateCountsOptions): Quotas {
-  return { principals: new RateCounts(rate, options), addresses: new RateCounts(rate, options) };
+/** The quotas of all callers, as one thread sees them. */
+export function createQuotas(rate: Rate, shared: SharedLimits, options?: RateCountsOptions): Quotas {
+  const { hash, thread, memory } = shared;
+  const both = { ...options, hash, thread };
+  return {
+    principals: new RateCounts(rate, memory.principals, both),
+    addresses: new RateCounts(rate, memory.addresses, both),
+  };
 }

@@ -5,10 +5,11 @@
 import { randomUUID } from "node:crypto";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { createBudget } from "../limits/budget.ts";
+import type { Count } from "../limits/count.ts";
 import type { Service } from "../service.ts";
 import type { Limits } from "../settings.ts";
 import { answerClientError } from "./client-errors.ts";
-import { type Connection, waitingInAll } from "./connections.ts";
+import { type Connection, isCounted, waitingInAll } from "./connections.ts";
 import { noteWaiting, routeExpectations } from "./expectations.ts";
 import { createServe, createWire, type Wire } from "./serve.ts";
 import { createTimeoutListener, type StallBounds } from "./stalled.ts";
@@ -30,7 +31,7 @@ export interface AppOptions {
 
 /** The limits of all connections together, and how long a client can leave its response unread. */
 export interface WireBounds extends StallBounds {
-  /** Connections. Further ones are closed at once. @default 10000 */
+  /** Connections of all threads. Further ones are closed at once. @default 10000 */
   maxConnections: number;
   /** Content of requests in progress and of responses that are not read yet, in bytes. @default 67108864 */
   maxHeldBytes: number;
@@ -58,7 +59,7 @@ function noCompiler(): never {
 export function createApp(service: Service, options: AppOptions): FastifyInstance {
   const { limits, trustProxy } = service.settings;
   const bounds = { ...defaultBounds, ...options.bounds };
-  const budget = createBudget(bounds.maxHeldBytes, bounds.maxRequests);
+  const budget = createBudget(bounds.maxHeldBytes, bounds.maxRequests, service.shared);
   service.meter?.watch(budget);
   const wire = createWire({ service, logRequests: options.logRequests, budget, bounds });
   const serve = handlerOf(wire, ({ id }) => id);
@@ -83,7 +84,7 @@ export function createApp(service: Service, options: AppOptions): FastifyInstanc
       wire.largeReads.noteConnection();
       wire.largeBodies.atWork.noteConnection();
     });
-  app.server.maxConnections = bounds.maxConnections;
+  limitConnections(app.server, service.shared.connections, bounds.maxConnections);
   serveEverything(app, serve);
   app.setErrorHandler((_error, request, reply) => serve(request, reply)); // for a Content-Type that is not a media type
   routeExpectations(app.server, app.routing);
@@ -102,9 +103,24 @@ export function createApp(service: Service, options: AppOptions): FastifyInstanc
  */
 export function mountService(app: FastifyInstance, service: Service): void {
   const nextId = createRequestIds(); // the application's own ids can be anything, and problems contain them
-  const budget = createBudget(defaultBounds.maxHeldBytes, defaultBounds.maxRequests);
+  const budget = createBudget(defaultBounds.maxHeldBytes, defaultBounds.maxRequests, service.shared);
   const wire = createWire({ service, logRequests: false, budget, bounds: defaultBounds });
   serveEverything(app, handlerOf(wire, nextId));
+}
+
+/** Closes connections at once while all threads together have `max`. Each thread may exceed this by one at the same moment. */
+function limitConnections(server: App["server"], connections: Count, max: number): void {
+  const onClose = () => {
+    connections.own--;
+  };
+  server.on("connection", (connection: Connection) => {
+    if (connection[isCounted]) return; // `upgrade.ts` passes a connection to the server again
+    connection[isCounted] = true;
+    connections.own++;
+    connection.on("close", onClose);
+  });
+  // Node compares this with its own connections before it makes a socket.
+  Object.defineProperty(server, "maxConnections", { get: () => max - (connections.all - connections.own) });
 }
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => void;

@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Budget } from "../limits/budget.ts";
+import { type Count, OwnCount } from "../limits/count.ts";
 
 /** The work that waits for the request in progress; `undefined` if no request is in progress. */
 const waitingRequests = Symbol("waiting requests");
@@ -12,16 +13,14 @@ const waitingRequests = Symbol("waiting requests");
 /** The most requests of one connection that can wait. */
 const maxWaitingRequests = 1_000;
 
-/** The most requests of all connections of one application that can wait. */
+/** The most requests of all connections of one application that can wait, in all threads. */
 const maxWaitingInAll = 10_000;
-
-/** The number of requests that wait on all connections of one application. */
-export interface WaitingInAll {
-  count: number;
-}
 
 /** The count that a connection belongs to. */
 export const waitingInAll = Symbol("waiting in all");
+
+/** Whether a connection counts as one of all. */
+export const isCounted = Symbol("is counted");
 
 /** Handles one request and sends its response. Returns whether the connection stays open. */
 export type Work = () => Promise<boolean>;
@@ -33,7 +32,8 @@ export const latestRequest = Symbol("latest request");
 export type Connection = Socket & {
   [waitingRequests]?: Work[] | undefined;
   [latestRequest]?: IncomingMessage | undefined;
-  [waitingInAll]?: WaitingInAll;
+  [waitingInAll]?: Count;
+  [isCounted]?: boolean;
 };
 
 /** Shared by all connections with a request in progress and no waiting one. */
@@ -61,17 +61,17 @@ export function isAtWork({ [waitingRequests]: waiting }: Connection): boolean {
 
 function wait(connection: Connection, waiting: Work[], work: Work): void {
   const inAll = countOf(connection);
-  if (waiting.length >= maxWaitingRequests || inAll.count >= maxWaitingInAll) {
+  if (waiting.length >= maxWaitingRequests || inAll.all >= maxWaitingInAll) {
     connection.destroy(); // a client that reads its responses never has that many
     return;
   }
-  inAll.count++;
+  inAll.own++;
   if (waiting === noneWaiting) connection[waitingRequests] = [work];
   else waiting.push(work);
 }
 
-function countOf(connection: Connection): WaitingInAll {
-  connection[waitingInAll] ??= { count: 0 };
+function countOf(connection: Connection): Count {
+  connection[waitingInAll] ??= new OwnCount();
   return connection[waitingInAll];
 }
 
@@ -96,12 +96,12 @@ function startNext(connection: Connection): void {
     connection[waitingRequests] = undefined;
     return;
   }
-  countOf(connection).count--;
+  countOf(connection).own--;
   carryOut(connection, next);
 }
 
 function stop(connection: Connection): void {
-  countOf(connection).count -= connection[waitingRequests]?.length ?? 0;
+  countOf(connection).own -= connection[waitingRequests]?.length ?? 0;
   connection[waitingRequests] = stopped;
 }
 

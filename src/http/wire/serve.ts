@@ -13,6 +13,7 @@ import {
   noMemoryForResponse,
   tooManyInProgress,
 } from "../limits/budget.ts";
+import type { Count } from "../limits/count.ts";
 import { LargeReads } from "../limits/large-reads.ts";
 import { createTurns } from "../limits/turns.ts";
 import { problemResponse } from "../problem.ts";
@@ -30,14 +31,7 @@ import { isHealth } from "../route.ts";
 import type { RequestSpan, Service } from "../service.ts";
 import { refusalStatusOf } from "./client-errors.ts";
 import { Compressions, codingOf, compressed } from "./compression.ts";
-import {
-  type Connection,
-  inOrder,
-  latestRequest,
-  untilRead,
-  type WaitingInAll,
-  waitingInAll,
-} from "./connections.ts";
+import { type Connection, inOrder, latestRequest, untilRead, waitingInAll } from "./connections.ts";
 import { continuationOf } from "./expectations.ts";
 import { closeGently } from "./lingering.ts";
 import { sendLive } from "./live.ts";
@@ -72,7 +66,8 @@ export interface Wire extends WireOptions {
   streams: Streams;
   largeReads: LargeReads;
   largeBodies: LargeBodies;
-  waitingInAll: WaitingInAll;
+  /** The requests that wait on all connections. */
+  waitingInAll: Count;
 }
 
 /** The shared state of a new application. */
@@ -84,7 +79,7 @@ export function createWire(options: WireOptions): Wire {
     streams: createStreams(options.budget),
     largeReads: new LargeReads(),
     largeBodies: createLargeBodies(options.service.settings.limits),
-    waitingInAll: { count: 0 },
+    waitingInAll: options.service.shared.waiting,
   };
 }
 

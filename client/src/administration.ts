@@ -39,6 +39,11 @@ export interface CollectionDetails {
   readonly operations: readonly Action[];
   /** The number of resources, if the caller can list all of them. */
   readonly count?: number;
+  /**
+   * About how many bytes of the database the collection takes, with its history, indexes and search words. For administrators.
+   * Missing if the service could not find it out quickly.
+   */
+  readonly bytes?: number;
   /** The access rules, for administrators; `null` without `auth`. */
   readonly rules?: Readonly<Record<Action, readonly DeclaredRule[]>> | null;
 }

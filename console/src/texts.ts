@@ -563,8 +563,10 @@ export const administrationTexts = {
     loop: "Event loop delay",
     version: (version: string, store: string) => `Holdfast ${version} on ${store}`,
     stores: { sqlite: "SQLite", postgres: "PostgreSQL" },
-    collections: "Resources",
+    collections: "Resources and their size",
     uncounted: "not counted",
+    about: (size: string) => `about ${size}`,
+    aboutHint: "With the history, indexes and search words",
     gathering: "The first figures come in a few seconds.",
   },
 } as const;

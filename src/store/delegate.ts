@@ -17,6 +17,7 @@ export function delegateTo(store: Store): Store {
     scan: (collection) => store.scan(collection),
     secret: () => store.secret(),
     statistics: () => store.statistics(),
+    sizes: (collections) => store.sizes(collections),
     health: () => store.health(),
     ...(store.attach && { attach: () => store.attach?.() as StoreAttachment }),
     ...(store.reach && { reach: () => store.reach?.() ?? Promise.resolve() }),

@@ -1,4 +1,7 @@
-/** Facts about an open store, for the metrics. */
+/** Facts about an open store, for the metrics and for administrators. */
+
+/** The most time that a call of `Store.sizes` waits, in milliseconds. */
+export const maxSizesWaitMs = 500;
 
 /** What a store uses now. */
 export interface StoreStatistics {

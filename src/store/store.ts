@@ -85,6 +85,13 @@ export interface ServingStore {
   count(collection: string): Promise<number>;
 
   /**
+   * About how many bytes of the database each collection takes, by name: with its change log, its indexes and its search words. A
+   * size that the store does not know within `maxSizesWaitMs` is missing. A later call can have it. An unknown collection is
+   * missing too.
+   */
+  sizes(collections: readonly string[]): Promise<ReadonlyMap<string, number>>;
+
+  /**
    * The receipt with this key that is valid at `now`. The store never removes a valid receipt. It can remove the response in
    * it, those of the oldest receipts first. If the resource was erased, only the key is left, and `fingerprint` is empty.
    */

@@ -45,6 +45,7 @@ export function tracedStore(store: Store, tracing: StoreTracing): Store {
     referring: (query) => span("referring", query.collection, () => store.referring(query)),
     figures: (query) => span("figures", query.collection, () => store.figures(query)),
     count: (collection) => span("count", collection, () => store.count(collection)),
+    sizes: (collections) => span("sizes", undefined, () => store.sizes(collections)),
     receipt: (...args) => span("receipt", undefined, () => store.receipt(...args)),
     changesAfter: (...args) => span("changesAfter", args[0], () => store.changesAfter(...args)),
     changesOf: (...args) => span("changesOf", args[0].collection, () => store.changesOf(...args)),

@@ -1,11 +1,13 @@
 /** Reads of single resources that travel together: one statement reads a limited amount of text. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import pg from "pg";
 import { openStore } from "../../src/store/open.ts";
 import { type Connections, Connections as Open } from "../../src/store/postgres/connection/connections.ts";
 import { Reads } from "../../src/store/postgres/read/reads.ts";
 import type { NumberedCollection } from "../../src/store/postgres/tables/catalogue.ts";
 import { commit, created, declaration, textOf, topic } from "../store/contract/fixture.ts";
+import { until } from "../until.ts";
 import { openDatabase } from "./databases.ts";
 
 const mebibyte = 1024 * 1024;
@@ -68,4 +70,21 @@ test("small reads do not wait for large ones that are read at the same time", as
   await reads.resource(topic("small"));
   assert.equal(statements.length, 1);
   await Promise.all(pending);
+});
+
+test("sizes are missing while another program locks a table, and the call ends", async (t) => {
+  const { url, release } = await openDatabase();
+  const store = await openStore({ kind: "postgres", url });
+  const locker = new pg.Client({ connectionString: url });
+  await locker.connect();
+  t.after(async () => {
+    await Promise.all([store.close(), locker.end()]);
+    release();
+  });
+  await store.migrate([declaration("topics"), declaration("users")]);
+  await locker.query("begin; lock table holdfast_resources_1");
+  assert.deepEqual([...(await store.sizes(["topics", "users"]))], []);
+  assert.equal(store.health().kind, "ok");
+  await locker.query("rollback");
+  await until("the sizes are known", async () => (await store.sizes(["topics", "users"])).size === 2);
 });

@@ -122,7 +122,7 @@ function Collections() {
     <>
       <h2 className="health-title">{own.collections}</h2>
       <ul className="card sizes">
-        {sorted.map(({ name, count }) => (
+        {sorted.map(({ name, count, bytes }) => (
           <li key={name}>
             <span className="size-name" title={name}>
               {name}
@@ -136,6 +136,9 @@ function Collections() {
               ) : (
                 count.toLocaleString("en")
               )}
+            </span>
+            <span className="size-bytes soft" title={own.aboutHint}>
+              {bytes !== undefined && own.about(bytesText(bytes))}
             </span>
           </li>
         ))}

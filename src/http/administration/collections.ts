@@ -26,7 +26,10 @@ export async function describeCollections(
   const names = await listedNames(service, operation.caller);
   const start = after === undefined ? 0 : names.filter((name) => name <= after).length;
   const page = names.slice(start, start + limit);
-  const collections = await Promise.all(page.map((name) => describe(service, operation, name)));
+  const sizes = administers(service, operation.caller) ? await service.store.sizes(page) : new Map();
+  const collections = await Promise.all(
+    page.map((name) => describe(service, operation, { name, bytes: sizes.get(name) })),
+  );
   const hasMore = start + limit < names.length;
   const next = hasMore ? { next: nextOf(service, { limit, after: page.at(-1) as string }) } : {};
   const body = JSON.stringify({ collections, ...next });
@@ -42,7 +45,11 @@ function nextOf({ settings }: Service, { limit, after }: { limit: number; after:
   return `${settings.prefix}/_collections?limit=${limit}&after=${encodeURIComponent(after)}`;
 }
 
-async function describe(service: Service, { caller }: Details, name: string): Promise<object> {
+async function describe(
+  service: Service,
+  { caller }: Details,
+  { name, bytes }: { name: string; bytes: number | undefined },
+): Promise<object> {
   const declared = service.collections.get(name);
   const collection = viewFor(service, declared ?? openCollection(name), caller);
   const guard = guardOf(service, collection, caller);
@@ -54,6 +61,7 @@ async function describe(service: Service, { caller }: Details, name: string): Pr
     ...declarationOf(service, { caller }, collection),
     operations: operationsOf(service, guard),
     ...(isCounted && { count: await service.store.count(name) }),
+    ...(bytes !== undefined && { bytes }),
     ...(administers(service, caller) && { rules: rulesOf(service, name) }),
   };
 }

@@ -91,6 +91,7 @@ export function createOverlay(
     reserveIds: (collection) => reserveId(collection),
     figures: (query) => base.figures(query),
     count: (collection) => base.count(collection),
+    sizes: (collections) => base.sizes(collections),
     ...historyOf(base),
     receipt: (...query) => base.receipt(...query),
     health: () => base.health(),

@@ -65,13 +65,18 @@ const collectionDetails = closedObject(
     relations: listOf(relation),
     operations: listOf(operation, "What the caller can do with at least some resources."),
     count: { ...count, description: "The number of resources, if the caller can list all of them." },
+    bytes: {
+      ...count,
+      description:
+        "About how many bytes of the database the collection takes, with its history, its indexes and its search words. Only for administrators, and only if the service can find it out quickly.",
+    },
     rules: {
       description: "The access rules, for administrators. `null` without `auth`.",
       type: ["object", "null"],
       properties: Object.fromEntries(actions.map((action) => [action, listOf(declaredRule)])),
     },
   },
-  { optional: ["count", "rules"] },
+  { optional: ["count", "bytes", "rules"] },
 );
 
 function getCollectionDetails(described: Described): OperationPlan {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { owner } from "../../../src/access/declaration.ts";
+import { until } from "../../until.ts";
 import { auth, sendWith } from "../access/callers.ts";
 import { check } from "../check.ts";
 import { type Answer, startService, startServiceForFile } from "../service.ts";
@@ -129,6 +130,7 @@ describe("the collections", () => {
     assert.equal((await detailsOf("notes", ada)).count, undefined);
     assert.equal((await detailsOf("notes", ops)).count, undefined);
     assert.equal((await detailsOf("people", ada)).rules, undefined);
+    for (const who of [ada, hr]) assert.ok(!("bytes" in (await detailsOf("people", who))));
     assert.deepEqual((await detailsOf("notes", ops)).rules, {
       list: [{ at: "collections.notes.access.read", rule: { where: { authorId: "$subject" } } }],
       read: [{ at: "collections.notes.access.read", rule: { where: { authorId: "$subject" } } }],
@@ -136,6 +138,15 @@ describe("the collections", () => {
       update: [],
       delete: [],
     });
+  });
+
+  test("have a size for administrators", async () => {
+    let all: Details[] = [];
+    await until("all sizes are known", async () => {
+      all = await collectionsFor(ops);
+      return all.every(({ bytes }) => bytes !== undefined);
+    });
+    for (const { name, bytes } of all) assert.ok(Number.isInteger(bytes) && Number(bytes) > 0, name);
   });
 
   test("are hidden together with what only a schema as a whole can say", async (t) => {

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { StartError } from "../../../src/errors.ts";
+import { until } from "../../until.ts";
 import {
   commit,
   created,
@@ -11,6 +13,8 @@ import {
   onStore,
   rejectsWith,
   topic,
+  updated,
+  user,
 } from "./fixture.ts";
 
 export function catalogueContract(open: OpenFixture): void {
@@ -36,6 +40,35 @@ export function catalogueContract(open: OpenFixture): void {
         assert.equal(known.get("topics")?.timestamps, true);
         assert.equal(known.get("users")?.timestamps ?? false, false);
       }
+    }),
+  );
+
+  test(
+    "the size of a collection has its texts, their history, its indexes and its words",
+    onStore(open, async (store) => {
+      const sizeOf = async (name: string, least: number) => {
+        let bytes = 0;
+        await until(`${name} has ${least} bytes`, async () => {
+          bytes = (await store.sizes([name])).get(name) ?? 0;
+          return bytes >= least;
+        });
+        return bytes;
+      };
+      const empty = await sizeOf("topics", 1);
+      const text = () => randomBytes(200_000).toString("hex"); // no store can compress it to less than half
+      await commit(store, [created(topic("a"), { text: text() })]);
+      const one = await sizeOf("topics", empty + 200_000);
+      await commit(store, [updated(topic("a"), 1, { text: text() })]);
+      assert.ok((await sizeOf("topics", one + 200_000)) < one + 2_000_000, "it is about the size");
+      assert.deepEqual([...(await store.sizes(["absent"]))], []);
+      assert.ok((await sizeOf("users", 1)) <= empty, "another collection does not count");
+
+      const plain = await sizeOf("users", 1);
+      const path = ["name"] as const;
+      const indexes = [[{ path, descending: false }]];
+      await store.migrate([declaration("users", { indexes, search: [path] })]);
+      await commit(store, [created(user("b"), { name: "Ada" })]);
+      await sizeOf("users", plain + 3 * 4_096);
     }),
   );
 

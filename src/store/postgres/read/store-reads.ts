@@ -11,12 +11,14 @@ import type { CollectionRecord } from "../../record.ts";
 import { type ReferringGroups, type ReferringQuery, toGroups } from "../../referring.ts";
 import { withRelated } from "../../related.ts";
 import { secretBytes } from "../../secret.ts";
+import { maxSizesWaitMs } from "../../statistics.ts";
 import type { StoreHealth } from "../../store.ts";
 import { isStorable, type Key, type Stored } from "../../stored.ts";
 import { type Connections, probe } from "../connection/connections.ts";
 import { Reachability } from "../connection/reachability.ts";
 import { retryOnce } from "../connection/retry.ts";
 import { Lists } from "../list/lists.ts";
+import { SlowReads } from "../list/slow-reads.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { Declarations } from "../tables/declarations.ts";
 import { readSecret } from "../tables/secret.ts";
@@ -25,6 +27,7 @@ import { Heads } from "./heads.ts";
 import { type HistoryReader, readHistory } from "./history-reader.ts";
 import { Reads, type Run } from "./reads.ts";
 import { Scans } from "./scans.ts";
+import { readSizes } from "./sizes.ts";
 
 /** The maximum number of attempts to read a list, if other services change the declaration at the same time. */
 const maxTries = 5;
@@ -47,6 +50,7 @@ export abstract class PostgresReads extends LoggedStore<NumberedCollection> {
   readonly #run: Run;
   readonly #reads: Reads;
   readonly #lists: Lists;
+  readonly #slow: SlowReads;
   readonly #scans: Scans;
   readonly #heads: Heads;
   #isClosed = false;
@@ -62,6 +66,7 @@ export abstract class PostgresReads extends LoggedStore<NumberedCollection> {
     this.#run = (statement) => retryOnce(() => connections.run(statement));
     this.#reads = new Reads({ run: this.#run, find: (name) => this.declarations.find(name), maxBatchSize });
     this.#lists = new Lists({ quick: connections, slow, maxMs: queryMs });
+    this.#slow = new SlowReads(slow, Math.min(queryMs, maxSizesWaitMs));
     this.#scans = new Scans(long);
     this.#heads = new Heads(this.#run, this.declarations);
     this.listeners = new CommitListeners({
@@ -143,6 +148,13 @@ export abstract class PostgresReads extends LoggedStore<NumberedCollection> {
 
   async secret(): Promise<Buffer> {
     return secretBytes(await this.watch(() => readSecret(this.#run)));
+  }
+
+  async sizes(collections: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const known = (await Promise.all(collections.map((name) => this.find(name)))).filter(
+      (each) => each !== undefined,
+    );
+    return this.watch(() => retryOnce(() => readSizes(this.#slow, known)));
   }
 
   health(): StoreHealth {

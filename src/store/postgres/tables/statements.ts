@@ -164,5 +164,11 @@ export function insertIdCounter(number: number): Statement {
   return { sql: "insert into holdfast_ids (number) values ($1)", values: [number] };
 }
 
+/** Selects the name and the size of each table with its indexes, in bytes. The size of a table that does not exist is null. */
+export function selectSizes(tables: readonly string[]): Statement {
+  const sql = "select name, pg_total_relation_size(to_regclass(name)) from unnest($1::text[]) as name";
+  return { sql, values: [tables] };
+}
+
 /** The size of the whole database, in bytes. */
 export const databaseSize: Statement = { sql: "select pg_database_size(current_database())" };

@@ -2,6 +2,7 @@
  * A thread for lists that no index supports. `node:sqlite` cannot interrupt a running statement from outside. Each statement
  * therefore calls a function for each resource that it reads, and this function throws to end the statement.
  */
+import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { Problem } from "../../../errors.ts";
 import {
@@ -20,6 +21,7 @@ import { openForReading } from "../file/open-file.ts";
 import { inodeAt } from "../file/watch.ts";
 import { HistoryReader } from "../read/history-reader.ts";
 import { Reader } from "../read/reader.ts";
+import { collectionSize } from "../read/tree-sizes.ts";
 import { lowerThreadPriority } from "../upkeep/thread-priority.ts";
 import { interruptFunction } from "./conditions.ts";
 import type { QueryAnswer, QueryRequest, QueryThreadData, ThreadMessage } from "./query-threads.ts";
@@ -29,6 +31,7 @@ const mappedBytes = 256 * 1024 * 1024;
 
 /** What the thread reads with. */
 interface Readers {
+  database: DatabaseSync;
   reader: Reader;
   history: HistoryReader;
 }
@@ -50,13 +53,14 @@ function openReaders(path: string): Readers {
   database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${mappedBytes}`);
   database.function(interruptFunction, { deterministic: false }, interruptIfDue);
   const reader = new Reader(database);
-  return { reader, history: new HistoryReader(database, reader) };
+  return { database, reader, history: new HistoryReader(database, reader) };
 }
 
-function readPage({ reader, history }: Readers, collection: NumberedCollection, query: PageQuery): Page {
+function readPage(readers: Readers, collection: NumberedCollection, query: PageQuery): Page {
+  const { reader } = readers;
   const { at } = query;
   if (at === undefined) return reader.page(collection, query, true);
-  return reader.inSnapshot(() => readPageAt({ reader, history }, collection, pastQuery(query, at)));
+  return reader.inSnapshot(() => readPageAt(readers, collection, pastQuery(query, at)));
 }
 
 function readPageAt({ reader, history }: Readers, collection: NumberedCollection, query: PastQuery): Page {
@@ -76,7 +80,7 @@ function readPageAt({ reader, history }: Readers, collection: NumberedCollection
 }
 
 function answer(readers: Readers, { collection, asked }: QueryRequest): QueryAnswer {
-  const { reader } = readers;
+  const { database, reader } = readers;
   try {
     switch (asked.kind) {
       case "page":
@@ -85,6 +89,11 @@ function answer(readers: Readers, { collection, asked }: QueryRequest): QueryAns
         return { kind: "figures", figures: reader.figures(collection, asked.query) };
       case "groups":
         return { kind: "groups", groups: reader.referring(collection, asked.query, true) };
+      case "size":
+        return {
+          kind: "size",
+          bytes: collectionSize(database, collection.number, { onPage: interruptIfDue }),
+        };
     }
   } catch (error) {
     if (error instanceof Interrupted) return { kind: "interrupted" };

@@ -23,7 +23,8 @@ export interface QueryThreadData {
 export type QueryTask =
   | { kind: "page"; query: PageQuery }
   | { kind: "figures"; query: FiguresOf }
-  | { kind: "groups"; query: GroupsQuery };
+  | { kind: "groups"; query: GroupsQuery }
+  | { kind: "size" };
 
 /** A query for a thread. */
 export interface QueryRequest {
@@ -43,6 +44,7 @@ export type QueryAnswer =
   | { kind: "page"; page: Page }
   | { kind: "groups"; groups: ReferringGroups }
   | { kind: "figures"; figures: Figures }
+  | { kind: "size"; bytes: number }
   | { kind: "interrupted" }
   | { kind: "missing"; since: number | undefined }
   | { kind: "refused"; code: ProblemCode; detail: string }
@@ -117,6 +119,12 @@ export class QueryThreads {
   ): Promise<Figures> {
     const answer = await this.#run(collection, { kind: "figures", query }, signal);
     return (answer as QueryAnswer & { kind: "figures" }).figures;
+  }
+
+  /** About how many bytes a collection takes. Throws as `page` does. */
+  async size(collection: NumberedCollection): Promise<number> {
+    const answer = await this.#run(collection, { kind: "size" }, undefined);
+    return (answer as QueryAnswer & { kind: "size" }).bytes;
   }
 
   #run(
@@ -209,12 +217,11 @@ export class QueryThreads {
     thread.job = undefined;
     if (job !== undefined) {
       settle(job, () => {
-        if (answer.kind === "page" || answer.kind === "groups" || answer.kind === "figures")
-          job.resolve(answer);
-        else if (answer.kind === "refused") job.reject(new Problem(answer.code, answer.detail));
+        if (answer.kind === "refused") job.reject(new Problem(answer.code, answer.detail));
         else if (answer.kind === "missing") job.reject(new HistoryMissing(answer.since));
         else if (answer.kind === "failed") job.reject(this.#options.toError(answer));
-        else job.reject(tooExpensive(job, this.#options.maxMs));
+        else if (answer.kind === "interrupted") job.reject(tooExpensive(job, this.#options.maxMs));
+        else job.resolve(answer);
       });
     }
     this.#startNext();
@@ -252,6 +259,8 @@ function settle(job: Job, resolveOrReject: () => void): void {
 
 function tooExpensive({ asked, collection }: QueryRequest, maxMs: number): Problem {
   if (asked.kind === "figures") return figuresTooExpensive(asked.query, collection.indexes, maxMs);
+  if (asked.kind === "size")
+    return new Problem("QUERY_TOO_EXPENSIVE", `The size of the collection takes longer than ${maxMs} ms.`);
   const query = asked.kind === "page" ? asked.query : listLike(asked.query);
   return listTooExpensive(query, collection.indexes, maxMs);
 }

@@ -13,7 +13,7 @@ import type { CollectionRecord } from "../../record.ts";
 import { type ReferringGroups, type ReferringQuery, toGroups } from "../../referring.ts";
 import { withRelated } from "../../related.ts";
 import { secretBytes } from "../../secret.ts";
-import type { StoreStatistics } from "../../statistics.ts";
+import { maxSizesWaitMs, type StoreStatistics } from "../../statistics.ts";
 import type { StoreHealth } from "../../store.ts";
 import type { Key, Stored } from "../../stored.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
@@ -28,6 +28,7 @@ import { ReadBatch } from "./read-batch.ts";
 import { Reader } from "./reader.ts";
 import { Scans } from "./scan.ts";
 import { SharedCatalogue } from "./shared-catalogue.ts";
+import { Sizes } from "./sizes.ts";
 
 /** What the reads of a store use. */
 export interface SqliteReadsParts extends Pick<ResolvedStoreOptions, "queryMs"> {
@@ -46,6 +47,7 @@ export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
   readonly #history: HistoryReader;
   readonly #scans: Scans;
   readonly #threads: QueryThreads;
+  readonly #sizes: Sizes;
   protected readonly reads: ReadBatch;
   readonly #hot: HotResources;
   protected readonly listeners = new CommitListeners({
@@ -68,6 +70,10 @@ export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
       path,
       maxMs: queryMs,
       toError: ({ failure, reason }) => this.reads.problemOf(failure, reason) ?? new Error(reason),
+    });
+    this.#sizes = new Sizes({
+      measure: (collection) => this.#threads.size(collection),
+      maxWaitMs: maxSizesWaitMs,
     });
     this.shared = new SharedCatalogue(database, marks);
   }
@@ -158,6 +164,12 @@ export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
       );
     const [bytes, logBytes] = await Promise.all([sizeOf(this.#path), sizeOf(`${this.#path}-wal`)]);
     return { bytes, logBytes };
+  }
+
+  async sizes(collections: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const known = collections.map((name) => this.#known(name)).filter((each) => each !== undefined);
+    const read = () => known.map((collection) => ({ collection, ...this.#reader.head(collection) }));
+    return this.#sizes.of(await this.reads.run(read));
   }
 
   health(): StoreHealth {

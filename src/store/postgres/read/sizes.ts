@@ -1,0 +1,30 @@
+/** The sizes of collections. The server asks the file system for the lengths of files, so this reads no data. */
+import { isTooLong, type SlowReads } from "../list/slow-reads.ts";
+import type { NumberedCollection } from "../tables/catalogue.ts";
+import { selectSizes } from "../tables/statements.ts";
+import { changesTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
+
+/**
+ * The sizes of collections in bytes, by name. They are all missing if the statement takes too long, for example because
+ * another session has locked one of the tables.
+ */
+export async function readSizes(
+  slow: SlowReads,
+  collections: readonly NumberedCollection[],
+): Promise<ReadonlyMap<string, number>> {
+  try {
+    const rows = await slow.rows(selectSizes(collections.flatMap(tablesOf)), undefined);
+    const byTable = new Map(rows.map(([table, bytes]) => [table, Number(bytes)]));
+    const sizeOf = (collection: NumberedCollection) =>
+      tablesOf(collection).reduce((sum, table) => sum + (byTable.get(table) ?? 0), 0);
+    return new Map(collections.map((each) => [each.name, sizeOf(each)]));
+  } catch (error) {
+    if (isTooLong(error)) return new Map();
+    throw error;
+  }
+}
+
+/** The tables of a collection. The table of words may not exist. */
+function tablesOf({ number }: NumberedCollection): readonly string[] {
+  return [resourcesTable, changesTable, referencesTable, wordsTable].map((table) => table(number));
+}

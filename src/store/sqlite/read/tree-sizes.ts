@@ -1,0 +1,72 @@
+/**
+ * How many bytes of the file a collection takes. SQLite's table `dbstat` (https://sqlite.org/dbstat.html) has a row for each
+ * page of a B-tree, from left to right. The size of a long tree is estimated from its left part, so the work is limited.
+ */
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { changesTable, refersTable, resourcesTable } from "../file/tables.ts";
+import { searchTable } from "../list/search.ts";
+
+/**
+ * How many pages of a tree are read: 64 MiB. With 1,000,000 resources, the estimates of the trees were wrong by at most 1 %.
+ * With a quarter of the pages, they were wrong by up to 18 %.
+ */
+const maxTreePages = 16_384;
+
+/** How a tree is read. */
+export interface Walk {
+  /** Called for each page. It throws to end the walk. */
+  onPage(): void;
+  /** After this many pages, the size is estimated. @default maxTreePages */
+  maxPages?: number;
+}
+
+/** About how many bytes the collection with this number takes: its resources, changes, references and words, with indexes. */
+export function collectionSize(database: DatabaseSync, number: number, walk: Walk): number {
+  const trees = database
+    .prepare(
+      `select name from sqlite_schema
+       where rootpage > 0 and (tbl_name in (?, ?, ?) or tbl_name glob ?)`,
+    )
+    .all(resourcesTable(number), changesTable(number), refersTable(number), `${searchTable(number)}_*`);
+  const pages = database.prepare("select path, pagetype, ncell, pgsize from dbstat where name = ?");
+  pages.setReturnArrays(true);
+  return Math.round(trees.reduce((sum, { name }) => sum + treeSize(pages, String(name), walk), 0));
+}
+
+type PageRow = [path: string, type: "internal" | "leaf" | "overflow", cells: number, bytes: number];
+
+/** The size of one tree. The path of a page says which part of the tree is to its left. */
+function treeSize(pages: StatementSync, tree: string, { onPage, maxPages = maxTreePages }: Walk): number {
+  /** How many children the ancestors of the present page have, from the root. */
+  const children: number[] = [];
+  let count = 0;
+  let bytes = 0;
+  for (const row of pages.iterate(tree) as Iterable<unknown> as Iterable<PageRow>) {
+    onPage();
+    const [path, type, cells, size] = row;
+    if (count >= maxPages && type !== "overflow") {
+      const part = partBefore(stepsOf(path), children);
+      if (part > 0) return bytes / part;
+    }
+    if (type === "internal") children[stepsOf(path).length] = cells + 1;
+    count++;
+    bytes += size;
+  }
+  return bytes;
+}
+
+/** The steps from the root to a page: which child to take, in hexadecimal digits. */
+function stepsOf(path: string): readonly string[] {
+  return path.split("/").slice(1, -1);
+}
+
+/** Which part of a tree is to the left of the page with this path, if all children of a page are equally large. */
+function partBefore(steps: readonly string[], children: readonly number[]): number {
+  let part = 0;
+  let share = 1;
+  for (const [depth, step] of steps.entries()) {
+    share /= children[depth] as number;
+    part += Number.parseInt(step, 16) * share;
+  }
+  return part;
+}

@@ -9,7 +9,7 @@ export const resourceColumns = "key, version, updated_at, doc::text";
 /** The resources after a key. Repeated calls read all resources. */
 export function selectAfter(number: number, after: string, limit: number): Statement {
   return {
-    sql: `select ${resourceColumns} from ${resourcesTable(number)} where key > $1 order by key limit $2`,
+    sql: `select ${resourceColumns} from ${resourcesTable(number)} where key > $1::text order by key limit $2::bigint`,
     values: [after, limit],
   };
 }
@@ -25,7 +25,7 @@ export function lockHeads(numbers: readonly number[]): Statement {
 
 /** The sequence and the count of a collection. */
 export function selectHead(number: number): Statement {
-  return { sql: "select sequence, count from holdfast_heads where number = $1", values: [number] };
+  return { sql: "select sequence, count from holdfast_heads where number = $1::integer", values: [number] };
 }
 
 /** Up to which sequence the change log of the collection `number` can lack changes. */
@@ -36,13 +36,16 @@ export const selectLogHeads: Statement = { sql: `select number, sequence, ${gaps
 
 /** How far the log of a collection goes. */
 export function selectLogHead(number: number): Statement {
-  return { sql: `select sequence, ${gapsUpTo} from holdfast_heads where number = $1`, values: [number] };
+  return {
+    sql: `select sequence, ${gapsUpTo} from holdfast_heads where number = $1::integer`,
+    values: [number],
+  };
 }
 
 /** Notes that the change log of a collection can lack changes up to its present sequence. */
 export function noteGaps(number: number): Statement {
   return {
-    sql: `insert into holdfast_meta select 'gaps_' || number, sequence from holdfast_heads where number = $1
+    sql: `insert into holdfast_meta select 'gaps_' || number, sequence from holdfast_heads where number = $1::integer
       on conflict (name) do update set value = greatest(holdfast_meta.value, excluded.value)`,
     values: [number],
   };
@@ -60,7 +63,7 @@ export function selectGapsAtEnd(numbers: readonly number[]): Statement {
 /** Sets up to which sequence the change log of a collection can lack changes. */
 export function setGaps(number: number, sequence: number): Statement {
   return {
-    sql: `insert into holdfast_meta values ('gaps_' || $1::integer, $2)
+    sql: `insert into holdfast_meta values ('gaps_' || $1::integer, $2::bigint)
       on conflict (name) do update set value = excluded.value`,
     values: [number, sequence],
   };
@@ -115,7 +118,7 @@ export const selectIsUnfinished: Statement = { sql: `select to_regclass('${copyi
 
 /** A row if a collection with this name exists. */
 export function selectCollection(name: string): Statement {
-  return { sql: "select 1 from holdfast_collections where name = $1", values: [name] };
+  return { sql: "select 1 from holdfast_collections where name = $1::text", values: [name] };
 }
 
 /** A collection in the catalogue, as `upsertDeclaration` takes it. */
@@ -136,7 +139,7 @@ export function upsertDeclaration(row: DeclarationRow): Statement {
   return {
     sql: `insert into holdfast_collections 
         (number, name, id_kind, schema, indexes, search, uniques, refers, timestamps)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+      values ($1::integer, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::boolean)
       on conflict (number) do update set id_kind = excluded.id_kind, schema = excluded.schema,
         indexes = excluded.indexes, search = excluded.search, uniques = excluded.uniques, refers = excluded.refers,
         timestamps = excluded.timestamps`,
@@ -156,12 +159,15 @@ export function upsertDeclaration(row: DeclarationRow): Statement {
 
 /** Adds the head of a new collection, with the number of its declaration. */
 export function insertHead(number: number, declared: number): Statement {
-  return { sql: "insert into holdfast_heads (number, declared) values ($1, $2)", values: [number, declared] };
+  return {
+    sql: "insert into holdfast_heads (number, declared) values ($1::integer, $2::integer)",
+    values: [number, declared],
+  };
 }
 
 /** Adds the counter for the integer ids of a new collection. */
 export function insertIdCounter(number: number): Statement {
-  return { sql: "insert into holdfast_ids (number) values ($1)", values: [number] };
+  return { sql: "insert into holdfast_ids (number) values ($1::integer)", values: [number] };
 }
 
 /** The size of the whole database, in bytes. */

@@ -3,7 +3,7 @@ import { type ApiKey, type KeyInvalidation, type Keys, keyColumns, keyValues, to
 import { isStorable } from "../stored.ts";
 import type { Statement, StatementResult } from "./connection/connections.ts";
 import { retryOnce } from "./connection/retry.ts";
-import { copyingTable } from "./tables/tables.ts";
+import { findCopyingTable } from "./tables/tables.ts";
 
 /** The keys in the database. Each change is its own statement, and it is on disk when its promise resolves. */
 export class PostgresKeys implements Keys {
@@ -71,7 +71,7 @@ function invalidateKeyEarlier(prefix: string, how: KeyInvalidation): Statement {
 function noteKeyUse(prefix: string, at: number): Statement {
   return {
     sql: `update holdfast_keys set last_used_at = $2::bigint
-      where prefix = $1::text and (last_used_at is null or last_used_at < $2::bigint) and to_regclass('${copyingTable}') is null`,
+      where prefix = $1::text and (last_used_at is null or last_used_at < $2::bigint) and ${findCopyingTable} is null`,
     values: [prefix, at],
   };
 }

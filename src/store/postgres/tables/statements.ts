@@ -1,7 +1,8 @@
 /** SQL for the catalogue, the heads of collections and the format. The tables themselves are in `tables.ts`. */
 import { integers } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
-import { changesTable, copyingTable, formatNumber, referencesTable, resourcesTable } from "./tables.ts";
+import { ownRelation } from "./schema.ts";
+import { changesTable, findCopyingTable, formatNumber, referencesTable, resourcesTable } from "./tables.ts";
 
 /** The columns of a resource, in the order that `toStored` reads. */
 export const resourceColumns = "key, version, updated_at, doc::text";
@@ -99,7 +100,7 @@ export const selectFormat: Statement = { sql: "select value from holdfast_meta w
 /** The change logs that still have format 1. */
 export const selectFirstFormatTables: Statement = {
   sql: `select relname from holdfast_collections
-    join pg_class on pg_class.oid = to_regclass('holdfast_changes_' || number)
+    join pg_class on pg_class.oid = ${ownRelation("'holdfast_changes_' || number")}
     join pg_attribute on attrelid = pg_class.oid and attname = 'superseded' order by number`,
 };
 
@@ -114,7 +115,7 @@ export const upgradeFormatNumber: Statement = {
 };
 
 /** Whether the database contains an incomplete copy. */
-export const selectIsUnfinished: Statement = { sql: `select to_regclass('${copyingTable}') is not null` };
+export const selectIsUnfinished: Statement = { sql: `select ${findCopyingTable} is not null` };
 
 /** A row if a collection with this name exists. */
 export function selectCollection(name: string): Statement {

@@ -5,6 +5,7 @@ import type { Connections } from "../connection/connections.ts";
 import { failureOf } from "../connection/failures.ts";
 import { retryConflicts } from "../connection/retry.ts";
 import { smallWrite, transact, transactionModes } from "../connection/transaction.ts";
+import { requireOnePlace } from "./cluster.ts";
 import { ownRelation, requireOneSchema } from "./schema.ts";
 import { addSecret, readSecret } from "./secret.ts";
 import {
@@ -43,6 +44,7 @@ export async function prepareDatabase(connections: Connections, options: Prepare
       `The database must use the encoding UTF8, not ${rows[0]?.[0]}. Create another database.`,
     );
   await requireOneSchema(connections);
+  await requireOnePlace(connections);
   const { hasTables, isUnfinished } = await findTables(connections);
   if (isUnfinished && options.mayBeUnfinished !== true)
     throw new StartError(

@@ -3,7 +3,7 @@ import { type ApiKey, type KeyInvalidation, type Keys, keyColumns, keyValues, to
 import { isStorable } from "../stored.ts";
 import type { Statement, StatementResult } from "./connection/connections.ts";
 import { retryOnce } from "./connection/retry.ts";
-import { copyingTable } from "./tables/tables.ts";
+import { findCopyingTable } from "./tables/tables.ts";
 
 /** The keys in the database. Each change is its own statement, and it is on disk when its promise resolves. */
 export class PostgresKeys implements Keys {
@@ -25,8 +25,8 @@ export class PostgresKeys implements Keys {
   }
 
   async add(key: ApiKey): Promise<boolean> {
-    const { count } = await this.#run(insertKey(key));
-    return count > 0;
+    const { rows } = await this.#run(insertKey(key));
+    return rows.length > 0;
   }
 
   async invalidate(prefix: string, how: KeyInvalidation): Promise<void> {
@@ -40,7 +40,7 @@ export class PostgresKeys implements Keys {
 
 /** The key with a prefix. */
 function selectKey(prefix: string): Statement {
-  return { sql: `select ${keyColumns} from holdfast_keys where prefix = $1`, values: [prefix] };
+  return { sql: `select ${keyColumns} from holdfast_keys where prefix = $1::text`, values: [prefix] };
 }
 
 /** All keys, the oldest first. */
@@ -48,11 +48,12 @@ const selectAllKeys: Statement = {
   sql: `select ${keyColumns} from holdfast_keys order by created_at, prefix`,
 };
 
-/** Adds a key, unless a key with its prefix exists. */
+/** Adds a key, unless a key with its prefix exists. Returns the prefix of an added key. */
 function insertKey(key: ApiKey): Statement {
   return {
     sql: `insert into holdfast_keys (${keyColumns})
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing`,
+      values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::bigint, $8::bigint, $9::bigint, $10::bigint)
+      on conflict do nothing returning prefix`,
     values: keyValues(key),
   };
 }
@@ -61,7 +62,7 @@ function insertKey(key: ApiKey): Statement {
 function invalidateKeyEarlier(prefix: string, how: KeyInvalidation): Statement {
   const [column, at] = "revokedAt" in how ? ["revoked_at", how.revokedAt] : ["expires_at", how.expiresAt];
   return {
-    sql: `update holdfast_keys set ${column} = $2 where prefix = $1 and (${column} is null or ${column} > $2)`,
+    sql: `update holdfast_keys set ${column} = $2::bigint where prefix = $1::text and (${column} is null or ${column} > $2::bigint)`,
     values: [prefix, at],
   };
 }
@@ -69,8 +70,8 @@ function invalidateKeyEarlier(prefix: string, how: KeyInvalidation): Statement {
 /** Records the last use of a key, unless a copy into the database is incomplete. */
 function noteKeyUse(prefix: string, at: number): Statement {
   return {
-    sql: `update holdfast_keys set last_used_at = $2
-      where prefix = $1 and (last_used_at is null or last_used_at < $2) and to_regclass('${copyingTable}') is null`,
+    sql: `update holdfast_keys set last_used_at = $2::bigint
+      where prefix = $1::text and (last_used_at is null or last_used_at < $2::bigint) and ${findCopyingTable} is null`,
     values: [prefix, at],
   };
 }

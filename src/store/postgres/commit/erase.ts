@@ -47,12 +47,12 @@ async function eraseWithin(
   const { last } = await flush(staged, { ...parts, transaction });
   for (const statement of last) await transaction.run(statement);
   const { number } = collection;
-  const { count } = await transaction.run(deleteChangesOf(number, id));
-  if (verdict !== undefined || count > 0) {
+  const { rows: deleted } = await transaction.run(deleteChangesOf(number, id));
+  if (verdict !== undefined || deleted.length > 0) {
     // Subscribers must notice the erasure.
     if (verdict === undefined) await transaction.run(raiseHead(number, { sequence: 1, count: 0, words: 0 }));
     await transaction.run(noteGaps(number));
   }
   await eraseFromReceipts(transaction, id);
-  return erasedOf(verdict, count, parts.isLogged);
+  return erasedOf(verdict, deleted.length, parts.isLogged);
 }

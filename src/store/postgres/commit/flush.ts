@@ -26,6 +26,7 @@ import {
   raiseLastId,
   updateResources,
 } from "./statements.ts";
+import { runTogether } from "./values.ts";
 import { writeWords } from "./words.ts";
 
 type Staged = StagedChanges<NumberedCollection>;
@@ -154,8 +155,8 @@ async function writeCollection(staged: CollectionChanges, parts: FlushParts): Pr
   const updated = entries.filter(({ before, now }) => before !== undefined && now !== undefined);
   const work: Promise<unknown>[] = [];
   if (created.length > 0) {
-    const inserted = transaction.run(insertResources(number, toRows(collection, created)));
-    work.push(inserted.then(({ count }) => requireInserted(count, created.length)));
+    const inserted = runTogether(transaction, insertResources(number, toRows(collection, created)));
+    work.push(inserted.then((rows) => requireInserted(rows.length, created.length)));
     const raised = raiseLastIdFor(collection, created, parts);
     if (raised !== undefined) work.push(raised);
   }

@@ -1,7 +1,8 @@
 /** SQL for receipts and their totals. */
 import type { ReceiptPatterns } from "../../receipts.ts";
-import { bigints, texts } from "../connection/arrays.ts";
+import { texts } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
+import { insertNewRows } from "./values.ts";
 
 /** The receipts with these keys. */
 export function selectReceipts(keys: readonly string[]): Statement {
@@ -21,29 +22,29 @@ export interface ReceiptRow {
   at: number;
 }
 
+const receiptTypes = {
+  key: "text",
+  fingerprint: "text",
+  answer: "text",
+  brief: "text",
+  expires_at: "bigint",
+} as const;
+
 /**
- * Adds receipts. If another instance has added one of them, the count of rows is smaller. Expired receipts with these
- * keys must be deleted first.
+ * Adds receipts. The statements return the keys of the added ones: fewer, if another instance has added one of them. Expired
+ * receipts with these keys must be deleted first.
  */
-export function insertReceipts(rows: readonly ReceiptRow[]): Statement {
-  return {
-    sql: `insert into holdfast_receipts (key, fingerprint, answer, brief, expires_at)
-      select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])
-      on conflict do nothing`,
-    values: [
-      texts(rows.map(({ key }) => key)),
-      texts(rows.map(({ fingerprint }) => fingerprint)),
-      texts(rows.map(({ answer }) => answer)),
-      texts(rows.map(({ brief }) => brief)),
-      bigints(rows.map(({ expiresAt }) => expiresAt)),
-    ],
-  };
+export function insertReceipts(rows: readonly ReceiptRow[]): Statement[] {
+  return insertNewRows(
+    { table: "holdfast_receipts", columns: receiptTypes },
+    rows.map((row) => [row.key, row.fingerprint, row.answer, row.brief, row.expiresAt]),
+  );
 }
 
 /** Deletes the receipts with these keys that have expired. Returns the length of each answer. */
 export function deleteExpiredReceipts(keys: readonly string[], now: number): Statement {
   return {
-    sql: `delete from holdfast_receipts where key = any($1::text[]) and expires_at <= $2
+    sql: `delete from holdfast_receipts where key = any($1::text[]) and expires_at <= $2::bigint
       returning octet_length(answer)`,
     values: [texts(keys), now],
   };
@@ -60,7 +61,7 @@ export type ReceiptTotal = "receipts" | "answers";
 /** Adds to a total, and locks it until the end of the transaction. Returns the new total. */
 export function raiseReceiptTotal(total: ReceiptTotal, by: number): Statement {
   return {
-    sql: "update holdfast_meta set value = value + $2 where name = $1 returning value",
+    sql: "update holdfast_meta set value = value + $2::bigint where name = $1::text returning value",
     values: [total, by],
   };
 }
@@ -89,7 +90,7 @@ export const selectReceiptTotals: Statement = {
 export function lockOldestAnswers(limit: number): Statement {
   return {
     sql: `select key, octet_length(answer) from holdfast_receipts where answer <> ''
-      order by expires_at limit $1 for update skip locked`,
+      order by expires_at limit $1::bigint for update skip locked`,
     values: [limit],
   };
 }
@@ -108,8 +109,8 @@ export function clearAnswers(keys: readonly string[]): Statement {
  */
 export function lockExpiredReceipts(now: number, limit: number): Statement {
   return {
-    sql: `select key, octet_length(answer) from holdfast_receipts where expires_at <= $1
-      order by expires_at limit $2 for update skip locked`,
+    sql: `select key, octet_length(answer) from holdfast_receipts where expires_at <= $1::bigint
+      order by expires_at limit $2::bigint for update skip locked`,
     values: [now, limit],
   };
 }
@@ -120,12 +121,12 @@ export function deleteReceipts(keys: readonly string[]): Statement {
 }
 
 const containsOneOf = (texts: string, column: string) =>
-  `exists (select 1 from unnest(${texts}::text[]) as part (held) where strpos(${column}, held) > 0)`;
+  `exists (select 1 from unnest(${texts}) as part (held) where strpos(${column}, held) > 0)`;
 
 /** Deletes the receipts of requests to an erased resource. Returns the length of each answer. */
 export function deleteReceiptsOf({ inKey }: ReceiptPatterns): Statement {
   return {
-    sql: `delete from holdfast_receipts where ${containsOneOf("$1", "key")} returning octet_length(answer)`,
+    sql: `delete from holdfast_receipts where ${containsOneOf("$1::text[]", "key")} returning octet_length(answer)`,
     values: [texts(inKey)],
   };
 }
@@ -134,7 +135,7 @@ export function deleteReceiptsOf({ inKey }: ReceiptPatterns): Statement {
 export function blankReceiptsOf({ inBrief, inAnswer }: ReceiptPatterns): Statement {
   return {
     sql: `with found as (select key, octet_length(answer) as length from holdfast_receipts
-        where strpos(brief || '"', $1) > 0 or ${containsOneOf("$2", "answer")} for update)
+        where strpos(brief || '"', $1::text) > 0 or ${containsOneOf("$2::text[]", "answer")} for update)
       update holdfast_receipts as known set fingerprint = '', answer = '', brief = ''
       from found where known.key = found.key returning found.length`,
     values: [inBrief, texts(inAnswer)],

@@ -17,6 +17,7 @@ import {
   lockOldestAnswers,
   raiseReceiptTotal,
 } from "./receipt-statements.ts";
+import { runTogether } from "./values.ts";
 
 /** A change of the totals. */
 interface TotalsDelta {
@@ -42,11 +43,11 @@ export async function storeReceipts(
     return { ...others, brief, answer: fits ? answer : "" };
   });
   const now = Math.max(...staged.map(({ at }) => at));
-  const [expired, { count }] = await Promise.all([
+  const [expired, inserted] = await Promise.all([
     replaced.length === 0 ? undefined : transaction.run(deleteExpiredReceipts(replaced, now)),
-    transaction.run(insertReceipts(rows)),
+    runTogether(transaction, insertReceipts(rows)),
   ]);
-  if (count < rows.length) return undefined;
+  if (inserted.length < rows.length) return undefined;
   const removed = totalsOf(expired?.rows ?? [], 0);
   const answers = rows.reduce((sum, { answer }) => sum + Buffer.byteLength(answer), 0);
   return { receipts: rows.length - removed.receipts, answers: answers - removed.answers };

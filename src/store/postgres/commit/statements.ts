@@ -6,6 +6,7 @@ import type { Statement } from "../connection/connections.ts";
 import { uniqueIndexSql, uniqueSql } from "../list/expressions.ts";
 import { changeColumns, resourceColumns } from "../tables/statements.ts";
 import { changesTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
+import { insertNewRows } from "./values.ts";
 
 /** The resources with these keys, locked in the order of keys, so that instances do not deadlock. */
 export function lockResources(number: number, keys: readonly string[]): Statement {
@@ -43,15 +44,23 @@ function columnsOf(rows: readonly ResourceRow[]): readonly unknown[] {
   ];
 }
 
+const resourceTypes = {
+  key: "text",
+  version: "bigint",
+  updated_at: "bigint",
+  size: "integer",
+  doc: "json",
+} as const;
+
 /**
- * Creates resources in the order of keys. If another instance has created one of them, the count of rows is smaller.
+ * Creates resources in the order of keys. The statements return the keys of the created ones: fewer, if another instance
+ * has created one of them.
  */
-export function insertResources(number: number, rows: readonly ResourceRow[]): Statement {
-  return {
-    sql: `insert into ${resourcesTable(number)} (key, version, updated_at, size, doc)
-      select * from ${resourceArrays} on conflict do nothing`,
-    values: columnsOf(rows),
-  };
+export function insertResources(number: number, rows: readonly ResourceRow[]): Statement[] {
+  return insertNewRows(
+    { table: resourcesTable(number), columns: resourceTypes },
+    rows.map(({ key, version, at, text }) => [key, version, at, Buffer.byteLength(text), text]),
+  );
 }
 
 /** Updates locked resources. */
@@ -75,8 +84,8 @@ export function deleteResources(number: number, keys: readonly string[]): Statem
  */
 export function raiseHead(number: number, by: { sequence: number; count: number; words: number }): Statement {
   return {
-    sql: `update holdfast_heads set sequence = sequence + $2, count = count + $3, words = words + $4
-      where number = $1 returning sequence, declared`,
+    sql: `update holdfast_heads set sequence = sequence + $2::bigint, count = count + $3::bigint, words = words + $4::bigint
+      where number = $1::integer returning sequence, declared`,
     values: [number, by.sequence, by.count, by.words],
   };
 }
@@ -120,16 +129,16 @@ export function selectLastVersions(number: number, ids: readonly string[]): Stat
   };
 }
 
-/** Deletes all changes of a resource. */
+/** Deletes all changes of a resource. Returns the version of each. */
 export function deleteChangesOf(number: number, id: string): Statement {
-  return { sql: `delete from ${changesTable(number)} where id = $1`, values: [id] };
+  return { sql: `delete from ${changesTable(number)} where id = $1::text returning version`, values: [id] };
 }
 
 /** Reserves `n` integer ids and returns the last. Returns no row if not enough ids are left. */
 export function reserveIds(number: number, n: number): Statement {
   return {
-    sql: `update holdfast_ids set last_id = last_id + $2
-      where number = $1 and last_id <= ${Number.MAX_SAFE_INTEGER} - $2 returning last_id`,
+    sql: `update holdfast_ids set last_id = last_id + $2::bigint
+      where number = $1::integer and last_id <= ${Number.MAX_SAFE_INTEGER} - $2::bigint returning last_id`,
     values: [number, n],
   };
 }
@@ -137,7 +146,7 @@ export function reserveIds(number: number, n: number): Statement {
 /** Raises the last integer id, if this id is greater. New ids are above it. */
 export function raiseLastId(number: number, id: number): Statement {
   return {
-    sql: "update holdfast_ids set last_id = $2 where number = $1 and last_id < $2",
+    sql: "update holdfast_ids set last_id = $2::bigint where number = $1::integer and last_id < $2::bigint",
     values: [number, id],
   };
 }
@@ -145,7 +154,7 @@ export function raiseLastId(number: number, id: number): Statement {
 /** Reserves `n` group numbers and returns the last. */
 export function reserveGroups(n: number): Statement {
   return {
-    sql: "update holdfast_meta set value = value + $1 where name = 'groups' returning value",
+    sql: "update holdfast_meta set value = value + $1::bigint where name = 'groups' returning value",
     values: [n],
   };
 }
@@ -197,9 +206,9 @@ export function selectReferrers(
   return {
     sql: `select ${resourceColumns} from (select *, sum(size) over (order by key rows unbounded preceding) as running
         from (select resource.* from (select distinct key from ${referencesTable(number)}
-            where attribute = $1 and target = any($2::text[]) and key <> all($3::text[])) as refers
-          join ${resourcesTable(number)} as resource using (key) order by key limit $4) as referring) as measured
-      where running - size <= $5 order by key`,
+            where attribute = $1::text and target = any($2::text[]) and key <> all($3::text[])) as refers
+          join ${resourcesTable(number)} as resource using (key) order by key limit $4::bigint) as referring) as measured
+      where running - size <= $5::bigint order by key`,
     values: [attribute, texts(targets), texts(known), limit.resources, limit.text],
   };
 }
@@ -211,7 +220,7 @@ export function selectTargets(
 ): Statement {
   return {
     sql: `select distinct target from ${referencesTable(number)}
-      where attribute = $1 and target >= $2 order by target limit $3`,
+      where attribute = $1::text and target >= $2::text order by target limit $3::bigint`,
     values: [attribute, from, limit],
   };
 }

@@ -18,11 +18,12 @@ export interface Statement {
   isRepeated?: boolean;
 }
 
-/** The result of a statement. */
+/**
+ * The result of a statement, without the number of rows that the server reports: a cluster can report others than it changed.
+ * Use `returning`.
+ */
 export interface StatementResult {
   rows: readonly Row[];
-  /** The number of rows that the statement changed or returned. */
-  count: number;
   /** The command that ran, such as `COMMIT`. */
   command: string;
 }
@@ -190,8 +191,8 @@ function connectionOf(client: pg.PoolClient, prepared: PreparedStatements): Conn
       const named = name === undefined ? { text: sql } : { text: sql, name };
       const query = { ...named, values: [...values], rowMode: "array" } as const;
       const timed = responseTimeoutMs === undefined ? query : { ...query, query_timeout: responseTimeoutMs };
-      const { rows, rowCount, command } = await client.query<string[]>(timed).catch(rethrowWithoutValues);
-      return { rows, count: rowCount ?? 0, command };
+      const { rows, command } = await client.query<string[]>(timed).catch(rethrowWithoutValues);
+      return { rows, command };
     },
     async runAll(sql) {
       await client.query(sql).catch(rethrowWithoutValues);

@@ -44,7 +44,8 @@ export function countItems(table: ItemsTable): Statement {
 /** The items after a key, up to the size of a page. */
 export function selectItems(table: ItemsTable, after: Item[number], size: PageSize): Statement {
   const [key] = columnsOf(table);
-  return { sql: pageSql(table, `where ${key} > $3`), values: [size.items, size.bytes, after] };
+  const type = layouts[table.kind].columns[0]?.type === "text" ? "text" : "bigint";
+  return { sql: pageSql(table, `where ${key} > $3::${type}`), values: [size.items, size.bytes, after] };
 }
 
 /** The first items, up to the size of a page. */
@@ -58,9 +59,9 @@ function pageSql(table: ItemsTable, from: string): string {
   const shown = columns.map((column) => (column === '"doc"' ? "doc::text" : column));
   return `select ${shown.join(", ")}
     from (select *, sum(bytes) over (order by ${key} rows unbounded preceding) as running
-      from (select *, ${bytesOf(table)} as bytes from ${tableName(table)} ${from} order by ${key} limit $1) as chunk
+      from (select *, ${bytesOf(table)} as bytes from ${tableName(table)} ${from} order by ${key} limit $1::bigint) as chunk
     ) as measured
-    where running <= $2 or running = bytes order by ${key}`;
+    where running <= $2::bigint or running = bytes order by ${key}`;
 }
 
 /** Adds items. */
@@ -88,7 +89,7 @@ export const selectGroups: Statement = { sql: "select value from holdfast_meta w
 
 /** Sets the last group number. */
 export function setGroups(groups: number): Statement {
-  return { sql: "update holdfast_meta set value = $1 where name = 'groups'", values: [groups] };
+  return { sql: "update holdfast_meta set value = $1::bigint where name = 'groups'", values: [groups] };
 }
 
 /** The counters of all collections. */
@@ -101,14 +102,17 @@ export const selectCounters: Statement = {
 /** Sets the sequence and the count of a collection. */
 export function setHead(number: number, { sequence, count }: { sequence: number; count: number }): Statement {
   return {
-    sql: "update holdfast_heads set sequence = $2, count = $3 where number = $1",
+    sql: "update holdfast_heads set sequence = $2::bigint, count = $3::bigint where number = $1::integer",
     values: [number, sequence, count],
   };
 }
 
 /** Sets the last integer id that was used or reserved. */
 export function setLastId(number: number, lastId: number): Statement {
-  return { sql: "update holdfast_ids set last_id = $2 where number = $1", values: [number, lastId] };
+  return {
+    sql: "update holdfast_ids set last_id = $2::bigint where number = $1::integer",
+    values: [number, lastId],
+  };
 }
 
 /** A row if the store is not empty. */
@@ -124,15 +128,18 @@ export const createMark: Statement = {
 
 /** Writes the first mark. */
 export function insertMark(mark: string): Statement {
-  return { sql: `insert into ${copyingTable} values ('mark', $1)`, values: [mark] };
+  return { sql: `insert into ${copyingTable} values ('mark', $1::text)`, values: [mark] };
 }
 
 /** The mark. */
 export const selectMark: Statement = { sql: `select mark from ${copyingTable}` };
 
-/** Replaces one mark with another. Changes no row if the mark is not `before`. */
+/** Replaces one mark with another. Returns no row if the mark is not `before`. */
 export function moveMark({ before, after }: { before: string; after: string }): Statement {
-  return { sql: `update ${copyingTable} set mark = $2 where mark = $1`, values: [before, after] };
+  return {
+    sql: `update ${copyingTable} set mark = $2::text where mark = $1::text returning mark`,
+    values: [before, after],
+  };
 }
 
 /** Removes the table of the mark. */

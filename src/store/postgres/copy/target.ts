@@ -75,8 +75,8 @@ class PostgresTarget extends PostgresContents implements CopyTarget {
     await this.#transact(async (transaction) => {
       const moved = transaction.run(statements.moveMark(mark));
       const inserted = transaction.run(statements.insertItems(this.tableOf(section), rows));
-      const [{ count }] = await Promise.all([moved, inserted]);
-      if (count !== 1) throw new StartError("Another copy into the same store is in progress.");
+      const [{ rows: marks }] = await Promise.all([moved, inserted]);
+      if (marks.length !== 1) throw new StartError("Another copy into the same store is in progress.");
     });
   }
 

@@ -12,7 +12,7 @@ const maxInteger = 2_147_483_647;
 /** The resources with these keys; without the text if it has more than `size` bytes. */
 export function selectResources(number: number, keys: readonly string[], size = maxInteger): Statement {
   return {
-    sql: `select key, version, updated_at, case when size <= $2 then doc::text end
+    sql: `select key, version, updated_at, case when size <= $2::bigint then doc::text end
       from ${resourcesTable(number)} where key = any($1::text[])`,
     values: [texts(keys), size],
   };
@@ -28,7 +28,7 @@ export function selectLargeResources(
   { size, atLeast }: { size: number; atLeast: number },
 ): Statement {
   return {
-    sql: `select key, version, updated_at, case when running <= $2 or n <= $3 then doc::text end
+    sql: `select key, version, updated_at, case when running <= $2::bigint or n <= $3::bigint then doc::text end
       from (select resource.*, n, sum(size) over (order by n) as running
         from unnest($1::text[]) with ordinality as asked (id, n)
         join ${resourcesTable(number)} as resource on key = asked.id) as measured`,
@@ -44,8 +44,8 @@ export function selectChunk(
 ): Statement {
   return {
     sql: `select ${resourceColumns} from (select *, sum(size) over (order by key rows unbounded preceding) as running
-        from (select * from ${resourcesTable(number)} where key > $1 order by key limit $2) as chunk) as measured
-      where running <= $3 or running = size order by key`,
+        from (select * from ${resourcesTable(number)} where key > $1::text order by key limit $2::bigint) as chunk) as measured
+      where running <= $3::bigint or running = size order by key`,
     values: [after, resources, size],
   };
 }
@@ -54,7 +54,7 @@ export function selectChunk(
 export function selectChanges(number: number, sequence: number, limit: number): Statement {
   return {
     sql: `select ${changeColumns}, id, previous from ${changesTable(number)}
-      where sequence > $1 order by sequence limit $2`,
+      where sequence > $1::bigint order by sequence limit $2::bigint`,
     values: [sequence, limit],
   };
 }
@@ -67,7 +67,7 @@ export function selectChangesOf(
 ): Statement {
   return {
     sql: `select ${changeColumns} from ${changesTable(number)}
-      where id = $1 and version < $2 order by version desc limit $3`,
+      where id = $1::text and version < $2::bigint order by version desc limit $3::bigint`,
     values: [id, page.before, page.limit],
   };
 }
@@ -76,7 +76,7 @@ export function selectChangesOf(
 export function selectChangeUpTo(number: number, id: string, version: number): Statement {
   return {
     sql: `select sequence, version, kind, at from ${changesTable(number)}
-      where id = $1 and version <= $2 order by version desc limit 1`,
+      where id = $1::text and version <= $2::bigint order by version desc limit 1`,
     values: [id, version],
   };
 }
@@ -84,7 +84,7 @@ export function selectChangeUpTo(number: number, id: string, version: number): S
 /** The oldest change of a resource. */
 export function selectOldestChange(number: number, id: string): Statement {
   return {
-    sql: `select sequence, version, kind, at from ${changesTable(number)} where id = $1 order by version limit 1`,
+    sql: `select sequence, version, kind, at from ${changesTable(number)} where id = $1::text order by version limit 1`,
     values: [id],
   };
 }
@@ -94,9 +94,9 @@ export function selectChain(number: number, id: string, version: number): Statem
   const changes = changesTable(number);
   const last = version + maxChain - 1;
   return {
-    sql: `select version, previous from ${changes} where id = $1 and version between $2 and coalesce(
-        (select min(version) from ${changes} where id = $1 and version between $2 and $3
-          and left(previous, 1) is distinct from '${differenceMark}'), $3)
+    sql: `select version, previous from ${changes} where id = $1::text and version between $2::bigint and coalesce(
+        (select min(version) from ${changes} where id = $1::text and version between $2::bigint and $3::bigint
+          and left(previous, 1) is distinct from '${differenceMark}'), $3::bigint)
       order by version`,
     values: [id, version, last],
   };
@@ -104,14 +104,14 @@ export function selectChain(number: number, id: string, version: number): Statem
 
 /** The sequence of a collection at a time. */
 export function selectSequenceAt(number: number, at: number): Statement {
-  return { sql: sequenceAtSql(changesTable(number), "$1"), values: [at] };
+  return { sql: sequenceAtSql(changesTable(number), "$1::bigint"), values: [at] };
 }
 
 /** The changes after a sequence, without their texts. */
 export function selectChangeKeys(number: number, sequence: number, limit: number): Statement {
   return {
     sql: `select sequence, version, kind, at, id, "group" from ${changesTable(number)}
-      where sequence > $1 order by sequence limit $2`,
+      where sequence > $1::bigint order by sequence limit $2::bigint`,
     values: [sequence, limit],
   };
 }
@@ -138,7 +138,7 @@ export function selectChains(
             and version between wanted.version and coalesce(
               (select min(version) from ${changes} where id = wanted.id and version between wanted.version and ${last}
                 and left(previous, 1) is distinct from '${differenceMark}'), ${last})) as change) as measured
-      where running <= $4 or place = 1 order by place, version`,
+      where running <= $4::bigint or place = 1 order by place, version`,
     values: [texts(ids), texts(keys), bigints(versions), size],
   };
 }

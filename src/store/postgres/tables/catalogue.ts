@@ -2,7 +2,7 @@
 import type { IdKind } from "../../../collection/ids.ts";
 import { Catalogue as Collections, type NumberedCollection as Numbered } from "../../catalogue.ts";
 import type { Row } from "../connection/connections.ts";
-import { copyingTable } from "./tables.ts";
+import { findCopyingTable } from "./tables.ts";
 
 /** A collection, and the number of its declaration. */
 export interface NumberedCollection extends Numbered {
@@ -19,11 +19,11 @@ export const catalogueSql = `${selectCollections} order by number`;
 
 /** The same for a service. While a copy into the store is incomplete, it has no collections. */
 export const servedCatalogueSql = `${selectCollections}
-  where to_regclass('${copyingTable}') is null order by number`;
+  where ${findCopyingTable} is null order by number`;
 
 /** Reads only the names of the collections that `servedCatalogueSql` reads. */
 export const servedNamesSql = `
-  select name from holdfast_collections where to_regclass('${copyingTable}') is null`;
+  select name from holdfast_collections where ${findCopyingTable} is null`;
 
 /** Reads one row of the catalogue. */
 export function toCollection(row: Row): NumberedCollection {

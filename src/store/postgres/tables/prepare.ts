@@ -5,6 +5,8 @@ import type { Connections } from "../connection/connections.ts";
 import { failureOf } from "../connection/failures.ts";
 import { retryConflicts } from "../connection/retry.ts";
 import { smallWrite, transact, transactionModes } from "../connection/transaction.ts";
+import { requireOnePlace } from "./cluster.ts";
+import { ownRelation, requireOneSchema } from "./schema.ts";
 import { addSecret, readSecret } from "./secret.ts";
 import {
   lockCatalogue,
@@ -14,7 +16,7 @@ import {
   selectIsUnfinished,
   upgradeFormatNumber,
 } from "./statements.ts";
-import { answersIndex, copyingTable, firstFormatNumber, formatNumber, storeTables } from "./tables.ts";
+import { answersIndex, findCopyingTable, firstFormatNumber, formatNumber, storeTables } from "./tables.ts";
 
 const maxTries = 20;
 
@@ -41,6 +43,8 @@ export async function prepareDatabase(connections: Connections, options: Prepare
     throw new StartError(
       `The database must use the encoding UTF8, not ${rows[0]?.[0]}. Create another database.`,
     );
+  await requireOneSchema(connections);
+  await requireOnePlace(connections);
   const { hasTables, isUnfinished } = await findTables(connections);
   if (isUnfinished && options.mayBeUnfinished !== true)
     throw new StartError(
@@ -104,7 +108,7 @@ export async function isUnfinished(database: Pick<Connections, "run">): Promise<
  */
 async function findTables(connections: Connections) {
   const { rows } = await connections.run({
-    sql: `select to_regclass('holdfast_receipts_by_expiry'), to_regclass('${copyingTable}')`,
+    sql: `select ${ownRelation("'holdfast_receipts_by_expiry'")}, ${findCopyingTable}`,
   });
   const [made, copying] = rows[0] ?? [];
   return { hasTables: made != null, isUnfinished: copying != null };

@@ -1,7 +1,8 @@
 /** SQL for the catalogue, the heads of collections and the format. The tables themselves are in `tables.ts`. */
 import { integers } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
-import { changesTable, copyingTable, formatNumber, referencesTable, resourcesTable } from "./tables.ts";
+import { ownRelation } from "./schema.ts";
+import { changesTable, findCopyingTable, formatNumber, referencesTable, resourcesTable } from "./tables.ts";
 
 /** The columns of a resource, in the order that `toStored` reads. */
 export const resourceColumns = "key, version, updated_at, doc::text";
@@ -9,7 +10,7 @@ export const resourceColumns = "key, version, updated_at, doc::text";
 /** The resources after a key. Repeated calls read all resources. */
 export function selectAfter(number: number, after: string, limit: number): Statement {
   return {
-    sql: `select ${resourceColumns} from ${resourcesTable(number)} where key > $1 order by key limit $2`,
+    sql: `select ${resourceColumns} from ${resourcesTable(number)} where key > $1::text order by key limit $2::bigint`,
     values: [after, limit],
   };
 }
@@ -25,7 +26,7 @@ export function lockHeads(numbers: readonly number[]): Statement {
 
 /** The sequence and the count of a collection. */
 export function selectHead(number: number): Statement {
-  return { sql: "select sequence, count from holdfast_heads where number = $1", values: [number] };
+  return { sql: "select sequence, count from holdfast_heads where number = $1::integer", values: [number] };
 }
 
 /** Up to which sequence the change log of the collection `number` can lack changes. */
@@ -36,13 +37,16 @@ export const selectLogHeads: Statement = { sql: `select number, sequence, ${gaps
 
 /** How far the log of a collection goes. */
 export function selectLogHead(number: number): Statement {
-  return { sql: `select sequence, ${gapsUpTo} from holdfast_heads where number = $1`, values: [number] };
+  return {
+    sql: `select sequence, ${gapsUpTo} from holdfast_heads where number = $1::integer`,
+    values: [number],
+  };
 }
 
 /** Notes that the change log of a collection can lack changes up to its present sequence. */
 export function noteGaps(number: number): Statement {
   return {
-    sql: `insert into holdfast_meta select 'gaps_' || number, sequence from holdfast_heads where number = $1
+    sql: `insert into holdfast_meta select 'gaps_' || number, sequence from holdfast_heads where number = $1::integer
       on conflict (name) do update set value = greatest(holdfast_meta.value, excluded.value)`,
     values: [number],
   };
@@ -60,7 +64,7 @@ export function selectGapsAtEnd(numbers: readonly number[]): Statement {
 /** Sets up to which sequence the change log of a collection can lack changes. */
 export function setGaps(number: number, sequence: number): Statement {
   return {
-    sql: `insert into holdfast_meta values ('gaps_' || $1::integer, $2)
+    sql: `insert into holdfast_meta values ('gaps_' || $1::integer, $2::bigint)
       on conflict (name) do update set value = excluded.value`,
     values: [number, sequence],
   };
@@ -96,7 +100,7 @@ export const selectFormat: Statement = { sql: "select value from holdfast_meta w
 /** The change logs that still have format 1. */
 export const selectFirstFormatTables: Statement = {
   sql: `select relname from holdfast_collections
-    join pg_class on pg_class.oid = to_regclass('holdfast_changes_' || number)
+    join pg_class on pg_class.oid = ${ownRelation("'holdfast_changes_' || number")}
     join pg_attribute on attrelid = pg_class.oid and attname = 'superseded' order by number`,
 };
 
@@ -111,11 +115,11 @@ export const upgradeFormatNumber: Statement = {
 };
 
 /** Whether the database contains an incomplete copy. */
-export const selectIsUnfinished: Statement = { sql: `select to_regclass('${copyingTable}') is not null` };
+export const selectIsUnfinished: Statement = { sql: `select ${findCopyingTable} is not null` };
 
 /** A row if a collection with this name exists. */
 export function selectCollection(name: string): Statement {
-  return { sql: "select 1 from holdfast_collections where name = $1", values: [name] };
+  return { sql: "select 1 from holdfast_collections where name = $1::text", values: [name] };
 }
 
 /** A collection in the catalogue, as `upsertDeclaration` takes it. */
@@ -136,7 +140,7 @@ export function upsertDeclaration(row: DeclarationRow): Statement {
   return {
     sql: `insert into holdfast_collections 
         (number, name, id_kind, schema, indexes, search, uniques, refers, timestamps)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+      values ($1::integer, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::boolean)
       on conflict (number) do update set id_kind = excluded.id_kind, schema = excluded.schema,
         indexes = excluded.indexes, search = excluded.search, uniques = excluded.uniques, refers = excluded.refers,
         timestamps = excluded.timestamps`,
@@ -156,12 +160,15 @@ export function upsertDeclaration(row: DeclarationRow): Statement {
 
 /** Adds the head of a new collection, with the number of its declaration. */
 export function insertHead(number: number, declared: number): Statement {
-  return { sql: "insert into holdfast_heads (number, declared) values ($1, $2)", values: [number, declared] };
+  return {
+    sql: "insert into holdfast_heads (number, declared) values ($1::integer, $2::integer)",
+    values: [number, declared],
+  };
 }
 
 /** Adds the counter for the integer ids of a new collection. */
 export function insertIdCounter(number: number): Statement {
-  return { sql: "insert into holdfast_ids (number) values ($1)", values: [number] };
+  return { sql: "insert into holdfast_ids (number) values ($1::integer)", values: [number] };
 }
 
 /** Selects the name and the size of each table with its indexes, in bytes. The size of a table that does not exist is null. */

@@ -7,6 +7,8 @@
  * commit locks. Only one transaction can have this lock, so sequences have the order of the commits.
  */
 
+import { ownRelation } from "./schema.ts";
+
 /** The format that this program reads and writes. Raise it with every change of the tables. */
 export const formatNumber = 2;
 
@@ -19,6 +21,9 @@ export const firstFormatNumber = 1;
 
 /** The table of a copy's mark. It exists while the copy into this database is incomplete. */
 export const copyingTable = "holdfast_copying";
+
+/** SQL for this table; null if it does not exist. */
+export const findCopyingTable = ownRelation(`'${copyingTable}'`);
 
 /** The index of receipts that have an answer. A store from an older version does not have it. */
 export const answersIndex =

@@ -60,8 +60,8 @@ export function searchIndexOf(
     async add(put, { from, to }) {
       const gone = put.map(({ key }) => key);
       const words = await replaceWords(transaction, { number, search, gone, put });
-      const { count } = await transaction.run(noteIndexed(number, { from, to, words }));
-      if (count === 0) throw new Error("Another instance has indexed these words.");
+      const { rows } = await transaction.run(noteIndexed(number, { from, to, words }));
+      if (rows.length === 0) throw new Error("Another instance has indexed these words.");
     },
   };
 }

@@ -12,7 +12,7 @@ export function lockAfter(number: number, after: string, limit: number): Stateme
 /** The sizes of resources after a key, in bytes. */
 export function selectSizesAfter(number: number, after: string, limit: number): Statement {
   return {
-    sql: `select size from ${resourcesTable(number)} where key > $1 order by key limit $2`,
+    sql: `select size from ${resourcesTable(number)} where key > $1::text order by key limit $2::bigint`,
     values: [after, limit],
   };
 }
@@ -32,14 +32,14 @@ export function selectTexts(number: number): Statement {
 export function selectChangeSizes(number: number, sequence: number, limit: number): Statement {
   return {
     sql: `select sequence, at, coalesce(octet_length(previous), 0) from ${changesTable(number)}
-      where sequence > $1 order by sequence limit $2`,
+      where sequence > $1::bigint order by sequence limit $2::bigint`,
     values: [sequence, limit],
   };
 }
 
 /** Deletes the oldest changes of a collection. */
 export function deleteChangesUpTo(number: number, sequence: number): Statement {
-  return { sql: `delete from ${changesTable(number)} where sequence <= $1`, values: [sequence] };
+  return { sql: `delete from ${changesTable(number)} where sequence <= $1::bigint`, values: [sequence] };
 }
 
 /**
@@ -49,7 +49,7 @@ export function deleteChangesUpTo(number: number, sequence: number): Statement {
 export function selectIncompleteIndexes(version: string): Statement {
   return {
     sql: `select number, gathered_to, words_version from holdfast_heads
-      where gathered_to is not null or words_version <> $1 order by number`,
+      where gathered_to is not null or words_version <> $1::text order by number`,
     values: [version],
   };
 }
@@ -57,7 +57,7 @@ export function selectIncompleteIndexes(version: string): Statement {
 /** Starts to index the search words of a collection from the beginning. */
 export function restartIndex(number: number, version: string): Statement {
   return {
-    sql: "update holdfast_heads set words = 0, gathered_to = '', words_version = $2 where number = $1",
+    sql: "update holdfast_heads set words = 0, gathered_to = '', words_version = $2::text where number = $1::integer",
     values: [number, version],
   };
 }
@@ -65,22 +65,22 @@ export function restartIndex(number: number, version: string): Statement {
 /** Records that a collection has no search words. */
 export function clearIndex(number: number): Statement {
   return {
-    sql: "update holdfast_heads set words = 0, gathered_to = null, words_version = null where number = $1",
+    sql: "update holdfast_heads set words = 0, gathered_to = null, words_version = null where number = $1::integer",
     values: [number],
   };
 }
 
 /**
- * Records that words were indexed from one key to another, or to the end (null). Changes nothing if another instance
- * has recorded it first.
+ * Records that words were indexed from one key to another, or to the end (null). Returns no row if another
+ * instance has recorded it first.
  */
 export function noteIndexed(
   number: number,
   indexed: { from: string; to: string | null; words: number },
 ): Statement {
   return {
-    sql: `update holdfast_heads set words = words + $4, gathered_to = $3
-      where number = $1 and gathered_to = $2`,
+    sql: `update holdfast_heads set words = words + $4::bigint, gathered_to = $3::text
+      where number = $1::integer and gathered_to = $2::text returning number`,
     values: [number, indexed.from, indexed.to, indexed.words],
   };
 }

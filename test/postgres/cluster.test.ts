@@ -1,0 +1,118 @@
+/** What a store says about its tables in a Citus cluster. The catalogue of the cluster is a table with the same columns. */
+import assert from "node:assert/strict";
+import { describe, type TestContext, test } from "node:test";
+import { StartError } from "../../src/errors.ts";
+import { openKeys, openReader, openSource, openStore, type StoreAddress } from "../../src/store/open.ts";
+import { commit, created, declaration, topic } from "../store/contract/fixture.ts";
+import { openDatabase, query } from "./databases.ts";
+
+const asSystem = "set allow_system_table_mods = on;";
+
+/** A store in a database with the catalogue of a cluster. */
+async function openCluster(t: TestContext): Promise<{ url: string; address: StoreAddress }> {
+  const { url, release } = await openDatabase();
+  const address = { kind: "postgres", url } as const;
+  const store = await openStore(address);
+  await store.migrate([declaration("topics")]);
+  await store.close();
+  await query(
+    url,
+    `${asSystem} create table pg_catalog.pg_dist_partition (logicalrelid regclass primary key, partmethod "char" not null,
+      partkey text, colocationid integer not null, repmodel "char" not null, autoconverted boolean not null)`,
+  );
+  t.after(async () => {
+    await query(url, `${asSystem} drop table pg_catalog.pg_dist_partition`);
+    release();
+  });
+  return { url, address };
+}
+
+/** How Citus notes a table: its method of distribution, group of colocation, and model of replication. */
+interface Noted {
+  method: "h" | "n" | "a";
+  group: number;
+  replication: "s" | "t";
+}
+
+/** Notes the tables whose names match. */
+async function note(url: string, names: string, { method, group, replication }: Noted): Promise<void> {
+  await query(
+    url,
+    `${asSystem} insert into pg_dist_partition
+      select oid, '${method}', null, ${group}, '${replication}', false from pg_class
+      where relkind = 'r' and relnamespace = 'public'::regnamespace and relname ~ '${names}'
+      on conflict (logicalrelid) do update
+        set partmethod = excluded.partmethod, colocationid = excluded.colocationid, repmodel = excluded.repmodel`,
+  );
+}
+
+const inSchema: Noted = { method: "n", group: 3, replication: "s" };
+const ofCoordinator: Noted = { method: "n", group: 0, replication: "s" };
+
+describe("a store in a Citus cluster is served", () => {
+  const served: [where: string, names: string, noted: Noted][] = [
+    ["on the coordinator", "^nothing$", ofCoordinator],
+    ["on the coordinator, where the cluster knows some of its tables", "_resources_", ofCoordinator],
+    ["in a distributed schema", "^holdfast_.*[^0-9]$|^holdfast_[a-z]+_1$", inSchema],
+  ];
+  for (const [where, names, noted] of served)
+    test(where, async (t) => {
+      const { url, address } = await openCluster(t);
+      for (const name of ["others", "holdfast_heads_102008", "holdfast_resources_1_102009"])
+        await query(url, `create table ${name} (n integer)`); // Citus names a part of a table like this
+      await note(url, names, noted);
+      await note(url, "^others$", { method: "h", group: 1, replication: "s" });
+      const store = await openStore(address);
+      t.after(() => store.close());
+      await commit(store, [created(topic("a"))]);
+      assert.equal(await store.count("topics"), 1);
+    });
+});
+
+describe("a store in a Citus cluster is refused", () => {
+  const refused: [where: string, names: string, noted: Noted, message: RegExp][] = [
+    [
+      "where a table is distributed by a column",
+      "_resources_",
+      { method: "h", group: 1, replication: "s" },
+      /^The table holdfast_resources_1 is distributed by a column in the Citus cluster\. /,
+    ],
+    [
+      "where a table is distributed by ranges",
+      "_receipts$",
+      { method: "a", group: 0, replication: "s" },
+      /^The table holdfast_receipts is distributed by a column /,
+    ],
+    [
+      "where a table is on every node",
+      "_heads$",
+      { method: "n", group: 2, replication: "t" },
+      /^The table holdfast_heads is a reference table, with a copy on every node /,
+    ],
+    [
+      "where a table is on another node",
+      "_keys$",
+      { ...inSchema, group: 4 },
+      /^The tables holdfast_changes_1 and holdfast_keys are in different places in the Citus cluster\. /,
+    ],
+    [
+      "where a table is on the coordinator",
+      "_ids$",
+      ofCoordinator,
+      /^The tables holdfast_changes_1 and holdfast_ids are in different places /,
+    ],
+  ];
+  for (const [where, names, noted, message] of refused)
+    test(where, async (t) => {
+      const { url, address } = await openCluster(t);
+      await note(url, "^holdfast_", inSchema);
+      await note(url, names, noted);
+      const start = (opened: StoreAddress) => openStore(opened, { mayWait: true });
+      for (const open of [start, openReader, openKeys, openSource])
+        await assert.rejects(open(address), (error: Error) => {
+          assert.ok(error instanceof StartError, String(error));
+          assert.match(error.message, message);
+          return true;
+        });
+    });
+});

@@ -55,6 +55,8 @@ export interface Config {
   http: HttpSettings;
   host: string;
   port: number;
+  /** How many threads answer requests: 1 to 16. */
+  threads: number;
   /** Where the metrics are served; `undefined`: nothing is counted. */
   metrics: MetricsPlace | undefined;
   /** Whether to log a line about each request even without a terminal. */
@@ -161,6 +163,7 @@ function programOf(get: Get, flags: OutsideFile["flags"]) {
   return {
     host: get("host"),
     port: get("port"),
+    threads: get("threads"),
     metrics: get("metrics"),
     logRequests: get("log") === "requests",
     insecure: flags.insecure === true,

@@ -317,6 +317,7 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
     insecure: false,
     readOnly: options.readOnly ?? false,
     accept: false,
+    threads: 1,
     drainDelayMs: options.drainDelayMs ?? 0,
     stopTimeoutMs: ceilingMs,
   };

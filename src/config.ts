@@ -9,7 +9,7 @@ import type { Collection } from "./collection/collection.ts";
 import { type Declared, readCollections } from "./config/collections.ts";
 import { type FoundFile, namedFile, type OnFile, readConfigFile } from "./config/file.ts";
 import { readFiles } from "./config/files.ts";
-import { requireKnownVariables } from "./config/option-names.ts";
+import { requireKnownVariables, variablesOfOptions } from "./config/option-names.ts";
 import { authOf, httpOf, tlsOf } from "./config/settings.ts";
 import { type ShownOption, shownOptions } from "./config/shown-options.ts";
 import {
@@ -34,6 +34,8 @@ export interface Config {
   file: string | undefined;
   /** The content of the file; empty without a file. */
   content: FileContent;
+  /** The flags, the variables and the folder that it was made with. */
+  outside: Outside;
   /** Every option as administrators see it, without secrets. */
   options: readonly ShownOption[];
   store: StoreAddress;
@@ -55,6 +57,8 @@ export interface Config {
   http: HttpSettings;
   host: string;
   port: number;
+  /** How many threads answer requests: 1 to 16. */
+  threads: number;
   /** Where the metrics are served; `undefined`: nothing is counted. */
   metrics: MetricsPlace | undefined;
   /** Whether to log a line about each request even without a terminal. */
@@ -70,6 +74,12 @@ export interface Config {
   /** The time limit of a graceful stop, in milliseconds. */
   stopTimeoutMs: number;
 }
+
+/** The sources of a configuration outside the file, as plain data. `env` has only variables of options. */
+export type Outside = Pick<ConfigSources, "flags" | "env" | "cwd">;
+
+/** What a configuration is made of, as plain data that threads can send. */
+export type ConfigOrigin = Pick<Config, "file" | "content" | "outside">;
 
 /** Where a configuration comes from. */
 export interface ConfigSources extends OutsideFile {
@@ -100,19 +110,31 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   return readConfig(faults.valueOf(found), { ...sources, given, faults });
 }
 
+/** What a configuration is made of. `remakeConfig` makes the same configuration of it, in another thread. */
+export function originOf({ file, content, outside }: Config): ConfigOrigin {
+  return { file, content, outside };
+}
+
+/** The configuration that `originOf` was called with. Reads no file and imports no module. */
+export async function remakeConfig({ file, content, outside }: ConfigOrigin): Promise<Config> {
+  const faults = new StartFaults();
+  const found = { file, content, faults: new StartFaults(file) };
+  return readConfig(found, { ...outside, given: readGiven(outside, faults), faults });
+}
+
 /** The configuration from the content of a file. Throws StartError with all faults. */
 export async function compileConfig(content: FileContent, cwd: string): Promise<Config> {
   const file = { file: undefined, content, faults: new StartFaults() };
   return readConfig(file, { flags: {}, env: {}, cwd, given: new Map(), faults: new StartFaults() });
 }
 
-interface Outside extends Pick<ConfigSources, "flags" | "env" | "cwd" | "reportsFiles"> {
+interface Reading extends Pick<ConfigSources, "flags" | "env" | "cwd" | "reportsFiles"> {
   given: ReturnType<typeof readGiven>;
   /** The faults found so far, to which faults outside the file are added. */
   faults: StartFaults;
 }
 
-async function readConfig({ file, content, faults: ofFile }: FoundFile, outside: Outside): Promise<Config> {
+async function readConfig({ file, content, faults: ofFile }: FoundFile, outside: Reading): Promise<Config> {
   const { flags, cwd, given, faults } = outside;
   const known = withKnownOptions(content, ofFile);
   const get = readOptions(given, known, ofFile);
@@ -132,6 +154,7 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
   const config = {
     file,
     content,
+    outside: { flags, env: variablesOfOptions(outside.env), cwd },
     store: store(),
     ...accessOf(declared(), auth(), openCollections),
     openCollections,
@@ -161,6 +184,7 @@ function programOf(get: Get, flags: OutsideFile["flags"]) {
   return {
     host: get("host"),
     port: get("port"),
+    threads: get("threads"),
     metrics: get("metrics"),
     logRequests: get("log") === "requests",
     insecure: flags.insecure === true,

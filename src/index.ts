@@ -49,6 +49,11 @@ export interface HoldfastConfig {
   host?: string;
   /** The port to listen on; 0 picks a free port. @default 3000 */
   port?: number;
+  /**
+   * How many threads answer requests: 1 to 16, or `"auto"` for one on two processors or fewer, else one fewer than processors.
+   * @default 1
+   */
+  threads?: number | "auto";
   /** The start of the path of every collection. @default "/api/v1" */
   prefix?: string;
   /** What to log: `"requests"` also logs a line about every request. @default "problems" */

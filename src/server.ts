@@ -1,20 +1,32 @@
 /** Starts the service with its listener, and stops it gracefully. */
-import type { AddressInfo, Server } from "node:net";
-import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import { createFirstToken, FirstKey, type FirstKeyPlan } from "./access/first-key.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type FirstKeyPlan, offerFirstKey } from "./access/first-key.ts";
 import { readFilesOf } from "./config/files.ts";
 import type { Config } from "./config.ts";
-import { StartError } from "./errors.ts";
 import type { Service } from "./http/service.ts";
-import type { createApp, WireBounds } from "./http/wire/app.ts";
+import type { WireBounds } from "./http/wire/app.ts";
+import type { KeyPair } from "./http/wire/tls.ts";
 import type { MetricsListener } from "./metrics/listener.ts";
+import { acceptFirstKey, needsFirstKey, sharedClock } from "./server/first-key.ts";
+import {
+  type App,
+  acceptQueued,
+  listen,
+  listenError,
+  originOf,
+  portOf,
+  requireFreePort,
+} from "./server/listener.ts";
 import { type OpenService, openService, type ServiceOptions } from "./server/open-service.ts";
-import { createTlsReload } from "./server/tls-reload.ts";
+import type { Threads } from "./server/threads.ts";
+import { createTlsReload, useKeyPair } from "./server/tls-reload.ts";
 
 /** A service that listens. */
 export interface RunningServer {
   /** Its scheme, address and port, such as `http://127.0.0.1:3000`. */
   origin: string;
+  /** How many threads answer requests. */
+  threads: number;
   /** The URL of the metrics, if they have an address of their own. */
   metrics: string | undefined;
   /** Whether the store never had an API key, and the service can create one now. Throws the errors of the store. */
@@ -28,7 +40,9 @@ export interface RunningServer {
 }
 
 /** What a program or test can provide. */
-export interface StartOptions extends ServiceOptions {
+export interface StartOptions extends Omit<ServiceOptions, "thread"> {
+  /** Writes complete lines of other threads to the log. @default does nothing */
+  writeLines?: (lines: readonly string[]) => void;
   /** Limits of the HTTP server for tests and measurements. */
   wireBounds?: Partial<WireBounds>;
 }
@@ -36,56 +50,113 @@ export interface StartOptions extends ServiceOptions {
 /** Opens the store and listens. Throws StartError if one of the two fails. */
 export async function startServer(config: Config, options: StartOptions = {}): Promise<RunningServer> {
   const keyPair = await readFilesOf(config, (options.now ?? Date.now)());
+  const onFailure = onceOnly(options.onFailure ?? (() => {}));
+  let threads: Threads | undefined;
   // The thread of the store starts while this thread loads the HTTP server.
   const [opened, { createApp }] = await Promise.all([
-    openService(config, options),
+    openService(config, {
+      ...options,
+      onFailure,
+      thread: { kind: "main", othersMetrics: async () => (await threads?.metrics()) ?? [] },
+    }),
     import("./http/wire/app.ts"),
   ]);
   const { service } = opened;
   const { tls } = config.http;
-  let listener: MetricsListener | undefined;
+  const app = createApp(service, {
+    logRequests: config.logRequests,
+    tls: keyPair,
+    bounds: options.wireBounds,
+  });
+  const parts: Parts = { app, opened };
   try {
-    listener = await serveMetrics(config, service);
-    const app = createApp(service, {
-      logRequests: config.logRequests,
-      tls: keyPair,
-      bounds: options.wireBounds,
-    });
-    await listen(app, config);
+    parts.listener = await serveMetrics(config, service);
+    const count = await countThreads(config, service);
+    if (count > 1) await requireFreePort(config);
+    await listen(app, config, { reusePort: count > 1 });
+    if (count > 1)
+      threads = parts.threads = await startThreads(config, count, { ...options, onFailure, keyPair, parts });
     return {
-      origin: originOf(app.server.address() as AddressInfo, tls !== undefined),
-      metrics: listener?.url,
+      origin: originOf(app, tls !== undefined),
+      threads: count,
+      metrics: parts.listener?.url,
       needsFirstKey: () => needsFirstKey(opened),
-      offerFirstKey: (plan) => offerFirstKey(opened, plan),
-      reloadTls: tls === undefined ? async () => {} : createTlsReload(app.server, tls, service),
-      stop: () => stop(app, opened, { drainDelayMs: config.drainDelayMs, listener }),
+      offerFirstKey: (plan) => {
+        const offer = offerFirstKey(plan, sharedClock());
+        acceptFirstKey(opened, offer);
+        threads?.offerFirstKey(offer);
+        return offer.token;
+      },
+      reloadTls: tls === undefined ? async () => {} : createTlsReload(tls, usePair, service),
+      stop: () => stop(parts, config.drainDelayMs),
     };
   } catch (error) {
-    await listener?.close();
+    await parts.listener?.close();
+    await app.close();
     await opened.close();
     throw error;
   }
-}
 
-async function needsFirstKey({ service, store }: OpenService): Promise<boolean> {
-  return !service.readOnly && service.hasStarted() && (await store.keys.all()).length === 0;
-}
-
-function offerFirstKey({ service, store }: OpenService, plan: FirstKeyPlan): string {
-  const { now } = service;
-  const token = createFirstToken();
-  service.firstKey = new FirstKey({ keys: store.keys, plan, now, elapsed: () => performance.now() }, token);
-  return token;
-}
-
-type App = ReturnType<typeof createApp>;
-
-async function listen(app: App, { host, port }: Config): Promise<void> {
-  try {
-    await app.listen({ host, port });
-  } catch (error) {
-    throw listenError(error as NodeJS.ErrnoException, { host, port, option: "--port" });
+  function usePair(pair: KeyPair): void {
+    useKeyPair(app.server, pair);
+    threads?.useKeyPair(pair);
   }
+}
+
+/** What a service that listens consists of. */
+interface Parts {
+  app: App;
+  opened: OpenService;
+  /** Absent without an address for the metrics. */
+  listener?: MetricsListener | undefined;
+  /** Absent if only the main thread answers requests. */
+  threads?: Threads;
+}
+
+async function countThreads(config: Config, { log }: Service): Promise<number> {
+  if (config.threads === 1) return 1;
+  const { possibleThreads } = await import("./server/threads.ts"); // a single thread does not need it
+  return possibleThreads(config, log);
+}
+
+/** Starts the other threads, on the port of the main thread. */
+async function startThreads(
+  config: Config,
+  count: number,
+  {
+    parts: { app, opened },
+    keyPair,
+    onFailure,
+    writeLines = () => {},
+    wireBounds,
+  }: StartOptions & { parts: Parts; keyPair: KeyPair | undefined; onFailure: (reason: string) => void },
+): Promise<Threads> {
+  const { Threads } = await import("./server/threads.ts");
+  const { service, preparation } = opened;
+  const data = {
+    port: portOf(app),
+    logRequests: config.logRequests,
+    keyPair,
+    isPrepared: preparation.isComplete(),
+    wireBounds,
+  };
+  return Threads.start(config, count, {
+    data,
+    prepared: preparation.completed,
+    metrics: service.metrics,
+    writeLines,
+    onFailure,
+  });
+}
+
+/** Calls back only once: if several threads fail, the first reason counts. */
+function onceOnly(callback: (reason: string) => void): (reason: string) => void {
+  let isCalled = false;
+  return (reason) => {
+    if (isCalled) return;
+    isCalled = true;
+    callback(reason);
+  };
 }
 
 /** Listens for a monitor, if the metrics have an address of their own. The listener is loaded only then. */
@@ -100,64 +171,16 @@ async function serveMetrics(
   });
 }
 
-async function stop(
-  app: App,
-  opened: OpenService,
-  { drainDelayMs, listener }: { drainDelayMs: number; listener: MetricsListener | undefined },
-): Promise<void> {
+/** Stops all threads together. The main thread closes its store last, because it does work for all. */
+async function stop({ app, opened, listener, threads }: Parts, drainDelayMs: number): Promise<void> {
   opened.drain();
+  threads?.drain();
   await sleep(drainDelayMs);
   opened.endStreams();
+  const othersEnd = threads?.stop();
   await acceptQueued(app.server);
   await listener?.close();
   await app.close();
+  await othersEnd;
   await opened.close();
-}
-
-/** A service that stops accepts new connections for at most this many turns of the event loop. */
-const maxAcceptingTurns = 1_000;
-
-/** Accepts the connections in the queue of the kernel. The kernel resets those that are there when the listener closes. */
-async function acceptQueued(server: Server): Promise<void> {
-  let isQueueEmpty = false;
-  const onConnection = () => {
-    isQueueEmpty = false;
-  };
-  server.on("connection", onConnection);
-  for (let turn = 0; turn < maxAcceptingTurns && !isQueueEmpty; turn++) {
-    isQueueEmpty = true;
-    await nextTurn();
-  }
-  server.off("connection", onConnection);
-}
-
-/** What to listen on, and the flag that names the port. */
-interface Listening {
-  host: string;
-  port: number;
-  option: "--port" | "--metrics";
-}
-
-function listenError(error: NodeJS.ErrnoException, { host, port, option }: Listening): Error {
-  switch (error.code) {
-    case "EADDRINUSE":
-      return new StartError(
-        `Port ${port} on ${host} is in use. Stop the program that uses it, or choose another port with ${option}.`,
-      );
-    case "EACCES":
-      return new StartError(
-        `This user has no permission to listen on port ${port}. Choose a port above 1023 with ${option}.`,
-      );
-    case "EADDRNOTAVAIL":
-    case "ENOTFOUND":
-      return new StartError(
-        `This machine has no address ${host}. Choose another address with ${option === "--port" ? "--host" : option}.`,
-      );
-    default:
-      return error;
-  }
-}
-
-function originOf({ address, port, family }: AddressInfo, isEncrypted: boolean): string {
-  return `${isEncrypted ? "https" : "http"}://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }

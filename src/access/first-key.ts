@@ -39,54 +39,71 @@ export function planFirstKey(
   };
 }
 
-/** A new token: 256 random bits as text. */
-export function createFirstToken(): string {
-  return randomBytes(32).toString("base64url");
+/** A token that can be exchanged for the first key, as data that threads share. */
+export interface FirstKeyOffer {
+  token: string;
+  plan: FirstKeyPlan;
+  /** Until when it works, in milliseconds of the clock `elapsed` of all threads. */
+  until: number;
+  /** One number: 1 after the token was spent, in whichever thread. */
+  spent: SharedArrayBuffer;
+}
+
+/** Offers a new token: 256 random bits as text. `now` is the time of the clock `elapsed`. */
+export function offerFirstKey(plan: FirstKeyPlan, now: number): FirstKeyOffer {
+  const token = randomBytes(32).toString("base64url");
+  const spent = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  return { token, plan, until: now + firstKeyMs, spent };
 }
 
 interface FirstKeyParts {
   keys: Pick<Keys, "all" | "add">;
-  plan: FirstKeyPlan;
   /** Unix time in milliseconds. */
   now: () => number;
-  /** A clock in milliseconds that never goes back. */
+  /** A clock in milliseconds that never goes back, and is the same in all threads. */
   elapsed: () => number;
 }
 
-/** The one token that can be exchanged for the first key. Only its hash is kept, in memory. */
+/** The one token that can be exchanged for the first key, in one thread. Only its hash is kept, in memory. */
 export class FirstKey {
   readonly #parts: FirstKeyParts;
+  readonly #plan: FirstKeyPlan;
   readonly #hash: Buffer;
   readonly #until: number;
-  #isSpent = false;
+  readonly #spent: Int32Array;
 
-  constructor(parts: FirstKeyParts, token: string) {
+  constructor(parts: FirstKeyParts, { token, plan, until, spent }: FirstKeyOffer) {
     this.#parts = parts;
+    this.#plan = plan;
     this.#hash = hashOf(token);
-    this.#until = parts.elapsed() + firstKeyMs;
+    this.#until = until;
+    this.#spent = new Int32Array(spent);
   }
 
   /** Whether the token can still be spent. */
   isOpen(): boolean {
-    return !this.#isSpent && this.#parts.elapsed() < this.#until;
+    return Atomics.load(this.#spent, 0) === 0 && this.#parts.elapsed() < this.#until;
   }
 
   /** Creates the key. Throws INVALID_TOKEN for a wrong token, KEY_UNAVAILABLE, and the errors of the store. */
   async spend(token: string): Promise<NewKey & { administers: boolean }> {
-    if (!this.isOpen() || !timingSafeEqual(this.#hash, hashOf(token)))
+    if (!this.isOpen() || !timingSafeEqual(this.#hash, hashOf(token)) || !this.#take())
       throw invalidToken("The token of the link is wrong. Open the link that the latest start printed.");
-    // Before the first wait, so that a second request with the token cannot pass too.
-    this.#isSpent = true;
-    const { properties, administers } = this.#parts.plan;
+    const { properties, administers } = this.#plan;
     try {
       const { keys, now } = this.#parts;
       if ((await keys.all()).length > 0) throw exists();
       return { ...(await addKey(keys, properties, now())), administers };
     } catch (error) {
       // The store did not create the key, so the link still works.
-      this.#isSpent = error instanceof Problem && error.code === "KEY_UNAVAILABLE";
+      if (!(error instanceof Problem && error.code === "KEY_UNAVAILABLE")) Atomics.store(this.#spent, 0, 0);
       throw error;
     }
+  }
+
+  /** Returns false if another request, in this thread or in another one, has taken the token. */
+  #take(): boolean {
+    return Atomics.compareExchange(this.#spent, 0, 0, 1) === 0;
   }
 }
 

@@ -20,7 +20,7 @@ export async function runServe(flags: Flags, env: Environment, onListening?: OnL
     watchParent(() => {
       if (shutdown.isRequested()) return; // one signal can end both the script and the service
       stopsWithParent = true;
-      log.info("the npm script that started the service has ended, so the service stops");
+      log.log.info("the npm script that started the service has ended, so the service stops");
       shutdown.request(0);
     });
   }

@@ -84,11 +84,9 @@ function nearestOr(name: string, candidates: readonly string[], known = candidat
   return didYouMean(name, candidates).trimStart() || `Known names: ${known.join(", ")}.`;
 }
 
-const variables = [
-  ...Object.values(options).flatMap(({ env }) => (env === undefined ? [] : [env])),
-  "HOLDFAST_CONFIG",
-  "HOLDFAST_TOKEN",
-];
+const ofOptions = Object.values(options).flatMap(({ env }) => (env === undefined ? [] : [env]));
+
+const variables = [...ofOptions, "HOLDFAST_CONFIG", "HOLDFAST_TOKEN"];
 
 /** Variables of our own tests. */
 const testVariables = [
@@ -109,6 +107,13 @@ const testVariables = [
   "HOLDFAST_TEST_POSTGRES",
   "HOLDFAST_STARTED_POSTGRES",
 ];
+
+/** The variables of options among all environment variables. */
+export function variablesOfOptions(
+  env: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => ofOptions.includes(name)));
+}
 
 /** Throws StartError with every unknown environment variable whose name begins with `HOLDFAST_`. */
 export function requireKnownVariables(env: Readonly<Record<string, string | undefined>>): void {

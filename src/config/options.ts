@@ -78,6 +78,14 @@ export const options = {
     about: "the port to listen on; 0 picks a free port",
     read: read.wholeNumber(0, 65_535),
   }),
+  threads: option({
+    flag: "--threads <number>",
+    env: "HOLDFAST_THREADS",
+    fallback: read.defaultThreads,
+    about:
+      "how many threads answer requests: a number, or `auto` for one on two processors or fewer, else one fewer than processors",
+    read: read.threads,
+  }),
   prefix: option({
     flag: "--prefix <path>",
     env: "HOLDFAST_PREFIX",

@@ -3,8 +3,8 @@ import type { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 
 /**
- * A plain copy of a configuration. A value whose content would be ignored, such as a Map, is a fault. Inside schemas, every
- * value that JSON does not have is a fault too. In the copy, reading such a member throws a StartError without faults. If a
+ * A plain copy of a configuration. A value whose content would be ignored, such as a Map, is a fault. A function or a symbol is
+ * a fault too, and inside schemas every value that JSON does not have. In the copy, reading such a member throws a StartError without faults. If a
  * getter of the module throws an error, `toPlain` throws it.
  */
 export function toPlain(configuration: unknown, faults: StartFaults): unknown {
@@ -47,18 +47,19 @@ function withCopiedMembers(value: unknown, { path, ancestors, faults }: Context)
 
 const notJson = "which is not a JSON value";
 
-/** The fault of a value itself, without its members. Outside schemas, the readers of options check the values. */
+/**
+ * The fault of a value itself, without its members. Outside schemas, the readers of options check the values. But no option is
+ * a function, and threads cannot send one.
+ */
 function faultOf(value: unknown, isSchema: boolean): string | undefined {
   if (typeof value === "object" && value !== null) {
     return isPlain(value) ? undefined : `must be a plain object or list, not ${kindOf(value)}`;
   }
+  if (typeof value === "function" || typeof value === "symbol") return `is a ${typeof value}, ${notJson}`;
   if (!isSchema) return undefined;
   if (typeof value === "number") return Number.isFinite(value) ? undefined : `is ${value}, ${notJson}`;
   if (value === undefined) return `is undefined, ${notJson}: leave it out`;
-  if (typeof value === "bigint") return `is ${value}n, ${notJson}`;
-  return typeof value === "function" || typeof value === "symbol"
-    ? `is a ${typeof value}, ${notJson}`
-    : undefined;
+  return typeof value === "bigint" ? `is ${value}n, ${notJson}` : undefined;
 }
 
 function isPlain(value: object): boolean {

@@ -1,8 +1,15 @@
 /** The table of Holdfast's own metrics. The page `docs/reference/metrics.md` and the dashboard are held against it. */
 
+/**
+ * How the samples of several threads with the same labels become one: their sum, the largest or the smallest, or the sample of the
+ * main thread, because it is about the whole service.
+ */
+export type Across = "sum" | "max" | "min" | "first";
+
 /** A metric with all its labels. */
 export interface Family {
   type: "counter" | "gauge" | "histogram";
+  across: Across;
   labels: readonly string[];
   /** One sentence, without the period at its end. */
   help: string;
@@ -15,111 +22,139 @@ export interface Family {
 export const families = {
   holdfast_build_info: {
     type: "gauge",
+    across: "first",
     labels: ["version", "store"],
     help: "The version of Holdfast, and the kind of the store; always 1",
   },
   holdfast_http_request_duration_seconds: {
     type: "histogram",
+    across: "sum",
     labels: ["method", "route", "status"],
     help: "The time from the headers of a request until its response starts",
   },
   holdfast_http_requests_in_progress: {
     type: "gauge",
+    across: "sum",
     labels: [],
     help: "Requests in progress, without event streams and waiting pages of events",
   },
+  holdfast_thread_requests_total: {
+    type: "counter",
+    across: "sum",
+    labels: ["thread"],
+    help: "Responses by the thread that made them; 0 is the main thread",
+  },
   holdfast_http_held_bytes: {
     type: "gauge",
+    across: "sum",
     labels: [],
     help: "Memory for request bodies, and for responses that clients have not read yet",
   },
   holdfast_store_state: {
     type: "gauge",
+    across: "first",
     labels: ["state"],
     help: "1 for the present state of the store: ok, degraded, unreachable or failed; 0 for the others",
   },
   holdfast_store_commits_total: {
     type: "counter",
+    across: "sum",
     labels: ["result"],
     help: "Commits by result: written, refused (for example because of a version) or failed",
   },
   holdfast_store_transaction_commits: {
     type: "histogram",
+    across: "sum",
     labels: [],
     help: "Commits that share one transaction",
   },
   holdfast_store_commit_wait_seconds: {
     type: "histogram",
+    across: "sum",
     labels: [],
     help: "The time that commits wait until their transaction starts",
   },
   holdfast_store_flush_seconds: {
     type: "histogram",
+    across: "sum",
     labels: [],
     help: "The time of the commit of a transaction, which flushes it to the disk",
   },
   holdfast_store_checkpoint_seconds: {
     type: "histogram",
+    across: "sum",
     labels: [],
     help: "The time of a checkpoint, which moves pages from the log of SQLite into the database",
   },
   holdfast_store_size_bytes: {
     type: "gauge",
+    across: "first",
     labels: [],
     help: "The size of the SQLite file, or of the whole PostgreSQL database",
   },
   holdfast_store_log_size_bytes: {
     type: "gauge",
+    across: "first",
     labels: [],
     help: "The size of the write-ahead log of SQLite",
   },
   holdfast_store_connections: {
     type: "gauge",
+    across: "sum",
     labels: ["pool", "state"],
     help: "Open connections to PostgreSQL, by pool and state (idle or busy)",
   },
   holdfast_store_connections_max: {
     type: "gauge",
+    across: "sum",
     labels: ["pool"],
     help: "The most connections that a pool opens",
   },
   holdfast_store_connections_waiting: {
     type: "gauge",
+    across: "sum",
     labels: ["pool"],
     help: "Work that waits for a connection of a pool",
   },
   holdfast_feed_subscribers: {
     type: "gauge",
+    across: "sum",
     labels: [],
     help: "Open event streams, and pages of events that wait",
   },
   holdfast_feed_lag_seconds: {
     type: "gauge",
+    across: "max",
     labels: [],
     help: "How long the slowest event stream has had events to send; 0 if all streams are up to date",
   },
   holdfast_webhooks: {
     type: "gauge",
+    across: "first",
     labels: ["state"],
     help: "Webhooks by state: enabled or disabled",
   },
   holdfast_webhook_deliveries: {
     type: "gauge",
+    across: "first",
     labels: ["state"],
     help: "Deliveries by state: waiting (changes that webhooks have not reached), retrying or dead",
   },
   holdfast_webhook_oldest_pending_age_seconds: {
     type: "gauge",
+    across: "first",
     labels: [],
     help: "The age of the oldest change that a webhook has not delivered; 0 without one",
   },
   holdfast_webhook_attempt_duration_seconds: {
     type: "histogram",
+    across: "sum",
     labels: ["result"],
     help: "The time of an attempt to deliver an event, by result: delivered or failed",
   },
   holdfast_metrics_source_up: {
     type: "gauge",
+    across: "min",
     labels: ["source"],
     help: "Whether a source of metrics was read in time: store or webhooks; its metrics are missing otherwise",
   },
@@ -129,23 +164,23 @@ export const families = {
 export type FamilyName = keyof typeof families;
 
 /** The metrics of the process and of Node that are exposed too, as `prom-client` names them. */
-export const processMetrics = [
-  "process_cpu_user_seconds_total",
-  "process_cpu_system_seconds_total",
-  "process_cpu_seconds_total",
-  "process_start_time_seconds",
-  "process_resident_memory_bytes",
-  "process_open_fds",
-  "process_max_fds",
-  "nodejs_eventloop_lag_seconds",
-  "nodejs_eventloop_lag_mean_seconds",
-  "nodejs_eventloop_lag_max_seconds",
-  "nodejs_eventloop_lag_p50_seconds",
-  "nodejs_eventloop_lag_p90_seconds",
-  "nodejs_eventloop_lag_p99_seconds",
-  "nodejs_heap_size_total_bytes",
-  "nodejs_heap_size_used_bytes",
-  "nodejs_external_memory_bytes",
-  "nodejs_gc_duration_seconds",
-  "nodejs_version_info",
-] as const;
+export const processMetrics = {
+  process_cpu_user_seconds_total: "first",
+  process_cpu_system_seconds_total: "first",
+  process_cpu_seconds_total: "first",
+  process_start_time_seconds: "first",
+  process_resident_memory_bytes: "first",
+  process_open_fds: "first",
+  process_max_fds: "first",
+  nodejs_eventloop_lag_seconds: "max",
+  nodejs_eventloop_lag_mean_seconds: "max",
+  nodejs_eventloop_lag_max_seconds: "max",
+  nodejs_eventloop_lag_p50_seconds: "max",
+  nodejs_eventloop_lag_p90_seconds: "max",
+  nodejs_eventloop_lag_p99_seconds: "max",
+  nodejs_heap_size_total_bytes: "sum",
+  nodejs_heap_size_used_bytes: "sum",
+  nodejs_external_memory_bytes: "sum",
+  nodejs_gc_duration_seconds: "sum",
+  nodejs_version_info: "first",
+} as const satisfies Record<string, Across>;

@@ -5,15 +5,21 @@ import type { Feed, Metrics } from "../http/service.ts";
 import { CommitMeter } from "../store/commit-meter.ts";
 import type { Store } from "../store/store.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
-import { expositionOf, measureProcess } from "./exposition.ts";
+import { expositionOf, measureProcess, metricsOfThread, type ThreadMetrics } from "./exposition.ts";
 import { AttemptDurations, RequestDurations } from "./meters.ts";
 import { Recent } from "./recent.ts";
+import type { Readings } from "./samples.ts";
+
+export type { ThreadMetrics } from "./exposition.ts";
 
 /** What is read when a monitor asks. */
 export interface MetricsSources {
+  /** The number of the thread; 0 is the main thread. */
+  thread: number;
   storeKind: string;
   store: Pick<Store, "health" | "statistics">;
-  webhooks: Pick<Webhooks, "backlog">;
+  /** Absent in a thread that does not deliver. */
+  webhooks: Pick<Webhooks, "backlog"> | undefined;
   /** Absent if the store keeps no history. */
   feed: Pick<Feed, "counts"> | undefined;
   /** Whether the store was reached. */
@@ -40,29 +46,49 @@ export class Meters {
   }
 }
 
-/** The metrics of a service that counts with these meters. */
-export function createMetrics(meters: Meters, sources: MetricsSources): Metrics {
-  const { store, webhooks, feed, hasStarted, now } = sources;
+/** Reads what these meters have counted, and what the sources know. */
+function createReadings(meters: Meters, sources: MetricsSources): () => Promise<Readings> {
+  const { thread, storeKind, store, webhooks, feed, hasStarted, now } = sources;
   const statistics = new Recent(() => store.statistics(), queryBounds);
-  const backlog = new Recent(() => webhooks.backlog(), queryBounds);
-  const text = new Recent(async () => {
+  const backlog = webhooks && new Recent(() => webhooks.backlog(), queryBounds);
+  return async () => {
     const isReachable = hasStarted();
     const [read, pending] = await Promise.all(
-      isReachable ? [statistics.get(), backlog.get()] : [undefined, undefined],
+      isReachable ? [statistics.get(), backlog?.get()] : [undefined, undefined],
     );
-    return expositionOf({
+    return {
       version: about.version,
-      storeKind: sources.storeKind,
+      thread,
+      storeKind,
       durations: meters.requests.all,
       inProgress: meters.requests.inProgress,
       health: store.health().kind,
       commits: meters.commits,
       statistics: read,
       ...(feed && { feed: { subscribers: feed.counts.count, lagSeconds: meters.lags.longest } }),
-      backlog: pending,
+      ...(backlog && { backlog: pending }),
       attempts: meters.attempts.all,
       now: now(),
-    });
+    };
+  };
+}
+
+/** Reads the metrics of one thread, for the text that the main thread makes. */
+export function createThreadMetrics(meters: Meters, sources: MetricsSources): () => Promise<ThreadMetrics> {
+  const read = createReadings(meters, sources);
+  return async () => metricsOfThread(await read());
+}
+
+/** The metrics of a service: of the main thread, which counts with these meters, and of the others. */
+export function createMetrics(
+  meters: Meters,
+  sources: MetricsSources,
+  others: () => Promise<readonly ThreadMetrics[]>,
+): Metrics {
+  const read = createReadings(meters, sources);
+  const text = new Recent(async () => {
+    const [own, rest] = await Promise.all([read(), others()]);
+    return expositionOf(own, rest);
   }, textBounds);
   return {
     exposition: async () => {

@@ -10,6 +10,8 @@ import type { Labelled } from "./meters.ts";
 /** Everything that the metrics are made of. With several threads, these are the readings of one of them. */
 export interface Readings {
   version: string;
+  /** The number of the thread; 0 is the main thread. */
+  thread: number;
   storeKind: string;
   durations: readonly Labelled[];
   inProgress: { requests: number; held: number };
@@ -19,8 +21,8 @@ export interface Readings {
   statistics: StoreStatistics | undefined;
   /** Absent if the store keeps no history. */
   feed?: { subscribers: number; lagSeconds: number };
-  /** `undefined` if the store could not be read in time. */
-  backlog: Backlog | undefined;
+  /** `undefined` if the store could not be read in time. Absent in a thread that does not deliver. */
+  backlog?: Backlog | undefined;
   attempts: readonly Labelled[];
   /** Unix time in milliseconds. */
   now: number;
@@ -33,7 +35,8 @@ export interface Sample {
   metricName?: string;
 }
 
-const healthKinds: readonly StoreHealth["kind"][] = ["ok", "degraded", "unreachable", "failed"];
+/** The states of a store, the worst last. */
+export const healthKinds: readonly StoreHealth["kind"][] = ["ok", "degraded", "unreachable", "failed"];
 
 /** The samples of every metric. A metric without samples does not exist for this store, or could not be read. */
 export function samplesOf(readings: Readings): Record<FamilyName, readonly Sample[]> {
@@ -47,6 +50,9 @@ export function samplesOf(readings: Readings): Record<FamilyName, readonly Sampl
       histogramSamples("holdfast_http_request_duration_seconds"),
     ),
     holdfast_http_requests_in_progress: [plain(inProgress.requests)],
+    holdfast_thread_requests_total: [
+      { labels: { thread: String(readings.thread) }, value: countOf(readings.durations) },
+    ],
     holdfast_http_held_bytes: [plain(inProgress.held)],
     holdfast_store_state: healthKinds.map((state) => ({
       labels: { state },
@@ -78,7 +84,7 @@ export function samplesOf(readings: Readings): Record<FamilyName, readonly Sampl
     ),
     holdfast_metrics_source_up: labelled("source", {
       store: statistics === undefined ? 0 : 1,
-      webhooks: backlog === undefined ? 0 : 1,
+      ...("backlog" in readings && { webhooks: backlog === undefined ? 0 : 1 }),
     }),
   };
 }
@@ -96,6 +102,10 @@ function webhookSamples(backlog: Backlog | undefined, now: number) {
     holdfast_webhook_deliveries: labelled("state", { waiting, retrying, dead }),
     holdfast_webhook_oldest_pending_age_seconds: [plain(Math.max(0, now - oldestAt) / 1_000)],
   };
+}
+
+function countOf(durations: readonly Labelled[]): number {
+  return durations.reduce((sum, { histogram }) => histogram.counts.reduce((all, each) => all + each, sum), 0);
 }
 
 function plain(value: number): Sample {

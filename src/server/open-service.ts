@@ -17,26 +17,20 @@ import { createQuotas } from "../http/limits/rate-limit.ts";
 import { createLimits, type LimitsMemory, openLimits, sizeFor } from "../http/limits/shared.ts";
 import { StreamCounts } from "../http/limits/stream-counts.ts";
 import { createHostCheck } from "../http/protocol/hosts.ts";
-import {
-  type Feed,
-  findCollection,
-  type KeyAdministration,
-  type Log,
-  type Service,
-} from "../http/service.ts";
+import type { Feed, KeyAdministration, Log, Service } from "../http/service.ts";
 import type { HttpSettings } from "../http/settings.ts";
-import type { Meters } from "../metrics/metrics.ts";
+import type { Meters, ThreadMetrics } from "../metrics/metrics.ts";
 import { createKeyedQueue } from "../store/keyed-queue.ts";
 import { onStoreOf, openStore, reasonOf, type StoreOptions } from "../store/open.ts";
 import type { HistoryStore, Store } from "../store/store.ts";
 import { createTurnBudget, type TurnBudget } from "../store/turn-budget.ts";
 import { findTracing } from "../traces/find.ts";
 import type { Tracing } from "../traces/tracing.ts";
-import { AllowList, resolveHost } from "../webhooks/addresses.ts";
-import { systemClock, type WebhookOptions } from "../webhooks/parts.ts";
-import { WebhookRecords } from "../webhooks/records.ts";
-import { Webhooks } from "../webhooks/webhooks.ts";
-import { prepareStore } from "./prepare-store.ts";
+import type { WebhookOptions } from "../webhooks/parts.ts";
+import type { Webhooks } from "../webhooks/webhooks.ts";
+import { createWebhooks } from "./create-webhooks.ts";
+import { type Preparation, prepareStore } from "./prepare-store.ts";
+import { alone, type ThreadPart } from "./thread-part.ts";
 
 /** What a program or test can provide. */
 export interface ServiceOptions {
@@ -54,6 +48,8 @@ export interface ServiceOptions {
   now?: () => number;
   /** Whether webhooks deliver. @default true, unless the service is read-only */
   delivers?: boolean;
+  /** The part of this service, if several threads serve. @default this thread serves alone */
+  thread?: ThreadPart;
   /** How webhooks are delivered, for tests. */
   webhooks?: Partial<Pick<WebhookOptions, "clock" | "random" | "resolve" | "requestMs">>;
   /** How often a quiet stream sends its position, in milliseconds, for tests. @default 15000 */
@@ -72,6 +68,10 @@ export interface OpenService {
   store: Store;
   /** Also set if the service has no administrators over HTTP. */
   webhooks: Webhooks;
+  /** Whether the store is prepared, and when it is. */
+  preparation: Pick<Preparation, "isComplete" | "completed">;
+  /** The metrics of this thread alone. Exists only in a thread that is not the main thread, if metrics are on. */
+  metricsOfThread?: () => Promise<ThreadMetrics>;
   /** Turns readiness off. From now on, every response closes its connection. */
   drain(): void;
   /** Ends the streams of events. */
@@ -82,7 +82,7 @@ export interface OpenService {
 
 /** Opens the service. Throws StartError if it cannot open the store or the configuration does not fit it. */
 export async function openService(config: Config, options: ServiceOptions = {}): Promise<OpenService> {
-  const log = options.log ?? pino({ level: "silent" });
+  const { log = pino({ level: "silent" }), thread = alone } = options;
   const turnBudget = options.turnBudget ?? createTurnBudget();
   const onFailure = options.onFailure ?? (() => {});
   const room = config.metrics === undefined ? undefined : await import("../metrics/metrics.ts");
@@ -102,9 +102,9 @@ export async function openService(config: Config, options: ServiceOptions = {}):
   });
   const store = tracing === undefined ? opened : tracing.storeWithSpans(opened);
   try {
-    const complete = { ...options, log, turnBudget, onFailure, meters, tracing };
+    const complete = { ...options, log, thread, turnBudget, onFailure, meters, tracing };
     const service = await openOn(store, config, complete);
-    if (room && meters) addMetrics(service, room.createMetrics, { meters, store, kind: config.store.kind });
+    if (room && meters) addMetrics(service, room, { meters, store, kind: config.store.kind, thread });
     return service;
   } catch (error) {
     await store.close();
@@ -112,36 +112,43 @@ export async function openService(config: Config, options: ServiceOptions = {}):
   }
 }
 
-/** Lets a monitor read what the meters count. */
+/** Lets a monitor read what the meters count, of all threads. */
 function addMetrics(
-  { service, webhooks }: OpenService,
-  createMetrics: typeof import("../metrics/metrics.ts").createMetrics,
-  { meters, store, kind }: { meters: Meters; store: Store; kind: string },
+  opened: OpenService,
+  { createMetrics, createThreadMetrics }: typeof import("../metrics/metrics.ts"),
+  { meters, store, kind, thread }: { meters: Meters; store: Store; kind: string; thread: ThreadPart },
 ): void {
+  const { service, webhooks } = opened;
   const { feed, hasStarted, now } = service;
-  service.metrics = createMetrics(meters, { storeKind: kind, store, webhooks, feed, hasStarted, now });
+  const sources = { storeKind: kind, store, feed, hasStarted, now };
+  if (thread.kind === "main") {
+    service.metrics = createMetrics(meters, { ...sources, thread: 0, webhooks }, thread.othersMetrics);
+  } else {
+    const { number, metrics } = thread;
+    service.metrics = metrics;
+    opened.metricsOfThread = createThreadMetrics(meters, { ...sources, thread: number, webhooks: undefined });
+  }
 }
 
 type CompleteOptions = ServiceOptions &
-  Required<Pick<ServiceOptions, "log" | "turnBudget" | "onFailure">> & {
+  Required<Pick<ServiceOptions, "log" | "thread" | "turnBudget" | "onFailure">> & {
     meters: Meters | undefined;
     tracing: Tracing | undefined;
   };
 
 async function openOn(store: Store, config: Config, options: CompleteOptions): Promise<OpenService> {
-  const { log, turnBudget, now = Date.now, isEmbedded = false, meters, tracing } = options;
+  const { log, turnBudget, now = Date.now, isEmbedded = false, meters, tracing, thread } = options;
   const { http } = config;
   let secret: Buffer = Buffer.alloc(0); // the preparation sets it before the service handles a request
   let isDraining = false;
   const preparation = await prepareStore({
     prepare: async () => {
       await store.reach?.();
-      const plan = await planStart(store, config);
-      if (config.readOnly) requireDeclared(store, plan);
-      else await onStoreOf(config.store, store.migrate(plan));
+      if (thread.kind === "main") await declare(store, config);
       secret = await store.secret();
     },
     mayWait: store.reach !== undefined,
+    after: thread.kind === "other" ? thread.prepared : undefined,
     log,
     reasonOf: (error) => reasonOf(config.store, error),
     onFailure: options.onFailure,
@@ -192,18 +199,19 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     ...(tracing && { tracer: tracing.requests }),
     isObserved: meters !== undefined || tracing !== undefined,
   };
-  const webhooks = webhooksOf(service, config, {
+  const webhooks = createWebhooks(service, config, {
     onAttempt: meters?.attempts.note,
     tracer: tracing?.deliveries,
     ...options.webhooks,
   });
   if (config.access === undefined || config.access.hasAdministrators) service.webhooks = webhooks;
   if (http.hasKeys) service.keys = keysOf(store, config);
-  if (!config.readOnly && options.delivers !== false) webhooks.start();
+  if (!config.readOnly && thread.kind === "main" && options.delivers !== false) webhooks.start();
   return {
     service,
     store,
     webhooks,
+    preparation,
     drain: () => {
       isDraining = true;
     },
@@ -216,6 +224,13 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
       await tracing?.flush();
     },
   };
+}
+
+/** Applies the declarations of the configuration to the store. Throws StartError if stored resources do not fit them. */
+async function declare(store: Store, config: Config): Promise<void> {
+  const plan = await planStart(store, config);
+  if (config.readOnly) requireDeclared(store, plan);
+  else await onStoreOf(config.store, store.migrate(plan));
 }
 
 /** Without `auth`, the code of authentication is not loaded. */
@@ -248,43 +263,6 @@ function hashConfiguration(
   const schemas = [...collections.values()].map(({ name, schema, search }) => [name, schema, search]);
   const text = JSON.stringify([prefix, limits.page, schemas]);
   return createHash("sha256").update(text).digest("base64url").slice(0, 8);
-}
-
-function webhooksOf(
-  service: Service,
-  { store: { kind }, webhooks }: Config,
-  replaced: Partial<WebhookOptions>,
-): Webhooks {
-  const { store, feed, now, newUuid, log, access } = service;
-  const viewOf = (name: string, roles: readonly string[]) => {
-    const collection = findCollection(service, name);
-    const principal = { subject: "", roles, claims: {}, scopes: undefined };
-    return collection === undefined || access === undefined
-      ? collection
-      : access.viewFor(collection, principal);
-  };
-  return new Webhooks({
-    store,
-    records: new WebhookRecords(store),
-    feed,
-    clock: systemClock(now),
-    now,
-    random: Math.random,
-    resolve: resolveHost,
-    requestMs: 15_000,
-    allow: new AllowList(webhooks.allow),
-    prefix: service.settings.prefix,
-    viewOf,
-    collectionNames: () =>
-      [...new Set([...service.collections.keys(), ...store.collections().keys()])].filter(
-        (name) => findCollection(service, name) !== undefined,
-      ),
-    isReady: service.hasStarted,
-    isShared: kind !== "sqlite",
-    newUuid,
-    warn: (message) => log.warn(message),
-    ...replaced,
-  });
 }
 
 function createFeed(

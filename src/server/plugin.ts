@@ -10,6 +10,7 @@ import { openService } from "./open-service.ts";
 export const applicationOptions = [
   "host",
   "port",
+  "threads",
   "log",
   "metrics",
   "tls",

@@ -10,6 +10,8 @@ export interface PreparationOptions {
   prepare(): Promise<void>;
   /** Whether to continue in the background. The service then runs, but is not ready. */
   mayWait: boolean;
+  /** Begin in the background, after this resolves. @default begin at once */
+  after?: Promise<void> | undefined;
   log: Log;
   /** The technical reason of an error, for the log. */
   reasonOf(error: Problem): string;
@@ -20,6 +22,8 @@ export interface PreparationOptions {
 /** A preparation that is complete or continues in the background. */
 export interface Preparation {
   isComplete(): boolean;
+  /** Resolves when it is complete. Never resolves if it is stopped before. */
+  completed: Promise<void>;
   /** Ends the attempts. */
   stop(): Promise<void>;
 }
@@ -30,28 +34,60 @@ const waits = { first: 250, most: 32_000 };
 /** Prepares the store, or starts to do so in the background. Throws the error if waiting would not help. */
 export async function prepareStore(options: PreparationOptions): Promise<Preparation> {
   const stopped = new AbortController();
+  const { promise: completed, resolve: complete } = Promise.withResolvers<void>();
   let isComplete = false;
-  let work: Promise<void> | undefined;
   const prepare = async () => {
     await options.prepare();
     isComplete = true;
+    complete();
   };
-  try {
-    await prepare();
-  } catch (error) {
-    if (!options.mayWait || !isUnavailable(error)) throw error;
-    options.log.warn(
-      `the store cannot be reached yet, and the service keeps trying: ${options.reasonOf(error)}`,
-    );
-    work = keepTrying({ ...options, prepare }, stopped.signal);
-  }
+  const work = await begin({ ...options, prepare }, stopped.signal);
   return {
     isComplete: () => isComplete,
+    completed,
     stop: async () => {
       stopped.abort();
-      await work;
+      await work.done;
     },
   };
+}
+
+/** The work in the background. It is in an object, so that no `await` waits for it. */
+interface Background {
+  done: Promise<void> | undefined;
+}
+
+async function begin(options: PreparationOptions, signal: AbortSignal): Promise<Background> {
+  const { after } = options;
+  if (after !== undefined) return { done: prepareAfter(after, options, signal) };
+  const isDone = await tryOnce(options);
+  return { done: isDone ? undefined : keepTrying(options, signal) };
+}
+
+/** Prepares the store. Returns false if the store cannot be reached, and logs why. */
+async function tryOnce({ prepare, mayWait, log, reasonOf }: PreparationOptions): Promise<boolean> {
+  try {
+    await prepare();
+    return true;
+  } catch (error) {
+    if (!mayWait || !isUnavailable(error)) throw error;
+    log.warn(`the store cannot be reached yet, and the service keeps trying: ${reasonOf(error)}`);
+    return false;
+  }
+}
+
+async function prepareAfter(
+  after: Promise<void>,
+  options: PreparationOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  await Promise.race([after, new Promise((resolve) => signal.addEventListener("abort", resolve))]);
+  if (signal.aborted) return;
+  try {
+    if (!(await tryOnce(options))) await keepTrying(options, signal);
+  } catch (error) {
+    options.onFailure(describe(error));
+  }
 }
 
 async function keepTrying(
@@ -67,9 +103,13 @@ async function keepTrying(
       return log.warn("the store can be reached now");
     } catch (error) {
       if (isUnavailable(error)) continue;
-      return onFailure(error instanceof StartError ? error.message : String(error));
+      return onFailure(describe(error));
     }
   }
+}
+
+function describe(error: unknown): string {
+  return error instanceof StartError ? error.message : String(error);
 }
 
 function isUnavailable(error: unknown): error is Problem {

@@ -1,7 +1,7 @@
 /** The token that can be exchanged for the first API key: it works once, in time, and only before any key. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createFirstToken, FirstKey, firstKeyMs, planFirstKey } from "../../src/access/first-key.ts";
+import { FirstKey, firstKeyMs, offerFirstKey, planFirstKey } from "../../src/access/first-key.ts";
 import { Problem } from "../../src/errors.ts";
 import type { ApiKey } from "../../src/store/keys.ts";
 
@@ -22,9 +22,10 @@ function createKeys() {
 
 function open(keys = createKeys()) {
   const clock = { at: 0 };
-  const token = createFirstToken();
-  const firstKey = new FirstKey({ keys, plan, now: () => 7, elapsed: () => clock.at }, token);
-  return { clock, firstKey, keys, token };
+  const offer = offerFirstKey(plan, clock.at);
+  const inThread = () =>
+    new FirstKey({ keys, now: () => 7, elapsed: () => clock.at }, structuredClone(offer));
+  return { clock, firstKey: inThread(), inThread, keys, token: offer.token };
 }
 
 const refusal = (code: string) => (error: unknown) => error instanceof Problem && error.code === code;
@@ -51,9 +52,21 @@ test("two requests at the same time give one key", async () => {
   assert.equal(keys.kept.length, 1);
 });
 
+test("the token works in every thread, and once in all of them", async () => {
+  const { inThread, keys, token } = open();
+  const threads = [inThread(), inThread(), inThread()] as const;
+  const outcomes = await Promise.allSettled(threads.map((each) => each.spend(token)));
+  assert.deepEqual(outcomes.map(({ status }) => status).sort(), ["fulfilled", "rejected", "rejected"]);
+  assert.equal(keys.kept.length, 1);
+  assert.deepEqual(
+    threads.map((each) => each.isOpen()),
+    [false, false, false],
+  );
+});
+
 test("a wrong token gives no key, and does not spend the right one", async () => {
   const { firstKey, keys, token } = open();
-  for (const wrong of ["", token.slice(1), `${token} `, createFirstToken()])
+  for (const wrong of ["", token.slice(1), `${token} `, offerFirstKey(plan, 0).token])
     await assert.rejects(firstKey.spend(wrong), refusal("INVALID_TOKEN"));
   assert.equal(keys.kept.length, 0);
   await firstKey.spend(token);

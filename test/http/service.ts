@@ -292,6 +292,7 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
     auth: options.auth,
     webhooks: options.webhooks ?? { allow: ["127.0.0.0/8"] },
     openCollections,
+    outside: { flags: {}, env: {}, cwd: process.cwd() },
     http: {
       prefix: options.prefix ?? "/api/v1",
       hosts: options.hosts ?? [],
@@ -317,6 +318,7 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
     insecure: false,
     readOnly: options.readOnly ?? false,
     accept: false,
+    threads: 1,
     drainDelayMs: options.drainDelayMs ?? 0,
     stopTimeoutMs: ceilingMs,
   };

@@ -1,6 +1,5 @@
 /** Runs a service from its start to the end of the process. */
 import { flushCompileCache } from "node:module";
-import type { Logger } from "pino";
 import { about } from "../../about.ts";
 import { planFirstKey } from "../../access/first-key.ts";
 import type { Config } from "../../config.ts";
@@ -8,6 +7,7 @@ import { readBuiltFile } from "../../program.ts";
 import { type RunningServer, startServer } from "../../server.ts";
 import { shownAddress } from "../../store/address.ts";
 import { withoutHistory } from "../../store/history.ts";
+import type { ProcessLog } from "./log.ts";
 
 /** The graceful stop of the process. */
 export interface Shutdown {
@@ -20,7 +20,7 @@ export interface Shutdown {
 /** How to run the service. `onListening` is called before the banner is printed. */
 export interface ServingOptions {
   shutdown: Shutdown;
-  log: Logger;
+  log: ProcessLog;
   onListening?: ((base: string) => void | Promise<void>) | undefined;
 }
 
@@ -33,7 +33,7 @@ export const isTerminal = process.stderr.isTTY === true;
  */
 export async function serveUntilShutdown(
   config: Config,
-  { shutdown, log, onListening }: ServingOptions,
+  { shutdown, log: { log, writeLines }, onListening }: ServingOptions,
 ): Promise<never> {
   const onFailure = (reason: string) => {
     log.fatal(reason);
@@ -41,7 +41,7 @@ export async function serveUntilShutdown(
   };
   const starting = startServer(
     { ...config, logRequests: config.logRequests || isTerminal },
-    { log, onFailure },
+    { log, writeLines, onFailure },
   );
   if (config.http.tls !== undefined) reloadOnHangup(starting);
   const server = await starting;
@@ -104,7 +104,7 @@ interface Served {
 }
 
 /** The address, the store, the mode, and a command to try. */
-function banner(config: Config, { server: { origin, metrics }, hasConsole }: Served): string {
+function banner(config: Config, { server: { origin, metrics, threads }, hasConsole }: Served): string {
   const base = `${origin}${config.http.prefix}`;
   const [first] = config.collections.keys();
   const lines = [
@@ -112,6 +112,7 @@ function banner(config: Config, { server: { origin, metrics }, hasConsole }: Ser
     `  listens on  ${base}`,
     `  stores in   ${shownAddress(config.store)}${config.store.kind === "sqlite" ? " (SQLite)" : ""}`,
     `  mode        ${config.readOnly ? "read-only; " : ""}${modeOf(config)}`,
+    ...(threads === 1 ? [] : [`  threads     ${threads}`]),
     ...(config.http.hasFeed ? [] : [`  history     none: ${withoutHistory}`]),
     `  try         ${first === undefined && !config.readOnly ? tryCreate(base) : `curl -i ${base}/${first ?? "topics"}`}`,
     ...(metrics === undefined ? [] : [`  metrics     ${metrics}`]),

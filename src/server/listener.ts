@@ -1,0 +1,111 @@
+/** Listens for requests, and stops listening without losing any. */
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { StartError } from "../errors.ts";
+import type { createApp } from "../http/wire/app.ts";
+
+/** The application of the service. */
+export type App = ReturnType<typeof createApp>;
+
+/** What to listen on, and the flag that names the port. */
+export interface Listening {
+  host: string;
+  port: number;
+  option: "--port" | "--metrics";
+}
+
+/**
+ * Listens. With `reusePort`, several threads can listen on the same address: the system gives each of them a part of the
+ * connections. Throws StartError.
+ */
+export async function listen(
+  app: App,
+  { host, port }: { host: string; port: number },
+  { reusePort }: { reusePort: boolean },
+): Promise<void> {
+  try {
+    const options = reusePort ? { host, port, reusePort } : { host, port };
+    await app.listen(options); // Fastify passes all of them to Node
+  } catch (error) {
+    throw listenError(error as NodeJS.ErrnoException, { host, port, option: "--port" });
+  }
+}
+
+/**
+ * Throws StartError if a program listens on the address, or if the system has no such address. Several threads listen on one
+ * port only because they ask for that, so the system would not refuse a second service that asks for it too.
+ */
+export async function requireFreePort({ host, port }: { host: string; port: number }): Promise<void> {
+  await tryListening({ host, port }).catch((error: NodeJS.ErrnoException) => {
+    throw listenError(error, { host, port, option: "--port" });
+  });
+}
+
+/** Whether several threads can listen on one port of this system. */
+export async function canReusePort({ host }: { host: string }): Promise<boolean> {
+  try {
+    await tryListening({ host, port: 0, reusePort: true });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOTSUP") return false;
+    return true; // `listen` reports every other error
+  }
+}
+
+async function tryListening(options: { host: string; port: number; reusePort?: boolean }): Promise<void> {
+  const server = createServer((socket) => socket.destroy());
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options, resolve);
+  });
+  await new Promise((resolve) => server.close(resolve));
+}
+
+/** The error of a listener as a message for the user, if it is a fault of the configuration. */
+export function listenError(error: NodeJS.ErrnoException, { host, port, option }: Listening): Error {
+  switch (error.code) {
+    case "EADDRINUSE":
+      return new StartError(
+        `Port ${port} on ${host} is in use. Stop the program that uses it, or choose another port with ${option}.`,
+      );
+    case "EACCES":
+      return new StartError(
+        `This user has no permission to listen on port ${port}. Choose a port above 1023 with ${option}.`,
+      );
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return new StartError(
+        `This machine has no address ${host}. Choose another address with ${option === "--port" ? "--host" : option}.`,
+      );
+    default:
+      return error;
+  }
+}
+
+/** The port of a listener. */
+export function portOf({ server }: App): number {
+  return (server.address() as AddressInfo).port;
+}
+
+/** The scheme, address and port of a listener. */
+export function originOf({ server }: App, isEncrypted: boolean): string {
+  const { address, port, family } = server.address() as AddressInfo;
+  return `${isEncrypted ? "https" : "http"}://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+}
+
+/** A service that stops accepts new connections for at most this many turns of the event loop. */
+const maxAcceptingTurns = 1_000;
+
+/** Accepts the connections in the queue of the kernel. The kernel resets those that are there when the listener closes. */
+export async function acceptQueued(server: Server): Promise<void> {
+  let isQueueEmpty = false;
+  const onConnection = () => {
+    isQueueEmpty = false;
+  };
+  server.on("connection", onConnection);
+  for (let turn = 0; turn < maxAcceptingTurns && !isQueueEmpty; turn++) {
+    isQueueEmpty = true;
+    await nextTurn();
+  }
+  server.off("connection", onConnection);
+}

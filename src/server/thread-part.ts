@@ -1,0 +1,27 @@
+/** What each of several threads does for the service. */
+import type { Metrics } from "../http/service.ts";
+import type { ThreadMetrics } from "../metrics/metrics.ts";
+
+/** The part of one thread. The main thread prepares the store, delivers, and makes the text of the metrics. */
+export type ThreadPart = MainThread | OtherThread;
+
+/** The part of the main thread. */
+export interface MainThread {
+  kind: "main";
+  /** The metrics of all other threads. */
+  othersMetrics(): Promise<readonly ThreadMetrics[]>;
+}
+
+/** The part of another thread. */
+export interface OtherThread {
+  kind: "other";
+  /** From 1. */
+  number: number;
+  /** Resolves when the main thread has prepared the store; absent if it has already. */
+  prepared?: Promise<void> | undefined;
+  /** The text of all threads, from the main thread. */
+  metrics: Metrics;
+}
+
+/** The main thread, if there is no other. */
+export const alone: MainThread = { kind: "main", othersMetrics: async () => [] };

@@ -1,0 +1,105 @@
+/** The program with several threads, on PostgreSQL, and requests on connections of their own. */
+import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
+import type { TestContext } from "node:test";
+import { folder, type RunningService, serve } from "../commands/cli.ts";
+import { type Exposition, readExposition } from "../metrics/exposition.ts";
+import { openDatabase } from "../postgres/databases.ts";
+
+/** Not imported: see `src/http/protocol/node-http.ts`. */
+const { Agent, request } = process.getBuiltinModule("node:http");
+
+/** A response. */
+export interface Answer {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  text: string;
+}
+
+/** A connection of its own, which one thread accepts. Its requests all go to that thread. */
+export interface Client {
+  send(
+    method: string,
+    path: string,
+    options?: { content?: unknown; headers?: Readonly<Record<string, string>> },
+  ): Promise<Answer>;
+  close(): void;
+}
+
+/** A running program with its metrics. */
+export interface Served extends RunningService {
+  cwd: string;
+  database: string;
+  /** Opens connections. They close when the test ends. */
+  clients(count: number): Client[];
+  metrics(): Promise<Exposition>;
+}
+
+/** Starts the program with this many threads, on an empty database. */
+export async function serveThreads(
+  t: TestContext,
+  threads: number,
+  {
+    configuration = {},
+    args = [],
+    env = {},
+    files = {},
+  }: {
+    configuration?: object;
+    args?: readonly string[];
+    env?: Readonly<Record<string, string>>;
+    files?: Readonly<Record<string, string>>;
+  } = {},
+): Promise<Served> {
+  const { url, release } = await openDatabase();
+  t.after(release);
+  const content = { threads, metrics: "127.0.0.1:0", store: url, drainDelayMs: 0, ...configuration };
+  const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(content), ...files });
+  const service = await serve(t, args, { cwd, env });
+  return {
+    ...service,
+    cwd,
+    database: url,
+    clients: (count) => Array.from({ length: count }, () => clientOf(t, service.origin)),
+    metrics: async () => {
+      const [, place] = /metrics +(http\S+)/.exec(service.output().stdout) ?? [];
+      assert.ok(place !== undefined, service.output().stdout);
+      return readExposition(await (await fetch(place)).text());
+    },
+  };
+}
+
+/** A connection to the service. */
+export function clientOf(t: TestContext, origin: string): Client {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => agent.destroy());
+  return {
+    send: (method, path, { content, headers = {} } = {}) =>
+      new Promise((resolve, reject) => {
+        const body = content === undefined ? undefined : JSON.stringify(content);
+        const type = body === undefined ? {} : { "content-type": "application/json" };
+        const url = path.startsWith("/") ? `${origin}${path}` : `${origin}/api/v1/${path}`;
+        const outgoing = request(url, { method, agent, headers: { ...type, ...headers } }, (incoming) => {
+          let text = "";
+          incoming.setEncoding("utf8").on("data", (part: string) => (text += part));
+          incoming.on("end", () =>
+            resolve({ status: Number(incoming.statusCode), headers: incoming.headers, text }),
+          );
+          incoming.on("error", reject);
+        });
+        outgoing.on("error", reject).end(body);
+      }),
+    close: () => agent.destroy(),
+  };
+}
+
+/** How many requests each thread has answered, by its number. */
+export async function requestsByThread(service: Served): Promise<Map<number, number>> {
+  const samples = (await service.metrics()).all("holdfast_thread_requests_total");
+  return new Map(samples.map(({ labels, value }) => [Number(labels.thread), value]));
+}
+
+/** A text that no other test sends. */
+export function unique(): string {
+  return createHash("sha256").update(randomBytes(16)).digest("hex").slice(0, 12);
+}

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type FirstKeyPlan, offerFirstKey } from "./access/first-key.ts";
 import { readFilesOf } from "./config/files.ts";
 import type { Config } from "./config.ts";
-import type { Service } from "./http/service.ts";
+import { createLimits, type LimitsMemory, sizeFor } from "./http/limits/shared.ts";
+import type { Log, Service } from "./http/service.ts";
 import type { WireBounds } from "./http/wire/app.ts";
 import type { KeyPair } from "./http/wire/tls.ts";
 import type { MetricsListener } from "./metrics/listener.ts";
@@ -51,13 +52,20 @@ export interface StartOptions extends Omit<ServiceOptions, "thread"> {
 export async function startServer(config: Config, options: StartOptions = {}): Promise<RunningServer> {
   const keyPair = await readFilesOf(config, (options.now ?? Date.now)());
   const onFailure = onceOnly(options.onFailure ?? (() => {}));
+  const count = await countThreads(config, options.log);
+  const limits = createLimits(sizeFor(config.http, count));
   let threads: Threads | undefined;
   // The thread of the store starts while this thread loads the HTTP server.
   const [opened, { createApp }] = await Promise.all([
     openService(config, {
       ...options,
       onFailure,
-      thread: { kind: "main", othersMetrics: async () => (await threads?.metrics()) ?? [] },
+      thread: {
+        kind: "main",
+        number: 0,
+        limits,
+        othersMetrics: async () => (await threads?.metrics()) ?? [],
+      },
     }),
     import("./http/wire/app.ts"),
   ]);
@@ -71,11 +79,10 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   const parts: Parts = { app, opened };
   try {
     parts.listener = await serveMetrics(config, service);
-    const count = await countThreads(config, service);
     if (count > 1) await requireFreePort(config);
     await listen(app, config, { reusePort: count > 1 });
     if (count > 1)
-      threads = parts.threads = await startThreads(config, count, { ...options, onFailure, keyPair, parts });
+      threads = parts.threads = await startThreads(config, limits, { ...options, onFailure, keyPair, parts });
     return {
       origin: originOf(app, tls !== undefined),
       threads: count,
@@ -113,16 +120,16 @@ interface Parts {
   threads?: Threads;
 }
 
-async function countThreads(config: Config, { log }: Service): Promise<number> {
+async function countThreads(config: Config, log: Log | undefined): Promise<number> {
   if (config.threads === 1) return 1;
   const { possibleThreads } = await import("./server/threads.ts"); // a single thread does not need it
-  return possibleThreads(config, log);
+  return possibleThreads(config, (warning) => log?.warn(warning));
 }
 
 /** Starts the other threads, on the port of the main thread. */
 async function startThreads(
   config: Config,
-  count: number,
+  limits: LimitsMemory,
   {
     parts: { app, opened },
     keyPair,
@@ -132,16 +139,18 @@ async function startThreads(
   }: StartOptions & { parts: Parts; keyPair: KeyPair | undefined; onFailure: (reason: string) => void },
 ): Promise<Threads> {
   const { Threads } = await import("./server/threads.ts");
-  const { service, preparation } = opened;
+  const { service, store, preparation } = opened;
   const data = {
+    limits,
     port: portOf(app),
     logRequests: config.logRequests,
     keyPair,
     isPrepared: preparation.isComplete(),
     wireBounds,
   };
-  return Threads.start(config, count, {
+  return Threads.start(config, limits.threads, {
     data,
+    attach: () => store.attach?.(),
     prepared: preparation.completed,
     metrics: service.metrics,
     writeLines,

@@ -37,7 +37,6 @@ export function createWebhooks(
         (name) => findCollection(service, name) !== undefined,
       ),
     isReady: service.hasStarted,
-    isShared: kind !== "sqlite",
     newUuid,
     warn: (message) => log.warn(message),
     ...replaced,

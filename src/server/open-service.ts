@@ -14,7 +14,7 @@ import type { Config } from "../config.ts";
 import { planStart, requireDeclared } from "../fit.ts";
 import { heartbeatMs } from "../http/events/stream.ts";
 import { createQuotas } from "../http/limits/rate-limit.ts";
-import { createLimits, type LimitsMemory, openLimits, sizeFor } from "../http/limits/shared.ts";
+import { createLimits, openLimits, sizeFor } from "../http/limits/shared.ts";
 import { StreamCounts } from "../http/limits/stream-counts.ts";
 import { createHostCheck } from "../http/protocol/hosts.ts";
 import type { Feed, KeyAdministration, Log, Service } from "../http/service.ts";
@@ -56,10 +56,6 @@ export interface ServiceOptions {
   heartbeatMs?: number;
   /** How much one turn of the event loop handles, for tests. @default the result of `createTurnBudget` */
   turnBudget?: TurnBudget;
-  /** What all threads of the process count together. Each of them opens the same memory. @default memory for one thread */
-  limits?: LimitsMemory;
-  /** The number of this thread, from 0. @default 0 */
-  thread?: number;
 }
 
 /** An open service, without a listener. */
@@ -92,6 +88,7 @@ export async function openService(config: Config, options: ServiceOptions = {}):
     answersPerTurn: turnBudget.perTurn,
     queryMs: config.http.limits.queryMs,
     importWaitMs: config.http.limits.handlerTimeoutMs / 2,
+    ...(thread.kind === "other" && { attachment: thread.attachment }),
     history: config.history,
     readOnly: config.readOnly,
     ...(meters && { meter: meters.commits }),
@@ -155,7 +152,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   });
   const stopping = new AbortController();
   const tags = createTags(() => secret);
-  const shared = openLimits(options.limits ?? createLimits(sizeFor(http, 1)), options.thread ?? 0);
+  const shared = openLimits(thread.limits ?? createLimits(sizeFor(http, 1)), thread.number);
   const positions = createPositions(() => secret);
   const service: Service = {
     store,
@@ -200,6 +197,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     isObserved: meters !== undefined || tracing !== undefined,
   };
   const webhooks = createWebhooks(service, config, {
+    isShared: config.store.kind !== "sqlite" || (thread.limits?.threads ?? 1) > 1,
     onAttempt: meters?.attempts.note,
     tracer: tracing?.deliveries,
     ...options.webhooks,

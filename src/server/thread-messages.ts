@@ -2,6 +2,7 @@
 import type { FirstKeyOffer } from "../access/first-key.ts";
 import type { ConfigOrigin } from "../config.ts";
 import type { StartFault } from "../errors.ts";
+import type { LimitsMemory } from "../http/limits/shared.ts";
 import type { WireBounds } from "../http/wire/app.ts";
 import type { KeyPair } from "../http/wire/tls.ts";
 import type { ThreadMetrics } from "../metrics/metrics.ts";
@@ -23,7 +24,9 @@ export interface ThreadData {
   /** Whether the main thread has prepared the store. Otherwise it sends `prepared` later. */
   isPrepared: boolean;
   /** Memory in which all threads count what they limit together. The main thread makes it. */
-  limits?: SharedArrayBuffer | undefined;
+  limits: LimitsMemory;
+  /** What the thread needs to use the store of the main thread; absent if it opens the store itself. */
+  attachment?: unknown;
   /** For tests and measurements. */
   wireBounds?: Partial<WireBounds> | undefined;
 }

@@ -1,4 +1,5 @@
 /** What each of several threads does for the service. */
+import type { LimitsMemory } from "../http/limits/shared.ts";
 import type { Metrics } from "../http/service.ts";
 import type { ThreadMetrics } from "../metrics/metrics.ts";
 
@@ -8,6 +9,9 @@ export type ThreadPart = MainThread | OtherThread;
 /** The part of the main thread. */
 export interface MainThread {
   kind: "main";
+  number: 0;
+  /** What all threads count together. @default memory for one thread */
+  limits?: LimitsMemory | undefined;
   /** The metrics of all other threads. */
   othersMetrics(): Promise<readonly ThreadMetrics[]>;
 }
@@ -17,6 +21,9 @@ export interface OtherThread {
   kind: "other";
   /** From 1. */
   number: number;
+  limits: LimitsMemory;
+  /** Lets this thread use the store of the main thread; absent if it opens the store itself. */
+  attachment?: unknown;
   /** Resolves when the main thread has prepared the store; absent if it has already. */
   prepared?: Promise<void> | undefined;
   /** The text of all threads, from the main thread. */
@@ -24,4 +31,4 @@ export interface OtherThread {
 }
 
 /** The main thread, if there is no other. */
-export const alone: MainThread = { kind: "main", othersMetrics: async () => [] };
+export const alone: MainThread = { kind: "main", number: 0, othersMetrics: async () => [] };

@@ -61,6 +61,8 @@ class ServingThread {
       thread: {
         kind: "other",
         number,
+        limits: this.#data.limits,
+        attachment: this.#data.attachment,
         prepared: isPrepared ? undefined : this.#prepared.promise,
         metrics: this.#metrics,
       },

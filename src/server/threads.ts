@@ -4,17 +4,20 @@ import type { Worker } from "node:worker_threads";
 import type { FirstKeyOffer } from "../access/first-key.ts";
 import { type Config, originOf } from "../config.ts";
 import { StartError } from "../errors.ts";
-import type { Log, Metrics } from "../http/service.ts";
+import type { Metrics } from "../http/service.ts";
 import type { KeyPair } from "../http/wire/tls.ts";
 import type { ThreadMetrics } from "../metrics/metrics.ts";
 import { startThread } from "../program.ts";
+import type { StoreAttachment } from "../store/store.ts";
 import { canReusePort } from "./listener.ts";
 import type { FromThread, ThreadData, ToThread } from "./thread-messages.ts";
 
 /** What the main thread provides to the others. */
 export interface ThreadsOptions {
   /** What each thread gets, in addition to its number and the configuration. */
-  data: Omit<ThreadData, "number" | "threads" | "config">;
+  data: Omit<ThreadData, "number" | "threads" | "config" | "attachment">;
+  /** Lets one more thread use the store. */
+  attach: () => StoreAttachment | undefined;
   /** Resolves when the main thread has prepared the store. */
   prepared: Promise<void>;
   /** Makes the text of the metrics of all threads; absent if metrics are off. */
@@ -27,17 +30,15 @@ export interface ThreadsOptions {
 /** How long a monitor waits for the metrics of a thread, in milliseconds. */
 const measureMs = 3_000;
 
-/** How many threads can answer requests. Logs a warning if they are fewer than the configuration says. */
-export async function possibleThreads({ threads, store, host }: Config, log: Log): Promise<number> {
-  if (threads === 1) return 1;
-  const reason =
-    store.kind === "sqlite"
-      ? "this version uses several threads only with PostgreSQL"
-      : (await canReusePort({ host }))
-        ? undefined
-        : "this system does not let several threads listen on one port";
-  if (reason === undefined) return threads;
-  log.warn(`one thread answers requests, although threads is ${threads}: ${reason}`);
+/** How many threads can answer requests. Warns if they are fewer than the configuration says. */
+export async function possibleThreads(
+  { threads, host }: Config,
+  warn: (text: string) => void,
+): Promise<number> {
+  if (threads === 1 || (await canReusePort({ host }))) return threads;
+  warn(
+    `one thread answers requests, although threads is ${threads}: this system does not let several threads listen on one port`,
+  );
   return 1;
 }
 
@@ -56,7 +57,12 @@ class Thread {
   constructor(data: ThreadData, options: ThreadsOptions) {
     this.#number = data.number;
     this.#options = options;
-    this.#worker = startThread("server/thread", { workerData: data, name: `holdfast-${data.number}` });
+    const { attachment, transfer = [] } = options.attach() ?? {};
+    this.#worker = startThread("server/thread", {
+      workerData: { ...data, attachment },
+      transferList: [...transfer],
+      name: `holdfast-${data.number}`,
+    });
     this.#worker.on("message", (message: FromThread) => this.#handle(message));
     this.#worker.on("error", (error: unknown) => this.#fail(`failed: ${describe(error)}`));
     this.#worker.on("exit", () => {

@@ -1,6 +1,6 @@
 /** A store as a plain object, of which some methods can be replaced. */
 import { historyOf } from "./logged-store.ts";
-import type { Store, StoreAttachment } from "./store.ts";
+import type { Store } from "./store.ts";
 
 /** An object with the methods of a store. Each calls the method of the store. */
 export function delegateTo(store: Store): Store {
@@ -19,7 +19,7 @@ export function delegateTo(store: Store): Store {
     statistics: () => store.statistics(),
     sizes: (collections) => store.sizes(collections),
     health: () => store.health(),
-    ...(store.attach && { attach: () => store.attach?.() as StoreAttachment }),
+    ...(store.attach && { attach: () => store.attach?.() }),
     ...(store.reach && { reach: () => store.reach?.() ?? Promise.resolve() }),
     close: () => store.close(),
     keys: store.keys,

@@ -198,8 +198,8 @@ export interface StoreAdministration {
   /** The store's secret (`secret.ts`): the same bytes for every service on the store. */
   secret(): Promise<Buffer>;
 
-  /** Lets another thread of the process use the store. Absent if each thread opens the store itself. */
-  attach?(): StoreAttachment;
+  /** Lets another thread of the process use the store. Absent, or `undefined`, if each thread opens the store itself. */
+  attach?(): StoreAttachment | undefined;
 
   /** What the store uses now. */
   statistics(): Promise<StoreStatistics>;

@@ -8,6 +8,7 @@ export type Contents = Metafile;
 
 /** The threads of the program. Each has its own bundle, because a thread needs only a part of the program. */
 const threads = [
+  "server/thread",
   "store/sqlite/writer/thread",
   "store/sqlite/list/query-thread",
   "store/sqlite/upkeep/check-thread",

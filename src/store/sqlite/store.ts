@@ -148,8 +148,9 @@ export class SqliteStore extends SqliteReads implements Store {
     }
   }
 
-  attach(): StoreAttachment {
-    const { path, memory } = this.#parts;
+  attach(): StoreAttachment | undefined {
+    const { path, memory, readOnly } = this.#parts;
+    if (readOnly) return undefined; // any thread can open it for reading
     const writer = this.#writer.connect();
     const attachment: SqliteAttachment = { path, marks: memory, writer };
     return { attachment, transfer: [writer] };

@@ -92,30 +92,33 @@ function requireWholeStore(path: string): void {
   db.close();
 }
 
-test(`${kills} times killed under ${clients} writing clients, every acknowledged write is there and no half of any other`, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-kill-"));
-  const path = join(folder, "kill.db");
-  const account = new Map<string, Expectation>();
-  try {
-    for (let kill = 0; kill < kills; kill++) {
-      const program = await startProgram(path);
-      const writers = Array.from({ length: clients }, () => writeUntilGone(program.port, account));
-      const enough = account.size + 10 + Math.random() * 200;
-      await until("some resources are there", () => account.size > enough);
-      await sleep(Math.random() * 50);
-      await end(program, "SIGKILL");
-      await Promise.all(writers);
-      const again = await startProgram(path);
-      try {
-        await requireAccount(again.port, account);
-      } finally {
-        await end(again, kill % 2 === 0 ? "SIGKILL" : "SIGTERM");
+for (const threads of [1, 2]) {
+  const flags = ["--threads", String(threads)];
+  test(`${kills} times killed under ${clients} writing clients with ${threads} threads, every acknowledged write is there and no half of any other`, async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "holdfast-kill-"));
+    const path = join(folder, "kill.db");
+    const account = new Map<string, Expectation>();
+    try {
+      for (let kill = 0; kill < kills; kill++) {
+        const program = await startProgram(path, [], flags);
+        const writers = Array.from({ length: clients }, () => writeUntilGone(program.port, account));
+        const enough = account.size + 10 + Math.random() * 200;
+        await until("some resources are there", () => account.size > enough);
+        await sleep(Math.random() * 50);
+        await end(program, "SIGKILL");
+        await Promise.all(writers);
+        const again = await startProgram(path, [], flags);
+        try {
+          await requireAccount(again.port, account);
+        } finally {
+          await end(again, kill % 2 === 0 ? "SIGKILL" : "SIGTERM");
+        }
+        requireWholeStore(path);
       }
-      requireWholeStore(path);
+      t.diagnostic(`${account.size} resources, ${kills} kills`);
+      assert.ok(account.size > kills * 10, "the clients hardly wrote anything");
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
     }
-    t.diagnostic(`${account.size} resources, ${kills} kills`);
-    assert.ok(account.size > kills * 10, "the clients hardly wrote anything");
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
+  });
+}

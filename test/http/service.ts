@@ -72,6 +72,8 @@ export interface ServiceOptions {
   heartbeatMs?: number;
   /** How much one turn of the event loop handles. @default the program's */
   turnBudget?: TurnBudget;
+  /** The memory that it shares with other threads, and the number of its thread. @default its own memory */
+  shared?: Required<Pick<StartOptions, "limits" | "thread">>;
   /** The resources that exist before the service starts, by collection. */
   seeds?: Readonly<Record<string, readonly ({ id: string } & Record<string, unknown>)[]>>;
   /** @default the program's */
@@ -170,6 +172,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     wireBounds: options.wireBounds ?? {},
     ...(options.now === undefined ? {} : { now: options.now }),
     ...(options.turnBudget === undefined ? {} : { turnBudget: options.turnBudget }),
+    ...options.shared,
     ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
     ...(options.webhookParts === undefined ? {} : { webhooks: options.webhookParts }),
   }).catch(async (error: unknown) => {

@@ -16,6 +16,7 @@ export const sameOnEveryStore = [
   "proxies",
   "rate",
   "raw-sockets",
+  "shared-limits",
   "slow-clients",
   "streams",
   "tls",

@@ -13,43 +13,40 @@ export const keyIntegers = 2;
 export function createCallerHash([k0 = 0, k1 = 0]: readonly number[]): CallerHash {
   return (caller) => {
     const { length } = caller;
-    const whole = length & ~1;
+    const words = (length >>> 1) + 1; // the last one contains the length
     let v0 = k0;
     let v1 = k1 ^ 0xee;
     let v2 = 0x6c796765 ^ k0;
     let v3 = 0x74656462 ^ k1;
-
-    function round(): void {
-      v0 = (v0 + v1) | 0;
-      v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
-      v0 = (v0 << 16) | (v0 >>> 16);
-      v2 = (v2 + v3) | 0;
-      v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
-      v0 = (v0 + v3) | 0;
-      v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0;
-      v2 = (v2 + v1) | 0;
-      v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
-      v2 = (v2 << 16) | (v2 >>> 16);
-    }
-
-    function add(word: number): void {
-      v3 ^= word;
-      round();
-      round();
+    let low = 0;
+    for (let step = 0; step < words + 2; step++) {
+      const word = step < words ? wordOf(caller, step) : 0;
+      if (step < words) v3 ^= word;
+      else if (step === words) v2 ^= 0xee;
+      else v1 ^= 0xdd;
+      for (let round = step < words ? 2 : 4; round > 0; round--) {
+        v0 = (v0 + v1) | 0;
+        v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
+        v0 = (v0 << 16) | (v0 >>> 16);
+        v2 = (v2 + v3) | 0;
+        v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
+        v0 = (v0 + v3) | 0;
+        v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0;
+        v2 = (v2 + v1) | 0;
+        v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
+        v2 = (v2 << 16) | (v2 >>> 16);
+      }
       v0 ^= word;
+      if (step === words) low = v1 ^ v3;
     }
-
-    function finish(): number {
-      for (let n = 0; n < 4; n++) round();
-      return v1 ^ v3;
-    }
-
-    for (let n = 0; n < whole; n += 2) add(caller.charCodeAt(n) | (caller.charCodeAt(n + 1) << 16));
-    add(((length * 2) << 24) | (whole < length ? caller.charCodeAt(whole) : 0));
-    v2 ^= 0xee;
-    const low = finish() >>> 0;
-    v1 ^= 0xdd;
-    const high = finish() >>> 11; // 21 bits: with the others, a number holds them exactly
-    return high * 2 ** 32 + low;
+    // 21 and 32 bits: a number holds them exactly.
+    return ((v1 ^ v3) >>> 11) * 2 ** 32 + (low >>> 0);
   };
+}
+
+/** Two characters. The last word has one or none, and the length in bytes. */
+function wordOf(text: string, word: number): number {
+  const at = word * 2;
+  if (at + 1 < text.length) return text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16);
+  return ((text.length * 2) << 24) | (at < text.length ? text.charCodeAt(at) : 0);
 }

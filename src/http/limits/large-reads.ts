@@ -48,7 +48,7 @@ class ResourceSizes {
   }
 }
 
-/** The large reads of one application. */
+/** The large reads of one thread: they take turns of its event loop. What they hold counts for all threads. */
 export class LargeReads {
   readonly sizes = new ResourceSizes();
   readonly #queue = new ByteQueue<Reader>(limits, (request, bytes) => {

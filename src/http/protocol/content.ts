@@ -33,11 +33,11 @@ export interface LargeBodies {
   readonly atWork: ByteQueue<Holder>;
 }
 
-/** Makes the queues of large bodies. */
-export function createLargeBodies({ handlerTimeoutMs, bodyBytes }: Limits): LargeBodies {
+/** Makes the queues of large bodies of one thread. Each of `threads` gets a part of the memory for bodies that arrive. */
+export function createLargeBodies({ handlerTimeoutMs, bodyBytes }: Limits, threads: number): LargeBodies {
   const both = { what: "large request bodies", unknownBytes: bodyBytes, maxWaitMs: handlerTimeoutMs };
   return {
-    arriving: new ByteQueue({ ...both, maxBytes: 50_331_648, maxWaiting: 500 }),
+    arriving: new ByteQueue({ ...both, maxBytes: 50_331_648 / threads, maxWaiting: 500 }),
     // `arriving` already limits how many bodies wait here.
     atWork: new ByteQueue({ ...both, maxBytes: 4_194_304, maxWaiting: Number.POSITIVE_INFINITY }),
   };

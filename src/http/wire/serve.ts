@@ -78,7 +78,7 @@ export function createWire(options: WireOptions): Wire {
     compressions: new Compressions(options.budget),
     streams: createStreams(options.budget),
     largeReads: new LargeReads(),
-    largeBodies: createLargeBodies(options.service.settings.limits),
+    largeBodies: createLargeBodies(options.service.settings.limits, options.service.shared.memory.threads),
     waitingInAll: options.service.shared.waiting,
   };
 }

@@ -6,7 +6,7 @@ import { useConfiguration } from "./configuration-page.tsx";
 import { Figure } from "./figure.tsx";
 import { Head, TurnOn, Waiting } from "./frame.tsx";
 import { bytesText, type Figures, figuresOf, type Sample } from "./metrics-text.ts";
-import { useReadiness, useSamples } from "./use-health.ts";
+import { everyMs, useReadiness, useSamples } from "./use-health.ts";
 
 const own = administrationTexts.health;
 const tones = { pass: "green", warn: "amber", fail: "red", unknown: "red" };
@@ -114,7 +114,7 @@ function AllFigures({ samples }: { samples: readonly Sample[] }) {
 }
 
 function Collections() {
-  const { data = [] } = useCollections();
+  const { data = [] } = useCollections({ everyMs });
   if (data.length === 0) return null;
   const most = Math.max(...data.map(({ count = 0 }) => count), 1);
   const sorted = data.toSorted((a, b) => (b.count ?? -1) - (a.count ?? -1));

@@ -5,7 +5,7 @@ import { authorization } from "../service/session.ts";
 import { type Metrics, readMetrics, type Sample } from "./metrics-text.ts";
 
 /** The time between two reads, in milliseconds. The sizes in the metrics are as old at most. */
-const everyMs = 5_000;
+export const everyMs = 5_000;
 /** The samples that are kept: ten minutes. */
 export const mostSamples = 120;
 

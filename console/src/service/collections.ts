@@ -12,9 +12,10 @@ export const collectionsKey = ["collections"];
 
 let known: readonly CollectionDetails[] = [];
 
-/** The collections that the caller can list, by name. */
-export function useCollections() {
+/** The collections that the caller can list, by name. With `everyMs`, they are read again after each such time. */
+export function useCollections({ everyMs }: { everyMs?: number } = {}) {
   return useQuery({
+    refetchInterval: everyMs ?? false,
     queryKey: collectionsKey,
     queryFn: async ({ signal }) => {
       known = await client.$collectionDetails({ signal });

@@ -87,6 +87,10 @@ describe("the console and its service", { skip }, () => {
       await page.getByText("port", { exact: true }).waitFor();
       await page.goto(`${service.origin}/#/_health`);
       await page.getByText("Reads and writes work.").waitFor();
+      await page
+        .locator(".size-bytes", { hasText: /^about \d+ kB$/ })
+        .first()
+        .waitFor();
     };
     await inConsole(service, "#/_webhooks", steps, { refused: withoutMetrics });
   });

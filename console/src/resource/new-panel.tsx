@@ -10,6 +10,7 @@ import { isBroken, isChanged } from "./edit.ts";
 import { fieldsOf } from "./fields.ts";
 import { FieldsTab } from "./fields-tab.tsx";
 import { JsonTab } from "./json-tab.tsx";
+import { findDraft, forgetDraft, useKeptDraft } from "./kept-drafts.ts";
 import { LeaveGuard } from "./leave-guard.tsx";
 import { forgetHanded, startOfNew } from "./new-resource.ts";
 import { RefusedNotice } from "./notices.tsx";
@@ -27,8 +28,12 @@ interface NewPanelProps {
 
 export function NewPanel({ collection, info, query, onClose }: NewPanelProps) {
   const [tab, setTab] = useState<Tab>("fields");
-  const [edit, setEdit] = useState(() => startOfNew(collection));
-  useEffect(forgetHanded, []);
+  const [edit, setEdit] = useState(() => findDraft(collection, undefined) ?? startOfNew(collection));
+  useKeptDraft(collection, undefined, edit);
+  useEffect(() => {
+    forgetHanded();
+    forgetDraft(collection, undefined);
+  }, [collection]);
   const rights = useRights(collection, "create");
   const { isBusy, run } = useBusy();
   const [refused, setRefused] = useState<{ refusal: Refusal; mine: Attributes }>();

@@ -9,7 +9,7 @@ import { texts } from "../texts.ts";
 import { differencesOf } from "./draft.ts";
 import type { Edit } from "./edit.ts";
 import { copyOf, openNew } from "./new-resource.ts";
-import { tagOf, versionOf } from "./use-resource.ts";
+import { tagOf, versionOf } from "./tags.ts";
 import { useBusy } from "./use-save.ts";
 import { otherProblems, type Refusal } from "./violations.ts";
 

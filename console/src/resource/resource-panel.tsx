@@ -19,7 +19,8 @@ import { Deleted, DeletedDialog, RefusedNotice, Theirs } from "./notices.tsx";
 import { PanelFrame } from "./panel-frame.tsx";
 import { PanelMenu } from "./panel-menu.tsx";
 import { RelatedTab } from "./related-tab.tsx";
-import { tagOf, useResource, useRights, versionOf } from "./use-resource.ts";
+import { tagOf, versionOf } from "./tags.ts";
+import { useResource, useRights } from "./use-resource.ts";
 import { type Outcome, saveChanges, useBusy } from "./use-save.ts";
 import { type Refusal, stillWrong } from "./violations.ts";
 

@@ -3,12 +3,14 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
-import { inConsole, pressInDialog, skip, startShop } from "./console-page.ts";
+import { collections, field, inConsole, panelOf, pressInDialog, skip, startShop } from "./console-page.ts";
 
 /** The page about health reads metrics, which these services do not have. */
 const withoutMetrics = [404];
 
 const pair = createPair("EdDSA");
+
+const { references: _, ...articles } = collections.articles;
 
 /** More text than any machine searches in a millisecond. */
 const notes = Array.from({ length: 300 }, (_, n) => ({
@@ -67,6 +69,48 @@ describe("the console and its service", { skip }, () => {
       assert.doesNotMatch(kept, /eyJ|The plan|secrets/);
     };
     await inConsole(service, "#/", steps, { refused: [401, 404] });
+  });
+
+  test("a draft outlives an expired token, but not the sign-in of another caller", async (t) => {
+    let aheadMs = 0;
+    const service = await startShop({
+      auth: { keys: false, jwt: settingsFor([pair]) },
+      now: () => Date.now() + aheadMs,
+      collections: { articles: { ...articles, access: { read: "authenticated", write: "authenticated" } } },
+      seeds: { articles: [{ id: "one", title: "First" }] },
+    });
+    t.after(() => service.stop());
+    const signIn = async (page: Page, sub: string) => {
+      const token = tokenOf(pair, claimsAt(Date.now() + aheadMs, { sub }));
+      await page.getByLabel("API key or token", { exact: true }).fill(token);
+      await page.getByRole("button", { name: "Sign in" }).click();
+    };
+    const saveTooLate = async (page: Page, button: string) => {
+      aheadMs += 24 * 3_600_000;
+      await panelOf(page).getByRole("button", { name: button }).click();
+      await page.getByText("The service no longer accepts your credential.").waitFor();
+    };
+    const steps = async (page: Page) => {
+      await signIn(page, "ada");
+      await field(page, "title").fill("Not lost");
+      await saveTooLate(page, "Save changes");
+      await signIn(page, "ada");
+      await panelOf(page).getByText("Version 1").waitFor();
+      assert.equal(await field(page, "title").inputValue(), "Not lost");
+      await panelOf(page).getByRole("button", { name: "Save changes" }).click();
+      await panelOf(page).getByText("Saved as version 2").waitFor();
+      await page.goto(`${service.origin}/#/articles/_new`);
+      await field(page, "title").fill("New and not lost");
+      await saveTooLate(page, "Create");
+      await signIn(page, "ada");
+      await panelOf(page).getByRole("button", { name: "Create" }).waitFor();
+      assert.equal(await field(page, "title").inputValue(), "New and not lost");
+      await saveTooLate(page, "Create");
+      await signIn(page, "eve");
+      await panelOf(page).getByRole("button", { name: "Create" }).waitFor();
+      assert.equal(await field(page, "title").inputValue(), "");
+    };
+    await inConsole(service, "#/articles/one", steps, { refused: [401] });
   });
 
   test("administrators create a webhook, whose secret is shown once, and read the configuration", async (t) => {

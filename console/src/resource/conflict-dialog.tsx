@@ -124,7 +124,7 @@ function Row({
         <div>{name}</div>
         {by === "both" && (
           <div className="was">
-            {conflict.was} <FullValue value={valueAt(base, name)} most={200} />
+            {conflict.was} <FullValue value={valueAt(base, name)} most={200} isQuoted />
           </div>
         )}
       </div>

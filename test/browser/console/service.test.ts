@@ -71,6 +71,31 @@ describe("the console and its service", { skip }, () => {
     await inConsole(service, "#/", steps, { refused: [401, 404] });
   });
 
+  test("all verdicts are on the screen at once, and the rules of one open on demand", async (t) => {
+    const rule = (n: number) => ({ role: `role-${n}`, where: { owner: `owner-${n}`, status: "published" } });
+    const rules = [1, 2, 3, 4].map(rule);
+    const service = await startShop({
+      auth: { keys: false, jwt: settingsFor([pair]), administrators: [{ role: "ops" }] },
+      collections: { articles: { access: { read: rules, write: rules } } },
+      seeds: { articles: [{ id: "one", title: "First" }] },
+    });
+    t.after(() => service.stop());
+    const steps = async (page: Page) => {
+      await page.getByLabel("API key or token", { exact: true }).fill(tokenFor("ada", ["ops"]));
+      await page.getByRole("button", { name: "Sign in" }).click();
+      const verdicts = panelOf(page).locator(".why");
+      await verdicts.getByLabel("Not allowed", { exact: true }).nth(4).waitFor();
+      const { height } = page.viewportSize() ?? { height: 0 };
+      const { y = height, height: own = 0 } = (await verdicts.nth(4).boundingBox()) ?? {};
+      assert.ok(y + own <= height, `the last verdict ends at ${y + own}`);
+      const details = verdicts.first().locator(".rule").first();
+      assert.equal(await details.isVisible(), false);
+      await verdicts.first().locator("summary").click();
+      await details.waitFor();
+    };
+    await inConsole(service, "#/articles/one/access", steps, { refused: [401, 403, 404] });
+  });
+
   test("a draft outlives an expired token, but not the sign-in of another caller", async (t) => {
     let aheadMs = 0;
     const service = await startShop({

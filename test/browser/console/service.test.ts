@@ -29,7 +29,17 @@ describe("the console and its service", { skip }, () => {
     const service = await startShop({ limits: { queryMs: 1 }, collections: { notes: {} }, seeds: { notes } });
     t.after(() => service.stop());
     const steps = async (page: Page) => {
-      await page.getByText('["-views"]').first().waitFor();
+      await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      await page.getByRole("button", { name: "Copy", exact: true }).click();
+      await page.getByRole("button", { name: "Copied", exact: true }).waitFor();
+      const copied = await page.evaluate<string>("navigator.clipboard.readText()");
+      const { indexes } = JSON.parse(`{${copied}}`) as { indexes: string[] };
+      assert.deepEqual(indexes, ["-views"]);
+      const faster = await startShop({ collections: { notes: { indexes } }, seeds: { notes } });
+      t.after(() => faster.stop());
+      const { status, json } = await faster.send({ path: "/api/v1/notes?sort=-views&limit=1&fields=views" });
+      assert.equal(status, 200);
+      assert.deepEqual(json, [{ id: "n299", views: 299 }]);
     };
     await inConsole(service, "#/notes?text:contains=none&sort=-views", steps, { refused: [503] });
   });

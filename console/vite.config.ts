@@ -1,4 +1,6 @@
 /** Builds the console into the folder that the service serves and the package publishes. */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
@@ -30,10 +32,30 @@ const servedFiles: Plugin = {
   },
 };
 
+/** Fails if a class of Mantine is in the scripts, but its styles are not in the page. */
+const completeStyles: Plugin = {
+  name: "complete-styles",
+  apply: "build",
+  generateBundle(_options, bundle) {
+    const files = Object.values(bundle);
+    const classesOf = (text: string) => text.match(/\bm_[0-9a-f]{5,}\b/g) ?? [];
+    const loaded = files.flatMap((file) =>
+      file.type === "asset" && file.fileName.endsWith(".css") ? [String(file.source)] : [],
+    );
+    const has = new Set(loaded.flatMap(classesOf));
+    const all = readFileSync(fileURLToPath(import.meta.resolve("@mantine/core/styles.css")), "utf8");
+    const exist = new Set(classesOf(all));
+    const used = files.flatMap((file) => (file.type === "chunk" ? classesOf(file.code) : []));
+    const missing = [...new Set(used)].filter((name) => exist.has(name) && !has.has(name));
+    if (missing.length > 0)
+      this.error(`console/src/mantine-styles.ts lacks the styles with the classes ${missing.join(", ")}.`);
+  },
+};
+
 export default defineConfig({
   root: import.meta.dirname,
   base: "./",
-  plugins: [react(), servedFiles],
+  plugins: [react(), completeStyles, servedFiles],
   resolve: { conditions: ["holdfast-source", "module", "browser"] },
   build: {
     outDir: "../dist/console",

@@ -35,6 +35,8 @@ export interface ImportFault extends ImportPlace {
   readonly pointer?: string;
   readonly code: string;
   readonly detail: string;
+  /** The wrong value as JSON, if it is a string, a number, a boolean or null. A long one is cut off. */
+  readonly value?: string;
 }
 
 /** Resources whose id has changed: how many, and the first of them. */

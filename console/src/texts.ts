@@ -28,7 +28,7 @@ export const texts = {
   copyId: "Copy the id",
   copied: "Copied",
   close: "Close",
-  tabs: { fields: "Fields", json: "JSON", history: "History", related: "Related", access: "Access" },
+  tabs: { fields: "Attributes", json: "JSON", history: "History", related: "Related", access: "Access" },
   save: "Save changes",
   create: "Create",
   discard: "Discard",
@@ -69,6 +69,12 @@ export const texts = {
     now: "Now",
     tooLong: (size: number) => `A value of ${size.toLocaleString("en")} characters. Edit it in the JSON tab.`,
     locked: "You cannot set this attribute",
+    lockedChanges: (names: readonly string[], isNew: boolean) =>
+      isNew
+        ? `You cannot set ${listOf(names)}. Remove ${names.length === 1 ? "it" : "them"} to create the resource.`
+        : `You changed ${listOf(names)}, but you cannot set ${names.length === 1 ? "this attribute" : "these attributes"}. Put the old ${names.length === 1 ? "value" : "values"} back to save your other changes.`,
+    putBack: (count: number) => (count === 1 ? "Put the value back" : "Put the values back"),
+    removeLocked: (count: number) => (count === 1 ? "Remove it" : "Remove them"),
     neverShown: "never shown; type to set it",
     emptyText: "empty text",
     emptyList: "empty list",
@@ -570,3 +576,7 @@ export const administrationTexts = {
     gathering: "The first figures come in a few seconds.",
   },
 } as const;
+
+function listOf(names: readonly string[]): string {
+  return names.length > 5 ? `${names.slice(0, 5).join(", ")} …` : names.join(", ");
+}

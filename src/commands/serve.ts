@@ -24,5 +24,5 @@ export async function runServe(flags: Flags, env: Environment, onListening?: OnL
       shutdown.request(0);
     });
   }
-  await serveUntilShutdown(config, { shutdown, log, onListening });
+  await serveUntilShutdown(config, { shutdown, log, sources: { flags, env }, onListening });
 }

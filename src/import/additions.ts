@@ -4,6 +4,7 @@ import type { Violation } from "../errors.ts";
 import { danglingDetail, takenDetail } from "../store/commits/refusals.ts";
 import type { Load, Refused } from "../store/load.ts";
 import type { Row } from "./item-reader.ts";
+import { type ItemViolation, withValue } from "./items.ts";
 import type { Spool } from "./spool.ts";
 import type { Tally } from "./tally.ts";
 
@@ -15,11 +16,11 @@ type FinalRow = Row & { id: string };
 /** Adds resources to the collection that the transaction fills. */
 export class Additions {
   readonly #transaction: Load;
-  readonly #invalid: Tally<readonly Violation[]>;
+  readonly #invalid: Tally<readonly ItemViolation[]>;
   #pending: Promise<void>[] = [];
   #count = 0;
 
-  constructor(transaction: Load, invalid: Tally<readonly Violation[]>) {
+  constructor(transaction: Load, invalid: Tally<readonly ItemViolation[]>) {
     this.#transaction = transaction;
     this.#invalid = invalid;
   }
@@ -60,8 +61,10 @@ export class Additions {
     const refused = await this.#transaction.add(rows.map(({ id, text }) => ({ id, text })));
     this.#count += rows.length - refused.length;
     for (const each of refused) {
-      const { location, id } = rows[each.position] as FinalRow;
-      this.#invalid.add(location, [violationOf(each, id)]);
+      const { location, id, text } = rows[each.position] as FinalRow;
+      const violation = violationOf(each, id);
+      const isListed = !this.#invalid.isFull;
+      this.#invalid.add(location, [isListed ? withValue(violation, JSON.parse(text)) : violation]);
     }
   }
 }

@@ -1,9 +1,8 @@
 /** Checks the items of one input, gives each resource its id, and counts what the report of the import says. */
 import type { Collection } from "../collection/collection.ts";
 import { createUuidSource } from "../collection/uuids.ts";
-import type { Violation } from "../errors.ts";
 import type { JsonLimits } from "../json/values.ts";
-import { faultOf, type InputLocation, type Item } from "./items.ts";
+import { faultOf, type InputLocation, type Item, type ItemViolation } from "./items.ts";
 import { readResource, type ValidResource } from "./resource.ts";
 import { type Listed, Tally } from "./tally.ts";
 
@@ -25,7 +24,7 @@ export interface ImportResult {
   isBroken: boolean;
   /** The number of valid resources. */
   imported: number;
-  invalid: Listed<readonly Violation[]>;
+  invalid: Listed<readonly ItemViolation[]>;
   /** Resources without an id, which got a generated one. */
   withoutId: Listed;
   /** Resources whose id does not fit the collection, which got a generated one. */
@@ -47,7 +46,7 @@ const maxListedIds = 5;
 /** Reads the items of one input. */
 export class ItemReader {
   readonly collection: Collection;
-  readonly invalid = new Tally<readonly Violation[]>(maxListedInvalid);
+  readonly invalid = new Tally<readonly ItemViolation[]>(maxListedInvalid);
   readonly #options: ReadingOptions;
   readonly #at = Date.now();
   readonly #newUuid = createUuidSource();

@@ -2,7 +2,9 @@
  * The items of an import: the text of each resource, with its location in the input. `json.ts` and `csv.ts` find them
  * while the bytes arrive. They do not check whether an item is a valid resource.
  */
+import { shortJson } from "../collection/messages.ts";
 import { StartError, type Violation } from "../errors.ts";
+import { parseFragment } from "../json/pointer.ts";
 
 /** A place in the input. */
 export interface InputLocation {
@@ -33,6 +35,28 @@ export interface Splitter {
   push(chunk: Buffer): Item[];
   /** Returns the items that the end of the input completes. */
   end(): Item[];
+}
+
+/** What is wrong with an item. */
+export interface ItemViolation extends Violation {
+  /** The wrong value as JSON, if it is a string, a number, a boolean or null. A long one is cut off. */
+  value?: string;
+}
+
+/** The most characters of a string in a report. */
+const maxValue = 100;
+
+/** Adds the wrong value to a violation of a resource. */
+export function withValue(violation: Violation, resource: unknown): ItemViolation {
+  const { pointer } = violation;
+  const value = pointer === undefined ? undefined : parseFragment(pointer).reduce(memberOf, resource);
+  if (value === undefined || (typeof value === "object" && value !== null)) return violation;
+  return { ...violation, value: shortJson(typeof value === "string" ? value.slice(0, maxValue) : value) };
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as Record<string, unknown>)[name];
 }
 
 /** What is wrong with an item whose text is not that of a resource. */

@@ -5,11 +5,11 @@ import { fitId, reservedIdViolations } from "../collection/ids.ts";
 import { shortJson } from "../collection/messages.ts";
 import { resourceText } from "../collection/resource.ts";
 import { clientAttributes, timestampViolations, withImportedTimestamps } from "../collection/timestamps.ts";
-import { Problem, type Violation } from "../errors.ts";
+import { Problem } from "../errors.ts";
 import { wholeBody } from "../json/explain.ts";
 import { parseJson, requireObject } from "../json/parse.ts";
 import type { JsonLimits } from "../json/values.ts";
-import { faultOf, type Item } from "./items.ts";
+import { faultOf, type Item, type ItemViolation, withValue } from "./items.ts";
 
 /** A valid resource. */
 export interface ValidResource {
@@ -36,7 +36,7 @@ type TextItem = Extract<Item, { kind: "text" }>;
 export function readResource(
   item: TextItem,
   { collection, limits, at }: ResourceRules,
-): ValidResource | readonly Violation[] {
+): ValidResource | readonly ItemViolation[] {
   const value = parseObject(item, limits);
   if (typeof value === "string") return [faultOf(value)];
   const attributes = withDefaults(clientAttributes(collection, value), collection.defaults, { at });
@@ -46,7 +46,7 @@ export function readResource(
     ...timestampViolations(collection, value, at),
     ...collection.validate(attributes),
   ];
-  if (violations.length > 0) return violations;
+  if (violations.length > 0) return violations.map((each) => withValue(each, value));
   const all = collection.timestamps ? withImportedTimestamps(attributes, value, at) : attributes;
   return {
     id,

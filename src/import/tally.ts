@@ -28,6 +28,11 @@ export class Tally<Note = string> implements Listed<Note> {
     return this.#count;
   }
 
+  /** Whether the next item is only counted. */
+  get isFull(): boolean {
+    return this.#first.length === this.#maxKept;
+  }
+
   add(location: InputLocation, note: Note): void {
     this.#count++;
     if (this.#first.length < this.#maxKept) this.#first.push({ location, note });

@@ -17,7 +17,12 @@ export function toFragment(segments: readonly (string | number)[]): string {
 
 /** The dotted path for a pointer in a URI fragment: `author.name` for `#/author/name`, empty for `#`. */
 export function dottedPath(fragment: string): string {
-  return (parsePointer(decodeURIComponent(fragment.slice(1))) ?? []).join(".");
+  return parseFragment(fragment).join(".");
+}
+
+/** The segments of a pointer in a URI fragment. */
+export function parseFragment(fragment: string): string[] {
+  return parsePointer(decodeURIComponent(fragment.slice(1))) ?? [];
 }
 
 /** A pointer in a URI fragment as the subject of a sentence: `"author.name"` for `#/author/name`, `whole` for `#`. */

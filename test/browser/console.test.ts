@@ -76,7 +76,7 @@ describe("the console", { skip }, () => {
     await editor.waitFor();
     assert.notEqual(await styleOf(page, ".cm-editor", "display"), "block", "the styles of the editor apply");
     await page.screenshot({ path: join(picturesFolder, "console-json.png") });
-    for (const name of ["History", "Related", "Access", "Fields"])
+    for (const name of ["History", "Related", "Access", "Attributes"])
       await panel.getByRole("tab", { name }).click();
     await panel.getByRole("button", { name: "More" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();

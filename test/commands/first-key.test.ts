@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, test } from "node:test";
+import { planFirstKey } from "../../src/access/first-key.ts";
+import { firstKeyCommand } from "../../src/commands/serve/first-key-command.ts";
 import { folder, run, serve } from "./cli.ts";
 import { atTerminal, skip } from "./terminal.ts";
 
@@ -119,6 +121,33 @@ describe("elsewhere", () => {
     const { exitCode, stdout } = await run(t, command.split(" "), { cwd });
     assert.equal(exitCode, 0);
     assert.equal((await keysOf(service.origin, stdout.trim())).length, 1);
+  });
+
+  test("the command names the configuration file and the store that the service was started with", async (t) => {
+    const cwd = await folder(t, { "other config.json": withKeys()["holdfast.config.json"] });
+    const flags = ["--config", "other config.json", "--store", "sqlite:other.db"];
+    const service = await serve(t, flags, { cwd });
+    const [, command = ""] = /first key +npx holdfast (.+)\n/.exec(service.output().stdout) ?? [];
+    assert.equal(
+      command,
+      "keys create --name first-key --role ops --role reader --config 'other config.json' --store sqlite:other.db",
+    );
+    const words = [...command.matchAll(/'([^']*)'|\S+/g)].map(([whole, quoted]) => quoted ?? whole);
+    const { exitCode, stdout } = await run(t, words, { cwd });
+    assert.equal(exitCode, 0);
+    assert.equal((await keysOf(service.origin, stdout.trim())).length, 1);
+  });
+
+  test("the command names the store of the environment, without its password", () => {
+    const { properties } = planFirstKey([{ role: "ops" }], []);
+    const command = (flags: object, env: object) =>
+      firstKeyCommand({ properties }, { flags: { ...flags }, env: { ...env } });
+    const own = "npx holdfast keys create --name first-key --role ops";
+    const url = "postgres://ada:secret@db/shop";
+    assert.equal(command({}, { HOLDFAST_STORE: "shop.db" }), `${own} --store shop.db`);
+    assert.equal(command({}, { HOLDFAST_STORE: url }), `${own} --store "$HOLDFAST_STORE"`);
+    assert.equal(command({ store: url }, {}), `${own} --store <the same address>`);
+    assert.equal(command({ store: "postgres://db/shop" }, {}), `${own} --store postgres://db/shop`);
   });
 
   test("the command has the subject of the administrator, in quotes for a shell", async (t) => {

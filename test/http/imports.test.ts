@@ -57,7 +57,14 @@ interface Report {
   resources: number;
   invalid: number;
   imported: number;
-  errors: { line: number; element?: number; pointer?: string; code: string; detail: string }[];
+  errors: {
+    line: number;
+    element?: number;
+    pointer?: string;
+    code: string;
+    detail: string;
+    value?: string;
+  }[];
   generatedIds: Ids;
   replacedIds: Ids;
   stringIds: Ids;
@@ -227,13 +234,13 @@ describe("what is refused", () => {
     assert.equal(report.invalid, 3);
     assert.equal(report.resources, 4);
     assert.deepEqual(
-      report.errors.map(({ line, pointer, code }) => [line, pointer, code]),
+      report.errors.map(({ line, pointer, code, value }) => [line, pointer, code, value]),
       [
-        [2, "#/yeer", "unknownAttribute"],
-        [2, "#/title", "minLength"],
-        [3, "#/id", "reservedId"],
-        [3, "#/title", "required"],
-        [5, undefined, "item"],
+        [2, "#/yeer", "unknownAttribute", "1"],
+        [2, "#/title", "minLength", '""'],
+        [3, "#/id", "reservedId", '"_bulk"'],
+        [3, "#/title", "required", undefined],
+        [5, undefined, "item", undefined],
       ],
     );
     assert.deepEqual(await list("topics", "?id=bad-1"), []);
@@ -249,11 +256,11 @@ describe("what is refused", () => {
     );
     const report = refusalOf(await send("topics", bad));
     assert.deepEqual(
-      report.errors.map(({ line, pointer, code, detail }) => [line, pointer, code, detail]),
+      report.errors.map(({ line, pointer, code, detail, value }) => [line, pointer, code, detail, value]),
       [
-        [1, "#/id", "unique", 'is "t1", which already exists'],
-        [2, "#/slug", "unique", "repeats the value of another resource"],
-        [4, "#/slug", "unique", "repeats the value of another resource"],
+        [1, "#/id", "unique", 'is "t1", which already exists', '"t1"'],
+        [2, "#/slug", "unique", "repeats the value of another resource", '"t1"'],
+        [4, "#/slug", "unique", "repeats the value of another resource", '"t3"'],
       ],
     );
     const lost = await send("topics", lines({ id: "t5", title: "T", parentId: "nowhere" }));

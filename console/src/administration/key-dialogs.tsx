@@ -4,7 +4,6 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ApiKey, NewApiKey } from "holdfast-client";
 import { type FormEvent, useState } from "react";
 import { Dialog } from "../parts/dialog.tsx";
-import { Secret } from "../parts/secret.tsx";
 import { useCollections } from "../service/collections.ts";
 import { client } from "../service/session.ts";
 import { administrationTexts } from "../texts.ts";
@@ -13,6 +12,7 @@ import { Question, Wrong } from "./frame.tsx";
 import { expiryOf } from "./key-values.ts";
 import { keysKey } from "./keys-page.tsx";
 import { refusalOf } from "./refused.ts";
+import { SecretDialog } from "./secret-dialog.tsx";
 
 const own = administrationTexts.keys;
 const fields = ["name", "subject", "roles", "scopes", "expiresAt"];
@@ -165,25 +165,15 @@ function Scopes(props: NamesProps) {
   );
 }
 
-/** Only its button closes it, so that the key is not lost by accident. */
 function MadeKey({ made: { name, key }, onClose }: { made: NewApiKey; onClose(): void }) {
   return (
-    <Dialog
-      width={560}
-      isSticky
+    <SecretDialog
       title={own.made(name)}
       about={own.madeAbout}
+      label={own.key}
+      secret={key}
       onClose={onClose}
-      footer={
-        <Button size="sm" onClick={onClose}>
-          {administrationTexts.saved}
-        </Button>
-      }
-    >
-      <div className="admin-form">
-        <Secret label={own.key} text={key} />
-      </div>
-    </Dialog>
+    />
   );
 }
 

@@ -10,7 +10,7 @@ import { client } from "../service/session.ts";
 import { administrationTexts } from "../texts.ts";
 import { Waiting, Wrong } from "./frame.tsx";
 import { refusalOf } from "./refused.ts";
-import { SecretDialog } from "./webhook-dialogs.tsx";
+import { WebhookSecret } from "./webhook-dialogs.tsx";
 import { allTypes, FormError, formOf, inputOf, patchOfForm, type WebhookForm } from "./webhook-values.ts";
 import { webhooksKey } from "./webhooks-page.tsx";
 
@@ -58,7 +58,7 @@ function FormDialog({ webhook: given, onClose }: WebhookDialogProps) {
   });
   if (save.data !== undefined && webhook === undefined)
     return (
-      <SecretDialog
+      <WebhookSecret
         secret={"secret" in save.data ? (save.data.secret as string) : undefined}
         onClose={onClose}
       />

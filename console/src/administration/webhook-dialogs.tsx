@@ -1,13 +1,11 @@
 /** The dialogs about one webhook: its secret, and its end. */
-import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import type { Webhook } from "holdfast-client";
 import { useState } from "react";
-import { Dialog } from "../parts/dialog.tsx";
-import { Secret } from "../parts/secret.tsx";
 import { client } from "../service/session.ts";
 import { administrationTexts } from "../texts.ts";
 import { Question } from "./frame.tsx";
+import { SecretDialog } from "./secret-dialog.tsx";
 import { webhooksKey } from "./webhooks-page.tsx";
 
 const own = administrationTexts.webhooks;
@@ -17,32 +15,24 @@ interface AboutWebhook {
   onClose(): void;
 }
 
-/** Shows a secret once. Only its button closes it. */
-export function SecretDialog({ secret, onClose }: { secret: string | undefined; onClose(): void }) {
+/** Shows the secret of a webhook once. */
+export function WebhookSecret({ secret, onClose }: { secret: string | undefined; onClose(): void }) {
   return (
-    <Dialog
-      width={560}
-      isSticky
+    <SecretDialog
       title={own.secretTitle}
       about={own.secretAbout}
+      label={own.secret}
+      secret={secret}
+      whenLost={own.noSecret}
       onClose={onClose}
-      footer={
-        <Button size="sm" onClick={onClose}>
-          {administrationTexts.saved}
-        </Button>
-      }
-    >
-      <div className="admin-form">
-        {secret === undefined ? <p>{own.noSecret}</p> : <Secret label={own.secret} text={secret} />}
-      </div>
-    </Dialog>
+    />
   );
 }
 
 export function RotateSecretDialog({ webhook, onClose }: AboutWebhook) {
   const queries = useQueryClient();
   const [secret, setSecret] = useState<string>();
-  if (secret !== undefined) return <SecretDialog secret={secret} onClose={onClose} />;
+  if (secret !== undefined) return <WebhookSecret secret={secret} onClose={onClose} />;
   return (
     <Question
       title={own.rotateTitle}

@@ -106,12 +106,15 @@ export function ImportDialog({ collection, file, onFile, onClose }: ImportDialog
       {report !== undefined && report.errors.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a long list scrolls
         <div className="bad-lines" tabIndex={0}>
-          {report.errors.map(({ line, element, pointer, detail }, n) => (
+          {report.errors.map(({ line, element, pointer, detail, value }, n) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a line can have several errors
             <div key={n}>
               <span className="id">{listTexts.line(line, element)}</span>
               <b>{pointer?.replace(/^#\//, "").replaceAll("/", ".")}</b>
-              <span>{detail}</span>
+              <span>
+                {detail}
+                {value !== undefined && <code>{value}</code>}
+              </span>
             </div>
           ))}
         </div>

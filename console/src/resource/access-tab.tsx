@@ -154,14 +154,28 @@ interface OperationProps {
 
 function Operation({ operation, answer, isBrief }: OperationProps) {
   const checks = (answer?.checks ?? []).filter(({ needs, passes }) => needs === "rule" || !passes);
-  return (
-    <li className="why">
+  const hasMore = checks.some((check) => check.reason !== answer?.reason || rulesOf(check).length > 0);
+  const verdict = (
+    <>
       {answer === undefined ? <Loader size={15} /> : <Verdict answer={answer} />}
       <b>{texts.access.operations[operation]}</b>
       {answer !== undefined && !isBrief && <span className="reason">{answer.reason}</span>}
-      {checks.map((check) => (
-        <Check key={check.needs} check={check} reason={answer?.reason} />
-      ))}
+    </>
+  );
+  if (!hasMore)
+    return (
+      <li className="why">
+        <div className="verdict">{verdict}</div>
+      </li>
+    );
+  return (
+    <li className="why">
+      <details>
+        <summary className="verdict">{verdict}</summary>
+        {checks.map((check) => (
+          <Check key={check.needs} check={check} reason={answer?.reason} />
+        ))}
+      </details>
     </li>
   );
 }
@@ -175,7 +189,6 @@ function Verdict({ answer }: { answer: AccessAnswer }) {
 
 /** What the operation needs, for administrators. */
 function Check({ check, reason }: { check: AccessCheck; reason: string | undefined }) {
-  const rules = (check.rules ?? []).filter(({ rule, at }) => rule !== undefined || at !== null);
   return (
     <>
       {check.reason !== reason && (
@@ -183,11 +196,15 @@ function Check({ check, reason }: { check: AccessCheck; reason: string | undefin
           {texts.access.needs[check.needs]}: {check.reason}
         </span>
       )}
-      {rules.map((rule) => (
+      {rulesOf(check).map((rule) => (
         <Rule key={`${rule.at} ${JSON.stringify(rule.rule)}`} rule={rule} />
       ))}
     </>
   );
+}
+
+function rulesOf({ rules = [] }: AccessCheck): ExplainedRule[] {
+  return rules.filter(({ rule, at }) => rule !== undefined || at !== null);
 }
 
 function Rule({ rule: { at, rule, reason, resources } }: { rule: ExplainedRule }) {

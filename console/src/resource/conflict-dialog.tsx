@@ -9,7 +9,7 @@ import { texts } from "../texts.ts";
 import { type Attributes, type Difference, differencesOf, merge, valueAt } from "./draft.ts";
 import type { Edit } from "./edit.ts";
 import { FullValue } from "./full-value.tsx";
-import { tagOf, versionOf } from "./use-resource.ts";
+import { tagOf, versionOf } from "./tags.ts";
 
 interface ConflictDialogProps {
   collection: string;
@@ -124,7 +124,7 @@ function Row({
         <div>{name}</div>
         {by === "both" && (
           <div className="was">
-            {conflict.was} <FullValue value={valueAt(base, name)} most={200} />
+            {conflict.was} <FullValue value={valueAt(base, name)} most={200} isQuoted />
           </div>
         )}
       </div>

@@ -10,7 +10,7 @@ import { go, setGuard } from "../route.ts";
 import { collectionClient, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
 import { titleOf } from "./fields.ts";
-import { tagOf, versionOf } from "./use-resource.ts";
+import { tagOf, versionOf } from "./tags.ts";
 import { useBusy } from "./use-save.ts";
 
 interface DeleteDialogProps {

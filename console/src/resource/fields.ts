@@ -10,6 +10,7 @@ import {
 } from "../service/schema.ts";
 import { texts } from "../texts.ts";
 import { type Attributes, valueAt } from "./draft.ts";
+import { changesOf, type Edit } from "./edit.ts";
 
 /** One field. */
 export interface Field {
@@ -46,7 +47,7 @@ export function fieldsOf(
   const writeOnly = rights?.writeOnly ?? [];
   const declared = [...properties.keys(), ...Object.keys(info?.defaults ?? {}), ...writeOnly];
   const names = [...new Set([...declared, ...Object.keys(attributes)])];
-  const own = new Set(info?.timestamps === false ? ["id"] : kept);
+  const own = new Set(keptBy(info));
   const sorted = [
     ...names.filter((name) => !own.has(name)),
     ...kept.filter((name) => own.has(name) && Object.hasOwn(attributes, name)),
@@ -61,12 +62,26 @@ export function fieldsOf(
       kind: fieldKind(name, part, valueAt(attributes, name), targets.has(name)),
       target: targets.get(name),
       isRequired: required.has(name),
-      isLocked: name === "id" || (rights?.readOnly.includes(name) ?? own.has(name)),
+      isLocked: isLocked(name, info, rights),
       isWriteOnly: writeOnly.includes(name),
       allowsNull: allowsNull(part),
       byDefault: defaultText(info, name),
     };
   });
+}
+
+/** The attributes that the caller has changed and cannot set. The service would refuse them. */
+export function lockedChanges(edit: Edit, info: CollectionDetails | undefined, rights: Rights): string[] {
+  return changesOf(edit).filter((name) => isLocked(name, info, rights));
+}
+
+function isLocked(name: string, info: CollectionDetails | undefined, rights: Rights): boolean {
+  return name === "id" || (rights?.readOnly.includes(name) ?? keptBy(info).includes(name));
+}
+
+/** The attributes that the service keeps in a collection. */
+function keptBy(info: CollectionDetails | undefined): readonly string[] {
+  return info?.timestamps === false ? ["id"] : kept;
 }
 
 function fieldKind(

@@ -1,8 +1,16 @@
 /** A value, as far as it can be shown in full. */
 import { texts } from "../texts.ts";
 
-/** Shows a value. Cuts it after `most` characters. */
-export function FullValue({ value, most = 1_500 }: { value: unknown; most?: number }) {
+interface FullValueProps {
+  value: unknown;
+  /** The most characters that are shown. */
+  most?: number;
+  /** Whether a text has quotes, because other words are beside it. */
+  isQuoted?: boolean;
+}
+
+/** Shows a value. */
+export function FullValue({ value, most = 1_500, isQuoted = false }: FullValueProps) {
   if (value === undefined) return <span className="none">{texts.absent}</span>;
   if (value === null) return <span className="none">null</span>;
   if (value === "") return <span className="none">{texts.resource.emptyText}</span>;
@@ -15,9 +23,10 @@ export function FullValue({ value, most = 1_500 }: { value: unknown; most?: numb
     ));
   const text = typeof value === "string" ? value : JSON.stringify(value, null, 1);
   const isCut = text.length > most;
+  const quote = isQuoted && typeof value === "string" ? '"' : "";
   return (
     <span className={typeof value === "object" ? "mono-value" : "text-value"}>
-      {isCut ? `${text.slice(0, most)}… ` : text}
+      {isCut ? `${quote}${text.slice(0, most)}… ` : `${quote}${text}${quote}`}
       {isCut && <span className="none">{texts.resource.moreCharacters(text.length - most)}</span>}
     </span>
   );

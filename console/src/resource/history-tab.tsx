@@ -11,8 +11,8 @@ import type { CollectionDetails } from "../service/collections.ts";
 import { collectionClient, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
 import { diffAttributes } from "./differences.ts";
+import { tagOf, versionOf } from "./tags.ts";
 import { useHistory, useVersion } from "./use-history.ts";
-import { tagOf, versionOf } from "./use-resource.ts";
 import { useBusy } from "./use-save.ts";
 import { Differences } from "./value-diff.tsx";
 

@@ -1,5 +1,4 @@
 /** The panel of a new resource. */
-import { Button, Kbd } from "@mantine/core";
 import { useCallback, useEffect, useState } from "react";
 import { Problem } from "../parts/problem.tsx";
 import { go, type Route, setGuard, type Tab } from "../route.ts";
@@ -7,12 +6,14 @@ import type { CollectionDetails } from "../service/collections.ts";
 import { texts } from "../texts.ts";
 import type { Attributes } from "./draft.ts";
 import { isBroken, isChanged } from "./edit.ts";
-import { fieldsOf } from "./fields.ts";
+import { fieldsOf, lockedChanges } from "./fields.ts";
 import { FieldsTab } from "./fields-tab.tsx";
 import { JsonTab } from "./json-tab.tsx";
+import { findDraft, forgetDraft, useKeptDraft } from "./kept-drafts.ts";
 import { LeaveGuard } from "./leave-guard.tsx";
 import { forgetHanded, startOfNew } from "./new-resource.ts";
-import { RefusedNotice } from "./notices.tsx";
+import { LockedChanges, RefusedNotice } from "./notices.tsx";
+import { PanelButtons } from "./panel-buttons.tsx";
 import { PanelFrame } from "./panel-frame.tsx";
 import { useRights } from "./use-resource.ts";
 import { createResource, useBusy } from "./use-save.ts";
@@ -27,8 +28,12 @@ interface NewPanelProps {
 
 export function NewPanel({ collection, info, query, onClose }: NewPanelProps) {
   const [tab, setTab] = useState<Tab>("fields");
-  const [edit, setEdit] = useState(() => startOfNew(collection));
-  useEffect(forgetHanded, []);
+  const [edit, setEdit] = useState(() => findDraft(collection, undefined) ?? startOfNew(collection));
+  useKeptDraft(collection, undefined, edit);
+  useEffect(() => {
+    forgetHanded();
+    forgetDraft(collection, undefined);
+  }, [collection]);
   const rights = useRights(collection, "create");
   const { isBusy, run } = useBusy();
   const [refused, setRefused] = useState<{ refusal: Refusal; mine: Attributes }>();
@@ -37,8 +42,10 @@ export function NewPanel({ collection, info, query, onClose }: NewPanelProps) {
     (next: Route) => next.kind === "new" && next.collection === collection,
     [collection],
   );
+  const locked = lockedChanges(edit, info, rights?.attributes).filter((name) => name !== "id");
+  const canSave = !isBroken(edit) && rights?.allowed !== false && locked.length === 0;
   const save = () => {
-    if (isBroken(edit)) return;
+    if (!canSave) return;
     void run(async () => {
       const outcome = await createResource(collection, edit.mine);
       setRefused(outcome.kind === "refused" ? { refusal: outcome.refusal, mine: edit.mine } : undefined);
@@ -63,29 +70,15 @@ export function NewPanel({ collection, info, query, onClose }: NewPanelProps) {
         onSave={save}
         onClose={onClose}
         footer={
-          <>
-            <Button
-              size="sm"
-              disabled={isBroken(edit) || rights?.allowed === false}
-              loading={isBusy}
-              onClick={save}
-            >
-              {texts.create}
-            </Button>
-            <Button size="sm" variant="default" onClick={onClose}>
-              {texts.resource.cancel}
-            </Button>
-            <span className="grow" />
-            <span className="soft state">
-              {texts.resource.idIsMade}
-              <Kbd size="xs" ml={8}>
-                {texts.resource.saveKey}
-              </Kbd>
-            </span>
-          </>
+          <PanelButtons
+            save={{ label: texts.create, isDisabled: !canSave, isBusy, onPress: save }}
+            giveUp={{ label: texts.resource.cancel, onPress: onClose }}
+            state={texts.resource.idIsMade}
+          />
         }
       >
         {rights?.allowed === false && <Problem error={new Error(rights.reason)} />}
+        {locked.length > 0 && <LockedChanges names={locked} isNew onEdit={setEdit} />}
         {refusal !== undefined && <RefusedNotice refusal={refusal} names={names} />}
         {tab === "fields" ? (
           <FieldsTab

@@ -7,9 +7,9 @@ import { setGuard } from "../route.ts";
 import { collectionClient, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
 import { differencesOf } from "./draft.ts";
-import type { Edit } from "./edit.ts";
+import { type Edit, resetValue } from "./edit.ts";
 import { copyOf, openNew } from "./new-resource.ts";
-import { tagOf, versionOf } from "./use-resource.ts";
+import { tagOf, versionOf } from "./tags.ts";
 import { useBusy } from "./use-save.ts";
 import { otherProblems, type Refusal } from "./violations.ts";
 
@@ -23,6 +23,26 @@ export function RefusedNotice({ refusal, names }: { refusal: Refusal; names: Rea
       {problems.length === 0
         ? texts.resource.seeFields(count)
         : problems.map((each) => <div key={each}>{each}</div>)}
+    </Alert>
+  );
+}
+
+/** Changes of attributes that the caller cannot set, and a button that takes them back. */
+export function LockedChanges({
+  names,
+  isNew = false,
+  onEdit,
+}: {
+  names: readonly string[];
+  isNew?: boolean;
+  onEdit(change: (edit: Edit) => Edit): void;
+}) {
+  return (
+    <Alert color="yellow" className="notice" role="alert">
+      <p>{texts.resource.lockedChanges(names, isNew)}</p>
+      <Button size="xs" variant="default" onClick={() => onEdit((edit) => names.reduce(resetValue, edit))}>
+        {isNew ? texts.resource.removeLocked(names.length) : texts.resource.putBack(names.length)}
+      </Button>
     </Alert>
   );
 }

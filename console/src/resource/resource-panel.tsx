@@ -1,5 +1,5 @@
 /** The panel of one resource. */
-import { Alert, Button, Kbd } from "@mantine/core";
+import { Alert } from "@mantine/core";
 import { useCallback, useState } from "react";
 import { Problem } from "../parts/problem.tsx";
 import { type Route, type Tab, tabs } from "../route.ts";
@@ -10,16 +10,18 @@ import { AccessTab } from "./access-tab.tsx";
 import { ConflictDialog } from "./conflict-dialog.tsx";
 import { type Attributes, merge } from "./draft.ts";
 import { changesOf, isBroken, isChanged, rebase, startEdit } from "./edit.ts";
-import { fieldsOf, titleOf } from "./fields.ts";
+import { fieldsOf, lockedChanges, titleOf } from "./fields.ts";
 import { FieldsTab } from "./fields-tab.tsx";
 import { HistoryTab } from "./history-tab.tsx";
 import { JsonTab } from "./json-tab.tsx";
 import { LeaveGuard } from "./leave-guard.tsx";
-import { Deleted, DeletedDialog, RefusedNotice, Theirs } from "./notices.tsx";
+import { Deleted, DeletedDialog, LockedChanges, RefusedNotice, Theirs } from "./notices.tsx";
+import { PanelButtons } from "./panel-buttons.tsx";
 import { PanelFrame } from "./panel-frame.tsx";
 import { PanelMenu } from "./panel-menu.tsx";
 import { RelatedTab } from "./related-tab.tsx";
-import { tagOf, useResource, useRights, versionOf } from "./use-resource.ts";
+import { tagOf, versionOf } from "./tags.ts";
+import { useResource, useRights } from "./use-resource.ts";
 import { type Outcome, saveChanges, useBusy } from "./use-save.ts";
 import { type Refusal, stillWrong } from "./violations.ts";
 
@@ -51,6 +53,8 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
   const [savedTag, setSavedTag] = useState<string>();
   const hasChanges = edit !== undefined && isChanged(edit);
   const isReadOnly = rights?.allowed === false || isDeleted;
+  const locked = edit === undefined ? [] : lockedChanges(edit, info, rights?.attributes);
+  const canSave = edit !== undefined && hasChanges && !isBroken(edit) && !isReadOnly && locked.length === 0;
   const staysOn = useCallback(
     (next: Route) => next.kind === "resource" && next.collection === collection && next.id === id,
     [collection, id],
@@ -70,7 +74,7 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
     setSavedTag(tagOf(outcome.resource));
   };
   const save = () => {
-    if (edit === undefined || !hasChanges || isBroken(edit) || isReadOnly) return;
+    if (edit === undefined || !canSave) return;
     void run(async () => finish(await saveChanges(collection, id, edit), edit.mine));
   };
   const saveOn = (theirs: Resource, merged: Attributes) => {
@@ -125,28 +129,12 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
         }
         footer={
           isForm && edit !== undefined && !isDeleted ? (
-            <>
-              <Button
-                size="sm"
-                disabled={!hasChanges || isBroken(edit) || isReadOnly}
-                loading={isBusy}
-                onClick={save}
-              >
-                {texts.save}
-              </Button>
-              <Button size="sm" variant="default" disabled={!hasChanges} onClick={discard}>
-                {texts.discard}
-              </Button>
-              <span className="grow" />
-              <span className="soft state" role="status">
-                {stateOf()}
-                {!isReadOnly && (
-                  <Kbd size="xs" ml={8}>
-                    {texts.resource.saveKey}
-                  </Kbd>
-                )}
-              </span>
-            </>
+            <PanelButtons
+              save={{ label: texts.save, isDisabled: !canSave, isBusy, onPress: save }}
+              giveUp={{ label: texts.discard, isDisabled: !hasChanges, onPress: discard }}
+              state={stateOf()}
+              hasKey={!isReadOnly}
+            />
           ) : undefined
         }
       >
@@ -174,6 +162,7 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
             </button>
           </Alert>
         )}
+        {isForm && locked.length > 0 && !isReadOnly && <LockedChanges names={locked} onEdit={state.onEdit} />}
         {isForm && refusal !== undefined && <RefusedNotice refusal={refusal} names={names} />}
         {tab === "fields" && edit !== undefined && (
           <FieldsTab

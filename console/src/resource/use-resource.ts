@@ -1,13 +1,14 @@
 /** The resource of a panel: reads it, follows it, and keeps what the user edits. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { etagOf, NotFoundError } from "holdfast-client";
+import { NotFoundError } from "holdfast-client";
 import { useCallback, useEffect, useState } from "react";
 import type { CollectionDetails } from "../service/collections.ts";
 import { useChanges } from "../service/live.ts";
 import { client, collectionClient, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
 import { type Edit, isChanged, startEdit } from "./edit.ts";
-import { withoutCoding } from "./tags.ts";
+import { findDraft, forgetDraft, resumeDraft, resumeWithout, useKeptDraft } from "./kept-drafts.ts";
+import { tagOf } from "./tags.ts";
 
 /** The state of one resource. */
 export interface ResourceState {
@@ -43,11 +44,19 @@ export function useResource(collection: string, id: string): ResourceState {
       [id, refetch],
     ),
   );
+  useKeptDraft(collection, id, edit);
+  const isDeleted = error instanceof NotFoundError;
   useEffect(() => {
+    const draft = edit === undefined ? findDraft(collection, id) : undefined;
+    if (draft !== undefined && (isDeleted || data !== undefined)) {
+      setEdit(isDeleted || data === undefined ? resumeWithout(draft) : resumeDraft(draft, data));
+      forgetDraft(collection, id);
+      return;
+    }
     if (data === undefined) return;
     if (edit === undefined || (!isChanged(edit) && edit.etag !== tagOf(data)))
       setEdit(startEdit(data, tagOf(data)));
-  }, [data, edit]);
+  }, [data, edit, isDeleted, collection, id]);
   const tag = data === undefined ? undefined : tagOf(data);
   // The rights can depend on the attributes.
   useEffect(() => {
@@ -75,24 +84,13 @@ export function useResource(collection: string, id: string): ResourceState {
   return {
     current: data,
     edit,
-    isDeleted: error instanceof NotFoundError,
+    isDeleted,
     error,
     setEdit,
     onEdit,
     accept,
     reload: () => void refetch(),
   };
-}
-
-/** The ETag of a resource, equal for all responses with the same version; empty if it is not known. */
-export function tagOf(resource: object): string {
-  return withoutCoding(etagOf(resource) ?? "");
-}
-
-/** The number of a version, from its ETag. */
-export function versionOf(etag: string): number | undefined {
-  const [, digits] = /^(?:W\/)?"(\d+)/.exec(etag) ?? [];
-  return digits === undefined ? undefined : Number(digits);
 }
 
 /** What the caller can do with a resource, or with new ones. */

@@ -64,17 +64,17 @@ function change(to: { credential?: string; isRefused: boolean; isOptional?: bool
   for (const listener of listeners) listener();
 }
 
-const leaveListeners = new Set<() => void>();
+const leaveListeners = new Set<(next: string) => void>();
 
-/** Calls back before another credential is used, to forget what the caller before could see. */
-export function onLeave(listener: () => void): void {
+/** Calls back with the next credential before it is used, to forget what the caller before could see. */
+export function onLeave(listener: (next: string) => void): void {
   leaveListeners.add(listener);
 }
 
 /** Uses another credential from now on. An empty one signs out. */
 export function setCredential(next: string): void {
   generation += 1;
-  for (const listener of leaveListeners) listener();
+  for (const listener of leaveListeners) listener(next);
   if (next === "") sessionStorage.removeItem(storageKey);
   else sessionStorage.setItem(storageKey, next);
   change({ credential: next, isRefused: false });
@@ -98,6 +98,11 @@ export function keepCredential(): void {
 /** Asks the service whether it accepts a credential. Throws ProblemError with status 401 if it does not. */
 export async function tryCredential(next: string): Promise<void> {
   await createClient({ baseUrl, token: next, retry: { attempts: 1 } }).$collections();
+}
+
+/** Whether the page asks for a credential at this moment. */
+export function asksForCredential(): boolean {
+  return isRefused;
 }
 
 /** The session, for components. */

@@ -1,15 +1,17 @@
 /** The whole page: the sidebar, and what the address names. */
-import { useEffect } from "react";
+import { useHotkeys } from "@mantine/hooks";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { AdministrationPage } from "../administration/administration-page.tsx";
 import { ListPage } from "../list/list-page.tsx";
 import { type Route, useRoute } from "../route.ts";
 import { startFollowing } from "../service/live.ts";
 import { useSession } from "../service/session.ts";
 import { FirstKey, useFirstKeyToken } from "./first-key.tsx";
-import { Palette } from "./palette.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { SignIn } from "./sign-in.tsx";
 import { Start } from "./start.tsx";
+
+const Palette = lazy(async () => ({ default: (await import("./palette.tsx")).Palette }));
 
 export function App() {
   const { isRefused, generation } = useSession();
@@ -22,10 +24,19 @@ export function App() {
   }, [isOpen, generation]);
   if (token !== undefined) return <FirstKey token={token} />;
   if (isRefused) return <SignIn />;
+  return <Page key={generation} route={route} />;
+}
+
+function Page({ route }: { route: Route }) {
+  // How often the palette was opened before it was loaded, and with the button.
+  const [asked, setAsked] = useState(0);
+  const open = () => setAsked((before) => before + 1);
+  // Once it is loaded, the palette has this key itself.
+  useHotkeys(asked === 0 ? [["mod + K", open]] : []);
   return (
-    <div className="app" key={generation}>
-      <Sidebar route={route} />
-      <Palette />
+    <div className="app">
+      <Sidebar route={route} onFind={open} />
+      <Suspense>{asked > 0 && <Palette asked={asked} />}</Suspense>
       <main className="main">
         <Content route={route} />
       </main>

@@ -1,7 +1,7 @@
 /** Finds collections, pages, ids and commands. Opens with Ctrl-K or Cmd-K. */
 import { useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
+import { openSpotlight, Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
 import {
   IconArrowRight,
   IconBook,
@@ -13,7 +13,7 @@ import {
   IconSearch,
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 
 import { go, pages } from "../route.ts";
 import { useIsAdministrator } from "../service/administrator.ts";
@@ -29,11 +29,14 @@ const size = 17;
 /** The most collections in which an id is looked up. */
 const mostLookedUp = 20;
 
-export function Palette() {
+/** Opens when it appears, and each time that `asked` changes. */
+export function Palette({ asked }: { asked: number }) {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each number opens it
+  useEffect(openSpotlight, [asked]);
   const [text, setText] = useState("");
-  const [asked] = useDebouncedValue(text.trim(), 200);
+  const [settled] = useDebouncedValue(text.trim(), 200);
   const { data: collections = [] } = useCollections();
-  const found = useId(asked, collections);
+  const found = useId(settled, collections);
   const own = useCommands();
   const groups: SpotlightActionGroupData[] = [
     {

@@ -1,6 +1,5 @@
 /** The collections and the pages beside them. */
 import { ActionIcon, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
-import { openSpotlight } from "@mantine/spotlight";
 import {
   IconActivity,
   IconDatabase,
@@ -26,7 +25,7 @@ import { setDrawer, useDrawer } from "./drawer.tsx";
 
 const icons = { webhooks: IconWebhook, keys: IconKey, health: IconActivity, configuration: IconSettings };
 
-export function Sidebar({ route }: { route: Route }) {
+export function Sidebar({ route, onFind }: { route: Route; onFind(): void }) {
   const { data: collections = [] } = useCollections();
   useLiveCounts();
   const isOpen = useDrawer();
@@ -56,7 +55,7 @@ export function Sidebar({ route }: { route: Route }) {
           <Logo />
           Holdfast
         </a>
-        <button type="button" className="find" onClick={openSpotlight}>
+        <button type="button" className="find" onClick={onFind}>
           <IconSearch size={14} />
           {texts.find}
           <kbd>{/Mac|iP/.test(navigator.platform) ? "⌘ K" : "Ctrl K"}</kbd>

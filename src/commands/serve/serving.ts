@@ -7,6 +7,8 @@ import { readBuiltFile } from "../../program.ts";
 import { type RunningServer, startServer } from "../../server.ts";
 import { shownAddress } from "../../store/address.ts";
 import { withoutHistory } from "../../store/history.ts";
+import type { Environment, Flags } from "../options.ts";
+import { firstKeyCommand } from "./first-key-command.ts";
 import type { ProcessLog } from "./log.ts";
 
 /** The graceful stop of the process. */
@@ -21,6 +23,8 @@ export interface Shutdown {
 export interface ServingOptions {
   shutdown: Shutdown;
   log: ProcessLog;
+  /** What the configuration was made from. */
+  sources: { flags: Flags; env: Environment };
   onListening?: ((base: string) => void | Promise<void>) | undefined;
 }
 
@@ -33,7 +37,7 @@ export const isTerminal = process.stderr.isTTY === true;
  */
 export async function serveUntilShutdown(
   config: Config,
-  { shutdown, log: { log, writeLines }, onListening }: ServingOptions,
+  { shutdown, log: { log, writeLines }, sources, onListening }: ServingOptions,
 ): Promise<never> {
   const onFailure = (reason: string) => {
     log.fatal(reason);
@@ -47,7 +51,7 @@ export async function serveUntilShutdown(
   const server = await starting;
   await onListening?.(`${server.origin}${config.http.prefix}`);
   const hasConsole = config.http.console && (await readBuiltFile("console/index.html")) !== undefined;
-  const firstKey = await firstKeyLine(config, { server, hasConsole });
+  const firstKey = await firstKeyLine(config, { server, hasConsole }, sources);
   process.stdout.write(`${banner(config, { server, hasConsole })}${firstKey}`);
   flushCompileCache(); // Node writes it at the end, but not if the process is killed
   const exitCode = await shutdown.requested;
@@ -127,25 +131,18 @@ function banner(config: Config, { server: { origin, metrics, threads }, hasConso
  * How to create the first API key, if the service takes keys and never had one. Only a terminal shows the link, because other
  * outputs are often kept.
  */
-async function firstKeyLine(config: Config, { server, hasConsole }: Served): Promise<string> {
+async function firstKeyLine(
+  config: Config,
+  { server, hasConsole }: Served,
+  sources: ServingOptions["sources"],
+): Promise<string> {
   if (config.auth?.keys !== true) return "";
   const isNeeded = await server.needsFirstKey().catch(() => false); // the store reports its own failures
   if (!isNeeded) return "";
   const plan = planFirstKey(config.auth.administrators, config.keyRoles);
   if (process.stdout.isTTY === true && hasConsole)
     return `  first key   ${server.origin}/#first-key=${server.offerFirstKey(plan)}\n              (works once, for ten minutes)\n`;
-  const { name, subject, roles } = plan.properties;
-  const flags = [
-    ["--name", name],
-    ...(subject === name ? [] : [["--subject", subject]]),
-    ...roles.map((role) => ["--role", role]),
-  ];
-  return `  first key   npx holdfast keys create ${flags.map(([flag, value]) => `${flag} ${shellWord(value ?? "")}`).join(" ")}\n`;
-}
-
-/** A word of a command, in quotes if a shell would read it otherwise. */
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return `  first key   ${firstKeyCommand(plan, sources)}\n`;
 }
 
 function modeOf({ collections, openCollections }: Config): string {

@@ -14,6 +14,7 @@ interface ReportedError extends InputLocation {
   pointer?: string;
   code: string;
   detail: string;
+  value?: string;
 }
 
 /** Resources whose id has changed: how many, and the first of them. */
@@ -49,11 +50,12 @@ export function reportOf(
 ): ImportReport {
   const { isAccepted, isBroken, invalid, imported, withoutId, unfitId, numberId } = result;
   const errors = invalid.first().flatMap(({ location, note }) =>
-    note.map(({ pointer, code, detail }) => ({
+    note.map(({ pointer, code, detail, value }) => ({
       ...location,
       ...(pointer === undefined ? {} : { pointer }),
       code,
       detail,
+      ...(value === undefined ? {} : { value }),
     })),
   );
   return {

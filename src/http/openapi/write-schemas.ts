@@ -163,8 +163,8 @@ const reportMembers: Record<keyof ImportReport, Part> = {
     type: "array",
     maxItems: maxErrors,
     items: closedObject(
-      { ...inImport, pointer: text, code: text, detail: text },
-      { optional: ["element", "pointer"] },
+      { ...inImport, pointer: text, code: text, detail: text, value: text },
+      { optional: ["element", "pointer", "value"] },
     ),
   },
   generatedIds: reportedIds("Resources without an id, which got a generated one."),

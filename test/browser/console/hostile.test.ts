@@ -101,7 +101,7 @@ describe("hostile texts in the console", { skip }, () => {
   test("stay texts in each tab of a resource, in its messages and in the palette", async () => {
     const { page, seen } = await open(`${service.origin}/#/open/${encodeURIComponent(id)}`);
     const panel = page.locator(".panel");
-    for (const name of ["JSON", "History", "Related", "Access", "Fields"]) {
+    for (const name of ["JSON", "History", "Related", "Access", "Attributes"]) {
       await panel.getByRole("tab", { name }).click();
       await panel.getByRole("tab", { name, selected: true }).waitFor();
       await assertHarmless(page, seen, service.origin);
@@ -207,7 +207,7 @@ describe("large and exact resources in the console", { skip }, () => {
       const before = await read(id);
       const { page, seen } = await open(`${service.origin}/#/things/${id}`);
       const panel = page.locator(".panel");
-      for (const name of ["JSON", "History", "Fields"]) {
+      for (const name of ["JSON", "History", "Attributes"]) {
         await panel.getByRole("tab", { name }).click();
         await panel.getByRole("tab", { name, selected: true }).waitFor();
       }

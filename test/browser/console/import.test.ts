@@ -45,6 +45,7 @@ describe("files in the console", { skip }, () => {
       await dialog.getByText("line 3", { exact: true }).waitFor();
       await dialog.getByText("line 5", { exact: true }).waitFor();
       assert.equal(await dialog.locator(".bad-lines > div").count(), 2);
+      assert.deepEqual(await dialog.locator(".bad-lines code").allInnerTexts(), ['"lost"']);
       await rowCount(page, 12);
       await pressInDialog(page, "Import the 2 valid ones");
       await page.getByText("2 imported").waitFor();

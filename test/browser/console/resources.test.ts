@@ -52,6 +52,7 @@ describe("a resource in the console", { skip }, () => {
       const dialog = page.getByRole("dialog");
       await dialog.getByRole("heading", { name: "changed this resource while you were editing" }).waitFor();
       await dialog.getByText("Theirs", { exact: true }).waitFor();
+      await dialog.getByText(`was "${titleAt(1)}"`).waitFor();
       assert.equal((await read("a001")).title, "Theirs");
       await dialog.getByRole("radio", { name: "title: Your version" }).check();
       await pressInDialog(page, "Save as version 3");
@@ -69,13 +70,29 @@ describe("a resource in the console", { skip }, () => {
       const editor = panelOf(page).locator(".cm-content");
       await editor.getByText("From the form").waitFor();
       await editor.fill('{"id":"a002","title":"From JSON","status":"published"}');
-      await tab(page, "Fields");
+      await tab(page, "Attributes");
       assert.equal(await field(page, "title").inputValue(), "From JSON");
       assert.equal(await field(page, "status").inputValue(), "published");
       await press(page, "Save changes");
       await panelOf(page).getByText("Saved as version 2").waitFor();
       const { title, views } = await read("a002");
       assert.deepEqual({ title, views }, { title: "From JSON", views: undefined });
+    });
+  });
+
+  test("says in the JSON tab which attribute cannot be changed, and puts its value back", async () => {
+    await inConsole(service, "#/articles/a003", async (page) => {
+      await tab(page, "JSON");
+      const editor = panelOf(page).locator(".cm-content");
+      await editor.fill('{"title":"Without an id"}');
+      await panelOf(page).getByText("You changed id, but you cannot set this attribute.").waitFor();
+      assert.equal(await panelOf(page).getByRole("button", { name: "Save changes" }).isDisabled(), true);
+      await press(page, "Put the value back");
+      await editor.getByText("a003").waitFor();
+      await press(page, "Save changes");
+      await panelOf(page).getByText("Saved as version 2").waitFor();
+      const { title, views } = await read("a003");
+      assert.deepEqual({ title, views }, { title: "Without an id", views: undefined });
     });
   });
 

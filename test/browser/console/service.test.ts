@@ -3,12 +3,14 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
-import { inConsole, pressInDialog, skip, startShop } from "./console-page.ts";
+import { collections, field, inConsole, panelOf, pressInDialog, skip, startShop } from "./console-page.ts";
 
 /** The page about health reads metrics, which these services do not have. */
 const withoutMetrics = [404];
 
 const pair = createPair("EdDSA");
+
+const { references: _, ...articles } = collections.articles;
 
 /** More text than any machine searches in a millisecond. */
 const notes = Array.from({ length: 300 }, (_, n) => ({
@@ -27,7 +29,17 @@ describe("the console and its service", { skip }, () => {
     const service = await startShop({ limits: { queryMs: 1 }, collections: { notes: {} }, seeds: { notes } });
     t.after(() => service.stop());
     const steps = async (page: Page) => {
-      await page.getByText('["-views"]').first().waitFor();
+      await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      await page.getByRole("button", { name: "Copy", exact: true }).click();
+      await page.getByRole("button", { name: "Copied", exact: true }).waitFor();
+      const copied = await page.evaluate<string>("navigator.clipboard.readText()");
+      const { indexes } = JSON.parse(`{${copied}}`) as { indexes: string[] };
+      assert.deepEqual(indexes, ["-views"]);
+      const faster = await startShop({ collections: { notes: { indexes } }, seeds: { notes } });
+      t.after(() => faster.stop());
+      const { status, json } = await faster.send({ path: "/api/v1/notes?sort=-views&limit=1&fields=views" });
+      assert.equal(status, 200);
+      assert.deepEqual(json, [{ id: "n299", views: 299 }]);
     };
     await inConsole(service, "#/notes?text:contains=none&sort=-views", steps, { refused: [503] });
   });
@@ -67,6 +79,73 @@ describe("the console and its service", { skip }, () => {
       assert.doesNotMatch(kept, /eyJ|The plan|secrets/);
     };
     await inConsole(service, "#/", steps, { refused: [401, 404] });
+  });
+
+  test("all verdicts are on the screen at once, and the rules of one open on demand", async (t) => {
+    const rule = (n: number) => ({ role: `role-${n}`, where: { owner: `owner-${n}`, status: "published" } });
+    const rules = [1, 2, 3, 4].map(rule);
+    const service = await startShop({
+      auth: { keys: false, jwt: settingsFor([pair]), administrators: [{ role: "ops" }] },
+      collections: { articles: { access: { read: rules, write: rules } } },
+      seeds: { articles: [{ id: "one", title: "First" }] },
+    });
+    t.after(() => service.stop());
+    const steps = async (page: Page) => {
+      await page.getByLabel("API key or token", { exact: true }).fill(tokenFor("ada", ["ops"]));
+      await page.getByRole("button", { name: "Sign in" }).click();
+      const verdicts = panelOf(page).locator(".why");
+      await verdicts.getByLabel("Not allowed", { exact: true }).nth(4).waitFor();
+      const { height } = page.viewportSize() ?? { height: 0 };
+      const { y = height, height: own = 0 } = (await verdicts.nth(4).boundingBox()) ?? {};
+      assert.ok(y + own <= height, `the last verdict ends at ${y + own}`);
+      const details = verdicts.first().locator(".rule").first();
+      assert.equal(await details.isVisible(), false);
+      await verdicts.first().locator("summary").click();
+      await details.waitFor();
+    };
+    await inConsole(service, "#/articles/one/access", steps, { refused: [401, 403, 404] });
+  });
+
+  test("a draft outlives an expired token, but not the sign-in of another caller", async (t) => {
+    let aheadMs = 0;
+    const service = await startShop({
+      auth: { keys: false, jwt: settingsFor([pair]) },
+      now: () => Date.now() + aheadMs,
+      collections: { articles: { ...articles, access: { read: "authenticated", write: "authenticated" } } },
+      seeds: { articles: [{ id: "one", title: "First" }] },
+    });
+    t.after(() => service.stop());
+    const signIn = async (page: Page, sub: string) => {
+      const token = tokenOf(pair, claimsAt(Date.now() + aheadMs, { sub }));
+      await page.getByLabel("API key or token", { exact: true }).fill(token);
+      await page.getByRole("button", { name: "Sign in" }).click();
+    };
+    const saveTooLate = async (page: Page, button: string) => {
+      aheadMs += 24 * 3_600_000;
+      await panelOf(page).getByRole("button", { name: button }).click();
+      await page.getByText("The service no longer accepts your credential.").waitFor();
+    };
+    const steps = async (page: Page) => {
+      await signIn(page, "ada");
+      await field(page, "title").fill("Not lost");
+      await saveTooLate(page, "Save changes");
+      await signIn(page, "ada");
+      await panelOf(page).getByText("Version 1").waitFor();
+      assert.equal(await field(page, "title").inputValue(), "Not lost");
+      await panelOf(page).getByRole("button", { name: "Save changes" }).click();
+      await panelOf(page).getByText("Saved as version 2").waitFor();
+      await page.goto(`${service.origin}/#/articles/_new`);
+      await field(page, "title").fill("New and not lost");
+      await saveTooLate(page, "Create");
+      await signIn(page, "ada");
+      await panelOf(page).getByRole("button", { name: "Create" }).waitFor();
+      assert.equal(await field(page, "title").inputValue(), "New and not lost");
+      await saveTooLate(page, "Create");
+      await signIn(page, "eve");
+      await panelOf(page).getByRole("button", { name: "Create" }).waitFor();
+      assert.equal(await field(page, "title").inputValue(), "");
+    };
+    await inConsole(service, "#/articles/one", steps, { refused: [401] });
   });
 
   test("administrators create a webhook, whose secret is shown once, and read the configuration", async (t) => {

@@ -16,6 +16,7 @@ import type { FromService, ToService } from "./service-process.ts";
 
 const files = new Map<string, string>();
 let config: Config;
+let given: Flags = {};
 let stop: () => void = () => process.exit();
 
 watchOutput();
@@ -39,6 +40,7 @@ async function read(flags: Flags, mustFitStore: boolean): Promise<void> {
   const onFile = (path: string) => {
     if (!files.has(path)) files.set(path, stateOf(path));
   };
+  given = flags;
   config = await configOf(flags, process.env, { reportsFiles: true, onFile });
   await readFilesOf(config, Date.now());
   if (mustFitStore) await requireStoreFits();
@@ -64,6 +66,7 @@ async function serve(lastPort: number): Promise<void> {
     {
       shutdown,
       log: await createLog(isTerminal),
+      sources: { flags: given, env: process.env },
       onListening: (base) => new Promise((resolve) => send({ kind: "listening", base }, resolve)),
     },
   );

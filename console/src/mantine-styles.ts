@@ -1,0 +1,41 @@
+/**
+ * The styles of the components that the console uses, in the order of `@mantine/core/styles.css`, which is three times as large. The
+ * build fails if the styles of a component are missing.
+ */
+import "@mantine/core/styles/baseline.css";
+import "@mantine/core/styles/default-css-variables.css";
+import "@mantine/core/styles/global.css";
+import "@mantine/core/styles/ScrollArea.css";
+import "@mantine/core/styles/UnstyledButton.css";
+import "@mantine/core/styles/VisuallyHidden.css";
+import "@mantine/core/styles/Paper.css";
+import "@mantine/core/styles/Overlay.css";
+import "@mantine/core/styles/Popover.css";
+import "@mantine/core/styles/Loader.css";
+import "@mantine/core/styles/ActionIcon.css";
+import "@mantine/core/styles/CloseButton.css";
+import "@mantine/core/styles/Group.css";
+import "@mantine/core/styles/ModalBase.css";
+import "@mantine/core/styles/Input.css";
+import "@mantine/core/styles/FloatingIndicator.css";
+import "@mantine/core/styles/Alert.css";
+import "@mantine/core/styles/Text.css";
+import "@mantine/core/styles/Combobox.css";
+import "@mantine/core/styles/InlineInput.css";
+import "@mantine/core/styles/CheckboxCard.css";
+import "@mantine/core/styles/CheckboxIndicator.css";
+import "@mantine/core/styles/Checkbox.css";
+import "@mantine/core/styles/Button.css";
+import "@mantine/core/styles/Chip.css";
+import "@mantine/core/styles/Mark.css";
+import "@mantine/core/styles/Kbd.css";
+import "@mantine/core/styles/Menu.css";
+import "@mantine/core/styles/Modal.css";
+import "@mantine/core/styles/Pill.css";
+import "@mantine/core/styles/PillsInput.css";
+import "@mantine/core/styles/Notification.css";
+import "@mantine/core/styles/PasswordInput.css";
+import "@mantine/core/styles/Progress.css";
+import "@mantine/core/styles/Tooltip.css";
+import "@mantine/core/styles/SegmentedControl.css";
+import "@mantine/core/styles/Switch.css";

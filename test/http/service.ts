@@ -286,7 +286,12 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
             administrators: options.auth.administrators ?? [],
           }),
     roles: [],
-    options: [{ name: "port", value: 0, source: "default" }],
+    options: [
+      { name: "port", value: 0, source: "default" },
+      ...(options.auth?.keyRoles === undefined
+        ? []
+        : [{ name: "auth.keyRoles", value: options.auth.keyRoles, source: "file" } as const]),
+    ],
     keyRoles: options.auth?.keyRoles ?? [],
     history: options.history ?? defaultHistory,
     auth: options.auth,

@@ -26,7 +26,7 @@ export function App() {
     <div className="app" key={generation}>
       <Sidebar route={route} />
       <Palette />
-      <main className="main">
+      <main className="main" tabIndex={-1}>
         <Content route={route} />
       </main>
     </div>

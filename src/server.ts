@@ -60,7 +60,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     openService(config, {
       ...options,
       onFailure,
-      thread: {
+      thread: options.thread ?? {
         kind: "main",
         number: 0,
         limits,

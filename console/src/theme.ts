@@ -63,4 +63,6 @@ export const theme = createTheme({
   fontSizes: { xs: "0.75rem", sm: "0.8125rem", md: "0.875rem", lg: "1rem", xl: "1.25rem" },
   headings: { fontWeight: "600" },
   cursorType: "pointer",
+  // A menu must not contain anything but its items.
+  components: { Menu: { defaultProps: { withInitialFocusPlaceholder: false } } },
 });

@@ -9,7 +9,8 @@ export type ThreadPart = MainThread | OtherThread;
 /** The part of the main thread. */
 export interface MainThread {
   kind: "main";
-  number: 0;
+  /** @default 0 */
+  number: number;
   /** What all threads count together. @default memory for one thread */
   limits?: LimitsMemory | undefined;
   /** The metrics of all other threads. */

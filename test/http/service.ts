@@ -17,6 +17,7 @@ import type { Collection } from "../../src/collection/collection.ts";
 import { defineCollection } from "../../src/collection/declaration.ts";
 import { withRelations } from "../../src/collection/relations.ts";
 import type { Config } from "../../src/config.ts";
+import type { LimitsMemory } from "../../src/http/limits/shared.ts";
 import { defaultLimits, type Info, type Limits, type Rate, type TlsFiles } from "../../src/http/settings.ts";
 import type { WireBounds } from "../../src/http/wire/app.ts";
 import type { MetricsPlace } from "../../src/metrics/place.ts";
@@ -73,7 +74,7 @@ export interface ServiceOptions {
   /** How much one turn of the event loop handles. @default the program's */
   turnBudget?: TurnBudget;
   /** The memory that it shares with other threads, and the number of its thread. @default its own memory */
-  shared?: Required<Pick<StartOptions, "limits" | "thread">>;
+  shared?: { limits: LimitsMemory; thread: number };
   /** The resources that exist before the service starts, by collection. */
   seeds?: Readonly<Record<string, readonly ({ id: string } & Record<string, unknown>)[]>>;
   /** @default the program's */
@@ -172,7 +173,14 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     wireBounds: options.wireBounds ?? {},
     ...(options.now === undefined ? {} : { now: options.now }),
     ...(options.turnBudget === undefined ? {} : { turnBudget: options.turnBudget }),
-    ...options.shared,
+    ...(options.shared && {
+      thread: {
+        kind: "main",
+        number: options.shared.thread,
+        limits: options.shared.limits,
+        othersMetrics: async () => [],
+      },
+    }),
     ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
     ...(options.webhookParts === undefined ? {} : { webhooks: options.webhookParts }),
   }).catch(async (error: unknown) => {
@@ -289,7 +297,12 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
             administrators: options.auth.administrators ?? [],
           }),
     roles: [],
-    options: [{ name: "port", value: 0, source: "default" }],
+    options: [
+      { name: "port", value: 0, source: "default" },
+      ...(options.auth?.keyRoles === undefined
+        ? []
+        : [{ name: "auth.keyRoles", value: options.auth.keyRoles, source: "file" } as const]),
+    ],
     keyRoles: options.auth?.keyRoles ?? [],
     history: options.history ?? defaultHistory,
     auth: options.auth,

@@ -36,7 +36,9 @@ export function Deliveries({ webhook: { id, url } }: { webhook: Webhook }) {
             <th>{own.time}</th>
             <th className="num">{own.attempts}</th>
             <th className="num">{own.duration}</th>
-            <th aria-label={own.sendAgain} />
+            <th>
+              <span className="sr-only">{own.sendAgain}</span>
+            </th>
           </tr>
         </thead>
         <tbody>

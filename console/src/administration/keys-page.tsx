@@ -78,7 +78,9 @@ function Keys({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen(open: Open): v
             {Object.values(columns).map((name) => (
               <th key={name}>{name}</th>
             ))}
-            <th aria-label={listTexts.menu} />
+            <th>
+              <span className="sr-only">{listTexts.menu}</span>
+            </th>
           </tr>
         </thead>
         <tbody>

@@ -1,6 +1,7 @@
 /** Chooses the columns of a table, and their order. */
 import { ActionIcon, Button, Checkbox, Popover } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconColumns3 } from "@tabler/icons-react";
+import type { ReactNode } from "react";
 import { KindIcon } from "../parts/icons.tsx";
 import { listTexts, texts } from "../texts.ts";
 import type { Column } from "./columns.ts";
@@ -21,7 +22,7 @@ export function ColumnMenu({ all, shown, onChange }: ColumnMenuProps) {
     onChange(next);
   };
   return (
-    <Popover position="bottom-end" shadow="md" width={280}>
+    <Popover position="bottom-end" shadow="md" width={280} trapFocus returnFocus>
       <Popover.Target>
         <Button
           className="short columns-button"
@@ -35,7 +36,7 @@ export function ColumnMenu({ all, shown, onChange }: ColumnMenuProps) {
         </Button>
       </Popover.Target>
       <Popover.Dropdown className="columns">
-        {shown.map(({ name, kind }, at) => (
+        {[...shown, ...rest].map(({ name, kind }, at) => (
           <div key={name} className="column">
             <Checkbox
               size="xs"
@@ -44,45 +45,27 @@ export function ColumnMenu({ all, shown, onChange }: ColumnMenuProps) {
                   <KindIcon kind={kind} /> {name}
                 </>
               }
-              checked
-              disabled={shown.length === 1}
-              onChange={() => onChange(names.filter((each) => each !== name))}
-            />
-            <span className="grow" />
-            <ActionIcon
-              size="sm"
-              variant="subtle"
-              color="gray"
-              aria-label={listTexts.moveUp(name)}
-              disabled={at === 0}
-              onClick={() => move(name, -1)}
-            >
-              <IconArrowUp size={13} />
-            </ActionIcon>
-            <ActionIcon
-              size="sm"
-              variant="subtle"
-              color="gray"
-              aria-label={listTexts.moveDown(name)}
-              disabled={at === shown.length - 1}
-              onClick={() => move(name, 1)}
-            >
-              <IconArrowDown size={13} />
-            </ActionIcon>
-          </div>
-        ))}
-        {rest.map(({ name, kind }) => (
-          <div key={name} className="column">
-            <Checkbox
-              size="xs"
-              label={
-                <>
-                  <KindIcon kind={kind} /> {name}
-                </>
+              checked={at < shown.length}
+              disabled={at < shown.length && shown.length === 1}
+              onChange={() =>
+                onChange(at < shown.length ? names.filter((each) => each !== name) : [...names, name])
               }
-              checked={false}
-              onChange={() => onChange([...names, name])}
             />
+            {at < shown.length && (
+              <>
+                <span className="grow" />
+                <Move label={listTexts.moveUp(name)} isAtEnd={at === 0} onMove={() => move(name, -1)}>
+                  <IconArrowUp size={13} />
+                </Move>
+                <Move
+                  label={listTexts.moveDown(name)}
+                  isAtEnd={at === shown.length - 1}
+                  onMove={() => move(name, 1)}
+                >
+                  <IconArrowDown size={13} />
+                </Move>
+              </>
+            )}
           </div>
         ))}
         <Button mt="xs" size="compact-xs" variant="subtle" color="gray" onClick={() => onChange(undefined)}>
@@ -90,5 +73,28 @@ export function ColumnMenu({ all, shown, onChange }: ColumnMenuProps) {
         </Button>
       </Popover.Dropdown>
     </Popover>
+  );
+}
+
+interface MoveProps {
+  label: string;
+  isAtEnd: boolean;
+  onMove(): void;
+  children: ReactNode;
+}
+
+/** Moves a column. At the end it does nothing, and it keeps the focus. */
+function Move({ label, isAtEnd, onMove, children }: MoveProps) {
+  return (
+    <ActionIcon
+      size="sm"
+      variant="subtle"
+      color="gray"
+      aria-label={label}
+      {...(isAtEnd && { "data-disabled": true, "aria-disabled": true })}
+      onClick={() => !isAtEnd && onMove()}
+    >
+      {children}
+    </ActionIcon>
   );
 }

@@ -1,7 +1,7 @@
 /** The filters of a list, as chips. */
 import { Button, Popover } from "@mantine/core";
 import { IconFilter, IconX } from "@tabler/icons-react";
-import { type ReactNode, useRef, useState } from "react";
+import { type ReactNode, type RefObject, useRef, useState } from "react";
 import { formatInstant } from "../parts/time.ts";
 import { useTitle } from "../service/titles.ts";
 import { listTexts, texts } from "../texts.ts";
@@ -20,6 +20,7 @@ interface FilterBarProps {
 
 export function FilterBar({ collection, columns, query, wrong, onChange }: FilterBarProps) {
   const { conditions, filter } = query;
+  const add = useRef<HTMLButtonElement>(null);
   const replace = (at: number, ...next: Condition[]) =>
     onChange({ ...query, conditions: conditions.toSpliced(at, 1, ...next) });
   return (
@@ -30,7 +31,10 @@ export function FilterBar({ collection, columns, query, wrong, onChange }: Filte
           key={n}
           name={condition.parameter ?? condition.name}
           wrong={wrong.get(parameterOf(condition))}
-          onRemove={() => replace(n)}
+          onRemove={() => {
+            add.current?.focus();
+            replace(n);
+          }}
           editor={(close) => (
             <ConditionForm
               {...{ collection, columns, condition }}
@@ -52,7 +56,10 @@ export function FilterBar({ collection, columns, query, wrong, onChange }: Filte
         <Chip
           name="filter"
           wrong={wrong.get("filter")}
-          onRemove={() => onChange({ ...query, filter: "" })}
+          onRemove={() => {
+            add.current?.focus();
+            onChange({ ...query, filter: "" });
+          }}
           editor={(close) => (
             <JsonForm
               filter={filter}
@@ -69,6 +76,7 @@ export function FilterBar({ collection, columns, query, wrong, onChange }: Filte
       )}
       <WithEditor
         className="chip dash"
+        button={add}
         editor={(close) => (
           <ConditionForm
             {...{ collection, columns }}
@@ -91,7 +99,10 @@ export function FilterBar({ collection, columns, query, wrong, onChange }: Filte
           variant="subtle"
           color="gray"
           size="compact-sm"
-          onClick={() => onChange({ ...query, conditions: [], filter: "" })}
+          onClick={() => {
+            add.current?.focus();
+            onChange({ ...query, conditions: [], filter: "" });
+          }}
         >
           {texts.clearFilters}
         </Button>
@@ -144,13 +155,15 @@ interface WithEditorProps {
   className: string;
   editor: Editor;
   isWrong?: boolean;
+  button?: RefObject<HTMLButtonElement | null>;
   children: ReactNode;
 }
 
 /** A button that opens an editor below it. */
-function WithEditor({ className, editor, isWrong = false, children }: WithEditorProps) {
+function WithEditor({ className, editor, isWrong = false, children, ...given }: WithEditorProps) {
   const [isOpen, setOpen] = useState(false);
-  const button = useRef<HTMLButtonElement>(null);
+  const own = useRef<HTMLButtonElement>(null);
+  const button = given.button ?? own;
   const close = () => setOpen(false);
   return (
     <Popover

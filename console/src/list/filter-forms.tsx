@@ -52,6 +52,7 @@ export function ConditionForm({ collection, columns, condition, onDone, onJson }
         {...combobox}
         size="xs"
         w={120}
+        maxDropdownHeight={420}
         data={(possible.includes(operator) ? possible : [...possible, operator]).map((each) => ({
           value: each,
           label: texts.operators[each],

@@ -1,6 +1,6 @@
 /** A dialog: a title, a sentence, its content, and its buttons. */
 import { Modal } from "@mantine/core";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 
 interface DialogProps {
   title: string;
@@ -25,6 +25,11 @@ export function Dialog({
   onClose,
 }: DialogProps) {
   useFocusReturn();
+  const content = useRef<HTMLDivElement>(null);
+  // A button that is gone or disabled after its press has lost the focus.
+  useEffect(() => {
+    if (document.activeElement === document.body) content.current?.focus({ preventScroll: true });
+  });
   return (
     <Modal.Root
       opened
@@ -37,7 +42,7 @@ export function Dialog({
       lockScroll={false} // the page itself never scrolls
     >
       <Modal.Overlay />
-      <Modal.Content>
+      <Modal.Content ref={content} tabIndex={-1}>
         <header>
           <Modal.Title>{title}</Modal.Title>
           {about !== undefined && <Modal.Body>{about}</Modal.Body>}
@@ -57,7 +62,9 @@ function useFocusReturn(): void {
       setTimeout(() => {
         const isLost = document.activeElement === null || document.activeElement === document.body;
         const isThere = before instanceof HTMLElement && before !== document.body && before.isConnected;
-        const target = isThere ? before : document.querySelector<HTMLElement>(".panel, [role=grid]");
+        const target = isThere
+          ? before
+          : (document.querySelector<HTMLElement>(".panel, [role=grid]") ?? document.querySelector("main"));
         if (isLost) target?.focus({ preventScroll: true });
       });
     },

@@ -30,7 +30,7 @@ interface HistoryTabProps {
 export function HistoryTab({ collection, id, info, current, isLocked, onRestored }: HistoryTabProps) {
   const latest = current === undefined ? "" : tagOf(current);
   const { changes, hasMore, isLoading, error, loadMore } = useHistory(collection, id, latest);
-  const { isBusy, run } = useBusy();
+  const { run } = useBusy();
   const restore = (version: number) =>
     run(async () => {
       try {
@@ -65,7 +65,6 @@ export function HistoryTab({ collection, id, info, current, isLocked, onRestored
             hidden={info?.timestamps === false ? undefined : "updatedAt"}
             isCurrent={current !== undefined && versionOf(latest) === change.version}
             isLocked={isLocked}
-            isBusy={isBusy}
             onRestore={() => void restore(change.version)}
           />
         ))}
@@ -91,11 +90,10 @@ interface EntryProps {
   hidden: string | undefined;
   isCurrent: boolean;
   isLocked: boolean;
-  isBusy: boolean;
   onRestore(): void;
 }
 
-function Entry({ collection, id, change, hidden, isCurrent, isLocked, isBusy, onRestore }: EntryProps) {
+function Entry({ collection, id, change, hidden, isCurrent, isLocked, onRestore }: EntryProps) {
   const { version, kind, at, principal } = change;
   const { ref, entry } = useIntersection({ rootMargin: "200px" });
   const Icon = kind === "created" && version > 1 ? IconArrowBackUp : icons[kind];
@@ -121,7 +119,7 @@ function Entry({ collection, id, change, hidden, isCurrent, isLocked, isBusy, on
                 size="compact-xs"
                 variant="default"
                 className="restore"
-                disabled={isLocked || isBusy}
+                disabled={isLocked}
                 leftSection={<IconArrowBackUp size={13} />}
                 onClick={onRestore}
               >

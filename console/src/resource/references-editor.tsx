@@ -35,7 +35,7 @@ export function ReferencesEditor({ field, value, input, hasError, onChange }: Ed
       }}
     >
       <Combobox.DropdownTarget>
-        <PillsInput error={hasError} onClick={() => box.openDropdown()}>
+        <PillsInput id={own.id} error={hasError} onClick={() => box.openDropdown()}>
           <Pill.Group>
             {ids.map((id, n) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: the same id can occur twice

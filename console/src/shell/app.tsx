@@ -37,7 +37,7 @@ function Page({ route }: { route: Route }) {
     <div className="app">
       <Sidebar route={route} onFind={open} />
       <Suspense>{asked > 0 && <Palette asked={asked} />}</Suspense>
-      <main className="main">
+      <main className="main" tabIndex={-1}>
         <Content route={route} />
       </main>
     </div>

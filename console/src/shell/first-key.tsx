@@ -6,7 +6,7 @@ import { Alert, Button } from "@mantine/core";
 import { useState, useSyncExternalStore } from "react";
 import { Logo } from "../parts/icons.tsx";
 import { Secret } from "../parts/secret.tsx";
-import { setCredential } from "../service/session.ts";
+import { askForCredential, setCredential } from "../service/session.ts";
 import { firstKeyTexts, texts } from "../texts.ts";
 
 const mark = "#first-key=";
@@ -103,7 +103,13 @@ function Before({ isOver, isBusy, onCreate }: { isOver: boolean; isBusy: boolean
         <p className="hint">
           {firstKeyTexts.instead} <code>npx holdfast keys create</code>
         </p>
-        <Button variant="default" onClick={() => setToken(undefined)}>
+        <Button
+          variant="default"
+          onClick={() => {
+            askForCredential();
+            setToken(undefined);
+          }}
+        >
           {texts.signIn}
         </Button>
       </>

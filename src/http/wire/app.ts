@@ -66,6 +66,7 @@ export function createApp(service: Service, options: AppOptions): FastifyInstanc
   const app = fastify({
     logger: false,
     genReqId: createRequestIds(),
+    pluginTimeout: 0, // a busy machine can take long to start
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionTimeout: bounds.stalledTimeoutMs,

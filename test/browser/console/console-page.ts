@@ -77,7 +77,7 @@ interface PageOptions {
  * something. A failed test leaves a picture.
  */
 export async function inConsole(
-  service: Service,
+  service: Pick<Service, "origin">,
   fragment: string,
   steps: (page: Page) => Promise<void>,
   { width = 1_440, scheme = "light", refused = [] }: PageOptions = {},
@@ -160,6 +160,13 @@ export function field(page: Page, name: string): Locator {
     .filter({ has: page.locator(".name .text").getByText(name, { exact: true }) })
     .locator("input, textarea")
     .first();
+}
+
+/** Signs in, from a page that has a button for it. */
+export async function signIn(page: Page, credential: string): Promise<void> {
+  await page.getByRole("button", { name: "Sign in" }).first().click();
+  await page.getByLabel("API key or token", { exact: true }).fill(credential);
+  await page.getByRole("button", { name: "Sign in" }).last().click();
 }
 
 /** Presses a button of the open dialog. */

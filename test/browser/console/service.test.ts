@@ -3,7 +3,16 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
-import { collections, field, inConsole, panelOf, pressInDialog, skip, startShop } from "./console-page.ts";
+import {
+  collections,
+  field,
+  inConsole,
+  panelOf,
+  pressInDialog,
+  signIn,
+  skip,
+  startShop,
+} from "./console-page.ts";
 
 /** The page about health reads metrics, which these services do not have. */
 const withoutMetrics = [404];
@@ -55,9 +64,7 @@ describe("the console and its service", { skip }, () => {
     });
     t.after(() => service.stop());
     const steps = async (page: Page) => {
-      await page.getByRole("button", { name: "Sign in" }).first().click();
-      await page.getByLabel("API key or token", { exact: true }).fill(tokenFor("ada", ["ops"]));
-      await page.getByRole("button", { name: "Sign in" }).last().click();
+      await signIn(page, tokenFor("ada", ["ops"]));
       await page
         .getByRole("link", { name: /secrets/ })
         .first()

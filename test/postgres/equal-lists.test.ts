@@ -6,6 +6,7 @@ import { Lists } from "../../src/store/postgres/list/lists.ts";
 import { Catalogue, catalogueSql, toCollection } from "../../src/store/postgres/tables/catalogue.ts";
 import { declaration } from "../store/contract/fixture.ts";
 import { openPostgresFixture } from "../store/postgres-fixture.ts";
+import { until } from "../until.ts";
 
 test("equal lists that wait together are read once, others each by itself, and later ones anew", async (t) => {
   const { store, url, cleanup } = await openPostgresFixture();
@@ -26,10 +27,14 @@ test("equal lists that wait together are read once, others each by itself, and l
   );
   assert.ok(topics);
   let statements = 0;
+  /** A slow network: responses arrive only after this. */
+  let arrival: Promise<void> | undefined;
   const run = quick.run.bind(quick);
-  quick.run = (statement) => {
+  quick.run = async (statement) => {
+    const result = await run(statement);
     statements++;
-    return run(statement);
+    await arrival;
+    return result;
   };
   const lists = new Lists({ quick, slow: quick, maxMs: 1_000 });
   const ids = async (limit: number) => {
@@ -39,8 +44,13 @@ test("equal lists that wait together are read once, others each by itself, and l
   const all = await Promise.all([...Array.from({ length: 50 }, () => ids(10)), ids(20)]);
   assert.deepEqual(all, Array(51).fill(["a"]));
   assert.equal(statements, 2);
+  const { promise, resolve: arrive } = Promise.withResolvers<void>();
+  arrival = promise;
   const underWay = ids(10);
+  await until("the database has run the first list", () => statements === 3);
   await create("b");
-  assert.deepEqual(await ids(10), ["a", "b"], "what was acknowledged before is seen");
+  const later = ids(10);
+  arrive();
+  assert.deepEqual(await later, ["a", "b"], "what was acknowledged before is seen");
   await underWay;
 });

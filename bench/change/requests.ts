@@ -33,10 +33,18 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   },
   filter: {
     status: "200",
-    requests: () =>
-      Array.from({ length: 100 }, (_, n) =>
-        requestText("GET", `${articles}?author=author-${n}&sort=-publishedOn&limit=20`),
-      ),
+    requests: () => Array.from({ length: 100 }, (_, n) => filtered(n, 20)),
+  },
+  // So many different pages that few are in a cache.
+  pages: {
+    status: "200",
+    requests: () => Array.from({ length: 10_000 }, (_, n) => filtered(n % 1_000, 10 + Math.floor(n / 1_000))),
+  },
+  // A write after every nine lists, so that a page is seldom current for long.
+  mixed: {
+    status: "200",
+    requests: (ids) =>
+      Array.from({ length: 1_000 }, (_, n) => (n % 10 === 9 ? patched(ids[n] ?? "") : filtered(n % 100, 20))),
   },
   create: {
     status: "201",
@@ -61,18 +69,23 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   },
   patch: {
     status: "200",
-    requests: (ids) =>
-      ids.map((id) =>
-        requestText("PATCH", `${articles}/${id}`, `{"title":"Title ${serial}"}`, {
-          "Content-Type": "application/merge-patch+json",
-        }),
-      ),
+    requests: (ids) => ids.map(patched),
   },
   batch: {
     status: "200",
     requests: () => Array.from({ length: 20 }, (_, n) => batchOf(n)),
   },
 };
+
+function filtered(author: number, limit: number): string {
+  return requestText("GET", `${articles}?author=author-${author}&sort=-publishedOn&limit=${limit}`);
+}
+
+function patched(id: string): string {
+  return requestText("PATCH", `${articles}/${id}`, `{"title":"Title ${serial}"}`, {
+    "Content-Type": "application/merge-patch+json",
+  });
+}
 
 /** A batch of a hundred creates. */
 function batchOf(n: number): string {

@@ -16,6 +16,7 @@ import { measureLists } from "./lists.ts";
 import { measureMemory } from "./memory.ts";
 import { measureObservation } from "./observe.ts";
 import { measureTravelling } from "./postgres.ts";
+import { measurePostgresLists } from "./postgres-lists.ts";
 import { measureReads } from "./read.ts";
 import { measureRelated } from "./related.ts";
 import { measureRewind } from "./rewind.ts";
@@ -45,5 +46,6 @@ export const ratios: Readonly<Record<string, (effort: Effort) => Promise<Figure[
   figures: measureFigures,
   observe: measureObservation,
   postgres: measureTravelling,
+  "postgres-lists": measurePostgresLists,
   console: measureConsole,
 };

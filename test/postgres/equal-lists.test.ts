@@ -1,46 +1,26 @@
 /** Lists that many ask for at the same time. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Connections } from "../../src/store/postgres/connection/connections.ts";
-import { Lists } from "../../src/store/postgres/list/lists.ts";
-import { Catalogue, catalogueSql, toCollection } from "../../src/store/postgres/tables/catalogue.ts";
-import { declaration } from "../store/contract/fixture.ts";
-import { openPostgresFixture } from "../store/postgres-fixture.ts";
+import { until } from "../until.ts";
+import { openLists } from "./counted-lists.ts";
 
 test("equal lists that wait together are read once, others each by itself, and later ones anew", async (t) => {
-  const { store, url, cleanup } = await openPostgresFixture();
-  const quick = new Connections({ url, max: 4, connectTimeoutMs: 3_000, onIdleError: () => {} });
-  t.after(async () => {
-    await quick.close();
-    await cleanup();
-  });
-  await store.migrate([declaration("topics")]);
-  const create = (id: string) =>
-    store.commit({
-      changes: [{ key: { collection: "topics", id }, expect: "absent", next: JSON.stringify({ id }) }],
-      at: Date.now(),
-    });
-  await create("a");
-  const topics = new Catalogue((await quick.run({ sql: catalogueSql })).rows.map(toCollection)).byName.get(
-    "topics",
-  );
-  assert.ok(topics);
-  let statements = 0;
-  const run = quick.run.bind(quick);
-  quick.run = (statement) => {
-    statements++;
-    return run(statement);
-  };
-  const lists = new Lists({ quick, slow: quick, maxMs: 1_000 });
-  const ids = async (limit: number) => {
-    const read = await lists.page(topics, { limit }, undefined);
-    return read === "redeclared" ? read : read.page.items.map(({ id }) => id);
-  };
-  const all = await Promise.all([...Array.from({ length: 50 }, () => ids(10)), ids(20)]);
+  const { put, ids, taken, delay } = await openLists(t);
+  await put("a");
+  const all = await Promise.all([
+    ...Array.from({ length: 50 }, () => ids({ limit: 10 })),
+    ids({ limit: 20 }),
+  ]);
   assert.deepEqual(all, Array(51).fill(["a"]));
-  assert.equal(statements, 2);
-  const underWay = ids(10);
-  await create("b");
-  assert.deepEqual(await ids(10), ["a", "b"], "what was acknowledged before is seen");
+  assert.deepEqual(taken(), { pages: 2, heads: 0 });
+  await put("b"); // no page is in the cache
+  const { promise, resolve: arrive } = Promise.withResolvers<void>();
+  delay(promise);
+  const underWay = ids({ limit: 10 });
+  await until("the database has run the first list", () => taken().pages === 1);
+  await put("c");
+  const later = ids({ limit: 10 });
+  arrive();
+  assert.deepEqual(await later, ["a", "b", "c"], "what was acknowledged before is seen");
   await underWay;
 });

@@ -68,6 +68,17 @@ test("a plan that the server refuses after a change of the table is made again",
   assert.ok((await uses(connections)).includes(7), "it is prepared again");
 });
 
+test("an error that a new preparation does not mend is tried once more, and not again", async (t) => {
+  const connections = await connect(t);
+  await connections.run({ sql: "create sequence calls" });
+  await connections.run({
+    sql: `create function refuse() returns int language plpgsql as $$ begin
+        perform nextval('calls'); raise 'no' using errcode = 'feature_not_supported'; end $$`,
+  });
+  await assert.rejects(connections.run({ sql: "select refuse()", isRepeated: true }), { message: "no" });
+  assert.deepEqual((await connections.run({ sql: "select last_value from calls" })).rows, [["2"]]);
+});
+
 test("a plan that was made for a small table does not read a large one from beginning to end", async (t) => {
   const connections = await connect(t);
   await connections.run({ sql: "create table things (a int primary key) with (autovacuum_enabled = off)" });

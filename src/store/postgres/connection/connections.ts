@@ -99,14 +99,16 @@ export class Connections {
    * stricter than ours.
    */
   async run(statement: Statement): Promise<StatementResult> {
+    let wasStale = false;
     for (let tries = 1; ; tries++) {
       try {
         return await this.use((connection) => connection.run(statement));
       } catch (error) {
         if (tries === maxTries) throw error;
-        if (statement.isRepeated === true && this.#prepared.isStale(error)) continue;
-        if (!isRetryable(error)) throw error;
-        await pass(Math.random() * 5 * tries);
+        // If the error comes again, the preparation is not its reason.
+        if (!wasStale && statement.isRepeated === true && this.#prepared.isStale(error)) wasStale = true;
+        else if (isRetryable(error)) await pass(Math.random() * 5 * tries);
+        else throw error;
       }
     }
   }

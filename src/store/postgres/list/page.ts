@@ -3,20 +3,26 @@
  * position, the statement is a union of ranges, because an index returns each range in order. With one condition for
  * all of them, the database would read the whole table.
  */
+import { Problem } from "../../../errors.ts";
 import { wordsVersion } from "../../../query/words.ts";
-import { maxPageBytes, type PageQuery } from "../../page.ts";
-import type { Statement } from "../connection/connections.ts";
+import { maxPageBytes, type Page, type PageQuery } from "../../page.ts";
+import type { Row, Statement } from "../connection/connections.ts";
+import { toStored } from "../read/reads.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { resourcesTable } from "../tables/tables.ts";
 import { filterSql } from "./conditions.ts";
+import { type ReadPage, stateSql } from "./hot-pages.ts";
 import { type OrderTerm, orderSql, orderTerms, rangesAfter } from "./order.ts";
 import { type SqlScope, scopeOf } from "./parameters.ts";
 import { type SearchSql, searchSql } from "./search.ts";
 
+/** A page, or the fact that the declaration of the collection has changed since the catalogue was read. */
+export type ListAttempt = { page: Page } | "redeclared";
+
 /**
  * Reads a page. The columns of the head: sequence, count, number of the declaration, whether the search words are
- * complete and of this version, and total. Then how many resources were found (at most one more than the limit), and
- * for each resource that fits: key, version, time and text.
+ * complete and of this version, total, and the state (`stateSql`). Then how many resources were found (at most one more than
+ * the limit), and for each resource that fits: key, version, time and text.
  */
 export function selectPage(collection: NumberedCollection, query: PageQuery): Statement {
   const { number } = collection;
@@ -29,7 +35,7 @@ export function selectPage(collection: NumberedCollection, query: PageQuery): St
   const page = pageSql(query, selection, scope);
   const sql = `${search?.with ?? ""}
     select head.sequence, head.count, head.declared, ${areWordsComplete}, ${total},
-      page.found, page.key, page.version, page.updated_at, page.text
+      ${stateSql}, page.found, page.key, page.version, page.updated_at, page.text
     from holdfast_heads as head left join (${page}) as page on true
     where head.number = ${number} order by page.place`;
   return { sql, values: scope.values };
@@ -91,4 +97,30 @@ function rangesSql(
 
 function all(terms: readonly string[]): string {
   return terms.length === 0 ? "true" : terms.join(" and ");
+}
+
+/**
+ * The page from its rows. The first row always has the head of the collection, and the first resource if the page has
+ * any.
+ */
+export function toPage(
+  collection: NumberedCollection,
+  query: PageQuery,
+  rows: readonly Row[],
+): ReadPage | "redeclared" {
+  const [first] = rows;
+  if (first === undefined) return "redeclared";
+  const [sequence, count, declared, isComplete, counted, state = null, found] = first;
+  if (Number(declared) !== collection.declared) return "redeclared";
+  if (query.words !== undefined && isComplete !== "t") throw wordsIncomplete();
+  const items = rows.filter((row) => row[7] !== null).map((row) => toStored(collection, row.slice(7)));
+  const more = Number(found ?? 0) > items.length || items.length > query.limit;
+  if (items.length > query.limit) items.pop();
+  const total = isNarrowed(query) ? (counted === null ? undefined : Number(counted)) : Number(count);
+  return { page: { items, more, total, sequence: Number(sequence) }, state };
+}
+
+/** The search words of the collection are not complete. */
+export function wordsIncomplete(): Problem {
+  return new Problem("UNAVAILABLE", "The search index of the collection is not complete yet. Try again.");
 }

@@ -43,14 +43,17 @@ export class SlowReads {
     if (this.#count >= maxReads) throw new Problem("UNAVAILABLE", "Too many lists are waiting. Try again.");
     this.#count++;
     const deadline = Promise.withResolvers<never>();
+    deadline.promise.catch(() => {}); // nobody may listen before there is a connection
     const startedAt = Date.now();
     const timer = setTimeout(() => deadline.reject(new DeadlinePassed()), this.#maxMs + graceMs);
     const abort = () => deadline.reject(signal?.reason);
     signal?.addEventListener("abort", abort, { once: true });
     try {
-      return await this.#connections.use((connection) =>
-        untilDeadline(connection, read(connection, this.#maxMs - (Date.now() - startedAt)), deadline.promise),
-      );
+      return await this.#connections.use((connection) => {
+        signal?.throwIfAborted();
+        const leftMs = this.#maxMs - (Date.now() - startedAt);
+        return untilDeadline(connection, read(connection, leftMs), deadline.promise);
+      });
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);

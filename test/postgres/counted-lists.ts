@@ -1,0 +1,83 @@
+/** Lists of a store on a PostgreSQL database, with a count of their statements. */
+import assert from "node:assert/strict";
+import type { TestContext } from "node:test";
+import { readIndexes } from "../../src/collection/indexes.ts";
+import type { PageQuery } from "../../src/store/page.ts";
+import { Connections } from "../../src/store/postgres/connection/connections.ts";
+import { Lists } from "../../src/store/postgres/list/lists.ts";
+import { Catalogue, catalogueSql, toCollection } from "../../src/store/postgres/tables/catalogue.ts";
+import type { Store } from "../../src/store/store.ts";
+import { declaration } from "../store/contract/fixture.ts";
+import { openPostgresFixture } from "../store/postgres-fixture.ts";
+
+/** Lists of the collection `topics`. */
+export interface CountedLists {
+  store: Store;
+  /** The address of the database. */
+  url: string;
+  /** Writes a resource. */
+  put(id: string, attributes?: Record<string, unknown>): Promise<void>;
+  /** The ids on a page. */
+  ids(query: PageQuery): Promise<readonly string[]>;
+  /** The statements that the database has run since the last call: how many read pages, and how many only heads. */
+  taken(): { pages: number; heads: number };
+  /** A slow network: from now on, responses arrive only after this. */
+  delay(arrival: Promise<void>): void;
+}
+
+/** Opens a store with the collection `topics`, which has an index by `n`. `settings`: options of the database sessions. */
+export async function openLists(
+  t: TestContext,
+  { settings = "", server }: { settings?: string; server?: string } = {},
+): Promise<CountedLists> {
+  const { store, url, cleanup } = await openPostgresFixture({}, server);
+  const own = new URL(url);
+  if (settings !== "") own.searchParams.set("options", settings);
+  const quick = new Connections({ url: own.href, max: 4, connectTimeoutMs: 30_000, onIdleError: () => {} });
+  t.after(async () => {
+    await quick.close();
+    await cleanup();
+  });
+  await store.migrate([declaration("topics", { indexes: readIndexes([["n"]], "indexes") })]);
+  const { rows } = await quick.run({ sql: catalogueSql });
+  const topics = new Catalogue(rows.map(toCollection)).byName.get("topics");
+  assert.ok(topics);
+  let statements = { pages: 0, heads: 0 };
+  let arrival: Promise<void> | undefined;
+  const run = quick.run.bind(quick);
+  quick.run = async (statement) => {
+    const result = await run(statement);
+    if (statement.sql.includes("page.key")) statements.pages++;
+    else statements.heads++;
+    await arrival;
+    return result;
+  };
+  const lists = new Lists({ quick, slow: quick, maxMs: 1_000 });
+  return {
+    store,
+    url,
+    async put(id, attributes = {}) {
+      const key = { collection: "topics", id };
+      const { version } = (await store.read(key)) ?? {};
+      const change = {
+        key,
+        expect: version ?? "absent",
+        next: JSON.stringify({ id, ...attributes }),
+      } as const;
+      await store.commit({ changes: [change], at: Date.now() });
+    },
+    async ids(query) {
+      const read = await lists.page(topics, query, undefined);
+      assert.ok(read !== "redeclared");
+      return read.page.items.map(({ id }) => id);
+    },
+    taken() {
+      const { pages, heads } = statements;
+      statements = { pages: 0, heads: 0 };
+      return { pages, heads };
+    },
+    delay(until) {
+      arrival = until;
+    },
+  };
+}

@@ -41,7 +41,7 @@ export interface RunningServer {
 }
 
 /** What a program or test can provide. */
-export interface StartOptions extends Omit<ServiceOptions, "thread"> {
+export interface StartOptions extends ServiceOptions {
   /** Writes complete lines of other threads to the log. @default does nothing */
   writeLines?: (lines: readonly string[]) => void;
   /** Limits of the HTTP server for tests and measurements. */

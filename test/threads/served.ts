@@ -1,8 +1,8 @@
 /** The program with several threads, on PostgreSQL, and requests on connections of their own. */
 import assert from "node:assert/strict";
-import { createHash, randomBytes } from "node:crypto";
+
 import type { TestContext } from "node:test";
-import { folder, type RunningService, serve } from "../commands/cli.ts";
+import { folder, jsonLines, type RunningService, serve } from "../commands/cli.ts";
 import { type Exposition, readExposition } from "../metrics/exposition.ts";
 import { openDatabase } from "../postgres/databases.ts";
 
@@ -93,13 +93,16 @@ export function clientOf(t: TestContext, origin: string): Client {
   };
 }
 
+/** The messages in a log, without the warning that the database of the tests does not flush. It occurs at most once. */
+export function messagesIn(log: string): { level: number; msg: string }[] {
+  const messages = jsonLines(log) as { level: number; msg: string }[];
+  const isFlushWarning = ({ msg }: { msg: string }) => /^The database has fsync off/.test(msg);
+  assert.ok(messages.filter(isFlushWarning).length <= 1, log);
+  return messages.filter((message) => !isFlushWarning(message));
+}
+
 /** How many requests each thread has answered, by its number. */
 export async function requestsByThread(service: Served): Promise<Map<number, number>> {
   const samples = (await service.metrics()).all("holdfast_thread_requests_total");
   return new Map(samples.map(({ labels, value }) => [Number(labels.thread), value]));
-}
-
-/** A text that no other test sends. */
-export function unique(): string {
-  return createHash("sha256").update(randomBytes(16)).digest("hex").slice(0, 12);
 }

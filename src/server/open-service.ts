@@ -94,7 +94,7 @@ export async function openService(config: Config, options: ServiceOptions = {}):
     ...(meters && { meter: meters.commits }),
     ...options.storeOptions,
     onFailure,
-    onWarning: (text) => log.warn(text),
+    onWarning: thread.kind === "main" ? (text) => log.warn(text) : () => {}, // it is about the whole store
     mayWait: true,
   });
   const store = tracing === undefined ? opened : tracing.storeWithSpans(opened);

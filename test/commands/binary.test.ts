@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { bundleProgram } from "../../tools/build/bundle.ts";
+import { checkThreads } from "../threads/served.ts";
 import { until } from "../until.ts";
 import { folder, listening, type RunningService, runProgram, serve, start, stop } from "./cli.ts";
 import { checkConsole } from "./console.ts";
@@ -140,6 +141,8 @@ test("the single executable,", async (t) => {
     assert.equal((await fetch(`${origin}/readyz`)).status, 200);
     assert.equal((await stop(running)).exitCode, 0);
   });
+
+  await t.test("answers in several threads", (t) => checkThreads(t, program, { cwd }));
 
   await t.test("finds damage in its store", async (t) => {
     damage(join(cwd, "backup.db"));

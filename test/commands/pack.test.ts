@@ -6,6 +6,7 @@ import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
+import { checkThreads } from "../threads/served.ts";
 import { folder } from "./cli.ts";
 import { checkConsole } from "./console.ts";
 import { checkInventory } from "./inventory.ts";
@@ -115,6 +116,7 @@ test("the package, installed in an empty folder, serves and keeps resources", as
       "dist/index.js",
       "dist/react-admin.js",
       "dist/sbom.json",
+      "dist/server/thread.cjs",
       "dist/store/sqlite/list/query-thread.cjs",
       "dist/store/sqlite/upkeep/check-thread.cjs",
       "dist/store/sqlite/writer/thread.cjs",
@@ -123,6 +125,10 @@ test("the package, installed in an empty folder, serves and keeps resources", as
 
   await npm(["install", "--prefer-offline", "--no-audit", "--no-fund", `./${packed.filename}`], cwd);
   const installed = join(cwd, "node_modules/holdfast");
+
+  await t.test("it answers in several threads", (t) =>
+    checkThreads(t, process.execPath, { args: [join(installed, "bin/holdfast.js")], cwd }),
+  );
 
   await t.test("it installs only the dependencies that the package names", async () => {
     const { dependencies = {} } = JSON.parse(await readFile("package.json", "utf8"));

@@ -1,10 +1,20 @@
 /** The program with several threads, on PostgreSQL, and requests on connections of their own. */
 import assert from "node:assert/strict";
-import { createHash, randomBytes } from "node:crypto";
+
 import type { TestContext } from "node:test";
-import { folder, type RunningService, serve } from "../commands/cli.ts";
+import {
+  folder,
+  jsonLines,
+  listening,
+  type Running,
+  type RunningService,
+  serve,
+  start,
+  stop,
+} from "../commands/cli.ts";
 import { type Exposition, readExposition } from "../metrics/exposition.ts";
 import { openDatabase } from "../postgres/databases.ts";
+import { until } from "../until.ts";
 
 /** Not imported: see `src/http/protocol/node-http.ts`. */
 const { Agent, request } = process.getBuiltinModule("node:http");
@@ -61,11 +71,7 @@ export async function serveThreads(
     cwd,
     database: url,
     clients: (count) => Array.from({ length: count }, () => clientOf(t, service.origin)),
-    metrics: async () => {
-      const [, place] = /metrics +(http\S+)/.exec(service.output().stdout) ?? [];
-      assert.ok(place !== undefined, service.output().stdout);
-      return readExposition(await (await fetch(place)).text());
-    },
+    metrics: () => metricsOf(service),
   };
 }
 
@@ -93,13 +99,46 @@ export function clientOf(t: TestContext, origin: string): Client {
   };
 }
 
-/** How many requests each thread has answered, by its number. */
-export async function requestsByThread(service: Served): Promise<Map<number, number>> {
-  const samples = (await service.metrics()).all("holdfast_thread_requests_total");
-  return new Map(samples.map(({ labels, value }) => [Number(labels.thread), value]));
+/** The messages in a log, without the warning that the database of the tests does not flush. It occurs at most once. */
+export function messagesIn(log: string): { level: number; msg: string }[] {
+  const messages = jsonLines(log) as { level: number; msg: string }[];
+  const isFlushWarning = ({ msg }: { msg: string }) => /^The database has fsync off/.test(msg);
+  assert.ok(messages.filter(isFlushWarning).length <= 1, log);
+  return messages.filter((message) => !isFlushWarning(message));
 }
 
-/** A text that no other test sends. */
-export function unique(): string {
-  return createHash("sha256").update(randomBytes(16)).digest("hex").slice(0, 12);
+/** Starts a published program with two threads, and checks that both answer, also with the files that it contains. */
+export async function checkThreads(
+  t: TestContext,
+  program: string,
+  { args = [], cwd }: { args?: readonly string[]; cwd: string },
+): Promise<void> {
+  const { url, release } = await openDatabase();
+  t.after(release);
+  const flags = ["--threads", "2", "--store", url, "--metrics", "0", "--port", "0"];
+  const running = start(t, [...args, "serve", ...flags], { cwd, program });
+  const origin = await listening(running);
+  const clients = Array.from({ length: 48 }, () => clientOf(t, origin));
+  const headers = { accept: "*/*, text/html" };
+  for (const path of ["/docs/standalone.js", "/", "topics"])
+    for (const client of clients) assert.equal((await client.send("GET", path, { headers })).status, 200, path);
+  await until("both threads have answered", async () => {
+    const counts = await requestsByThread({ metrics: () => metricsOf(running) });
+    return [0, 1].every((thread) => (counts.get(thread) ?? 0) > 0);
+  });
+  const { exitCode, stderr } = await stop(running);
+  assert.deepEqual({ exitCode, messages: messagesIn(stderr) }, { exitCode: 0, messages: [] });
+}
+
+/** The metrics at the address that a program has printed. */
+async function metricsOf({ output }: Running): Promise<Exposition> {
+  const [, place] = /metrics +(http\S+)/.exec(output().stdout) ?? [];
+  assert.ok(place !== undefined, output().stdout);
+  return readExposition(await (await fetch(place)).text());
+}
+
+/** How many requests each thread has answered, by its number. */
+export async function requestsByThread(service: Pick<Served, "metrics">): Promise<Map<number, number>> {
+  const samples = (await service.metrics()).all("holdfast_thread_requests_total");
+  return new Map(samples.map(({ labels, value }) => [Number(labels.thread), value]));
 }

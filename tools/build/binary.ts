@@ -14,7 +14,15 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
-import { addFile, bundleModules, bundleProgram, moduleFiles, programFile, threadFiles } from "./bundle.ts";
+import {
+  addFile,
+  bundleModules,
+  bundleProgram,
+  moduleFiles,
+  programFile,
+  servingThreadFile,
+  threadFiles,
+} from "./bundle.ts";
 import { buildConsole } from "./console.ts";
 import { copyDocsPage, docsPageFile } from "./docs-page.ts";
 import { licencesFile, writeInventory } from "./inventory.ts";
@@ -68,16 +76,18 @@ function makeExecutable(files: readonly string[]): void {
   const assets = Object.fromEntries(
     ["program", "compiled", ...files].map((file) => [file, join(parts, file)]),
   );
+  const loader = resolve("tools/build/load.cjs");
   const configuration = join(parts, "executable.json");
   writeFileSync(
     configuration,
     JSON.stringify({
-      main: resolve("tools/build/load.cjs"),
+      main: loader,
       output,
       disableExperimentalSEAWarning: true,
       useCodeCache: true,
       assets: {
         ...assets,
+        [servingThreadFile]: loader,
         [licencesFile]: resolve(target, licencesFile),
         "../package.json": resolve("package.json"),
       },

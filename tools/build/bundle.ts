@@ -6,7 +6,7 @@ import { build, type Metafile, type Plugin } from "esbuild";
 /** What is in the bundles, as esbuild describes it. */
 export type Contents = Metafile;
 
-/** The threads of the program. Each has its own bundle, because a thread needs only a part of the program. */
+/** The threads that need only a part of the program. Each has its own bundle. */
 const threads = [
   "server/thread",
   "store/sqlite/writer/thread",
@@ -18,6 +18,9 @@ const entry = "tools/build/program.ts";
 
 /** The files of the threads. */
 export const threadFiles = threads.map((thread) => `${thread}.cjs`);
+
+/** The thread that needs almost the whole program. Its file loads the program, so that the package contains it only once. */
+export const servingThreadFile = "server/thread.cjs";
 
 /** The modules that other programs import from the package. */
 export const moduleFiles = ["index.js", "react-admin.js"];

@@ -1,9 +1,10 @@
 /**
- * The main module of the single executable. It loads the program with the code that V8 compiled while the program served
+ * The main module of the single executable, and of its threads that answer requests. It loads the program with the code that V8 compiled while the program served
  * (`compiled.cjs`). Node itself can only keep the code of functions that run at once, which saves less than half as much time.
  */
 const { getRawAsset } = require("node:sea");
 const { Script } = require("node:vm");
+const { isMainThread } = require("node:worker_threads");
 
 const read = (name) => Buffer.from(getRawAsset(name));
 const script = new Script(read("program").latin1Slice(), {
@@ -12,4 +13,5 @@ const script = new Script(read("program").latin1Slice(), {
 });
 const module_ = { exports: {} };
 script.runInThisContext()(module_.exports, require, module_, process.execPath);
-module_.exports.runCommandLine();
+if (isMainThread) module_.exports.runCommandLine();
+else module_.exports.runThread();

@@ -8,6 +8,11 @@ export async function runCommandLine(): Promise<void> {
   await import("../../src/cli.ts");
 }
 
+/** Runs a thread that answers requests. */
+export async function runThread(): Promise<void> {
+  await import("../../src/server/thread.ts");
+}
+
 /** The Fastify plugin. */
 export async function registerService(
   ...args: Parameters<typeof import("../../src/server/plugin.ts").registerService>

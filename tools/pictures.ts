@@ -87,6 +87,7 @@ async function takeAccess(browser: Browser, journal: Journal): Promise<void> {
   await panel.getByLabel("Roles").fill("author");
   await page.keyboard.press("Enter");
   await panel.getByLabel("Not allowed").first().waitFor();
+  await panel.locator("summary", { hasText: "update" }).click();
   await save(page, "console-access");
 }
 

@@ -128,7 +128,7 @@ function Collections() {
               {name}
             </span>
             <span className="size-bar" aria-hidden="true">
-              <i style={{ width: `${((count ?? 0) / most) * 100}%` }} />
+              {count !== undefined && count > 0 && <i style={{ width: `${(count / most) * 100}%` }} />}
             </span>
             <span className="size-count">
               {count === undefined ? (

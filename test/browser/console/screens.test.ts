@@ -8,15 +8,10 @@ import { createRequire } from "node:module";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { until } from "../../until.ts";
-import {
-  administrationScreens,
-  listScreens,
-  openScreens,
-  resourceScreens,
-  type Screen,
-} from "./all-screens.ts";
+import { administrationScreens, openScreens } from "./administration-screens.ts";
 import { inConsole, skip } from "./console-page.ts";
 import { type House, openHouse } from "./house.ts";
+import { listScreens, resourceScreens, type Screen } from "./list-screens.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 

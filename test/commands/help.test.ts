@@ -53,6 +53,7 @@ test("serve refuses a wrong value of each flag, and says what is right", async (
     "--store": "xy:z",
     "--host": "",
     "--port": "x",
+    "--threads": "x",
     "--prefix": "x",
     "--log": "x",
     "--metrics": "x",

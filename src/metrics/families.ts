@@ -34,7 +34,7 @@ export const families = {
   },
   holdfast_http_requests_in_progress: {
     type: "gauge",
-    across: "sum",
+    across: "first",
     labels: [],
     help: "Requests in progress, without event streams and waiting pages of events",
   },
@@ -46,7 +46,7 @@ export const families = {
   },
   holdfast_http_held_bytes: {
     type: "gauge",
-    across: "sum",
+    across: "first",
     labels: [],
     help: "Memory for request bodies, and for responses that clients have not read yet",
   },
@@ -118,7 +118,7 @@ export const families = {
   },
   holdfast_feed_subscribers: {
     type: "gauge",
-    across: "sum",
+    across: "first",
     labels: [],
     help: "Open event streams, and pages of events that wait",
   },

@@ -87,7 +87,12 @@ export const longFiles = [
 ];
 
 /** Files outside `test/http/` that run on both stores. */
-export const alsoOnBothStores = ["test/browser/console/lists.test.ts"];
+export const alsoOnBothStores = [
+  "test/browser/console/lists.test.ts",
+  "test/threads/life.test.ts",
+  "test/threads/shared.test.ts",
+  "test/threads/threads.test.ts",
+];
 
 /** Every file, on each of its stores. */
 export function allJobs(): Job[] {

@@ -103,16 +103,3 @@ test("the port of a service with threads is in use for every other service", asy
   }
   await stop(service);
 });
-
-test("with SQLite, one thread answers, and the start says so", async (t) => {
-  const service = await serveThreads(t, 4, { configuration: { store: "sqlite:own.db" } });
-  assert.doesNotMatch(service.output().stdout, /threads/);
-  const { exitCode, stderr } = await stop(service);
-  assert.equal(exitCode, 0);
-  assert.deepEqual(
-    messagesIn(stderr).map(({ msg }) => msg),
-    [
-      "one thread answers requests, although threads is 4: this version uses several threads only with PostgreSQL",
-    ],
-  );
-});

@@ -1,4 +1,4 @@
-/** The program with several threads, on PostgreSQL, and requests on connections of their own. */
+/** The program with several threads, and requests on connections of their own. */
 import assert from "node:assert/strict";
 
 import type { TestContext } from "node:test";
@@ -12,8 +12,8 @@ import {
   start,
   stop,
 } from "../commands/cli.ts";
+import { openTestStore } from "../http/test-store.ts";
 import { type Exposition, readExposition } from "../metrics/exposition.ts";
-import { openDatabase } from "../postgres/databases.ts";
 import { until } from "../until.ts";
 
 /** Not imported: see `src/http/protocol/node-http.ts`. */
@@ -39,13 +39,12 @@ export interface Client {
 /** A running program with its metrics. */
 export interface Served extends RunningService {
   cwd: string;
-  database: string;
   /** Opens connections. They close when the test ends. */
   clients(count: number): Client[];
   metrics(): Promise<Exposition>;
 }
 
-/** Starts the program with this many threads, on an empty database. */
+/** Starts the program with this many threads, on an empty store. */
 export async function serveThreads(
   t: TestContext,
   threads: number,
@@ -61,15 +60,15 @@ export async function serveThreads(
     files?: Readonly<Record<string, string>>;
   } = {},
 ): Promise<Served> {
-  const { url, release } = await openDatabase();
+  const { address, release } = await openTestStore(await folder(t));
   t.after(release);
-  const content = { threads, metrics: "127.0.0.1:0", store: url, drainDelayMs: 0, ...configuration };
+  const store = address.kind === "sqlite" ? `sqlite:${address.path}` : address.url;
+  const content = { threads, metrics: "127.0.0.1:0", store, drainDelayMs: 0, ...configuration };
   const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(content), ...files });
   const service = await serve(t, args, { cwd, env });
   return {
     ...service,
     cwd,
-    database: url,
     clients: (count) => Array.from({ length: count }, () => clientOf(t, service.origin)),
     metrics: () => metricsOf(service),
   };
@@ -121,7 +120,8 @@ export async function checkThreads(
   const clients = Array.from({ length: 48 }, () => clientOf(t, origin));
   const headers = { accept: "*/*, text/html" };
   for (const path of ["/docs/standalone.js", "/", "topics"])
-    for (const client of clients) assert.equal((await client.send("GET", path, { headers })).status, 200, path);
+    for (const client of clients)
+      assert.equal((await client.send("GET", path, { headers })).status, 200, path);
   await until("both threads have answered", async () => {
     const counts = await requestsByThread({ metrics: () => metricsOf(running) });
     return [0, 1].every((thread) => (counts.get(thread) ?? 0) > 0);

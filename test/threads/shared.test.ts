@@ -161,26 +161,3 @@ test("the token for the first key works in every thread, and once in all of them
   assert.equal(await server.needsFirstKey(), false);
   await server.stop();
 });
-
-test("threads wait together for a database that cannot be reached yet", async (t) => {
-  const { url, release } = await openDatabase();
-  t.after(release);
-  const proxy = await startProxy(Number(new URL(url).port));
-  t.after(() => proxy.close());
-  proxy.refuse();
-  const service = await serveThreads(t, 4, { configuration: { store: proxy.urlOf(url) } });
-  assert.deepEqual(await statusesOf(service.clients(32), "/readyz"), new Set([503]));
-  proxy.heal();
-  await until("every thread is ready", async () => {
-    const statuses = await statusesOf(service.clients(32), "/readyz");
-    return statuses.size === 1 && statuses.has(200);
-  });
-  const created = await Promise.all(
-    service.clients(32).map((client) => client.send("POST", "things", { content: {} })),
-  );
-  for (const { status, text } of created) assert.equal(status, 201, text);
-  const { exitCode, stderr } = await stop(service);
-  assert.equal(exitCode, 0);
-  const said = messagesIn(stderr).filter(({ msg }) => msg.startsWith("the store cannot be reached yet"));
-  assert.equal(said.length, 1, stderr);
-});

@@ -8,7 +8,6 @@ export type Contents = Metafile;
 
 /** The threads that need only a part of the program. Each has its own bundle. */
 const threads = [
-  "server/thread",
   "store/sqlite/writer/thread",
   "store/sqlite/list/query-thread",
   "store/sqlite/upkeep/check-thread",

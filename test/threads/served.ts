@@ -112,9 +112,7 @@ export async function checkThreads(
   program: string,
   { args = [], cwd }: { args?: readonly string[]; cwd: string },
 ): Promise<void> {
-  const { url, release } = await openDatabase();
-  t.after(release);
-  const flags = ["--threads", "2", "--store", url, "--metrics", "0", "--port", "0"];
+  const flags = ["--threads", "2", "--store", "sqlite:threads.db", "--metrics", "0", "--port", "0"];
   const running = start(t, [...args, "serve", ...flags], { cwd, program });
   const origin = await listening(running);
   const clients = Array.from({ length: 48 }, () => clientOf(t, origin));

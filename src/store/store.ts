@@ -86,8 +86,8 @@ export interface ServingStore {
 
   /**
    * About how many bytes of the database each collection takes, by name: with its change log, its indexes and its search words. A
-   * size that the store does not know within `maxSizesWaitMs` is missing. A later call can have it. An unknown collection is
-   * missing too.
+   * call waits for at most `maxSizesWaitMs`. A size that the store does not know by then is missing or old. A later call can
+   * have it. An unknown collection is missing too.
    */
   sizes(collections: readonly string[]): Promise<ReadonlyMap<string, number>>;
 

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
 import type { NumberedCollection } from "../../src/store/sqlite/file/catalogue.ts";
 import { Sizes } from "../../src/store/sqlite/read/sizes.ts";
-import { collectionSize } from "../../src/store/sqlite/read/tree-sizes.ts";
+import { collectionSizes, type Walk } from "../../src/store/sqlite/read/tree-sizes.ts";
 import { declaration } from "./contract/fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
@@ -36,17 +36,34 @@ async function openFile(
   return database;
 }
 
-/** The size, and how many pages were read for it. */
-function measure(
+/** The sizes, and how many pages were read for them. Each page takes one millisecond. */
+function measureAll(
   database: DatabaseSync,
-  number: number,
-  maxPages?: number,
-): { bytes: number; pages: number } {
+  numbers: readonly number[],
+  walk: Partial<Walk> = {},
+): { sizes: number[]; pages: number } {
   let pages = 0;
   const onPage = () => {
     pages++;
   };
-  return { bytes: collectionSize(database, number, { onPage, ...(maxPages && { maxPages }) }), pages };
+  const sizes = collectionSizes(database, numbers, {
+    onPage,
+    maxMs: Number.POSITIVE_INFINITY,
+    now: () => pages,
+    ...walk,
+  });
+  return { sizes, pages };
+}
+
+/** The size of one collection, as `measureAll`. */
+function measure(
+  database: DatabaseSync,
+  number: number,
+  walk?: Partial<Walk>,
+): { bytes: number; pages: number } {
+  const { sizes, pages } = measureAll(database, [number], walk);
+  assert.equal(sizes.length, 1);
+  return { bytes: sizes[0] as number, pages };
 }
 
 describe("the size of a collection", () => {
@@ -67,7 +84,7 @@ describe("the size of a collection", () => {
     test(`with ${what} is estimated from a few pages`, async (t) => {
       const database = await openFile(t, { resources: 6_000, textLength });
       const exact = measure(database, 1);
-      const few = measure(database, 1, maxPages);
+      const few = measure(database, 1, { maxPages });
       const trees = 10;
       const spilled = 10 * 4; // the pages of the last texts
       const most = Math.min(trees * (maxPages + 1) + spilled, exact.pages * 0.75);
@@ -75,12 +92,35 @@ describe("the size of a collection", () => {
       assert.ok(Math.abs(few.bytes / exact.bytes - 1) < 0.25, `${few.bytes} instead of ${exact.bytes}`);
     });
 
+  test("is estimated when its time is over, from at least a few pages of each tree", async (t) => {
+    const database = await openFile(t, { resources: 6_000, textLength: 50 });
+    const exact = measure(database, 1);
+    const late = measure(database, 1, { maxMs: 0 });
+    assert.ok(late.pages <= 10 * (64 + 1), `${late.pages} of ${exact.pages} pages`);
+    assert.ok(late.pages < exact.pages * 0.75, `${late.pages} of ${exact.pages} pages`);
+    assert.ok(Math.abs(late.bytes / exact.bytes - 1) < 0.25, `${late.bytes} instead of ${exact.bytes}`);
+    const half = measure(database, 1, { maxMs: exact.pages / 2 });
+    assert.ok(half.pages > late.pages && half.pages < exact.pages, `${half.pages} of ${exact.pages} pages`);
+  });
+
+  test("is read together with others, as many as begin in its time", async (t) => {
+    const database = await openFile(t, { collections: 4, resources: 50, textLength: 20 });
+    const each = [1, 2, 3, 4].map((number) => measure(database, number));
+    const pages = each[0]?.pages as number;
+    const begun = (maxMs: number) => measureAll(database, [1, 2, 3, 4], { maxMs });
+    const sizes = each.map(({ bytes }) => bytes);
+    assert.deepEqual(begun(Number.POSITIVE_INFINITY).sizes, sizes);
+    assert.deepEqual(begun(2 * pages).sizes, sizes.slice(0, 2));
+    assert.deepEqual(begun(2 * pages + 1).sizes, sizes.slice(0, 3));
+    assert.deepEqual(begun(0).sizes, sizes.slice(0, 1));
+  });
+
   test("ends with an error of the function for each page", async (t) => {
     const database = await openFile(t, { resources: 10, textLength: 10 });
     const onPage = () => {
       throw new Error("over");
     };
-    assert.throws(() => collectionSize(database, 1, { onPage }), /over/);
+    assert.throws(() => measure(database, 1, { onPage }), /over/);
     assert.ok(measure(database, 1).bytes > 0, "the connection can be used again");
   });
 });
@@ -91,12 +131,41 @@ function collection(number: number): NumberedCollection {
 
 const asked = (number: number, sequence = 0) => ({ collection: collection(number), sequence, count: 100 });
 
+/** Sizes whose reads end when the test says so. `asked` are the names of the collections of each read. */
+function controlledSizes(maxWaitMs: number) {
+  const asked: string[][] = [];
+  let read = Promise.withResolvers<readonly number[]>();
+  const sizes = new Sizes({
+    maxWaitMs,
+    measure(collections) {
+      asked.push(collections.map(({ name }) => name));
+      read = Promise.withResolvers();
+      return read.promise;
+    },
+  });
+  const finish = async (...bytes: number[]) => {
+    read.resolve(bytes);
+    await new Promise(setImmediate);
+  };
+  const fail = async () => {
+    read.reject(new Error("broken"));
+    await new Promise(setImmediate);
+  };
+  return { sizes, asked, finish, fail };
+}
+
+const forever = 1_000_000;
+
 describe("a size is read", () => {
   test("again only after many changes, or a long time", async () => {
     let now = 0;
     let reads = 0;
-    const sizes = new Sizes({ measure: async () => ++reads, maxWaitMs: 1_000_000, now: () => now });
-    const size = async (sequence: number) => (await sizes.of([asked(1, sequence)])).get("c1");
+    const sizes = new Sizes({ measure: async () => [++reads], maxWaitMs: forever, now: () => now });
+    const size = async (sequence: number) => {
+      await sizes.of([asked(1, sequence)]);
+      await new Promise(setImmediate); // the read ends
+      return (await sizes.of([asked(1, sequence)])).get("c1");
+    };
     assert.equal(await size(1_000), 1);
     assert.equal(await size(1_005), 1);
     assert.equal(await size(1_006), 2);
@@ -106,50 +175,47 @@ describe("a size is read", () => {
     assert.equal(await size(1_006), 3);
   });
 
-  test("after the others, and once for several callers", async () => {
-    let running = 0;
-    const reads: string[] = [];
-    const sizes = new Sizes({
-      maxWaitMs: 1_000_000,
-      async measure({ name }) {
-        assert.equal(++running, 1);
-        reads.push(name);
-        await new Promise(setImmediate);
-        running--;
-        return 7;
-      },
-    });
-    const both = await Promise.all([sizes.of([asked(1), asked(2)]), sizes.of([asked(2), asked(1)])]);
-    for (const found of both)
-      assert.deepEqual(
-        new Map(found),
-        new Map([
-          ["c1", 7],
-          ["c2", 7],
-        ]),
-      );
-    assert.deepEqual(reads.toSorted(), ["c1", "c2"]);
+  test("with as many others as fit, until all are read, and once for several callers", async () => {
+    const { sizes, asked: reads, finish } = controlledSizes(forever);
+    const both = [sizes.of([asked(1), asked(2), asked(3)]), sizes.of([asked(3), asked(1)])];
+    await finish(1, 2);
+    await finish(3);
+    const [all, some] = await Promise.all(both);
+    assert.deepEqual(Object.fromEntries(all ?? []), { c1: 1, c2: 2, c3: 3 });
+    assert.deepEqual(Object.fromEntries(some ?? []), { c1: 1, c3: 3 });
+    assert.deepEqual(reads, [["c1", "c2", "c3"], ["c3"]]);
   });
 
-  test("for a later call, if it takes too long, and fails alone", async () => {
-    const slow = Promise.withResolvers<number>();
-    const reads: string[] = [];
-    const sizes = new Sizes({
-      maxWaitMs: 1,
-      measure({ name }) {
-        reads.push(name);
-        if (name === "c2") return Promise.reject(new Error("broken"));
-        return name === "c1" ? slow.promise : Promise.resolve(3);
-      },
-    });
-    assert.deepEqual([...(await sizes.of([asked(1), asked(3)]))], []);
-    assert.deepEqual([...(await sizes.of([asked(3)]))], []);
-    assert.deepEqual(reads, ["c1"], "nothing is read for callers that wait no more");
-    slow.resolve(5);
-    await new Promise(setImmediate);
-    const patient = new Map(await sizes.of([asked(1)]));
-    assert.deepEqual(patient, new Map([["c1", 5]]));
+  test("while a call waits only if it would have no size", async () => {
+    const { sizes, asked: reads, finish } = controlledSizes(forever);
+    const first = sizes.of([asked(1)]);
+    await finish(5);
+    assert.deepEqual([...(await first)], [["c1", 5]]);
+    const changed = () => sizes.of([asked(1, 50), asked(2)]);
+    assert.deepEqual([...(await changed())], [["c1", 5]], "the last known size, while no read ends");
+    assert.deepEqual([...(await changed())], [["c1", 5]]);
+    await finish(6, 7);
+    assert.deepEqual(Object.fromEntries(await changed()), { c1: 6, c2: 7 });
+    assert.deepEqual(reads, [["c1"], ["c1", "c2"]]);
+  });
+
+  test("for a later call, if it takes too long", async () => {
+    const { sizes, asked: reads, finish } = controlledSizes(1);
+    assert.deepEqual([...(await sizes.of([asked(1), asked(2)]))], []);
     assert.deepEqual([...(await sizes.of([asked(2)]))], []);
-    assert.deepEqual(reads, ["c1", "c2"]);
+    await finish(5);
+    assert.deepEqual([...(await sizes.of([asked(1)]))], [["c1", 5]]);
+    assert.deepEqual(reads, [["c1", "c2"], ["c2"]]);
+  });
+
+  test("again after an error, for the next call", async () => {
+    const { sizes, asked: reads, finish, fail } = controlledSizes(forever);
+    const failed = sizes.of([asked(1)]);
+    await fail();
+    assert.deepEqual([...(await failed)], []);
+    const repeated = sizes.of([asked(1)]);
+    await finish(5);
+    assert.deepEqual([...(await repeated)], [["c1", 5]]);
+    assert.deepEqual(reads, [["c1"], ["c1"]]);
   });
 });

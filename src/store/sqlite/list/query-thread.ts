@@ -21,7 +21,7 @@ import { openForReading } from "../file/open-file.ts";
 import { inodeAt } from "../file/watch.ts";
 import { HistoryReader } from "../read/history-reader.ts";
 import { Reader } from "../read/reader.ts";
-import { collectionSize } from "../read/tree-sizes.ts";
+import { collectionSizes } from "../read/tree-sizes.ts";
 import { lowerThreadPriority } from "../upkeep/thread-priority.ts";
 import { interruptFunction } from "./conditions.ts";
 import type { QueryAnswer, QueryRequest, QueryThreadData, ThreadMessage } from "./query-threads.ts";
@@ -79,21 +79,23 @@ function readPageAt({ reader, history }: Readers, collection: NumberedCollection
   return decide(pageAt(query, collection.idKind), rows);
 }
 
-function answer(readers: Readers, { collection, asked }: QueryRequest): QueryAnswer {
+function answer(readers: Readers, { asked }: QueryRequest): QueryAnswer {
   const { database, reader } = readers;
   try {
     switch (asked.kind) {
       case "page":
-        return { kind: "page", page: readPage(readers, collection, asked.query) };
+        return { kind: "page", page: readPage(readers, asked.collection, asked.query) };
       case "figures":
-        return { kind: "figures", figures: reader.figures(collection, asked.query) };
+        return { kind: "figures", figures: reader.figures(asked.collection, asked.query) };
       case "groups":
-        return { kind: "groups", groups: reader.referring(collection, asked.query, true) };
-      case "size":
+        return { kind: "groups", groups: reader.referring(asked.collection, asked.query, true) };
+      case "sizes": {
+        const { numbers, maxMs } = asked;
         return {
-          kind: "size",
-          bytes: collectionSize(database, collection.number, { onPage: interruptIfDue }),
+          kind: "sizes",
+          bytes: collectionSizes(database, numbers, { onPage: interruptIfDue, maxMs }),
         };
+      }
     }
   } catch (error) {
     if (error instanceof Interrupted) return { kind: "interrupted" };

@@ -19,18 +19,20 @@ export interface QueryThreadData {
   inode: string | undefined;
 }
 
-/** What a thread reads. */
-export type QueryTask =
+/** A list that a thread reads. */
+export type ListTask = { collection: NumberedCollection } & (
   | { kind: "page"; query: PageQuery }
   | { kind: "figures"; query: FiguresOf }
   | { kind: "groups"; query: GroupsQuery }
-  | { kind: "size" };
+);
+
+/** What a thread reads. The sizes are those of the collections with these numbers, or of the first ones (`collectionSizes`). */
+export type QueryTask = ListTask | { kind: "sizes"; numbers: readonly number[]; maxMs: number };
 
 /** A query for a thread. */
 export interface QueryRequest {
-  collection: NumberedCollection;
   asked: QueryTask;
-  /** Unix time in milliseconds. */
+  /** Unix time in milliseconds. Infinity for sizes: they have a time of their own, which ends with an estimate. */
   deadline: number;
   /** One Int32. Any value except 0 cancels the query. */
   cancelled: SharedArrayBuffer;
@@ -44,7 +46,7 @@ export type QueryAnswer =
   | { kind: "page"; page: Page }
   | { kind: "groups"; groups: ReferringGroups }
   | { kind: "figures"; figures: Figures }
-  | { kind: "size"; bytes: number }
+  | { kind: "sizes"; bytes: readonly number[] }
   | { kind: "interrupted" }
   | { kind: "missing"; since: number | undefined }
   | { kind: "refused"; code: ProblemCode; detail: string }
@@ -58,6 +60,9 @@ export interface QueryThreadsOptions {
   /** Returns the error for a failed query. */
   toError(answer: QueryAnswer & { kind: "failed" }): unknown;
 }
+
+/** The part of `maxMs` for the size of one collection. */
+const sizeShare = 1 / 4;
 
 const maxThreads = 2;
 const maxWaiting = 1_000;
@@ -97,7 +102,7 @@ export class QueryThreads {
     query: PageQuery,
     signal: AbortSignal | undefined,
   ): Promise<Page> {
-    const answer = await this.#run(collection, { kind: "page", query }, signal);
+    const answer = await this.#run({ kind: "page", collection, query }, signal);
     return (answer as QueryAnswer & { kind: "page" }).page;
   }
 
@@ -107,7 +112,7 @@ export class QueryThreads {
     query: GroupsQuery,
     signal: AbortSignal | undefined,
   ): Promise<ReferringGroups> {
-    const answer = await this.#run(collection, { kind: "groups", query }, signal);
+    const answer = await this.#run({ kind: "groups", collection, query }, signal);
     return (answer as QueryAnswer & { kind: "groups" }).groups;
   }
 
@@ -117,37 +122,30 @@ export class QueryThreads {
     query: FiguresOf,
     signal: AbortSignal | undefined,
   ): Promise<Figures> {
-    const answer = await this.#run(collection, { kind: "figures", query }, signal);
+    const answer = await this.#run({ kind: "figures", collection, query }, signal);
     return (answer as QueryAnswer & { kind: "figures" }).figures;
   }
 
-  /** About how many bytes a collection takes. Throws as `page` does. */
-  async size(collection: NumberedCollection): Promise<number> {
-    const answer = await this.#run(collection, { kind: "size" }, undefined);
-    return (answer as QueryAnswer & { kind: "size" }).bytes;
+  /**
+   * About how many bytes each of the collections takes: of the first ones, as many as fit the time, but at least one. Throws
+   * UNAVAILABLE if too many lists wait.
+   */
+  async sizes(collections: readonly NumberedCollection[]): Promise<readonly number[]> {
+    const numbers = collections.map(({ number }) => number);
+    const maxMs = this.#options.maxMs * sizeShare;
+    const answer = await this.#run({ kind: "sizes", numbers, maxMs }, undefined);
+    return (answer as QueryAnswer & { kind: "sizes" }).bytes;
   }
 
-  #run(
-    collection: NumberedCollection,
-    asked: QueryTask,
-    signal: AbortSignal | undefined,
-  ): Promise<QueryAnswer> {
+  #run(asked: QueryTask, signal: AbortSignal | undefined): Promise<QueryAnswer> {
+    if (this.#isClosed) return Promise.reject(closed());
     if (signal?.aborted === true) return Promise.reject(signal.reason);
     if (this.#waiting.length >= maxWaiting) {
       return Promise.reject(new Problem("UNAVAILABLE", "Too many lists are waiting. Try again."));
     }
     return new Promise((resolve, reject) => {
       const cancelled = new SharedArrayBuffer(4);
-      const job: Job = {
-        collection,
-        asked,
-        deadline: 0,
-        cancelled,
-        signal,
-        timer: undefined,
-        resolve,
-        reject,
-      };
+      const job: Job = { asked, deadline: 0, cancelled, signal, timer: undefined, resolve, reject };
       this.#startClock(job);
       signal?.addEventListener("abort", () => this.#cancel(job, signal.reason), { once: true });
       this.#waiting.push(job);
@@ -158,9 +156,8 @@ export class QueryThreads {
   /** Cancels all queries and ends the threads. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    const closed = new Problem("UNAVAILABLE", "The store was closed.");
-    for (const job of this.#waiting.splice(0)) settle(job, () => job.reject(closed));
-    for (const { job } of this.#threads) if (job !== undefined) this.#cancel(job, closed);
+    for (const job of this.#waiting.splice(0)) settle(job, () => job.reject(closed()));
+    for (const { job } of this.#threads) if (job !== undefined) this.#cancel(job, closed());
     await Promise.all([...this.#threads].map(({ worker }) => worker.terminate()));
   }
 
@@ -191,9 +188,11 @@ export class QueryThreads {
   }
 
   #startClock(job: Job): void {
+    const { asked } = job;
     const { maxMs } = this.#options;
-    job.deadline = Date.now() + maxMs;
-    job.timer = setTimeout(() => this.#cancel(job, tooExpensive(job, maxMs)), maxMs);
+    job.deadline = asked.kind === "sizes" ? Number.POSITIVE_INFINITY : Date.now() + maxMs;
+    if (asked.kind !== "sizes")
+      job.timer = setTimeout(() => this.#cancel(job, tooExpensive(asked, maxMs)), maxMs);
   }
 
   #startThread(): Thread {
@@ -220,7 +219,7 @@ export class QueryThreads {
         if (answer.kind === "refused") job.reject(new Problem(answer.code, answer.detail));
         else if (answer.kind === "missing") job.reject(new HistoryMissing(answer.since));
         else if (answer.kind === "failed") job.reject(this.#options.toError(answer));
-        else if (answer.kind === "interrupted") job.reject(tooExpensive(job, this.#options.maxMs));
+        else if (answer.kind === "interrupted") job.reject(interruption(job, this.#options.maxMs));
         else job.resolve(answer);
       });
     }
@@ -243,8 +242,8 @@ export class QueryThreads {
   }
 }
 
-function send(worker: Worker, { collection, asked, deadline, cancelled }: Job): void {
-  worker.postMessage({ collection, asked, deadline, cancelled } satisfies QueryRequest);
+function send(worker: Worker, { asked, deadline, cancelled }: Job): void {
+  worker.postMessage({ asked, deadline, cancelled } satisfies QueryRequest);
 }
 
 function isCancelled({ cancelled }: Job): boolean {
@@ -257,10 +256,18 @@ function settle(job: Job, resolveOrReject: () => void): void {
   resolveOrReject();
 }
 
-function tooExpensive({ asked, collection }: QueryRequest, maxMs: number): Problem {
-  if (asked.kind === "figures") return figuresTooExpensive(asked.query, collection.indexes, maxMs);
-  if (asked.kind === "size")
-    return new Problem("QUERY_TOO_EXPENSIVE", `The size of the collection takes longer than ${maxMs} ms.`);
+function closed(): Problem {
+  return new Problem("UNAVAILABLE", "The store was closed.");
+}
+
+/** The error for a job that its thread has interrupted. Only the end of the store interrupts sizes. */
+function interruption({ asked }: Job, maxMs: number): Problem {
+  return asked.kind === "sizes" ? closed() : tooExpensive(asked, maxMs);
+}
+
+function tooExpensive(asked: ListTask, maxMs: number): Problem {
+  const { indexes } = asked.collection;
+  if (asked.kind === "figures") return figuresTooExpensive(asked.query, indexes, maxMs);
   const query = asked.kind === "page" ? asked.query : listLike(asked.query);
-  return listTooExpensive(query, collection.indexes, maxMs);
+  return listTooExpensive(query, indexes, maxMs);
 }

@@ -2,10 +2,10 @@
 import { setTimeout as pass } from "node:timers/promises";
 import type { NumberedCollection } from "../file/catalogue.ts";
 
-/** A size stays while there are at most this many changes for each resource. */
+/** A size is read again after more than this many changes for each resource. */
 const maxChange = 0.05;
 
-/** A new index changes the size, but not the sequence. So a size is kept for at most this time, in milliseconds. */
+/** A new index changes the size, but not the sequence. So a size is read again after this time, in milliseconds. */
 const maxAgeMs = 300_000;
 
 /** A collection, and its counters now. */
@@ -17,8 +17,8 @@ export interface Asked {
 
 /** What the sizes depend on. */
 export interface SizesOptions {
-  /** Reads the size of a collection, in bytes. */
-  measure(collection: NumberedCollection): Promise<number>;
+  /** Reads the sizes of the first of these collections, in bytes: at least one, and as many as fit its time. */
+  measure(collections: readonly NumberedCollection[]): Promise<readonly number[]>;
   /** The most time that one call waits, in milliseconds. */
   maxWaitMs: number;
   /** The present time in milliseconds. @default Date.now */
@@ -38,7 +38,9 @@ export class Sizes {
   readonly #now: () => number;
   /** By the number of the collection. */
   readonly #kept = new Map<number, Kept>();
-  #last: Promise<unknown> = Promise.resolve();
+  /** What is still to be read, by the number of the collection. */
+  readonly #due = new Map<number, Asked>();
+  #reading: Promise<void> | undefined;
 
   constructor({ measure, maxWaitMs, now = Date.now }: SizesOptions) {
     this.#measure = measure;
@@ -46,42 +48,54 @@ export class Sizes {
     this.#now = now;
   }
 
-  /** The sizes by name. A size is missing if it cannot be read in time. A read that has begun continues for a later call. */
+  /**
+   * The last known sizes by name. Sizes that are missing or old are read now, for a later call. The call waits for them only
+   * if it would have no size at all.
+   */
   async of(asked: readonly Asked[]): Promise<ReadonlyMap<string, number>> {
+    for (const each of asked) if (!this.#isRecent(each)) this.#due.set(each.collection.number, each);
+    if (this.#due.size > 0) this.#reading ??= this.#readAll();
+    const isKnown = asked.some(({ collection }) => this.#kept.has(collection.number));
+    if (!isKnown && this.#reading !== undefined) await this.#waitFor(this.#reading);
     const found = new Map<string, number>();
-    const over = new AbortController();
-    const waited = pass(this.#maxWaitMs, undefined, { ref: false, signal: over.signal }).then(
-      () => over.abort(),
-      () => {}, // all sizes are known
-    );
-    for (const each of asked) {
-      const bytes = this.#find(each) ?? (await Promise.race([this.#inTurn(each, over.signal), waited]));
-      if (bytes !== undefined) found.set(each.collection.name, bytes);
+    for (const { collection } of asked) {
+      const kept = this.#kept.get(collection.number);
+      if (kept !== undefined) found.set(collection.name, kept.bytes);
     }
-    over.abort();
     return found;
   }
 
-  #find({ collection, sequence, count }: Asked): number | undefined {
+  #isRecent({ collection, sequence, count }: Asked): boolean {
     const kept = this.#kept.get(collection.number);
-    if (kept === undefined || this.#now() - kept.at > maxAgeMs) return undefined;
-    return sequence - kept.sequence <= count * maxChange ? kept.bytes : undefined;
+    if (kept === undefined || this.#now() - kept.at > maxAgeMs) return false;
+    return sequence - kept.sequence <= count * maxChange;
   }
 
-  /** Reads a size after the other reads, if the call still waits then. */
-  #inTurn(asked: Asked, over: AbortSignal): Promise<number | undefined> {
-    const turn = this.#last.then(() => this.#find(asked) ?? (over.aborted ? undefined : this.#read(asked)));
-    this.#last = turn;
-    return turn;
+  /** Waits until everything is read, but not longer than a call can take. */
+  async #waitFor(reading: Promise<void>): Promise<void> {
+    const read = new AbortController();
+    const over = pass(this.#maxWaitMs, undefined, { ref: false, signal: read.signal }).catch(() => {});
+    await Promise.race([reading, over]);
+    read.abort();
   }
 
-  async #read({ collection, sequence }: Asked): Promise<number | undefined> {
+  /** Reads everything that is due. After an error, the next call begins again. */
+  async #readAll(): Promise<void> {
     try {
-      const bytes = await this.#measure(collection);
-      this.#kept.set(collection.number, { bytes, sequence, at: this.#now() });
-      return bytes;
+      while (this.#due.size > 0) await this.#readSome([...this.#due.values()]);
     } catch {
-      return undefined; // the caller can do without the size
+      this.#due.clear(); // the callers can do without the sizes
+    } finally {
+      this.#reading = undefined;
+    }
+  }
+
+  async #readSome(due: readonly Asked[]): Promise<void> {
+    const sizes = await this.#measure(due.map(({ collection }) => collection));
+    for (const [place, bytes] of sizes.entries()) {
+      const { collection, sequence } = due[place] as Asked;
+      this.#kept.set(collection.number, { bytes, sequence, at: this.#now() });
+      this.#due.delete(collection.number);
     }
   }
 }

@@ -72,7 +72,7 @@ export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
       toError: ({ failure, reason }) => this.reads.problemOf(failure, reason) ?? new Error(reason),
     });
     this.#sizes = new Sizes({
-      measure: (collection) => this.#threads.size(collection),
+      measure: (collections) => this.#threads.sizes(collections),
       maxWaitMs: maxSizesWaitMs,
     });
     this.shared = new SharedCatalogue(database, marks);

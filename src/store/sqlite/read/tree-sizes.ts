@@ -12,16 +12,42 @@ import { searchTable } from "../list/search.ts";
  */
 const maxTreePages = 16_384;
 
-/** How a tree is read. */
+/** So many pages of a tree are read even without time, because an estimate from fewer can be far wrong. */
+const minTreePages = 64;
+
+/** How trees are read. */
 export interface Walk {
   /** Called for each page. It throws to end the walk. */
   onPage(): void;
-  /** After this many pages, the size is estimated. @default maxTreePages */
+  /** The most time for one collection, in milliseconds. When it is over, the sizes of the trees are estimated. */
+  maxMs: number;
+  /** After this many pages, the size of a tree is estimated. @default maxTreePages */
   maxPages?: number;
+  /** The present time in milliseconds. @default performance.now */
+  now?(): number;
 }
 
-/** About how many bytes the collection with this number takes: its resources, changes, references and words, with indexes. */
-export function collectionSize(database: DatabaseSync, number: number, walk: Walk): number {
+/**
+ * About how many bytes each of the collections with these numbers takes: its resources, changes, references and words, with
+ * indexes. No collection begins after `maxMs`, so the result can be only about the first ones. It has at least one.
+ */
+export function collectionSizes(database: DatabaseSync, numbers: readonly number[], walk: Walk): number[] {
+  const { now = () => performance.now(), maxMs } = walk;
+  const end = now() + maxMs;
+  const sizes: number[] = [];
+  for (const number of numbers) {
+    if (sizes.length > 0 && now() >= end) break;
+    sizes.push(collectionSize(database, number, { ...walk, now }));
+  }
+  return sizes;
+}
+
+function collectionSize(
+  database: DatabaseSync,
+  number: number,
+  walk: Walk & Required<Pick<Walk, "now">>,
+): number {
+  const { onPage, maxPages = maxTreePages, maxMs, now } = walk;
   const trees = database
     .prepare(
       `select name from sqlite_schema
@@ -30,13 +56,26 @@ export function collectionSize(database: DatabaseSync, number: number, walk: Wal
     .all(resourcesTable(number), changesTable(number), refersTable(number), `${searchTable(number)}_*`);
   const pages = database.prepare("select path, pagetype, ncell, pgsize from dbstat where name = ?");
   pages.setReturnArrays(true);
-  return Math.round(trees.reduce((sum, { name }) => sum + treeSize(pages, String(name), walk), 0));
+  const end = now() + maxMs;
+  let bytes = 0;
+  for (const { name } of trees) {
+    const start = now();
+    const treeEnd = start + (end - start) / 2; // the later trees share the other half
+    const isEnough = (count: number) => count >= maxPages || (count >= minTreePages && now() >= treeEnd);
+    bytes += treeSize(pages, String(name), { onPage, isEnough });
+  }
+  return Math.round(bytes);
 }
 
 type PageRow = [path: string, type: "internal" | "leaf" | "overflow", cells: number, bytes: number];
 
+interface TreeWalk extends Pick<Walk, "onPage"> {
+  /** Whether the size is estimated after this many pages. */
+  isEnough(count: number): boolean;
+}
+
 /** The size of one tree. The path of a page says which part of the tree is to its left. */
-function treeSize(pages: StatementSync, tree: string, { onPage, maxPages = maxTreePages }: Walk): number {
+function treeSize(pages: StatementSync, tree: string, { onPage, isEnough }: TreeWalk): number {
   /** How many children the ancestors of the present page have, from the root. */
   const children: number[] = [];
   let count = 0;
@@ -44,7 +83,7 @@ function treeSize(pages: StatementSync, tree: string, { onPage, maxPages = maxTr
   for (const row of pages.iterate(tree) as Iterable<unknown> as Iterable<PageRow>) {
     onPage();
     const [path, type, cells, size] = row;
-    if (count >= maxPages && type !== "overflow") {
+    if (type !== "overflow" && isEnough(count)) {
       const part = partBefore(stepsOf(path), children);
       if (part > 0) return bytes / part;
     }

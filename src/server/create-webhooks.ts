@@ -9,8 +9,8 @@ import { Webhooks } from "../webhooks/webhooks.ts";
 /** The webhooks of a service. `replaced` has parts that the program or a test provides. */
 export function createWebhooks(
   service: Service,
-  { store: { kind }, webhooks }: Config,
-  replaced: Partial<WebhookOptions>,
+  { webhooks }: Config,
+  replaced: Partial<WebhookOptions> & Pick<WebhookOptions, "isShared">,
 ): Webhooks {
   const { store, feed, now, newUuid, log, access } = service;
   const viewOf = (name: string, roles: readonly string[]) => {

@@ -1,7 +1,7 @@
 /** Decides about commits and writes them. The caller keeps a transaction open. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Catalogue } from "../../catalogue.ts";
-import { affectedBy, judge } from "../../commits/judge.ts";
+import { judge } from "../../commits/judge.ts";
 import type { Lookups, WriteDecision } from "../../commits/lookups.ts";
 import type { Judging, ResolvedCommit } from "../../commits/resolved-commit.ts";
 import { StagedChanges } from "../../commits/staged-changes.ts";
@@ -70,5 +70,3 @@ export class Commits {
     return { result, sequences: staged.since(0).map((change) => resources.write(change)) };
   }
 }
-
-const none: readonly never[] = [];

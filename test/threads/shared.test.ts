@@ -13,7 +13,6 @@ import { isOnPostgres } from "../http/test-store.ts";
 import { startReceiver } from "../http/webhooks/receiver.ts";
 import { readExposition } from "../metrics/exposition.ts";
 import { openDatabase } from "../postgres/databases.ts";
-import { startProxy } from "../postgres/fault-proxy.ts";
 import { until } from "../until.ts";
 import { type Client, clientOf, messagesIn, type Served, serveThreads } from "./served.ts";
 

@@ -22,6 +22,7 @@ import { measureRelated } from "./related.ts";
 import { measureRewind } from "./rewind.ts";
 import { measureRules } from "./rules.ts";
 import { measureStart } from "./start.ts";
+import { measureThreads } from "./threads.ts";
 import { measureUpdates } from "./update.ts";
 
 /** The measurements. Each returns its figures with their aims. */
@@ -45,6 +46,7 @@ export const ratios: Readonly<Record<string, (effort: Effort) => Promise<Figure[
   related: measureRelated,
   figures: measureFigures,
   observe: measureObservation,
+  threads: measureThreads,
   postgres: measureTravelling,
   "postgres-lists": measurePostgresLists,
   console: measureConsole,

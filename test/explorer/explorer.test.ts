@@ -23,7 +23,11 @@ const killed: Life = { requests: 40, flushDelayMs: 30, isHeldOpen: false, signal
 const restarts: Session = {
   seed,
   texts: "mixed",
-  lives: [killed, { ...killed, flushDelayMs: 0, isHeldOpen: true }, { ...killed, signal: "SIGTERM" }],
+  lives: [
+    killed,
+    { ...killed, flushDelayMs: 0, isHeldOpen: true, threads: 2 },
+    { ...killed, signal: "SIGTERM", threads: 2 },
+  ],
 };
 
 async function assertAllRight(recording: Recording, images: number): Promise<void> {

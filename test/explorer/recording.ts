@@ -29,6 +29,8 @@ export interface Life {
   /** Whether another program has the store open, such as a backup. The service is then not the first to open it. */
   isHeldOpen: boolean;
   signal: "SIGKILL" | "SIGTERM";
+  /** How many threads answer requests. @default 1 */
+  threads?: number;
 }
 
 /** The parts of a session. The seed decides the requests of each client. */
@@ -80,7 +82,7 @@ export async function record(
 
 /** One life of the service, until it has ended. */
 async function live(
-  { requests, flushDelayMs, isHeldOpen, signal }: Life,
+  { requests, flushDelayMs, isHeldOpen, signal, threads = 1 }: Life,
   { start, folder, actors, trace }: { start: Start; folder: string; actors: readonly Actor[]; trace: string },
 ): Promise<void> {
   const delay = `inject=fdatasync,fsync:delay_enter=${flushDelayMs * 1_000}`;
@@ -91,7 +93,7 @@ async function live(
   const program = await start(
     store,
     ["strace", "-D", "-f", "--seccomp-bpf", ...files, ...slowly],
-    ["--config", join(folder, "holdfast.config.json")],
+    ["--config", join(folder, "holdfast.config.json"), "--threads", String(threads)],
   );
   let sent = 0;
   let open = actors.length;

@@ -78,6 +78,7 @@ export function randomLives(seed: number, requests: number): Life[] {
       flushDelayMs: random() < 0.5 ? 30 : 0,
       isHeldOpen: random() < 0.5,
       signal: random() < 0.75 ? "SIGKILL" : "SIGTERM",
+      threads: random() < 0.5 ? 1 : 2,
     });
   return lives;
 }

@@ -19,6 +19,8 @@ const options = JSON.parse(process.argv[2] as string) as {
   streams?: number;
   /** A configuration file. */
   config?: string;
+  /** @default 1 */
+  threads?: number;
   /** Whether metrics are on. */
   metrics?: boolean;
   /** Whether every request has spans, which are thrown away. */
@@ -29,6 +31,7 @@ const config = await loadConfig({
   flags: {
     store: isPostgresUrl(options.store) ? options.store : `sqlite:${options.store}`,
     port: "0",
+    threads: String(options.threads ?? 1),
     ...(options.config === undefined ? {} : { config: options.config }),
   },
   env: {},

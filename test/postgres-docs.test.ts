@@ -12,7 +12,8 @@ test("the guide says how many connections an instance opens", () => {
   const [, quick, slow, long] = /main: (\d+), slow: (\d+), long: (\d+)/.exec(source) ?? [];
   for (const row of [`| ${quick} | reads and writes |`, `| ${slow} | lists `, `| ${long} | long work`])
     assert.ok(guide.includes(row), row);
-  assert.ok(guide.includes(`at least ${Number(quick) + Number(slow) + Number(long)} for each instance`));
+  const sum = Number(quick) + Number(slow) + Number(long);
+  assert.ok(guide.includes(`at least ${sum} for each thread of each instance`));
 });
 
 test("each error code in the pages on PostgreSQL stands with its status", () => {

@@ -43,7 +43,7 @@ export class SlowReads {
     if (this.#count >= maxReads) throw new Problem("UNAVAILABLE", "Too many lists are waiting. Try again.");
     this.#count++;
     const deadline = Promise.withResolvers<never>();
-    deadline.promise.catch(() => {}); // nobody may listen before there is a connection
+    deadline.promise.catch(() => {}); // the job awaits it only when it has a connection
     const startedAt = Date.now();
     const timer = setTimeout(() => deadline.reject(new DeadlinePassed()), this.#maxMs + graceMs);
     const abort = () => deadline.reject(signal?.reason);

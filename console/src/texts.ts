@@ -295,7 +295,8 @@ export const listTexts = {
       : isPart
         ? `Import the ${count.toLocaleString("en")} valid ones`
         : `Import ${count.toLocaleString("en")}`,
-  imported: (count: number) => `${count.toLocaleString("en")} imported`,
+  imported: (count: number, skipped: number) =>
+    `${count.toLocaleString("en")} imported${skipped === 0 ? "" : `, ${skipped.toLocaleString("en")} skipped`}`,
   exportTitle: (collection: string) => `Export from ${collection}`,
   exportHint: "Everything that the filters show, in the order of the list.",
   exportSelected: (count: number) => `The ${count.toLocaleString("en")} selected resources.`,

@@ -3,7 +3,7 @@
 export const texts = {
   collections: "Collections",
   administration: "Administration",
-  find: "Find anything",
+  find: "Go to…",
   live: "Live",
   notLive: "Not live",
   newResource: "New resource",
@@ -312,8 +312,9 @@ export const listTexts = {
   asked: { list: "This list", read: "This resource", create: "Create", change: "Change" },
   searchOff: "Search is off",
   apiDocs: "All requests are described in the documentation of this service.",
-  palettePlaceholder: "Find a collection, a page or an id",
-  nothingFound: "Nothing found",
+  palettePlaceholder: "A collection, a page or an id",
+  nothingNamed:
+    "No collection, page or id has this name. To find resources by their content, open a collection and use its filters or its search.",
   recent: "Recent",
   commands: "Commands",
   openId: (id: string, collection: string) => `Open ${id} in ${collection}`,

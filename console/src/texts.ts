@@ -333,11 +333,13 @@ export const listTexts = {
   firstBody: "Attributes, as JSON",
   notAnObject: "This is not a JSON object.",
   orCurl: "Or from a terminal:",
-  emptyDeclared: "All collections are empty. Open one to create a resource, or to import a file.",
+  emptyDeclared: ({ canCreate, canImport }: { canCreate: boolean; canImport: boolean }) =>
+    `All collections are empty.${canCreate ? ` Open one to create a resource${canImport ? ", or to import a file" : ""}.` : ""}`,
   emptyHint: (canCreate: boolean) =>
     canCreate
       ? "Create the first one here, or send it with a POST request."
       : "You cannot create resources in this collection.",
+  signInToCreate: "Sign in to create one.",
   importFile: "Import a file",
   moveUp: (name: string) => `Move ${name} up`,
   moveDown: (name: string) => `Move ${name} down`,

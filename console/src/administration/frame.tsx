@@ -6,6 +6,7 @@ import { Copied } from "../parts/copied.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { messageOf } from "../parts/problem.tsx";
 import { MenuButton } from "../shell/drawer.tsx";
+import { HeadSignIn } from "../shell/sign-in-button.tsx";
 import { administrationTexts, texts as allTexts } from "../texts.ts";
 
 interface HeadProps {
@@ -22,6 +23,7 @@ export function Head({ title, count, children }: HeadProps) {
       {count !== undefined && <span className="n">{count.toLocaleString("en")}</span>}
       <span className="grow" />
       {children}
+      <HeadSignIn />
     </header>
   );
 }

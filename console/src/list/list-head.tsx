@@ -6,6 +6,7 @@ import { useReason } from "../resource/use-resource.ts";
 import type { CollectionDetails } from "../service/collections.ts";
 import { useIsLive } from "../service/live.ts";
 import { MenuButton } from "../shell/drawer.tsx";
+import { HeadSignIn } from "../shell/sign-in-button.tsx";
 import { listTexts, texts } from "../texts.ts";
 import type { Open } from "./list-dialogs.tsx";
 
@@ -83,6 +84,7 @@ export function ListHead({ collection, info, total, count, canImport, onOpen, on
           {texts.newResource}
         </Button>
       </Explained>
+      <HeadSignIn />
     </header>
   );
 }

@@ -7,6 +7,7 @@ import { go, type Route } from "../route.ts";
 import { type CollectionDetails, useCollection, useCollections } from "../service/collections.ts";
 import { remember } from "../service/recent.ts";
 import type { Resource } from "../service/session.ts";
+import { SignInButton, useCanSignIn } from "../shell/sign-in-button.tsx";
 import { listTexts, texts } from "../texts.ts";
 import { ColumnMenu } from "./column-menu.tsx";
 import { type Column, columnsOf, shownColumns, useChoice } from "./columns.ts";
@@ -179,10 +180,17 @@ function useColumns(info: CollectionDetails | undefined, items: readonly Resourc
 }
 
 function Empty({ isPart, onClear, onNew, onImport }: EmptyProps) {
+  const hasSignIn = useCanSignIn() && !isPart && onNew === undefined;
   return (
     <div className="empty">
       <b>{isPart ? texts.noMatches : texts.emptyCollection}</b>
       <span>{isPart ? listTexts.noMatchesHint : listTexts.emptyHint(onNew !== undefined)}</span>
+      {hasSignIn && (
+        <>
+          <span>{listTexts.signInToCreate}</span>
+          <SignInButton />
+        </>
+      )}
       {!isPart && (onNew !== undefined || onImport !== undefined) && (
         <span className="choices">
           {onNew !== undefined && (

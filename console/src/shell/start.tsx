@@ -12,6 +12,7 @@ import { propertiesOf } from "../service/schema.ts";
 import { askForCredential, baseUrl, collectionClient } from "../service/session.ts";
 import { listTexts, signInTexts, texts } from "../texts.ts";
 import { MenuButton } from "./drawer.tsx";
+import { HeadSignIn } from "./sign-in-button.tsx";
 
 export function Start() {
   const { data: collections, error, refetch } = useCollections();
@@ -19,15 +20,21 @@ export function Start() {
   if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
   if (collections === undefined) return null;
   const isEmpty = collections.length > 0 && collections.every(({ count }) => count === 0);
+  const canCreate = collections.some(({ operations }) => operations.includes("create"));
   return (
     <div className="start">
-      <h1>
-        <MenuButton /> {texts.collections}
-      </h1>
+      <header className="start-head">
+        <MenuButton />
+        <h1>{texts.collections}</h1>
+        <span className="grow" />
+        <HeadSignIn />
+      </header>
       {collections.length > 0 && <Cards collections={collections} />}
       {collections.length === 0 && isAdministrator === true && <First />}
       {collections.length === 0 && isAdministrator === false && <NothingToSee />}
-      {isEmpty && <p className="soft">{listTexts.emptyDeclared}</p>}
+      {isEmpty && (
+        <p className="soft">{listTexts.emptyDeclared({ canCreate, canImport: isAdministrator === true })}</p>
+      )}
     </div>
   );
 }

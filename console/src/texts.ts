@@ -205,7 +205,7 @@ export const texts = {
   },
   access: {
     lead: "What a caller can do with this resource, and the rule that decides it. Without a subject and roles, the caller is you.",
-    leadSelf: "What you can do with this resource, and why.",
+    leadSelf: "What you can do with this resource",
     caller: "The caller to ask for",
     subject: "Subject",
     you: "you",

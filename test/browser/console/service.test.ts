@@ -144,6 +144,27 @@ describe("the console and its service", { skip }, () => {
     await inConsole(service, "#/articles/one/access", steps, { refused: [401, 403, 404] });
   });
 
+  test("a caller who is no administrator reads about themselves", async (t) => {
+    const service = await startShop({
+      auth: { keys: false, jwt: settingsFor([pair]), administrators: [{ role: "ops" }] },
+      collections: { articles: { access: { read: "authenticated", write: { role: "ops" } } } },
+      seeds: { articles: [{ id: "one", title: "First" }] },
+    });
+    t.after(() => service.stop());
+    const steps = async (page: Page) => {
+      await page.getByLabel("API key or token", { exact: true }).fill(tokenFor("eve", []));
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await panelOf(page).getByLabel("Not allowed", { exact: true }).nth(2).waitFor();
+      const title = panelOf(page).getByRole("heading", { name: "What you can do with this resource" });
+      await title.waitFor();
+      const reasons = await panelOf(page).locator(".verdict .reason").allInnerTexts();
+      const refused = "Your credential does not allow this. An administrator can see which rule says so.";
+      assert.equal(reasons.filter((each) => each === refused).length, 3);
+      assert.doesNotMatch(await panelOf(page).innerText(), /the caller/i);
+    };
+    await inConsole(service, "#/articles/one/access", steps, { refused: [401, 403, 404] });
+  });
+
   test("a draft outlives an expired token, but not the sign-in of another caller", async (t) => {
     let aheadMs = 0;
     const service = await startShop({

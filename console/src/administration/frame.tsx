@@ -5,8 +5,8 @@ import type { ReactNode } from "react";
 import { Copied } from "../parts/copied.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { messageOf } from "../parts/problem.tsx";
+import { HeadSignIn } from "../parts/sign-in-button.tsx";
 import { MenuButton } from "../shell/drawer.tsx";
-import { HeadSignIn } from "../shell/sign-in-button.tsx";
 import { administrationTexts, texts as allTexts } from "../texts.ts";
 
 interface HeadProps {

@@ -2,11 +2,11 @@
 import { Button } from "@mantine/core";
 import { IconCode, IconDownload, IconPlus, IconUpload } from "@tabler/icons-react";
 import { Explained } from "../parts/explained.tsx";
+import { HeadSignIn } from "../parts/sign-in-button.tsx";
 import { useReason } from "../resource/use-resource.ts";
 import type { CollectionDetails } from "../service/collections.ts";
 import { useIsLive } from "../service/live.ts";
 import { MenuButton } from "../shell/drawer.tsx";
-import { HeadSignIn } from "../shell/sign-in-button.tsx";
 import { listTexts, texts } from "../texts.ts";
 import type { Open } from "./list-dialogs.tsx";
 

@@ -13,15 +13,13 @@ import {
 } from "@tabler/icons-react";
 import { useEffect } from "react";
 import { Logo } from "../parts/icons.tsx";
-
+import { SignInButton, useCanSignIn } from "../parts/sign-in-button.tsx";
 import { formatRoute, go, leavePage, pages, type Route } from "../route.ts";
 import { useIsAdministrator } from "../service/administrator.ts";
-
 import { useCollections, useLiveCounts } from "../service/collections.ts";
 import { bearer, setCredential, useSession } from "../service/session.ts";
 import { listTexts, signInTexts, texts } from "../texts.ts";
 import { setDrawer, useDrawer } from "./drawer.tsx";
-import { SignInButton, useCanSignIn } from "./sign-in-button.tsx";
 
 const icons = { webhooks: IconWebhook, keys: IconKey, health: IconActivity, configuration: IconSettings };
 

@@ -5,6 +5,7 @@ import { type FormEvent, useState } from "react";
 import { shellWord } from "../list/api-texts.ts";
 import { Copied } from "../parts/copied.tsx";
 import { messageOf, Problem } from "../parts/problem.tsx";
+import { HeadSignIn } from "../parts/sign-in-button.tsx";
 import { formatRoute, go } from "../route.ts";
 import { useIsAdministrator } from "../service/administrator.ts";
 import { type CollectionDetails, collectionsKey, useCollections } from "../service/collections.ts";
@@ -12,7 +13,6 @@ import { propertiesOf } from "../service/schema.ts";
 import { askForCredential, baseUrl, collectionClient } from "../service/session.ts";
 import { listTexts, signInTexts, texts } from "../texts.ts";
 import { MenuButton } from "./drawer.tsx";
-import { HeadSignIn } from "./sign-in-button.tsx";
 
 export function Start() {
   const { data: collections, error, refetch } = useCollections();

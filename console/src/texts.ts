@@ -3,7 +3,7 @@
 export const texts = {
   collections: "Collections",
   administration: "Administration",
-  find: "Find anything",
+  find: "Go to…",
   live: "Live",
   notLive: "Not live",
   newResource: "New resource",
@@ -205,7 +205,7 @@ export const texts = {
   },
   access: {
     lead: "What a caller can do with this resource, and the rule that decides it. Without a subject and roles, the caller is you.",
-    leadSelf: "What you can do with this resource, and why.",
+    leadSelf: "What you can do with this resource",
     caller: "The caller to ask for",
     subject: "Subject",
     you: "you",
@@ -295,7 +295,8 @@ export const listTexts = {
       : isPart
         ? `Import the ${count.toLocaleString("en")} valid ones`
         : `Import ${count.toLocaleString("en")}`,
-  imported: (count: number) => `${count.toLocaleString("en")} imported`,
+  imported: (count: number, skipped: number) =>
+    `${count.toLocaleString("en")} imported${skipped === 0 ? "" : `, ${skipped.toLocaleString("en")} skipped`}`,
   exportTitle: (collection: string) => `Export from ${collection}`,
   exportHint: "Everything that the filters show, in the order of the list.",
   exportSelected: (count: number) => `The ${count.toLocaleString("en")} selected resources.`,
@@ -311,8 +312,9 @@ export const listTexts = {
   asked: { list: "This list", read: "This resource", create: "Create", change: "Change" },
   searchOff: "Search is off",
   apiDocs: "All requests are described in the documentation of this service.",
-  palettePlaceholder: "Find a collection, a page or an id",
-  nothingFound: "Nothing found",
+  palettePlaceholder: "A collection, a page or an id",
+  nothingNamed:
+    "No collection, page or id has this name. To find resources by their content, open a collection and use its filters or its search.",
   recent: "Recent",
   commands: "Commands",
   openId: (id: string, collection: string) => `Open ${id} in ${collection}`,
@@ -331,11 +333,13 @@ export const listTexts = {
   firstBody: "Attributes, as JSON",
   notAnObject: "This is not a JSON object.",
   orCurl: "Or from a terminal:",
-  emptyDeclared: "All collections are empty. Open one to create a resource, or to import a file.",
+  emptyDeclared: ({ canCreate, canImport }: { canCreate: boolean; canImport: boolean }) =>
+    `All collections are empty.${canCreate ? ` Open one to create a resource${canImport ? ", or to import a file" : ""}.` : ""}`,
   emptyHint: (canCreate: boolean) =>
     canCreate
       ? "Create the first one here, or send it with a POST request."
       : "You cannot create resources in this collection.",
+  signInToCreate: "Sign in to create one.",
   importFile: "Import a file",
   moveUp: (name: string) => `Move ${name} up`,
   moveDown: (name: string) => `Move ${name} down`,

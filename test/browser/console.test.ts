@@ -93,7 +93,7 @@ describe("the console", { skip }, () => {
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.keyboard.press("Control+k");
-    await page.getByPlaceholder("Find a collection, a page or an id").fill("articles");
+    await page.getByPlaceholder("A collection, a page or an id").fill("articles");
     await page.getByRole("button", { name: "articles" }).first().waitFor();
     await page.screenshot({ path: join(picturesFolder, "console-palette.png") });
     // The browser logs that the deleted resource was read in vain.

@@ -5,6 +5,7 @@ import type { ReactNode } from "react";
 import { Copied } from "../parts/copied.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { messageOf } from "../parts/problem.tsx";
+import { HeadSignIn } from "../parts/sign-in-button.tsx";
 import { MenuButton } from "../shell/drawer.tsx";
 import { administrationTexts, texts as allTexts } from "../texts.ts";
 
@@ -22,6 +23,7 @@ export function Head({ title, count, children }: HeadProps) {
       {count !== undefined && <span className="n">{count.toLocaleString("en")}</span>}
       <span className="grow" />
       {children}
+      <HeadSignIn />
     </header>
   );
 }

@@ -45,8 +45,8 @@ export function ImportDialog({ collection, file, onFile, onClose }: ImportDialog
     if (file === undefined) return;
     setBusy(true);
     try {
-      const { imported } = await send(collection, file, { dryRun: false });
-      notifications.show({ message: listTexts.imported(imported), color: "holdfast" });
+      const { imported, invalid } = await send(collection, file, { dryRun: false });
+      notifications.show({ message: listTexts.imported(imported, invalid), color: "holdfast" });
       onClose();
     } catch (error) {
       const late = error instanceof ProblemError ? error.problem.report : undefined;

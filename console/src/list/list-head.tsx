@@ -2,6 +2,7 @@
 import { Button } from "@mantine/core";
 import { IconCode, IconDownload, IconPlus, IconUpload } from "@tabler/icons-react";
 import { Explained } from "../parts/explained.tsx";
+import { HeadSignIn } from "../parts/sign-in-button.tsx";
 import { useReason } from "../resource/use-resource.ts";
 import type { CollectionDetails } from "../service/collections.ts";
 import { useIsLive } from "../service/live.ts";
@@ -83,6 +84,7 @@ export function ListHead({ collection, info, total, count, canImport, onOpen, on
           {texts.newResource}
         </Button>
       </Explained>
+      <HeadSignIn />
     </header>
   );
 }

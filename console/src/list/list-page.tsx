@@ -3,6 +3,7 @@ import { Button } from "@mantine/core";
 import { IconPlus, IconUpload } from "@tabler/icons-react";
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import "./list.css";
+import { SignInButton, useCanSignIn } from "../parts/sign-in-button.tsx";
 import { go, type Route } from "../route.ts";
 import { type CollectionDetails, useCollection, useCollections } from "../service/collections.ts";
 import { remember } from "../service/recent.ts";
@@ -179,10 +180,17 @@ function useColumns(info: CollectionDetails | undefined, items: readonly Resourc
 }
 
 function Empty({ isPart, onClear, onNew, onImport }: EmptyProps) {
+  const hasSignIn = useCanSignIn() && !isPart && onNew === undefined;
   return (
     <div className="empty">
       <b>{isPart ? texts.noMatches : texts.emptyCollection}</b>
       <span>{isPart ? listTexts.noMatchesHint : listTexts.emptyHint(onNew !== undefined)}</span>
+      {hasSignIn && (
+        <>
+          <span>{listTexts.signInToCreate}</span>
+          <SignInButton />
+        </>
+      )}
       {!isPart && (onNew !== undefined || onImport !== undefined) && (
         <span className="choices">
           {onNew !== undefined && (

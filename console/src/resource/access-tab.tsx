@@ -59,9 +59,12 @@ export function AccessTab({ collection, id, info }: AccessTabProps) {
   const isOpen = reasons.size === 1 && answers.every((each) => each.data?.allowed === true);
   return (
     <>
-      <p className="lead">
-        {isAdministrator ? texts.access.lead : texts.access.leadSelf} {isOpen && [...reasons][0]}
-      </p>
+      {!isAdministrator && <h3 className="access-title">{texts.access.leadSelf}</h3>}
+      {(isAdministrator || isOpen) && (
+        <p className="lead">
+          {isAdministrator && texts.access.lead} {isOpen && [...reasons][0]}
+        </p>
+      )}
       {isAdministrator && <CallerForm caller={caller} names={claimNames(info.rules)} onChange={setCaller} />}
       {error !== undefined && error !== null && <Problem error={error} />}
       <ul className="card access">

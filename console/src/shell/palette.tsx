@@ -1,4 +1,4 @@
-/** Finds collections, pages, ids and commands. Opens with Ctrl-K or Cmd-K. */
+/** Goes to collections, pages and ids, and has commands. Opens with Ctrl-K or Cmd-K. */
 import { useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { openSpotlight, Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
@@ -92,7 +92,7 @@ export function Palette({ asked }: { asked: number }) {
       shortcut={["mod + K"]}
       query={text}
       onQueryChange={setText}
-      nothingFound={listTexts.nothingFound}
+      nothingFound={listTexts.nothingNamed}
       overlayProps={{ blur: 0, backgroundOpacity: 0.45 }}
       radius={12}
       limit={40}

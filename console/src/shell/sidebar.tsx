@@ -4,7 +4,6 @@ import {
   IconActivity,
   IconDatabase,
   IconKey,
-  IconLogin2,
   IconLogout,
   IconMoon,
   IconSearch,
@@ -14,12 +13,11 @@ import {
 } from "@tabler/icons-react";
 import { useEffect } from "react";
 import { Logo } from "../parts/icons.tsx";
-
+import { SignInButton, useCanSignIn } from "../parts/sign-in-button.tsx";
 import { formatRoute, go, leavePage, pages, type Route } from "../route.ts";
 import { useIsAdministrator } from "../service/administrator.ts";
-
 import { useCollections, useLiveCounts } from "../service/collections.ts";
-import { askForCredential, bearer, setCredential, useSession } from "../service/session.ts";
+import { bearer, setCredential, useSession } from "../service/session.ts";
 import { listTexts, signInTexts, texts } from "../texts.ts";
 import { setDrawer, useDrawer } from "./drawer.tsx";
 
@@ -93,20 +91,18 @@ export function Sidebar({ route, onFind }: { route: Route; onFind(): void }) {
             })}
           </>
         )}
-        <Foot isAdministrator={isAdministrator} />
+        <Foot />
       </nav>
     </>
   );
 }
 
-function Foot({ isAdministrator }: { isAdministrator: boolean | undefined }) {
+function Foot() {
   const { hasCredential } = useSession();
   const { setColorScheme } = useMantineColorScheme();
   const isDark = useComputedColorScheme() === "dark";
   const who = hasCredential ? bearer() : undefined;
-  // Without `auth`, every caller is an administrator.
-  const canSignIn = !hasCredential && isAdministrator === false;
-  const without = canSignIn ? signInTexts.notSignedIn : listTexts.openService;
+  const without = useCanSignIn() ? signInTexts.notSignedIn : listTexts.openService;
   return (
     <div className="foot">
       <span className="who">
@@ -122,11 +118,7 @@ function Foot({ isAdministrator }: { isAdministrator: boolean | undefined }) {
       >
         {isDark ? <IconSun size={16} /> : <IconMoon size={16} />}
       </ActionIcon>
-      {canSignIn && (
-        <ActionIcon variant="subtle" color="gray" aria-label={texts.signIn} onClick={askForCredential}>
-          <IconLogin2 size={16} />
-        </ActionIcon>
-      )}
+      <SignInButton />
       {hasCredential && (
         <ActionIcon variant="subtle" color="gray" aria-label={texts.signOut} onClick={signOut}>
           <IconLogout size={16} />

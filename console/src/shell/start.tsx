@@ -5,6 +5,7 @@ import { type FormEvent, useState } from "react";
 import { shellWord } from "../list/api-texts.ts";
 import { Copied } from "../parts/copied.tsx";
 import { messageOf, Problem } from "../parts/problem.tsx";
+import { HeadSignIn } from "../parts/sign-in-button.tsx";
 import { formatRoute, go } from "../route.ts";
 import { useIsAdministrator } from "../service/administrator.ts";
 import { type CollectionDetails, collectionsKey, useCollections } from "../service/collections.ts";
@@ -19,15 +20,21 @@ export function Start() {
   if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
   if (collections === undefined) return null;
   const isEmpty = collections.length > 0 && collections.every(({ count }) => count === 0);
+  const canCreate = collections.some(({ operations }) => operations.includes("create"));
   return (
     <div className="start">
-      <h1>
-        <MenuButton /> {texts.collections}
-      </h1>
+      <header className="start-head">
+        <MenuButton />
+        <h1>{texts.collections}</h1>
+        <span className="grow" />
+        <HeadSignIn />
+      </header>
       {collections.length > 0 && <Cards collections={collections} />}
       {collections.length === 0 && isAdministrator === true && <First />}
       {collections.length === 0 && isAdministrator === false && <NothingToSee />}
-      {isEmpty && <p className="soft">{listTexts.emptyDeclared}</p>}
+      {isEmpty && (
+        <p className="soft">{listTexts.emptyDeclared({ canCreate, canImport: isAdministrator === true })}</p>
+      )}
     </div>
   );
 }

@@ -74,7 +74,7 @@ function permitOf(
 
 function answerTo(service: Service, about: Case, isAdministrator: boolean): object {
   const { collection, operation, id, allowed, principal } = about;
-  const checks = checksOf(service, about);
+  const checks = checksOf(service, about, isAdministrator);
   const failed = checks.find(({ passes }) => !passes);
   const resources = id !== undefined || allowed === "everything" ? "all" : "some";
   const declared = service.collections.get(collection) ?? openCollection(collection);
@@ -95,16 +95,17 @@ function answerTo(service: Service, about: Case, isAdministrator: boolean): obje
 }
 
 /** What the operation needs. The reason of the first check that fails is the reason for the caller. */
-function checksOf(service: Service, about: Case): Check[] {
+function checksOf(service: Service, about: Case, isAdministrator: boolean): Check[] {
   const { operation, principal, isLookedUp } = about;
   const isWrite = scopeOf(operation) === "write";
+  const { absent, refused } = isAdministrator ? aboutCaller : aboutReader;
   return [
     ...(principal?.scopes === undefined ? [] : [scopeCheck(about)]),
     ...(isWrite && service.readOnly
       ? [{ needs: "writable" as const, passes: false, reason: "The service is read-only." }]
       : []),
-    ...(isLookedUp && operation !== "read" ? [visibleCheck(service, about)] : []),
-    ruleCheck(service, about),
+    ...(isLookedUp && operation !== "read" ? [visibleCheck(service, about, absent)] : []),
+    ruleCheck(service, about, { absent, refused }),
   ];
 }
 
@@ -116,25 +117,42 @@ function scopeCheck({ collection, operation, isInScope: passes }: Case): Check {
   return { needs: "scope", passes, reason };
 }
 
-const isAbsent = "No resource with this id exists for the caller.";
-
-/** A resource that the caller cannot see gets the same answer as one that does not exist. */
-function visibleCheck(service: Service, about: Case): Check {
-  const visible = permitOf(service, about)?.visible() ?? "everything";
-  const passes = about.text !== undefined && includes(visible, about.text);
-  return { needs: "read", passes, reason: passes ? "The resource exists for the caller." : isAbsent };
+/** Why the rules refuse something. */
+interface Refusals {
+  absent: string;
+  refused: string;
 }
 
-function ruleCheck({ access }: Service, { id, text, operation, allowed, principal }: Case): Check {
+/** For administrators, who can ask for other callers. */
+const aboutCaller: Refusals = {
+  absent: "No resource with this id exists for the caller.",
+  refused: "The rules do not allow the caller to do this.",
+};
+/** For all others, who ask for themselves. */
+const aboutReader: Refusals = {
+  absent: "No resource with this id exists for you.",
+  refused: "Your credential does not allow this. An administrator can see which rule says so.",
+};
+
+/** A resource that the caller cannot see gets the same answer as one that does not exist. */
+function visibleCheck(service: Service, about: Case, absent: string): Check {
+  const visible = permitOf(service, about)?.visible() ?? "everything";
+  const passes = about.text !== undefined && includes(visible, about.text);
+  return { needs: "read", passes, reason: passes ? "The resource exists for the caller." : absent };
+}
+
+function ruleCheck(
+  { access }: Service,
+  { id, text, operation, allowed, principal }: Case,
+  { absent, refused }: Refusals,
+): Check {
   const passes = id === undefined ? allowed !== "nothing" : text !== undefined && includes(allowed, text);
   return { needs: "rule", passes, reason: reasonFor() };
 
   function reasonFor(): string {
     if (allowed === "nothing")
-      return principal === undefined
-        ? "The rules do not allow this without a credential."
-        : "The rules do not allow the caller to do this.";
-    if (!passes && (operation === "read" || text === undefined)) return isAbsent;
+      return principal === undefined ? "The rules do not allow this without a credential." : refused;
+    if (!passes && (operation === "read" || text === undefined)) return absent;
     if (!passes) return "The rules allow this with other resources, but not with this one.";
     if (access === undefined) return "The service does not use access rules, so every caller can do this.";
     if (id !== undefined) return "The rules allow this with this resource.";

@@ -114,7 +114,7 @@ describe("hostile texts in the console", { skip }, () => {
     await page.getByRole("button", { name: "Undo" }).click();
     await panel.waitFor();
     await page.keyboard.press("Control+k");
-    await page.getByPlaceholder("Find a collection, a page or an id").fill(id);
+    await page.getByPlaceholder("A collection, a page or an id").fill(id);
     await assertHarmless(page, seen, service.origin);
     assert.deepEqual(
       seen.errors.filter((error) => !error.includes("status of 404")),

@@ -73,6 +73,18 @@ describe("a list of the console", { skip }, () => {
     });
   });
 
+  test("the palette goes to a collection, and says what it does not find", async () => {
+    await inConsole(service, "#/articles", async (page) => {
+      await page.getByRole("button", { name: "Go to…" }).click();
+      const text = page.getByPlaceholder("A collection, a page or an id");
+      await text.fill(titleAt(1));
+      await page.getByText("No collection, page or id has this name.").waitFor();
+      await text.fill("authors");
+      await page.keyboard.press("Enter");
+      await addressEnds(page, "#/authors");
+    });
+  });
+
   test("remembers which columns it shows", async () => {
     await inConsole(service, "#/articles", async (page) => {
       await page.getByRole("button", { name: "Columns" }).click();

@@ -88,6 +88,37 @@ describe("the console and its service", { skip }, () => {
     await inConsole(service, "#/", steps, { refused: [401, 404] });
   });
 
+  test("a caller without a credential sees how to sign in, and gets no advice that does not apply", async (t) => {
+    const service = await startShop({
+      auth: { keys: false, jwt: settingsFor([pair]), administrators: [{ role: "ops" }] },
+      collections: { articles: { ...articles, access: { read: "public", write: "authenticated" } } },
+      seeds: {},
+    });
+    t.after(() => service.stop());
+    for (const width of [1_440, 390]) {
+      const steps = async (page: Page) => {
+        const buttons = page.getByRole("button", { name: "Sign in", exact: true });
+        const home = page.getByText("All collections are empty.");
+        await home.waitFor();
+        assert.equal(await home.innerText(), "All collections are empty.");
+        assert.equal(await buttons.innerText(), "Sign in");
+        await page.goto(`${service.origin}/#/articles`);
+        await page.getByText("You cannot create resources in this collection.").waitFor();
+        await page.getByText("Sign in to create one.").waitFor();
+        assert.equal(await buttons.count(), 2);
+        await page.locator(".empty").getByRole("button").click();
+        await page.getByLabel("API key or token", { exact: true }).fill(tokenFor("eve", []));
+        await buttons.click();
+        await page.getByText("Create the first one here").waitFor();
+        assert.equal(await buttons.count(), 0);
+        await page.goto(`${service.origin}/#/`);
+        await home.waitFor();
+        assert.equal(await home.innerText(), "All collections are empty. Open one to create a resource.");
+      };
+      await inConsole(service, "#/", steps, { width, refused: [401, 404] });
+    }
+  });
+
   test("all verdicts are on the screen at once, and the rules of one open on demand", async (t) => {
     const rule = (n: number) => ({ role: `role-${n}`, where: { owner: `owner-${n}`, status: "published" } });
     const rules = [1, 2, 3, 4].map(rule);
@@ -109,6 +140,27 @@ describe("the console and its service", { skip }, () => {
       assert.equal(await details.isVisible(), false);
       await verdicts.first().locator("summary").click();
       await details.waitFor();
+    };
+    await inConsole(service, "#/articles/one/access", steps, { refused: [401, 403, 404] });
+  });
+
+  test("a caller who is no administrator reads about themselves", async (t) => {
+    const service = await startShop({
+      auth: { keys: false, jwt: settingsFor([pair]), administrators: [{ role: "ops" }] },
+      collections: { articles: { access: { read: "authenticated", write: { role: "ops" } } } },
+      seeds: { articles: [{ id: "one", title: "First" }] },
+    });
+    t.after(() => service.stop());
+    const steps = async (page: Page) => {
+      await page.getByLabel("API key or token", { exact: true }).fill(tokenFor("eve", []));
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await panelOf(page).getByLabel("Not allowed", { exact: true }).nth(2).waitFor();
+      const title = panelOf(page).getByRole("heading", { name: "What you can do with this resource" });
+      await title.waitFor();
+      const reasons = await panelOf(page).locator(".verdict .reason").allInnerTexts();
+      const refused = "Your credential does not allow this. An administrator can see which rule says so.";
+      assert.equal(reasons.filter((each) => each === refused).length, 3);
+      assert.doesNotMatch(await panelOf(page).innerText(), /the caller/i);
     };
     await inConsole(service, "#/articles/one/access", steps, { refused: [401, 403, 404] });
   });
@@ -156,7 +208,8 @@ describe("the console and its service", { skip }, () => {
       await panelOf(page).getByRole("button", { name: "Create" }).waitFor();
       assert.equal(await field(page, "title").inputValue(), "");
     };
-    await inConsole(service, "#/articles/one", steps, { refused: [401] });
+    // Without a credential, the page can ask for the configuration before it asks for a credential.
+    await inConsole(service, "#/articles/one", steps, { refused: [401, 404] });
   });
 
   test("administrators create a webhook, whose secret is shown once, and read the configuration", async (t) => {

@@ -107,7 +107,13 @@ describe("a caller learns", () => {
     const answers = [
       [ada, "articles", "list", "some", "The rules allow this with some resources."],
       [ada, "plain", "list", "all", "The rules allow this with every resource."],
-      [ada, "articles", "update", "none", "The rules do not allow the caller to do this."],
+      [
+        ada,
+        "articles",
+        "update",
+        "none",
+        "Your credential does not allow this. An administrator can see which rule says so.",
+      ],
       [undefined, "articles", "create", "none", "The rules do not allow this without a credential."],
       [
         { ...ada, scope: "plain:read" },
@@ -132,7 +138,7 @@ describe("a caller learns", () => {
       const hidden = await ask(bob, { collection: "articles", operation, id: "draft" });
       const absent = await ask(bob, { collection: "articles", operation, id: "absent" });
       assert.deepEqual({ ...hidden, id: "absent" }, absent);
-      assert.equal(absent.reason, "No resource with this id exists for the caller.");
+      assert.equal(absent.reason, "No resource with this id exists for you.");
     }
   });
 

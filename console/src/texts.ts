@@ -180,10 +180,9 @@ export const texts = {
     noHistory: "The service keeps no history of this resource.",
     earlier: "Show earlier versions",
     historyEnds: "The service no longer keeps earlier versions.",
-    did: (kind: "created" | "updated" | "deleted", version: number, who: string | undefined) => {
-      if (kind === "updated") return who === undefined ? "" : `${who},`;
-      const verb = kind === "deleted" ? "deleted" : version > 1 ? "restored" : "created";
-      return who === undefined ? `${verb},` : `${who} ${verb} it,`;
+    did: (what: "created" | "updated" | "deleted" | "restored", who: string | undefined) => {
+      if (what === "updated") return who === undefined ? "" : `${who},`;
+      return who === undefined ? `${what},` : `${who} ${what} it,`;
     },
     current: "current",
     saveFirst: "Save or discard your changes first",

@@ -359,6 +359,15 @@ export const signInTexts = {
   nothingToSeeHint: "The access rules of this service allow no list to you. Sign in with another credential.",
 } as const;
 
+/** The texts of a part of the page that failed. */
+export const failureTexts = {
+  updated: "The console was updated. Reload the page.",
+  updatedHint:
+    "A file of the page cannot be loaded. An update of the service replaces these files. Without an update, the service cannot be reached now.",
+  wrong: "Something went wrong in the console.",
+  reload: "Reload",
+} as const;
+
 /** The texts of the first API key. */
 export const firstKeyTexts = {
   title: "Create the first API key",

@@ -1,8 +1,9 @@
 /** A collection: its filters, its table, and the panel of the resource that is open. */
 import { Button } from "@mantine/core";
 import { IconPlus, IconUpload } from "@tabler/icons-react";
-import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import { lazy, useEffect, useMemo, useRef, useState } from "react";
 import "./list.css";
+import { Loaded } from "../parts/failures.tsx";
 import { go, type Route } from "../route.ts";
 import { type CollectionDetails, useCollection, useCollections } from "../service/collections.ts";
 import { remember } from "../service/recent.ts";
@@ -138,7 +139,7 @@ export function ListPage({ route }: { route: Shown }) {
           setFile(undefined);
         }}
       />
-      <Suspense>
+      <Loaded>
         {route.kind === "resource" && (
           <ResourcePanel
             key={route.id}
@@ -154,7 +155,7 @@ export function ListPage({ route }: { route: Shown }) {
         {route.kind === "new" && isKnown && (
           <NewPanel collection={collection} info={info} query={text} onClose={close} />
         )}
-      </Suspense>
+      </Loaded>
     </>
   );
 }

@@ -127,6 +127,10 @@ export const texts = {
       `Version ${version ?? "?"} was saved while you were editing${names.length === 0 ? "" : `. It changes ${names.slice(0, 5).join(", ")}${names.length > 5 ? " …" : ""}`}.`,
     compare: "Compare",
     doesNotExist: "This resource does not exist",
+    wasDeleted: (when: string, who: string | undefined) =>
+      `This resource was deleted ${when}${who === undefined ? "" : ` by ${who}`}`,
+    restoreBelow: "Its versions are below. Restore one to bring it back.",
+    restoreInHistory: "Its history has its versions. Restore one to bring it back.",
     changesKept: "It was deleted while you were editing. Your changes are kept here.",
     historyHint: "If it was deleted, its history can bring it back.",
     createAgain: "Create it again",

@@ -156,6 +156,22 @@ describe("a resource in the console", { skip }, () => {
     });
   });
 
+  test("says when a resource was deleted, and where its versions are", async () => {
+    const headers = { "If-Match": "*" };
+    const answer = await service.send({ method: "DELETE", path: "/api/v1/articles/a009", headers });
+    assert.ok(answer.status < 300, answer.text);
+    const steps = async (page: Page) => {
+      const notice = panelOf(page).getByRole("alert");
+      await notice.getByText("This resource was deleted").waitFor();
+      await notice.getByRole("button", { name: "History" }).click();
+      await notice.getByText("Its versions are below.").waitFor();
+      await press(page, "Restore this version");
+      await notice.waitFor({ state: "detached" });
+      assert.equal((await read("a009")).title, titleAt(9));
+    };
+    await inConsole(service, "#/articles/a009", steps, { refused: [404] });
+  });
+
   test("deletes, and brings it back", async () => {
     const steps = async (page: Page) => {
       await panelOf(page).getByRole("button", { name: "More" }).click();

@@ -8,17 +8,22 @@ import { MantineProvider } from "@mantine/core";
 import { Notifications } from "@mantine/notifications";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { createRoot } from "react-dom/client";
+import { Failures, logFailure } from "./parts/failures.tsx";
 import { nonce } from "./parts/nonce.ts";
 import { queries } from "./service/queries.ts";
 import { App } from "./shell/app.tsx";
 import { theme } from "./theme.ts";
 
-createRoot(document.getElementById("root") as HTMLElement).render(
+const root = document.getElementById("root") as HTMLElement;
+
+createRoot(root, { onCaughtError: logFailure }).render(
   <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
-    {/* On the left, because the buttons of a panel are on the right. */}
-    <Notifications position="bottom-left" />
-    <QueryClientProvider client={queries}>
-      <App />
-    </QueryClientProvider>
+    <Failures>
+      {/* On the left, because the buttons of a panel are on the right. */}
+      <Notifications position="bottom-left" />
+      <QueryClientProvider client={queries}>
+        <App />
+      </QueryClientProvider>
+    </Failures>
   </MantineProvider>,
 );

@@ -127,6 +127,10 @@ export const texts = {
       `Version ${version ?? "?"} was saved while you were editing${names.length === 0 ? "" : `. It changes ${names.slice(0, 5).join(", ")}${names.length > 5 ? " …" : ""}`}.`,
     compare: "Compare",
     doesNotExist: "This resource does not exist",
+    wasDeleted: (when: string, who: string | undefined) =>
+      `This resource was deleted ${when}${who === undefined ? "" : ` by ${who}`}`,
+    restoreBelow: "Its versions are below. Restore one to bring it back.",
+    restoreInHistory: "Its history has its versions. Restore one to bring it back.",
     changesKept: "It was deleted while you were editing. Your changes are kept here.",
     historyHint: "If it was deleted, its history can bring it back.",
     createAgain: "Create it again",
@@ -180,10 +184,9 @@ export const texts = {
     noHistory: "The service keeps no history of this resource.",
     earlier: "Show earlier versions",
     historyEnds: "The service no longer keeps earlier versions.",
-    did: (kind: "created" | "updated" | "deleted", version: number, who: string | undefined) => {
-      if (kind === "updated") return who === undefined ? "" : `${who},`;
-      const verb = kind === "deleted" ? "deleted" : version > 1 ? "restored" : "created";
-      return who === undefined ? `${verb},` : `${who} ${verb} it,`;
+    did: (what: "created" | "updated" | "deleted" | "restored", who: string | undefined) => {
+      if (what === "updated") return who === undefined ? "" : `${who},`;
+      return who === undefined ? `${what},` : `${who} ${what} it,`;
     },
     current: "current",
     saveFirst: "Save or discard your changes first",
@@ -362,6 +365,15 @@ export const signInTexts = {
   notSignedIn: "Not signed in",
   nothingToSee: "You cannot see any collection",
   nothingToSeeHint: "The access rules of this service allow no list to you. Sign in with another credential.",
+} as const;
+
+/** The texts of a part of the page that failed. */
+export const failureTexts = {
+  updated: "The console was updated. Reload the page.",
+  updatedHint:
+    "A file of the page cannot be loaded. An update of the service replaces these files. Without an update, the service cannot be reached now.",
+  wrong: "Something went wrong in the console.",
+  reload: "Reload",
 } as const;
 
 /** The texts of the first API key. */

@@ -1,6 +1,7 @@
 /** The pages for administrators. Each one is loaded when it is opened. */
 import { Button } from "@mantine/core";
-import { type ComponentType, lazy, Suspense } from "react";
+import { type ComponentType, lazy } from "react";
+import { Loaded } from "../parts/failures.tsx";
 import type { PageName } from "../route.ts";
 import { useIsAdministrator } from "../service/administrator.ts";
 import { useCollections } from "../service/collections.ts";
@@ -32,11 +33,11 @@ export function AdministrationPage({ name }: { name: PageName }) {
   );
   if (isAdministrator === undefined && error === null) return waiting;
   return (
-    <Suspense fallback={waiting}>
+    <Loaded key={name} waiting={waiting}>
       <div className="admin">
         <Page />
       </div>
-    </Suspense>
+    </Loaded>
   );
 }
 

@@ -1,5 +1,6 @@
 /** The dialogs of a list. */
-import { lazy, Suspense, useMemo } from "react";
+import { lazy, useMemo } from "react";
+import { Loaded } from "../parts/failures.tsx";
 import type { CollectionDetails } from "../service/collections.ts";
 import type { Column } from "./columns.ts";
 
@@ -29,9 +30,9 @@ interface ListDialogsProps {
 
 export function ListDialogs(props: ListDialogsProps) {
   return (
-    <Suspense>
+    <Loaded>
       <Opened {...props} />
-    </Suspense>
+    </Loaded>
   );
 }
 

@@ -1,8 +1,9 @@
 /** A collection: its filters, its table, and the panel of the resource that is open. */
 import { Button } from "@mantine/core";
 import { IconPlus, IconUpload } from "@tabler/icons-react";
-import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import { lazy, useEffect, useMemo, useRef, useState } from "react";
 import "./list.css";
+import { Loaded } from "../parts/failures.tsx";
 import { SignInButton, useCanSignIn } from "../parts/sign-in-button.tsx";
 import { go, type Route } from "../route.ts";
 import { type CollectionDetails, useCollection, useCollections } from "../service/collections.ts";
@@ -139,7 +140,7 @@ export function ListPage({ route }: { route: Shown }) {
           setFile(undefined);
         }}
       />
-      <Suspense>
+      <Loaded>
         {route.kind === "resource" && (
           <ResourcePanel
             key={route.id}
@@ -155,7 +156,7 @@ export function ListPage({ route }: { route: Shown }) {
         {route.kind === "new" && isKnown && (
           <NewPanel collection={collection} info={info} query={text} onClose={close} />
         )}
-      </Suspense>
+      </Loaded>
     </>
   );
 }

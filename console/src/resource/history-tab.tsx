@@ -56,12 +56,13 @@ export function HistoryTab({ collection, id, info, current, isLocked, onRestored
   return (
     <>
       <ol className="history">
-        {changes.map((change) => (
+        {changes.map((change, n) => (
           <Entry
             key={change.version}
             collection={collection}
             id={id}
             change={change}
+            isRestore={change.kind === "created" && changes[n + 1]?.kind === "deleted"}
             hidden={info?.timestamps === false ? undefined : "updatedAt"}
             isCurrent={current !== undefined && versionOf(latest) === change.version}
             isLocked={isLocked}
@@ -74,7 +75,10 @@ export function HistoryTab({ collection, id, info, current, isLocked, onRestored
           {texts.resource.earlier}
         </Button>
       ) : (
-        (changes.at(-1)?.version ?? 1) > 1 && <p className="soft">{texts.resource.historyEnds}</p>
+        // The first version of an imported resource can have any number.
+        (changes.at(-1)?.kind ?? "created") !== "created" && (
+          <p className="soft">{texts.resource.historyEnds}</p>
+        )
       )}
     </>
   );
@@ -86,6 +90,8 @@ interface EntryProps {
   collection: string;
   id: string;
   change: ResourceChange;
+  /** Whether the change brought a deleted resource back. */
+  isRestore: boolean;
   /** An attribute that every change changes. */
   hidden: string | undefined;
   isCurrent: boolean;
@@ -93,10 +99,10 @@ interface EntryProps {
   onRestore(): void;
 }
 
-function Entry({ collection, id, change, hidden, isCurrent, isLocked, onRestore }: EntryProps) {
+function Entry({ collection, id, change, isRestore, hidden, isCurrent, isLocked, onRestore }: EntryProps) {
   const { version, kind, at, principal } = change;
   const { ref, entry } = useIntersection({ rootMargin: "200px" });
-  const Icon = kind === "created" && version > 1 ? IconArrowBackUp : icons[kind];
+  const Icon = isRestore ? IconArrowBackUp : icons[kind];
   return (
     <li className="line" ref={ref}>
       <span className="dot">
@@ -106,7 +112,7 @@ function Entry({ collection, id, change, hidden, isCurrent, isLocked, onRestore 
         <div className="entry-head">
           <b>{texts.version(String(version))}</b>
           <span className="soft">
-            {texts.resource.did(kind, version, principal)}{" "}
+            {texts.resource.did(isRestore ? "restored" : kind, principal)}{" "}
             <time dateTime={at} title={at}>
               {formatTime(at)}
             </time>

@@ -1,6 +1,7 @@
 /** The draft as JSON text. */
 import { Loader } from "@mantine/core";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { lazy, useMemo, useState } from "react";
+import { Loaded } from "../parts/failures.tsx";
 import { texts } from "../texts.ts";
 import { isEqual } from "./draft.ts";
 import { type Edit, setJson } from "./edit.ts";
@@ -26,7 +27,7 @@ export function JsonTab({ edit, isReadOnly, onEdit }: JsonTabProps) {
   );
   return (
     <div className="json-tab">
-      <Suspense fallback={<Loader size="sm" m="md" />}>
+      <Loaded waiting={<Loader size="sm" m="md" />}>
         <JsonEditor
           label={texts.resource.json}
           text={text}
@@ -37,7 +38,7 @@ export function JsonTab({ edit, isReadOnly, onEdit }: JsonTabProps) {
             onEdit((before) => setJson(before, next));
           }}
         />
-      </Suspense>
+      </Loaded>
       {problem !== undefined && (
         <p className="wrong" role="alert">
           {texts.resource.lineProblem(problem.line, problem.message)}

@@ -1,8 +1,10 @@
 /** What the panel says above the form: errors, changes by others, a delete by others. */
 import { Alert, Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Dialog } from "../parts/dialog.tsx";
 import { messageOf } from "../parts/problem.tsx";
+import { formatTime } from "../parts/time.ts";
 import { setGuard } from "../route.ts";
 import { collectionClient, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
@@ -72,19 +74,46 @@ export function Theirs({
   );
 }
 
-/** Says that the resource does not exist. */
+/** Says that the resource does not exist, or when it was deleted, if its history shows this. */
 export function Deleted({
+  collection,
+  id,
+  isInHistory,
   hasChanges,
   onCreate,
   onHistory,
 }: {
+  collection: string;
+  id: string;
+  /** Whether the versions are below. */
+  isInHistory: boolean;
   hasChanges: boolean;
   onCreate(): void;
   onHistory(): void;
 }) {
+  const { data } = useQuery({
+    queryKey: ["history", collection, id, "deleted"],
+    queryFn: async ({ signal }) => {
+      for await (const latest of collectionClient(collection).history(id, { limit: 1, signal }))
+        return latest.kind === "deleted" ? latest : null;
+      return null;
+    },
+  });
+  const last = data ?? undefined;
+  const title =
+    last === undefined
+      ? texts.resource.doesNotExist
+      : texts.resource.wasDeleted(formatTime(last.at), last.principal);
+  if (isInHistory)
+    return last === undefined ? null : (
+      <Alert color="gray" className="notice" title={title}>
+        {texts.resource.restoreBelow}
+      </Alert>
+    );
+  const hint = last === undefined ? texts.resource.historyHint : texts.resource.restoreInHistory;
   return (
-    <Alert color="gray" className="notice" title={texts.resource.doesNotExist}>
-      <p>{hasChanges ? texts.resource.changesKept : texts.resource.historyHint}</p>
+    <Alert color="gray" className="notice" title={title}>
+      <p>{hasChanges ? texts.resource.changesKept : hint}</p>
       {hasChanges && (
         <Button size="xs" onClick={onCreate} mr={8}>
           {texts.resource.createAgain}

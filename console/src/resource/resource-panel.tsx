@@ -138,8 +138,11 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
           ) : undefined
         }
       >
-        {isDeleted && isForm && (
+        {isDeleted && (isForm || tab === "history") && (
           <Deleted
+            collection={collection}
+            id={id}
+            isInHistory={tab === "history"}
             hasChanges={hasChanges}
             onCreate={() => setGone(true)}
             onHistory={() => onTab("history")}

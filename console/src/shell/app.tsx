@@ -1,8 +1,9 @@
 /** The whole page: the sidebar, and what the address names. */
 import { useHotkeys } from "@mantine/hooks";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { lazy, useEffect, useState } from "react";
 import { AdministrationPage } from "../administration/administration-page.tsx";
 import { ListPage } from "../list/list-page.tsx";
+import { Loaded } from "../parts/failures.tsx";
 import { type Route, useRoute } from "../route.ts";
 import { startFollowing } from "../service/live.ts";
 import { useSession } from "../service/session.ts";
@@ -36,7 +37,7 @@ function Page({ route }: { route: Route }) {
   return (
     <div className="app">
       <Sidebar route={route} onFind={open} />
-      <Suspense>{asked > 0 && <Palette asked={asked} />}</Suspense>
+      <Loaded>{asked > 0 && <Palette asked={asked} />}</Loaded>
       <main className="main" tabIndex={-1}>
         <Content route={route} />
       </main>

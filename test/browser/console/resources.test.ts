@@ -126,6 +126,52 @@ describe("a resource in the console", { skip }, () => {
     });
   });
 
+  test("calls the first version of an imported resource created, and a restored one restored", async () => {
+    const send = async (method: string, path: string, content?: object) => {
+      const headers = { "Content-Type": "application/json", "If-Match": "*" };
+      const answer = await service.send({
+        method,
+        path: `/api/v1/articles${path}`,
+        ...(method !== "POST" ? { headers } : { content }),
+      });
+      assert.ok(answer.status < 300, answer.text);
+      return answer;
+    };
+    await send("POST", "/_import", [{ id: "brought", title: "Brought" }]);
+    const { etag } = (await send("GET", "/brought")).headers;
+    assert.notEqual(etag, '"1"', "the import continues the numbers of the versions");
+    await send("DELETE", "/a008");
+    await send("POST", "/a008/_restore", { version: 1 });
+    await inConsole(service, "#/articles/brought/history", async (page) => {
+      const lines = panelOf(page).locator("li.line");
+      await lines.getByText("created,").waitFor();
+      assert.equal(await lines.count(), 1);
+      assert.equal(await panelOf(page).getByText("no longer keeps").count(), 0);
+    });
+    await inConsole(service, "#/articles/a008/history", async (page) => {
+      const lines = panelOf(page).locator("li.line .entry-head");
+      await lines.first().waitFor();
+      const verbs = (await lines.allInnerTexts()).map((each) => /restored|deleted|created/.exec(each)?.[0]);
+      assert.deepEqual(verbs, ["restored", "deleted", "created"]);
+    });
+  });
+
+  test("says when a resource was deleted, and where its versions are", async () => {
+    const headers = { "If-Match": "*" };
+    const answer = await service.send({ method: "DELETE", path: "/api/v1/articles/a009", headers });
+    assert.ok(answer.status < 300, answer.text);
+    const steps = async (page: Page) => {
+      const notice = panelOf(page).getByRole("alert");
+      await notice.getByText("This resource was deleted").waitFor();
+      await notice.getByRole("button", { name: "History" }).click();
+      await notice.getByText("Its versions are below.").waitFor();
+      await press(page, "Restore this version");
+      await notice.waitFor({ state: "detached" });
+      assert.equal((await read("a009")).title, titleAt(9));
+    };
+    await inConsole(service, "#/articles/a009", steps, { refused: [404] });
+  });
+
   test("deletes, and brings it back", async () => {
     const steps = async (page: Page) => {
       await panelOf(page).getByRole("button", { name: "More" }).click();

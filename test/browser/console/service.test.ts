@@ -1,7 +1,7 @@
 /** The console and its service: a list that is refused, callers, and the pages of administrators. Takes about ten seconds. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
 import {
   collections,
@@ -9,6 +9,7 @@ import {
   inConsole,
   panelOf,
   pressInDialog,
+  rowCount,
   signIn,
   skip,
   startShop,
@@ -51,6 +52,56 @@ describe("the console and its service", { skip }, () => {
       assert.deepEqual(json, [{ id: "n299", views: 299 }]);
     };
     await inConsole(service, "#/notes?text:contains=none&sort=-views", steps, { refused: [503] });
+  });
+
+  test("after an update of the service, the page asks to be reloaded", async (t) => {
+    const service = await startShop();
+    t.after(() => service.stop());
+    const steps = async (page: Page) => {
+      const button = page.getByRole("button", { name: "API", exact: true });
+      await page.route(/api-dialog/, (route) => route.fulfill({ status: 404 }));
+      await button.click();
+      await updated(page).waitFor();
+      await page.unroute(/api-dialog/);
+      await Promise.all([
+        page.waitForEvent("load"),
+        updated(page).getByRole("button", { name: "Reload" }).click(),
+      ]);
+      await button.click();
+      await page.getByRole("dialog").getByText("The request for what is on the screen").waitFor();
+    };
+    await inConsole(service, "#/articles", steps, { refused: [404] });
+  });
+
+  test("after an update of the service, unsaved changes can be saved before the page is reloaded", async (t) => {
+    const service = await startShop();
+    t.after(() => service.stop());
+    const steps = async (page: Page) => {
+      await field(page, "title").fill("Not saved yet");
+      await page.route(/json-editor/, (route) => route.fulfill({ status: 404 }));
+      await panelOf(page).getByRole("tab", { name: "JSON" }).click();
+      await updated(page).waitFor();
+      await panelOf(page).getByRole("button", { name: "Save changes" }).click();
+      await panelOf(page).getByText("Saved as version 2").waitFor();
+      const { json } = await service.send({ path: "/api/v1/articles/a000" });
+      assert.equal((json as { title: string }).title, "Not saved yet");
+    };
+    await inConsole(service, "#/articles/a000", steps, { refused: [404] });
+  });
+
+  test("a part that fails shows its error, and the rest of the page stays", async (t) => {
+    const service = await startShop();
+    t.after(() => service.stop());
+    await inConsole(service, "#/articles", async (page) => {
+      const body = 'export function ApiDialog() { throw new Error("Made by a test"); }';
+      await page.route(/api-dialog/, (route) => route.fulfill({ contentType: "text/javascript", body }));
+      await page.evaluate("console.error = () => {}"); // else the expected error fails the test
+      await page.getByRole("button", { name: "API", exact: true }).click();
+      const message = page.getByRole("alert").filter({ hasText: "Something went wrong in the console." });
+      await message.getByText("Made by a test").waitFor();
+      await message.getByRole("button", { name: "Reload" }).waitFor();
+      await rowCount(page, 12);
+    });
   });
 
   test("after a sign-out, nothing of the former caller is left", async (t) => {
@@ -238,3 +289,8 @@ describe("the console and its service", { skip }, () => {
     await inConsole(service, "#/_webhooks", steps, { refused: withoutMetrics });
   });
 });
+
+/** The message that asks to reload the page. */
+function updated(page: Page): Locator {
+  return page.getByRole("alert").filter({ hasText: "The console was updated. Reload the page." });
+}

@@ -6,6 +6,7 @@ import type { Service } from "../../http/service.ts";
 import {
   columnBegins,
   inConsole,
+  panelOf,
   pressInDialog,
   rowCount,
   rowOf,
@@ -43,6 +44,19 @@ describe("a selection in the console", { skip }, () => {
       await page.getByText("2 changed").waitFor();
       await columnBegins(page, "status", ["published", "published", "published"]);
     });
+  });
+
+  test("keeps the selection, and hides its bar, while a resource is open", async () => {
+    const steps = async (page: Page) => {
+      await select(page, 0, 1);
+      await page.getByRole("toolbar", { name: "2 selected" }).waitFor();
+      await rowOf(page, titleAt(2)).getByText(titleAt(2)).click();
+      await panelOf(page).getByRole("button", { name: "Save changes" }).waitFor();
+      assert.equal(await page.getByRole("toolbar").count(), 0);
+      await panelOf(page).getByRole("button", { name: "Close" }).click();
+      await page.getByRole("toolbar", { name: "2 selected" }).waitFor();
+    };
+    await inConsole(service, "#/articles?sort=title", steps, { width: 1_280 });
   });
 
   test("deletes after a dry run", async () => {

@@ -268,6 +268,7 @@ export const listTexts = {
   refusedAll: "One resource is refused, so nothing would change.",
   leaveOut: "Leave it out",
   check: "Check",
+  chooseAttribute: "Choose one",
   setTo: "Set to",
   unset: "Remove the attribute",
   setNull: "Set to null",

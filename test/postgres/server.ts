@@ -30,7 +30,7 @@ const stopSignals = { fast: "SIGINT", immediate: "SIGQUIT", kill: "SIGKILL" } as
 
 const execute = promisify(execFile);
 
-const quick = ["fsync=off", "full_page_writes=off", "max_connections=200", "shared_buffers=64MB"];
+const quick = ["fsync=off", "full_page_writes=off", "max_connections=500", "shared_buffers=64MB"];
 
 /** Creates and starts a server. `settings` are added to the settings that make it fast. */
 export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {

@@ -54,7 +54,9 @@ function ended(data: Ended, isPassed: boolean): Line | undefined {
   if (isPassed) return data.details.type === "suite" ? undefined : { kind: "passed", ...at };
   // An error with a Promise or a function in it comes from the other process as an object that can only be printed.
   const cause: unknown = error?.cause ?? error;
-  return { kind: "failed", ...at, error: isFile(data) ? endOf(error) : textOf(cause) };
+  // A failed hook outside all tests is an event about its file, too, but no process has ended.
+  const hasEnded = isFile(data) && error !== undefined && ("exitCode" in error || "signal" in error);
+  return { kind: "failed", ...at, error: hasEnded ? endOf(error) : textOf(cause) };
 }
 
 /** How the process of a file ended that failed although its tests did not. */

@@ -78,15 +78,17 @@ export function BulkDialog({ kind, collection, columns, ids, onLeaveOut, onDone,
       onClose={onClose}
       footer={
         <>
-          <Button
-            size="sm"
-            {...(isDelete && { color: "red" })}
-            loading={isBusy}
-            disabled={count === 0 || error !== undefined}
-            onClick={() => void carryOut()}
-          >
-            {isDelete ? listTexts.doDelete(count) : listTexts.doChange(count)}
-          </Button>
+          {(isDelete || result !== undefined) && (
+            <Button
+              size="sm"
+              {...(isDelete && { color: "red" })}
+              loading={isBusy}
+              disabled={count === 0 || error !== undefined}
+              onClick={() => void carryOut()}
+            >
+              {isDelete ? listTexts.doDelete(count) : listTexts.doChange(count)}
+            </Button>
+          )}
           <span className="grow" />
           <Button size="sm" variant="subtle" color="gray" onClick={onClose}>
             {listTexts.cancel}
@@ -95,7 +97,9 @@ export function BulkDialog({ kind, collection, columns, ids, onLeaveOut, onDone,
       }
     >
       <div className="sheet">
-        {!isDelete && <ChangeForm collection={collection} columns={columns} onChange={setChange} />}
+        {!isDelete && (
+          <ChangeForm {...{ collection, columns }} isChecked={result !== undefined} onChange={setChange} />
+        )}
         {change !== undefined && result === undefined && error === undefined && (
           <span className="figures" role="status">
             <Loader size="xs" /> {listTexts.checking}

@@ -14,25 +14,34 @@ const kept: ReadonlySet<string> = new Set(["id", "createdAt", "updatedAt"]);
 export function ChangeForm({
   collection,
   columns,
+  isChecked,
   onChange,
 }: {
   collection: string;
   columns: readonly Column[];
-  onChange(change: BulkAction): void;
+  /** Whether the change is the one that was checked last. */
+  isChecked: boolean;
+  /** `undefined` if the user edits the form after a check. */
+  onChange(change: BulkAction | undefined): void;
 }) {
   const possible = columns.filter(({ name }) => !kept.has(name) && !name.includes("."));
-  const [name, setName] = useState(possible[0]?.name ?? "");
+  const [name, setName] = useState<string>();
   const [action, setAction] = useState<Action>("set");
   const [value, setValue] = useState("");
   const [wrong, setWrong] = useState<string>();
-  const column: Column = possible.find((each) => each.name === name) ?? { name, kind: "any" };
+  const column: Column = possible.find((each) => each.name === name) ?? { name: name ?? "", kind: "any" };
   const isJson = column.kind === "list" || column.kind === "object" || column.kind === "any";
+  const edit = (text: string) => {
+    setValue(text);
+    onChange(undefined);
+  };
   const combobox = { size: "xs", allowDeselect: false } as const;
   return (
     <form
       className="filter-form"
       onSubmit={(event) => {
         event.preventDefault();
+        if (name === undefined) return;
         try {
           setWrong(undefined);
           onChange({ update: updateOf(name, action, value, column.kind) });
@@ -47,10 +56,12 @@ export function ChangeForm({
         searchable
         label={listTexts.attribute}
         data={possible.map((each) => each.name)}
-        value={name}
+        openOnFocus={false}
+        placeholder={listTexts.chooseAttribute}
+        value={name ?? null}
         onChange={(next) => {
-          setName(next ?? "");
-          setValue("");
+          setName(next ?? undefined);
+          edit("");
         }}
       />
       <Select
@@ -63,9 +74,13 @@ export function ChangeForm({
           { value: "unset", label: listTexts.unset },
         ]}
         value={action}
-        onChange={(next) => setAction(next as Action)}
+        onChange={(next) => {
+          setAction(next as Action);
+          onChange(undefined);
+        }}
       />
-      {action === "set" &&
+      {name !== undefined &&
+        action === "set" &&
         (isJson ? (
           <TextInput
             size="xs"
@@ -74,7 +89,7 @@ export function ChangeForm({
             placeholder="JSON"
             error={wrong}
             value={value}
-            onChange={(event) => setValue(event.currentTarget.value)}
+            onChange={(event) => edit(event.currentTarget.value)}
           />
         ) : (
           <ValueField
@@ -84,10 +99,15 @@ export function ChangeForm({
             operator="eq"
             isInDialog
             value={value}
-            onChange={setValue}
+            onChange={edit}
           />
         ))}
-      <Button size="xs" type="submit" variant="default">
+      <Button
+        size="xs"
+        type="submit"
+        variant={isChecked ? "default" : "filled"}
+        disabled={name === undefined}
+      >
         {listTexts.check}
       </Button>
       {wrong !== undefined && !isJson && (

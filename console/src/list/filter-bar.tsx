@@ -173,6 +173,7 @@ function WithEditor({ className, editor, isWrong = false, children, ...given }: 
       shadow="md"
       trapFocus
       returnFocus
+      middlewares={{ flip: { crossAxis: false }, shift: within() }}
       closeOnEscape={false} // it would take the key from a list that is open in the editor
     >
       <Popover.Target>
@@ -187,7 +188,7 @@ function WithEditor({ className, editor, isWrong = false, children, ...given }: 
         </button>
       </Popover.Target>
       <Popover.Dropdown
-        maw="calc(100vw - 24px)"
+        className="filter-editor"
         onKeyDownCapture={({ key, currentTarget }) => {
           if (key !== "Escape" || hasOpenList(currentTarget)) return;
           close();
@@ -198,6 +199,12 @@ function WithEditor({ className, editor, isWrong = false, children, ...given }: 
       </Popover.Dropdown>
     </Popover>
   );
+}
+
+/** Keeps an editor beside the sidebar. */
+function within() {
+  const boundary = document.querySelector("main");
+  return { padding: 12, ...(boundary !== null && { boundary }) };
 }
 
 function hasOpenList(element: Element): boolean {

@@ -114,7 +114,7 @@ export function ListPage({ route }: { route: Shown }) {
           onOpen={open}
         />
       )}
-      {selected.size > 0 && (
+      {selected.size > 0 && route.kind === "list" && (
         <SelectionBar
           {...{ info, total }}
           count={selected.size}

@@ -185,16 +185,26 @@ function TagsEditor({ field, value, input, hasError, onChange }: EditorProps) {
   const tags = Array.isArray(value) ? (value as string[]) : [];
   const items =
     typeof field.part === "object" && typeof field.part.items === "object" ? field.part.items : undefined;
+  const options = (items?.enum ?? []).filter((each) => typeof each === "string");
+  // A screen keyboard names no key, so a comma can also come with the text.
+  const parts = (text: string) => (options.includes(text) ? [text] : textsIn(text));
   return (
     <TagsInput
       {...input}
+      description={texts.resource.severalTexts}
+      styles={{ description: { color: "var(--soft)" } }} // in a form, a description is an error
+      inputWrapperOrder={["label", "input", "description"]}
       {...(tags.length > 0 && { placeholder: "" })}
       error={hasError}
-      data={(items?.enum ?? []).filter((each) => typeof each === "string")}
-      splitChars={[]}
+      data={options}
       allowDuplicates
       value={tags}
-      onChange={onChange}
+      onChange={(next) => onChange(next.flatMap((each, n) => (n < tags.length ? [each] : parts(each))))}
     />
   );
+}
+
+function textsIn(text: string): string[] {
+  const all = text.split(",").map((each) => each.trim());
+  return all.filter((each) => each !== "");
 }

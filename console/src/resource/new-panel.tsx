@@ -36,6 +36,7 @@ export function NewPanel({ collection, info, query, onClose }: NewPanelProps) {
   }, [collection]);
   const rights = useRights(collection, "create");
   const { isBusy, run } = useBusy();
+  useFirstFocus(info !== undefined && rights !== undefined);
   const [refused, setRefused] = useState<{ refusal: Refusal; mine: Attributes }>();
   const refusal = refused && stillWrong(refused.refusal, refused.mine, edit.mine);
   const staysOn = useCallback(
@@ -97,4 +98,13 @@ export function NewPanel({ collection, info, query, onClose }: NewPanelProps) {
       <LeaveGuard hasChanges={isChanged(edit)} staysOn={staysOn} />
     </>
   );
+}
+
+/** Moves the focus from the panel to its first field, once it is known which fields the caller can set. */
+function useFirstFocus(isKnown: boolean): void {
+  useEffect(() => {
+    const panel = document.querySelector(".panel");
+    if (!isKnown || document.activeElement !== panel) return;
+    panel?.querySelector<HTMLElement>(".field :is(input, textarea, .cm-content)")?.focus();
+  }, [isKnown]);
 }

@@ -104,6 +104,8 @@ export const listScreens: readonly Screen[] = [
     async open(page) {
       await select(page, 1, 3);
       await page.getByRole("toolbar").getByRole("button", { name: texts.changeAttribute }).click();
+      await page.getByRole("combobox", { name: listTexts.attribute }).click();
+      await page.getByRole("option", { name: "title", exact: true }).click();
       await page.getByRole("dialog").getByLabel(listTexts.value).fill("Same");
       await pressInDialog(page, listTexts.check);
       await page.getByText(listTexts.wouldChange(2, 2)).waitFor();

@@ -85,6 +85,29 @@ describe("a list of the console", { skip }, () => {
     });
   });
 
+  test("keeps the form of a filter beside the sidebar, and fills a narrow page with it", async () => {
+    for (const width of [1_280, 390])
+      await inConsole(
+        service,
+        "#/articles?status=draft",
+        async (page) => {
+          await page.getByRole("button", { name: "Add filter" }).click();
+          const editor = page.locator(".filter-editor");
+          const main = await page.locator("main").boundingBox();
+          await until("the form is within the list", async () => {
+            const box = await editor.boundingBox();
+            return box !== null && main !== null && box.x >= main.x && box.x + box.width <= width;
+          });
+          if (width > 390) return;
+          const fields = await editor.locator(".filter-form > .mantine-InputWrapper-root").all();
+          const widths = await Promise.all(fields.map(async (each) => (await each.boundingBox())?.width));
+          assert.equal(fields.length, 3);
+          assert.deepEqual([...new Set(widths)], [332]);
+        },
+        { width },
+      );
+  });
+
   test("remembers which columns it shows", async () => {
     await inConsole(service, "#/articles", async (page) => {
       await page.getByRole("button", { name: "Columns" }).click();

@@ -6,6 +6,7 @@ import type { Service } from "../../http/service.ts";
 import {
   columnBegins,
   inConsole,
+  panelOf,
   pressInDialog,
   rowCount,
   rowOf,
@@ -42,6 +43,46 @@ describe("a selection in the console", { skip }, () => {
       await pressInDialog(page, "Change 2");
       await page.getByText("2 changed").waitFor();
       await columnBegins(page, "status", ["published", "published", "published"]);
+    });
+  });
+
+  test("keeps the selection, and hides its bar, while a resource is open", async () => {
+    const steps = async (page: Page) => {
+      await select(page, 0, 1);
+      await page.getByRole("toolbar", { name: "2 selected" }).waitFor();
+      await rowOf(page, titleAt(2)).getByText(titleAt(2)).click();
+      await panelOf(page).getByRole("button", { name: "Save changes" }).waitFor();
+      assert.equal(await page.getByRole("toolbar").count(), 0);
+      await panelOf(page).getByRole("button", { name: "Close" }).click();
+      await page.getByRole("toolbar", { name: "2 selected" }).waitFor();
+    };
+    await inConsole(service, "#/articles?sort=title", steps, { width: 1_280 });
+  });
+
+  test("changes nothing without an attribute, and asks for a check before the change", async () => {
+    await inConsole(service, "#/articles?sort=title", async (page) => {
+      await select(page, 5, 6);
+      await page.getByRole("button", { name: "Change an attribute" }).click();
+      const dialog = page.getByRole("dialog");
+      const check = dialog.getByRole("button", { name: "Check", exact: true });
+      await check.waitFor();
+      assert.equal(await dialog.getByRole("combobox", { name: "Attribute" }).inputValue(), "");
+      assert.equal(await page.getByRole("option").count(), 0);
+      assert.equal(await check.isDisabled(), true);
+      assert.equal(await dialog.getByRole("button", { name: /^Change/ }).count(), 0);
+      await dialog.getByRole("combobox", { name: "Attribute" }).click();
+      await page.getByRole("option", { name: "views", exact: true }).click();
+      await dialog.getByLabel("Value").fill("500");
+      await pressInDialog(page, "Check");
+      await dialog.getByRole("button", { name: "Change 2" }).waitFor();
+      // What was checked is no longer what the form says.
+      await dialog.getByLabel("Value").fill("501");
+      await dialog.getByRole("button", { name: "Change 2" }).waitFor({ state: "detached" });
+      await pressInDialog(page, "Check");
+      await pressInDialog(page, "Change 2");
+      await page.getByText("2 changed").waitFor();
+      const { json } = await service.send({ path: "/api/v1/articles/a005" });
+      assert.equal((json as { views: number }).views, 501);
     });
   });
 

@@ -1,0 +1,76 @@
+/** The editors of the form of a resource, in a real browser. */
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { texts } from "../../../console/src/texts.ts";
+import type { Service } from "../../http/service.ts";
+import { until } from "../../until.ts";
+import { addressEnds, field, inConsole, panelOf, skip, startShop } from "./console-page.ts";
+
+const text = { type: "string" };
+const properties = { title: text, tags: { type: "array", items: text }, author: text };
+
+describe("the form of a resource in the console", { skip }, () => {
+  let service: Service;
+  before(async () => {
+    service = await startShop({
+      collections: {
+        authors: { schema: { type: "object", properties: { name: text } } },
+        books: { references: { author: "authors" }, schema: { type: "object", properties } },
+      },
+      seeds: { books: [{ id: "sea", title: "The Sea" }] },
+    });
+  });
+  after(() => service.stop());
+
+  test("the first field of a new resource has the focus", async () => {
+    await inConsole(service, "#/books", async (page) => {
+      await page.getByRole("button", { name: "New resource" }).click();
+      const focused = `document.activeElement.closest(".field")?.dataset.name`;
+      await until("the title has the focus", async () => (await page.evaluate(focused)) === "title");
+      await page.keyboard.type("Typed at once");
+      assert.equal(await field(page, "title").inputValue(), "Typed at once");
+    });
+  });
+
+  test("a list of texts takes Enter and a comma, also in what is pasted", async () => {
+    await inConsole(service, "#/books/sea", async (page) => {
+      const tags = field(page, "tags");
+      await panelOf(page).getByText(texts.resource.severalTexts).waitFor();
+      await tags.click();
+      await page.keyboard.type("news, sport");
+      await page.keyboard.press("Enter");
+      await page.evaluate(`(() => {
+        const clipboardData = new DataTransfer();
+        clipboardData.setData("text/plain", "tide,harbour");
+        const paste = new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true });
+        document.activeElement.dispatchEvent(paste);
+      })()`);
+      // A keyboard on a screen names no key: the whole text comes at once.
+      await tags.fill("wind, rain");
+      await page.keyboard.press("Enter");
+      await panelOf(page).getByRole("button", { name: "Save changes" }).click();
+      await panelOf(page).getByText("Saved as version 2").waitFor();
+      const { json } = await service.send({ path: "/api/v1/books/sea" });
+      assert.deepEqual((json as { tags: unknown }).tags, [
+        "news",
+        "sport",
+        "tide",
+        "harbour",
+        "wind",
+        "rain",
+      ]);
+    });
+  });
+
+  test("the picker of a reference says that the collection is empty, and leads to a new resource", async () => {
+    await inConsole(service, "#/books/_new", async (page) => {
+      await field(page, "author").click();
+      await page.getByText(texts.resource.emptyTarget("authors")).waitFor();
+      const opened = page.context().waitForEvent("page");
+      await page.getByRole("link", { name: texts.resource.createOne }).click();
+      const other = await opened;
+      await addressEnds(other, "#/authors/_new");
+      await panelOf(other).getByRole("heading", { name: "New resource in authors" }).waitFor();
+    });
+  });
+});

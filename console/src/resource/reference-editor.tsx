@@ -1,10 +1,18 @@
 /** The editor of a reference: shows the title of the resource, and searches its collection. */
-import { ActionIcon, Combobox, InputBase, Loader, Tooltip, useCombobox } from "@mantine/core";
+import {
+  ActionIcon,
+  Combobox,
+  type ComboboxStore,
+  InputBase,
+  Loader,
+  Tooltip,
+  useCombobox,
+} from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { IconExternalLink, IconLink } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { NotFoundError } from "holdfast-client";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { messageOf } from "../parts/problem.tsx";
 import { shortId } from "../parts/value.tsx";
 import { formatRoute } from "../route.ts";
@@ -32,6 +40,7 @@ export function ReferenceEditor({ field, value, input, hasError, onChange, onRem
   const id = typeof value === "string" || typeof value === "number" ? String(value) : undefined;
   const current = useReferred(target, id);
   const found = useSearch(target, words.trim(), box.dropdownOpened);
+  useOnlyOption(box, found.items.length, words, search ?? "");
   const asId = (text: string) => (found.isNumeric ? Number(text) : text);
   const label = current.title ?? id ?? "";
   return (
@@ -57,14 +66,14 @@ export function ReferenceEditor({ field, value, input, hasError, onChange, onRem
           onChange={(event) => {
             setSearch(event.currentTarget.value);
             box.openDropdown();
-            box.updateSelectedOptionIndex();
+            box.resetSelectedOption();
             if (event.currentTarget.value === "" && !field.isRequired) onRemove();
           }}
           description={current.isMissing ? texts.resource.missing(target, id ?? "") : undefined}
           inputWrapperOrder={["label", "input", "description"]}
         />
       </Combobox.Target>
-      <Options target={target} found={found} chosen={id} />
+      <Options target={target} found={found} chosen={id} isAll={words.trim() === ""} />
     </Combobox>
   );
 }
@@ -74,17 +83,21 @@ interface OptionsProps {
   found: ReturnType<typeof useSearch>;
   /** The id that the attribute has. */
   chosen: string | undefined;
+  /** Whether the picker asks for all resources. */
+  isAll: boolean;
 }
 
 /** The resources that a picker has found. */
-export function Options({ target, found, chosen }: OptionsProps) {
+export function Options({ target, found, chosen, isAll }: OptionsProps) {
   return (
     <Combobox.Dropdown>
       <Combobox.Options className="options" aria-label={target}>
         {found.isBusy && <Loader size="xs" m="xs" />}
         {found.error !== null && <Combobox.Empty>{messageOf(found.error)}</Combobox.Empty>}
         {!found.isBusy && found.error === null && found.items.length === 0 && (
-          <Combobox.Empty>{texts.resource.noneFound}</Combobox.Empty>
+          <Combobox.Empty>
+            {isAll && found.isEmpty ? <NoneYet target={target} /> : texts.resource.noneFound}
+          </Combobox.Empty>
         )}
         {found.items.map((each) => (
           <Combobox.Option key={each.id} value={String(each.id)} active={String(each.id) === chosen}>
@@ -97,6 +110,41 @@ export function Options({ target, found, chosen }: OptionsProps) {
       </Combobox.Options>
     </Combobox.Dropdown>
   );
+}
+
+/** Says that a collection is empty, and leads to its first resource. */
+function NoneYet({ target }: { target: string }) {
+  const canCreate = useCollection(target)?.operations.includes("create") === true;
+  return (
+    <>
+      {texts.resource.emptyTarget(target)}{" "}
+      {canCreate && (
+        <a
+          className="ref"
+          target="_blank"
+          rel="noreferrer"
+          href={formatRoute({ kind: "new", collection: target, query: "" })}
+          onMouseDown={(event) => event.preventDefault()} // the field would lose the focus, and close the list
+        >
+          {texts.resource.createOne}
+        </a>
+      )}
+    </>
+  );
+}
+
+/** Selects the only option of a picker, so that Enter chooses it, once it is what was found for the text in the field. */
+export function useOnlyOption(
+  box: Pick<ComboboxStore, "dropdownOpened" | "selectFirstOption">,
+  count: number,
+  words: string,
+  text: string,
+): void {
+  const { dropdownOpened, selectFirstOption } = box;
+  const isOnly = dropdownOpened && count === 1 && words === text;
+  useEffect(() => {
+    if (isOnly) selectFirstOption();
+  }, [isOnly, selectFirstOption]);
 }
 
 function Open({ collection, id }: { collection: string; id: string }) {
@@ -152,6 +200,7 @@ export function useSearch(collection: string, words: string, isOpen: boolean) {
   });
   return {
     items: data ?? [],
+    isEmpty: data?.length === 0,
     error,
     isBusy: isFetching && data === undefined,
     isNumeric: info?.id === "integer",

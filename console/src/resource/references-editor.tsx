@@ -3,7 +3,7 @@ import { Combobox, Pill, PillsInput, useCombobox } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { type KeyboardEvent, useState } from "react";
 import type { EditorProps } from "./editors.tsx";
-import { Options, useReferred, useSearch } from "./reference-editor.tsx";
+import { Options, useOnlyOption, useReferred, useSearch } from "./reference-editor.tsx";
 
 type Id = string | number;
 
@@ -19,6 +19,8 @@ export function ReferencesEditor({ field, value, input, hasError, onChange }: Ed
   });
   const found = useSearch(target, words.trim(), box.dropdownOpened);
   const ids = Array.isArray(value) ? (value as Id[]) : [];
+  const items = found.items.filter(({ id }) => !ids.includes(id));
+  useOnlyOption(box, items.length, words, search);
   const { placeholder, ...own } = input;
   const without = (at: number) => onChange(ids.toSpliced(at, 1));
   const onKeyDown = (event: KeyboardEvent) => {
@@ -51,18 +53,14 @@ export function ReferencesEditor({ field, value, input, hasError, onChange }: Ed
                 onChange={(event) => {
                   setSearch(event.currentTarget.value);
                   box.openDropdown();
-                  box.updateSelectedOptionIndex();
+                  box.resetSelectedOption();
                 }}
               />
             </Combobox.EventsTarget>
           </Pill.Group>
         </PillsInput>
       </Combobox.DropdownTarget>
-      <Options
-        target={target}
-        found={{ ...found, items: found.items.filter(({ id }) => !ids.includes(id)) }}
-        chosen={undefined}
-      />
+      <Options target={target} found={{ ...found, items }} chosen={undefined} isAll={words.trim() === ""} />
     </Combobox>
   );
 }

@@ -73,4 +73,23 @@ describe("the form of a resource in the console", { skip }, () => {
       await panelOf(other).getByRole("heading", { name: "New resource in authors" }).waitFor();
     });
   });
+
+  test("Enter chooses the only suggestion of the picker", async () => {
+    for (const [id, name] of [
+      ["ada", "Ada Byron"],
+      ["bob", "Bob Kahn"],
+    ])
+      await service.send({ method: "POST", path: "/api/v1/authors", content: { id, name } });
+    await inConsole(service, "#/books/_new", async (page) => {
+      await field(page, "author").click();
+      await page.getByRole("option").nth(1).waitFor();
+      await page.keyboard.press("Enter");
+      assert.equal(await page.getByRole("option").count(), 2);
+      await field(page, "author").fill("Kahn");
+      await page.locator("[role=option][data-combobox-selected]").getByText("Bob Kahn").waitFor();
+      await page.keyboard.press("Enter");
+      await page.getByRole("option").first().waitFor({ state: "detached" });
+      assert.equal(await field(page, "author").inputValue(), "Bob Kahn");
+    });
+  });
 });

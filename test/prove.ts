@@ -14,10 +14,11 @@ const proofs: Record<string, () => Promise<boolean>> = {
   explorer: () => proveNoPowerLoss(interruption),
   faults: () => proveFaultsNoticed(interruption),
   models: () =>
-    runAtLength(["test/store/sqlite-model.test.ts", "test/store/postgres-model.test.ts"], {
-      HOLDFAST_RUNS: "500",
-      HOLDFAST_KILLS: "200",
-    }),
+    runAtLength(
+      ["test/store/sqlite-model.test.ts", "test/store/postgres-model.test.ts", "test/store/joined.test.ts"],
+      { HOLDFAST_RUNS: "500", HOLDFAST_KILLS: "200" },
+    ),
+  threads: () => runAtLength(["test/linearizability/threads.test.ts"], { HOLDFAST_RUNS: "1000" }),
   figures: () =>
     runAtLength(["test/store/sqlite-figures.test.ts", "test/store/postgres-figures.test.ts"], {
       HOLDFAST_FIGURE_RUNS: "450",
@@ -57,7 +58,10 @@ const proofs: Record<string, () => Promise<boolean>> = {
     runAtLength(["test/http/lost-updates.test.ts", "test/http/update.test.ts"], { HOLDFAST_ROUNDS: "400" }),
   processes: () => runAtLength(["test/postgres/processes.test.ts"], { HOLDFAST_LOAD_MS: "300000" }),
   console: () =>
-    runAtLength(["test/browser/console/large-list.test.ts"], { HOLDFAST_CONSOLE_RESOURCES: "100000" }),
+    runAtLength(["test/browser/console/large-list.test.ts", "test/browser/console/screens.test.ts"], {
+      HOLDFAST_CONSOLE_RESOURCES: "100000",
+      HOLDFAST_RUNS: "1",
+    }),
   container: () => runAtLength(["test/deploy/image.test.ts"], { HOLDFAST_TEST_IMAGE: "yes" }),
   soak: () => proveNoGrowth(interruption),
   "first-hour": () => runAtLength(["test/first-hour.test.ts"], { [fullVariable]: "yes" }),

@@ -30,23 +30,27 @@ after(async () => {
   else await (await started).remove();
 });
 
-/** An empty database on the server that this run started, or on the given one. */
+/**
+ * An empty database on the server that this run started, or on the given one. If the test itself has started the given server, it
+ * removes the server with its databases.
+ */
 export async function openDatabase(given?: string): Promise<Database> {
   const server = given ?? (await serverUrl());
   const waiting = free.get(server) ?? [];
   free.set(server, waiting);
-  const url = waiting.pop() ?? (await makeDatabase(server));
+  const staysAfterTest = given === undefined || given === process.env.HOLDFAST_TEST_POSTGRES;
+  const url = waiting.pop() ?? (await makeDatabase(server, staysAfterTest));
   await query(url, "drop schema public cascade; create schema public");
   return { url, release: () => void waiting.push(url) };
 }
 
-async function makeDatabase(server: string): Promise<string> {
+async function makeDatabase(server: string, staysAfterTest: boolean): Promise<string> {
   const name = `holdfast_test_${randomUUID().replaceAll("-", "")}`;
   await query(
     server,
     `create database ${name} template template0 encoding 'UTF8' lc_collate 'C' lc_ctype 'C'`,
   );
-  made.push({ server, name });
+  if (staysAfterTest) made.push({ server, name });
   const url = new URL(server);
   url.pathname = `/${name}`;
   return url.href;

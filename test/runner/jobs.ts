@@ -56,6 +56,9 @@ export const sameOnEveryStore = [
 /** Files that take long, the longest first. They start before the others, so that no processor waits for them at the end. */
 export const longFiles = [
   "test/first-hour.test.ts",
+  "test/browser/console/screens.test.ts",
+  "test/store/joined.test.ts",
+  "test/linearizability/threads.test.ts",
   "test/changes/feed-property.test.ts",
   "test/store/sqlite.test.ts",
   "test/store/postgres.test.ts",

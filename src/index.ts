@@ -2,7 +2,7 @@
 import type { AdministratorRule } from "./access/administrators.ts";
 import type { GuardedDeclaration } from "./access/declaration.ts";
 import type { Algorithm } from "./access/jwt/key-set.ts";
-import type { App } from "./http/wire/app.ts";
+import type { App } from "./http/wire/mount.ts";
 import type { applicationLimits, applicationOptions } from "./server/plugin.ts";
 
 export type { AdministratorRule } from "./access/administrators.ts";

@@ -1,23 +1,16 @@
 /** Starts the service with its listener, and stops it gracefully. */
+import type { Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type FirstKeyPlan, offerFirstKey } from "./access/first-key.ts";
 import { readFilesOf } from "./config/files.ts";
 import type { Config } from "./config.ts";
 import { createLimits, type LimitsMemory, sizeFor } from "./http/limits/shared.ts";
 import type { Log, Service } from "./http/service.ts";
-import type { WireBounds } from "./http/wire/app.ts";
+import type { WireBounds } from "./http/wire/bounds.ts";
 import type { KeyPair } from "./http/wire/tls.ts";
 import type { MetricsListener } from "./metrics/listener.ts";
 import { acceptFirstKey, needsFirstKey, sharedClock } from "./server/first-key.ts";
-import {
-  type App,
-  acceptQueued,
-  listen,
-  listenError,
-  originOf,
-  portOf,
-  requireFreePort,
-} from "./server/listener.ts";
+import { acceptQueued, listen, listenError, originOf, portOf, requireFreePort } from "./server/listener.ts";
 import { type OpenService, openService, type ServiceOptions } from "./server/open-service.ts";
 import type { Threads } from "./server/threads.ts";
 import { createTlsReload, useKeyPair } from "./server/tls-reload.ts";
@@ -56,7 +49,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   const limits = createLimits(sizeFor(config.http, count));
   let threads: Threads | undefined;
   // The thread of the store starts while this thread loads the HTTP server.
-  const [opened, { createApp }] = await Promise.all([
+  const [opened, { createHttpServer, closeServer }] = await Promise.all([
     openService(config, {
       ...options,
       onFailure,
@@ -67,24 +60,24 @@ export async function startServer(config: Config, options: StartOptions = {}): P
         othersMetrics: async () => (await threads?.metrics()) ?? [],
       },
     }),
-    import("./http/wire/app.ts"),
+    import("./http/wire/http-server.ts"),
   ]);
   const { service } = opened;
   const { tls } = config.http;
-  const app = createApp(service, {
+  const server = createHttpServer(service, {
     logRequests: config.logRequests,
     tls: keyPair,
     bounds: options.wireBounds,
   });
-  const parts: Parts = { app, opened };
+  const parts: Parts = { server, close: () => closeServer(server), opened };
   try {
     parts.listener = await serveMetrics(config, service);
     if (count > 1) await requireFreePort(config);
-    await listen(app, config, { reusePort: count > 1 });
+    await listen(server, config, { reusePort: count > 1 });
     if (count > 1)
       threads = parts.threads = await startThreads(config, limits, { ...options, onFailure, keyPair, parts });
     return {
-      origin: originOf(app, tls !== undefined),
+      origin: originOf(server, tls !== undefined),
       threads: count,
       metrics: parts.listener?.url,
       needsFirstKey: () => needsFirstKey(opened),
@@ -99,20 +92,22 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     };
   } catch (error) {
     await parts.listener?.close();
-    await app.close();
+    await closeServer(server);
     await opened.close();
     throw error;
   }
 
   function usePair(pair: KeyPair): void {
-    useKeyPair(app.server, pair);
+    useKeyPair(server, pair);
     threads?.useKeyPair(pair);
   }
 }
 
 /** What a service that listens consists of. */
 interface Parts {
-  app: App;
+  server: Server;
+  /** Closes the server. */
+  close(): Promise<void>;
   opened: OpenService;
   /** Absent without an address for the metrics. */
   listener?: MetricsListener | undefined;
@@ -131,7 +126,7 @@ async function startThreads(
   config: Config,
   limits: LimitsMemory,
   {
-    parts: { app, opened },
+    parts: { server, opened },
     keyPair,
     onFailure,
     writeLines = () => {},
@@ -142,7 +137,7 @@ async function startThreads(
   const { service, store, preparation } = opened;
   const data = {
     limits,
-    port: portOf(app),
+    port: portOf(server),
     logRequests: config.logRequests,
     keyPair,
     isPrepared: preparation.isComplete(),
@@ -181,15 +176,18 @@ async function serveMetrics(
 }
 
 /** Stops all threads together. The main thread closes its store last, because it does work for all. */
-async function stop({ app, opened, listener, threads }: Parts, drainDelayMs: number): Promise<void> {
+async function stop(
+  { server, close, opened, listener, threads }: Parts,
+  drainDelayMs: number,
+): Promise<void> {
   opened.drain();
   threads?.drain();
   await sleep(drainDelayMs);
   opened.endStreams();
   const othersEnd = threads?.stop();
-  await acceptQueued(app.server);
+  await acceptQueued(server);
   await listener?.close();
-  await app.close();
+  await close();
   await othersEnd;
   await opened.close();
 }

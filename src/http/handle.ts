@@ -1,4 +1,5 @@
 /** THE PATH: all steps of one request, in order, with the statuses that each step can respond with. */
+import { after } from "./after.ts";
 import { admit, anonymous, type Caller, identifiesCallers } from "./caller/admit.ts";
 import { parseOperation } from "./operations/parse.ts";
 import { perform } from "./perform.ts";
@@ -9,25 +10,49 @@ import { findRoute } from "./route.ts";
 import type { Service } from "./service.ts";
 import { templateOf } from "./templates.ts";
 
-/** The response to a request. Never throws: every error becomes a response. */
-export async function handle(service: Service, request: HttpRequest): Promise<HttpResponse> {
-  let caller: Caller = anonymous;
-  let response: HttpResponse;
-  let template: string | undefined;
+/**
+ * The response to a request; at once if no step has to wait. Never throws and never rejects: every error becomes a response.
+ */
+export function handle(service: Service, request: HttpRequest): HttpResponse | Promise<HttpResponse> {
+  const progress: Progress = { caller: anonymous, template: undefined };
+  const complete = (response: HttpResponse) => completed(service, request, progress, response);
+  const refuse = (error: unknown) => complete(problemResponse(request, error, service.log));
   try {
-    const route = findRoute(service, request); //                           400 421 414 405
-    if (service.isObserved) template = templateOf(service, route);
-    if (identifiesCallers(service)) {
-      const admitted = admit(service, route, request); //                   403 429 401 503
-      caller = admitted instanceof Promise ? await admitted : admitted;
-    }
-    const operation = parseOperation(service, route, caller, request); //   401 403, 417 415 413 406 400
-    const performed = perform(service, operation, request); //              404, 412 428 304, then the content: 413 400, then the commit: 409 503
-    const result = performed instanceof Promise ? await performed : performed;
-    response = respond(service, result, request); //                        200 201 204 205 304 404
+    const response = takeSteps(service, request, progress);
+    return response instanceof Promise ? response.then(complete).catch(refuse) : complete(response);
   } catch (error) {
-    response = problemResponse(request, error, service.log);
+    return refuse(error);
   }
+}
+
+/** What is known of a request so far. A problem response needs it, too. */
+interface Progress {
+  caller: Caller;
+  template: string | undefined;
+}
+
+function takeSteps(
+  service: Service,
+  request: HttpRequest,
+  progress: Progress,
+): HttpResponse | Promise<HttpResponse> {
+  const route = findRoute(service, request); //                             400 421 414 405
+  if (service.isObserved) progress.template = templateOf(service, route);
+  const admitted = identifiesCallers(service) ? admit(service, route, request) : anonymous; // 403 429 401 503
+  return after(admitted, (caller) => {
+    progress.caller = caller;
+    const operation = parseOperation(service, route, caller, request); //   401 403, 417 415 413 406 400
+    const result = perform(service, operation, request); //                 404, 412 428 304, then the content: 413 400, then the commit: 409 503
+    return after(result, (found) => respond(service, found, request)); //   200 201 204 205 304 404
+  });
+}
+
+function completed(
+  service: Service,
+  request: HttpRequest,
+  { caller, template }: Progress,
+  response: HttpResponse,
+): HttpResponse {
   if (template !== undefined) response.template = template;
   addCommonHeaders(service, request, caller, response);
   return response;

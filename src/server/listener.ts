@@ -1,11 +1,7 @@
 /** Listens for requests, and stops listening without losing any. */
-import { type AddressInfo, createServer, type Server } from "node:net";
+import { type AddressInfo, createServer, type ListenOptions, type Server } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { StartError } from "../errors.ts";
-import type { createApp } from "../http/wire/app.ts";
-
-/** The application of the service. */
-export type App = ReturnType<typeof createApp>;
 
 /** What to listen on, and the flag that names the port. */
 export interface Listening {
@@ -19,13 +15,12 @@ export interface Listening {
  * connections. Throws StartError.
  */
 export async function listen(
-  app: App,
+  server: Server,
   { host, port }: { host: string; port: number },
   { reusePort }: { reusePort: boolean },
 ): Promise<void> {
   try {
-    const options = reusePort ? { host, port, reusePort } : { host, port };
-    await app.listen(options); // Fastify passes all of them to Node
+    await startListening(server, reusePort ? { host, port, reusePort } : { host, port });
   } catch (error) {
     throw listenError(error as NodeJS.ErrnoException, { host, port, option: "--port" });
   }
@@ -54,11 +49,18 @@ export async function canReusePort({ host }: { host: string }): Promise<boolean>
 
 async function tryListening(options: { host: string; port: number; reusePort?: boolean }): Promise<void> {
   const server = createServer((socket) => socket.destroy());
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(options, resolve);
-  });
+  await startListening(server, options);
   await new Promise((resolve) => server.close(resolve));
+}
+
+function startListening(server: Server, options: ListenOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
 }
 
 /** The error of a listener as a message for the user, if it is a fault of the configuration. */
@@ -83,12 +85,12 @@ export function listenError(error: NodeJS.ErrnoException, { host, port, option }
 }
 
 /** The port of a listener. */
-export function portOf({ server }: App): number {
+export function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
 }
 
 /** The scheme, address and port of a listener. */
-export function originOf({ server }: App, isEncrypted: boolean): string {
+export function originOf(server: Server, isEncrypted: boolean): string {
   const { address, port, family } = server.address() as AddressInfo;
   return `${isEncrypted ? "https" : "http"}://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }

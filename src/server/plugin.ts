@@ -2,7 +2,7 @@
 import { requirePlainObject } from "../config/values.ts";
 import { compileConfig } from "../config.ts";
 import { StartError } from "../errors.ts";
-import { type App, mountService } from "../http/wire/app.ts";
+import { type App, mountService } from "../http/wire/mount.ts";
 import { withoutHistory } from "../store/history.ts";
 import { openService } from "./open-service.ts";
 

@@ -3,7 +3,7 @@ import type { FirstKeyOffer } from "../access/first-key.ts";
 import type { ConfigOrigin } from "../config.ts";
 import type { StartFault } from "../errors.ts";
 import type { LimitsMemory } from "../http/limits/shared.ts";
-import type { WireBounds } from "../http/wire/app.ts";
+import type { WireBounds } from "../http/wire/bounds.ts";
 import type { KeyPair } from "../http/wire/tls.ts";
 import type { ThreadMetrics } from "../metrics/metrics.ts";
 

@@ -2,13 +2,14 @@
  * One of several threads that answer requests. It has a service of its own, on the store and the port of the main thread. The main
  * thread (`threads.ts`) tells it when to stop.
  */
+import type { Server } from "node:http";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { remakeConfig } from "../config.ts";
 import { StartError } from "../errors.ts";
 import type { Metrics } from "../http/service.ts";
-import { createApp } from "../http/wire/app.ts";
+import { closeServer, createHttpServer } from "../http/wire/http-server.ts";
 import { acceptFirstKey } from "./first-key.ts";
-import { type App, acceptQueued, listen } from "./listener.ts";
+import { acceptQueued, listen } from "./listener.ts";
 import { createLineLog } from "./log-lines.ts";
 import { type OpenService, openService } from "./open-service.ts";
 import type { FromThread, ThreadData, ToThread } from "./thread-messages.ts";
@@ -67,26 +68,26 @@ class ServingThread {
         metrics: this.#metrics,
       },
     });
-    const app = createApp(opened.service, { logRequests, tls, bounds });
+    const server = createHttpServer(opened.service, { logRequests, tls, bounds });
     try {
-      await listen(app, config, { reusePort: true });
+      await listen(server, config, { reusePort: true });
     } catch (error) {
       await opened.close();
       throw error;
     }
-    return (message) => void this.#handle(message, opened, app);
+    return (message) => void this.#handle(message, opened, server);
   }
 
-  async #handle(message: ToThread, opened: OpenService, app: App): Promise<void> {
+  async #handle(message: ToThread, opened: OpenService, server: Server): Promise<void> {
     switch (message.kind) {
       case "prepared":
         return this.#prepared.resolve();
       case "drain":
         return opened.drain();
       case "stop":
-        return stop(opened, app);
+        return stop(opened, server);
       case "keyPair":
-        return useKeyPair(app.server, message.pair);
+        return useKeyPair(server, message.pair);
       case "firstKey":
         return acceptFirstKey(opened, message.offer);
       case "metricsText":
@@ -99,10 +100,10 @@ class ServingThread {
   }
 }
 
-async function stop(opened: OpenService, app: App): Promise<void> {
+async function stop(opened: OpenService, server: Server): Promise<void> {
   opened.endStreams();
-  await acceptQueued(app.server);
-  await app.close();
+  await acceptQueued(server);
+  await closeServer(server);
   await opened.close();
   process.exit(); // ends this thread only
 }

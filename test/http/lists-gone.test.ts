@@ -10,7 +10,7 @@ import { pino } from "pino";
 import { createTags } from "../../src/access/tags.ts";
 import { openCollection } from "../../src/collection/collection.ts";
 import { createLimits, openLimits, sizeFor } from "../../src/http/limits/shared.ts";
-import { createApp } from "../../src/http/wire/app.ts";
+import { closeServer, createHttpServer } from "../../src/http/wire/http-server.ts";
 import { createKeyedQueue } from "../../src/store/keyed-queue.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { ListQuery, Page } from "../../src/store/page.ts";
@@ -61,7 +61,7 @@ async function startWatched(
       return typeof member === "function" ? member.bind(target) : member;
     },
   });
-  const app = createApp(
+  const server = createHttpServer(
     {
       store: watched,
       load: (...args) => watched.load(...args),
@@ -87,9 +87,9 @@ async function startWatched(
     },
     { logRequests: false },
   );
-  await app.listen({ host: "127.0.0.1", port: 0 });
-  t.after(() => app.close());
-  return { port: (app.server.address() as AddressInfo).port, queries, logged };
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => closeServer(server));
+  return { port: (server.address() as AddressInfo).port, queries, logged };
 }
 
 function get(port: number, path: string, headers: Record<string, string> = {}): Promise<number | undefined> {

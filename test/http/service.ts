@@ -19,7 +19,7 @@ import { withRelations } from "../../src/collection/relations.ts";
 import type { Config } from "../../src/config.ts";
 import type { LimitsMemory } from "../../src/http/limits/shared.ts";
 import { defaultLimits, type Info, type Limits, type Rate, type TlsFiles } from "../../src/http/settings.ts";
-import type { WireBounds } from "../../src/http/wire/app.ts";
+import type { WireBounds } from "../../src/http/wire/bounds.ts";
 import type { MetricsPlace } from "../../src/metrics/place.ts";
 import { type StartOptions, startServer } from "../../src/server.ts";
 import { defaultHistory, type History } from "../../src/store/history.ts";

@@ -1,4 +1,4 @@
-/** Requests and responses, independent of Fastify and of the service. */
+/** Requests and responses, independent of Node's server and of the service. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { Budget } from "../limits/budget.ts";

@@ -23,7 +23,7 @@ export const waitingInAll = Symbol("waiting in all");
 export const isCounted = Symbol("is counted");
 
 /** Handles one request and sends its response. Returns whether the connection stays open. */
-export type Work = () => Promise<boolean>;
+export type Work = () => boolean | Promise<boolean>;
 
 /** The latest request of a connection. Its content can still be incomplete. */
 export const latestRequest = Symbol("latest request");
@@ -75,29 +75,55 @@ function countOf(connection: Connection): Count {
   return connection[waitingInAll];
 }
 
-function carryOut(connection: Connection, work: Work): void {
-  work().then(
-    (isOpen) => {
-      if (connection.destroyed) return stop(connection);
-      if (isOpen) return startNext(connection);
-      stop(connection);
-      connection.destroySoon(); // as Node itself does for connections that it has not handed over
-    },
-    () => {
-      stop(connection);
-      connection.destroy(); // the client learns that there is no response
-    },
-  );
+/** Carries out a request, and those that wait for it: in a loop, because thousands of them can be complete at once. */
+function carryOut(connection: Connection, first: Work): void {
+  for (let work: Work | undefined = first; work !== undefined; work = next(connection)) {
+    const isOpen = begin(connection, work);
+    if (isOpen instanceof Promise) {
+      isOpen.then(
+        (stays) => {
+          if (!continues(connection, stays)) return;
+          const following = next(connection);
+          if (following !== undefined) carryOut(connection, following);
+        },
+        () => fail(connection),
+      );
+      return;
+    }
+    if (!continues(connection, isOpen)) return;
+  }
 }
 
-function startNext(connection: Connection): void {
-  const next = connection[waitingRequests]?.shift();
-  if (next === undefined) {
-    connection[waitingRequests] = undefined;
-    return;
+/** Begins a request. The connection closes if that throws. */
+function begin(connection: Connection, work: Work): boolean | Promise<boolean> {
+  try {
+    return work();
+  } catch {
+    fail(connection);
+    return false;
   }
-  countOf(connection).own--;
-  carryOut(connection, next);
+}
+
+/** Whether the connection serves its next request. Closes it if the response says so. */
+function continues(connection: Connection, isOpen: boolean): boolean {
+  if (isOpen && !connection.destroyed) return true;
+  stop(connection);
+  if (!connection.destroyed) connection.destroySoon(); // as Node itself does for connections that it has not handed over
+  return false;
+}
+
+/** The client learns that there is no response. */
+function fail(connection: Connection): void {
+  stop(connection);
+  connection.destroy();
+}
+
+/** Takes the next request that waits. */
+function next(connection: Connection): Work | undefined {
+  const work = connection[waitingRequests]?.shift();
+  if (work === undefined) connection[waitingRequests] = undefined;
+  else countOf(connection).own--;
+  return work;
 }
 
 function stop(connection: Connection): void {

@@ -1,9 +1,10 @@
 /**
  * Serves each request of a connection in its turn: calls the handler, which reads the content itself, and sends the response.
- * It refuses requests that exceed the limits for all connections together. This file does not know Fastify.
+ * It refuses requests that exceed the limits for all connections together.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Problem } from "../../errors.ts";
+import { after } from "../after.ts";
 import { anonymous } from "../caller/admit.ts";
 import { handle } from "../handle.ts";
 import {
@@ -39,7 +40,7 @@ import { atFairPace, type StallBounds } from "./stalled.ts";
 import { createStreams, type Streams, sendPieces } from "./streams.ts";
 import { closesBehind } from "./upgrade.ts";
 
-/** A request as Node and Fastify give it. */
+/** A request as Node gives it. */
 export interface Incoming {
   message: IncomingMessage;
   response: ServerResponse;
@@ -114,7 +115,7 @@ function takesPlace({ budget }: Wire, { url = "" }: IncomingMessage): boolean {
   return true;
 }
 
-async function refuse(wire: Wire, incoming: Incoming): Promise<boolean> {
+function refuse(wire: Wire, incoming: Incoming): boolean | Promise<boolean> {
   const start = wire.isObserved ? performance.now() : 0;
   const request = toHttpRequest(incoming, wire);
   const span = wire.service.tracer?.start(request);
@@ -126,26 +127,62 @@ async function refuse(wire: Wire, incoming: Incoming): Promise<boolean> {
   });
 }
 
-/** Handles a request that counts as in progress, and sends the response. Returns whether the connection stays open. */
-async function answer(wire: Wire, incoming: Incoming): Promise<boolean> {
+/**
+ * Handles a request that counts as in progress, and sends the response. Returns whether the connection stays open; at once if the
+ * response is.
+ */
+function answer(wire: Wire, incoming: Incoming): boolean | Promise<boolean> {
   const start = wire.isObserved ? performance.now() : 0;
-  const { budget, service } = wire;
+  const { service } = wire;
   const request = toHttpRequest(incoming, wire);
   const span = service.tracer?.start(request);
-  let isReleased = false;
+  const inProgress = new InProgress(wire, request, span);
   try {
     const handled = span === undefined ? handle(service, request) : span.run(() => handle(service, request));
-    const plain = withinMemory(wire, request, await handled);
-    const coding = service.settings.compression ? codingOf(request, plain) : undefined;
-    const response = coding === undefined ? plain : await compressed(wire.compressions, plain, coding);
-    release(wire, request);
-    isReleased = true;
-    const sent = send(wire, incoming, { request, response, start, span });
-    return sent instanceof Promise ? await sent : sent;
-  } finally {
-    if (!isReleased) release(wire, request);
-    budget.requests--;
-    span?.end();
+    const sent = after(handled, (response) => {
+      const plain = withinMemory(wire, request, response);
+      const coding = service.settings.compression ? codingOf(request, plain) : undefined;
+      const coded = coding === undefined ? plain : compressed(wire.compressions, plain, coding);
+      return after(coded, (ready) => {
+        inProgress.release();
+        return send(wire, incoming, { request, response: ready, start, span });
+      });
+    });
+    if (sent instanceof Promise) return sent.finally(() => inProgress.end());
+    inProgress.end();
+    return sent;
+  } catch (error) {
+    inProgress.end();
+    throw error;
+  }
+}
+
+/** What a request uses while it is in progress. */
+class InProgress {
+  readonly #wire: Wire;
+  readonly #request: HttpRequest;
+  readonly #span: RequestSpan | undefined;
+  #isReleased = false;
+
+  constructor(wire: Wire, request: HttpRequest, span: RequestSpan | undefined) {
+    this.#wire = wire;
+    this.#request = request;
+    this.#span = span;
+  }
+
+  /** Releases the memory and the turns of the request. From now on, its response counts. */
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#request.content.release();
+    this.#wire.largeReads.end(this.#request);
+  }
+
+  /** The response was sent, or cannot be sent. */
+  end(): void {
+    this.release();
+    this.#wire.budget.requests--;
+    this.#span?.end();
   }
 }
 
@@ -169,12 +206,6 @@ function toHttpRequest({ message, id, client }: Incoming, wire: Wire): HttpReque
 function incomingContent(message: IncomingMessage, limits: ContentLimits): Content {
   const waiting = message.headers.expect === undefined ? undefined : continuationOf(message);
   return new IncomingContent(message, limits, waiting && (() => waiting.writeContinue()));
-}
-
-/** Releases the memory and the turns of a request. From now on, its response counts. */
-function release({ largeReads }: Wire, request: HttpRequest): void {
-  request.content.release();
-  largeReads.end(request);
 }
 
 /** The response; 503 instead if it is a large one to a read, and the memory for responses is used up. */
@@ -209,7 +240,7 @@ interface Exchange {
   span: RequestSpan | undefined;
 }
 
-/** Sends a response without Fastify, which would add a charset to media types without one. Returns whether the connection stays open. */
+/** Sends a response. Returns whether the connection stays open. */
 function send(
   wire: Wire,
   { message, response: out }: Incoming,

@@ -40,7 +40,10 @@ export const commandFaults: readonly Fault[] = [
     what: "The service closes its store while it still answers the last requests.",
     noticedBy: "test/commands/life.test.ts",
     replacements: [
-      ["  await app.close();\n  await opened.close();", "  await opened.close();\n  await app.close();"],
+      [
+        "  await close();\n  await othersEnd;\n  await opened.close();",
+        "  await opened.close();\n  await close();\n  await othersEnd;",
+      ],
     ],
   },
   {

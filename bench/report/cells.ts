@@ -1,7 +1,7 @@
 /** The cells that tables show, and their names. */
 import { scenarios } from "../comparison/scenarios.ts";
+import { short } from "../harness/figure.ts";
 import type { Cell, SubjectFacts } from "./results.ts";
-import { short } from "./table.ts";
 
 /** The articles and connections of the main tables. */
 export const main = { bytes: 300, connections: 64 };

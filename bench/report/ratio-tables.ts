@@ -1,9 +1,9 @@
 /** The tables of ratios: Holdfast beside others that were measured in turn with it. Other work on the machine slows both. */
 import { scenarios } from "../comparison/scenarios.ts";
-import { type Spread, spreadOf } from "../harness/figure.ts";
+import { formatSpread, short, spreadOf } from "../harness/figure.ts";
 import { describeCell, isMain, loop, scaleTitle } from "./cells.ts";
 import type { Cell, CellRound, Results, ScalePoint, SubjectFacts } from "./results.ts";
-import { short, type Table } from "./table.ts";
+import type { Table } from "./table.ts";
 
 const own = "holdfast";
 
@@ -70,10 +70,11 @@ function elsewhereTable({ cells, subjects }: Results): Table {
   );
 }
 
+/** Results of earlier releases have no rounds, and so no spread. */
 function ratioOf(ours: Cell, theirs: Cell, rate: Rate): string {
   const plain = (cell: Cell) => rate({ ...cell, cpuPer10k: cell.cpuPer10k ?? Number.NaN });
   const spread = spreadOf((ours.rounds ?? []).map(rate), (theirs.rounds ?? []).map(rate));
-  return spreadText(spread) ?? short(plain(ours) / plain(theirs));
+  return spread === undefined ? short(plain(ours) / plain(theirs)) : formatSpread(spread);
 }
 
 /** The same requests while the collection grows: a column for each size. */
@@ -96,13 +97,7 @@ function growthTable({ scale }: Results): Table {
 function ratioOfPoints(ours: ScalePoint | undefined, theirs: ScalePoint | undefined): string {
   if (ours === undefined || theirs === undefined) return short(undefined);
   const spread = spreadOf(ours.rounds ?? [], theirs.rounds ?? []);
-  return spreadText(spread) ?? short(ours.perSecond / theirs.perSecond);
-}
-
-/** Results of earlier releases have no rounds, and so no spread. */
-function spreadText(spread: Spread | undefined): string | undefined {
-  if (spread === undefined) return undefined;
-  return `${short(spread.median)} (${short(spread.smallest)}–${short(spread.largest)})`;
+  return spread === undefined ? short(ours.perSecond / theirs.perSecond) : formatSpread(spread);
 }
 
 /** A row for each thing that was measured on Holdfast, and a column for each of the others that was measured at all. */

@@ -1,9 +1,10 @@
 /** The tables of a results file. */
 import { scenarios } from "../comparison/scenarios.ts";
+import { short } from "../harness/figure.ts";
 import { describeCell, isMain, loop, main, scaleTitle, titleOf } from "./cells.ts";
 import { ratioTables } from "./ratio-tables.ts";
 import type { Cell, Results } from "./results.ts";
-import { short, type Table } from "./table.ts";
+import type { Table } from "./table.ts";
 
 /** Each table by the name that the documentation calls it by. */
 export const tables = {

@@ -49,9 +49,21 @@ export function figureOf(
   return { what, value, ratio: spread.median, spread, ...(aim && { aim }) };
 }
 
+/** The figure of the time of a request, from the rates of two sides that were measured in turn. */
+export function timeFigureOf(what: string, { ours, theirs }: Sides, aim?: Aim): Figure {
+  const inverse = (rates: readonly number[]) => rates.map((rate) => 1 / rate);
+  const show = (seconds: number) => showRate(1 / seconds);
+  return figureOf(what, { ours: inverse(ours), theirs: inverse(theirs) }, { aim, show });
+}
+
 /** A rate, for `figureOf`. */
 export function showRate(perSecond: number): string {
   return `${Math.round(perSecond)}/s`;
+}
+
+/** A time in milliseconds, for `figureOf`. */
+export function showMs(ms: number): string {
+  return `${short(ms)} ms`;
 }
 
 /** Seconds of processor time, for `figureOf`. */

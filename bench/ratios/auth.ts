@@ -8,7 +8,7 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { addKey } from "../../src/access/api-key.ts";
 import { openKeys } from "../../src/store/open.ts";
 import type { Effort } from "../harness/effort.ts";
-import { type Aim, type Figure, figureOf, showMicroseconds, showRate } from "../harness/figure.ts";
+import { type Aim, type Figure, figureOf, showMicroseconds, timeFigureOf } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { type Server, startServer, stopServer } from "../harness/server.ts";
 import { measureInTurn, type Side, type Turns } from "../harness/turns.ts";
@@ -54,14 +54,9 @@ async function sideOf(
 }
 
 function figuresOf(credential: string, with_: Turns, none: Turns, aim: Aim): Figure[] {
-  const inverse = (rates: readonly number[]) => rates.map((rate) => 1 / rate);
   const what = `GET by id with ${credential} against one without a credential, one processor`;
   return [
-    figureOf(
-      `time of ${what}`,
-      { ours: inverse(with_.rates), theirs: inverse(none.rates) },
-      { aim, show: (seconds) => showRate(1 / seconds) },
-    ),
+    timeFigureOf(`time of ${what}`, { ours: with_.rates, theirs: none.rates }, aim),
     figureOf(
       `processor time of ${what}`,
       { ours: with_.costs, theirs: none.costs },

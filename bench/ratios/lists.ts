@@ -6,7 +6,7 @@
 import { writeFileSync } from "node:fs";
 import type { RunOptions } from "../harness/commands.ts";
 import { type Effort, shareOf } from "../harness/effort.ts";
-import { type Figure, median } from "../harness/figure.ts";
+import { type Figure, figureOf, showRate } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { originOf, type Server, startServer, stopServer } from "../harness/server.ts";
 import { untilIdle } from "../harness/usage.ts";
@@ -78,17 +78,14 @@ async function compareSizes(small: Subject, large: Subject): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [what, ask] of asks) {
     const plans = [small, large].map((subject) => sequentially(subject, ask(subject)));
-    const [own = Number.NaN, hundredfold = Number.NaN] = await alternate(
-      small.effort,
-      plans,
-      ({ p50 }) => p50,
+    const [theirs = [], ours = []] = await alternate(small.effort, plans, ({ p50 }) => p50);
+    figures.push(
+      figureOf(
+        `${what}, ${countOf(large)} resources against ${countOf(small)}, p50 on one connection`,
+        { ours, theirs },
+        { aim: { atMost: 1.5 }, show: (ms) => `${ms.toFixed(3)} ms` },
+      ),
     );
-    figures.push({
-      what: `${what}, ${countOf(large)} resources against ${countOf(small)}, p50 on one connection`,
-      ratio: hundredfold / own,
-      aim: { atMost: 1.5 },
-      value: `${hundredfold.toFixed(3)} ms against ${own.toFixed(3)} ms`,
-    });
   }
   return figures;
 }
@@ -104,18 +101,10 @@ async function compareConstant(subject: Subject): Promise<Figure> {
   );
   const constant = await startServer("constant", { headers: answered, body }, { cpu: 0 });
   const plans = [server, constant].map((each) => crowded({ ...subject, server: each }, paths));
-  const [own = Number.NaN, theirs = Number.NaN] = await alternate(
-    subject.effort,
-    plans,
-    ({ perSecond }) => perSecond,
-  );
+  const [ours = [], theirs = []] = await alternate(subject.effort, plans, ({ perSecond }) => perSecond);
   await stopServer(constant);
-  return {
-    what: `a page of ${limit} by an indexed filter against a Fastify constant, one core`,
-    ratio: own / theirs,
-    aim: { atLeast: 0.5 },
-    value: `${Math.round(own)}/s against ${Math.round(theirs)}/s`,
-  };
+  const what = `a page of ${limit} by an indexed filter against a Fastify constant, one processor`;
+  return figureOf(what, { ours, theirs }, { aim: { atLeast: 0.5 }, show: showRate });
 }
 
 /** Compares with json-server. Both get the same requests, in the syntax of json-server: filter, sort, count and page. */
@@ -136,18 +125,10 @@ async function compareJsonServer(subject: Subject, file: string): Promise<Figure
       paths.map((path) => `/${path}`),
     ),
   ];
-  const [own = Number.NaN, theirs = Number.NaN] = await alternate(
-    subject.effort,
-    plans,
-    ({ perSecond }) => perSecond,
-  );
+  const [ours = [], theirs = []] = await alternate(subject.effort, plans, ({ perSecond }) => perSecond);
   await stopServer(other);
-  return {
-    what: `a page of ${limit} of 10,000 against json-server, one core`,
-    ratio: own / theirs,
-    aim: { atLeast: 10 },
-    value: `${Math.round(own)}/s against ${Math.round(theirs)}/s`,
-  };
+  const what = `a page of ${limit} of 10,000 against json-server, one processor`;
+  return figureOf(what, { ours, theirs }, { aim: { atLeast: 10 }, show: showRate });
 }
 
 /** Measures reads while two connections request lists that match nothing: one for each thread that runs such lists. */
@@ -181,12 +162,12 @@ async function measureScan(subject: Subject): Promise<Figure> {
   };
 }
 
-/** Runs the plans in turn, and returns the median of the rounds of each plan. */
+/** Runs the plans in turn, and returns the rounds of each plan. */
 async function alternate(
   { rounds }: Effort,
   plans: readonly LoadPlan[],
   of: (result: LoadResult) => number,
-): Promise<number[]> {
+): Promise<number[][]> {
   const results: number[][] = plans.map(() => []);
   for (let round = 0; round < rounds; round++) {
     for (const [n, plan] of plans.entries()) {
@@ -195,7 +176,7 @@ async function alternate(
       results[n]?.push(of(result));
     }
   }
-  return results.map(median);
+  return results;
 }
 
 function sequentially(subject: Subject, paths: readonly string[]): LoadPlan {

@@ -1,6 +1,6 @@
 /** The cost of metrics and traces: GET by id with each of them, against the same without. By processor time of a request. */
 import { type Effort, shareOf } from "../harness/effort.ts";
-import { type Figure, type Spread, spreadOf } from "../harness/figure.ts";
+import { type Figure, figureOf, showMicroseconds } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { type Server, startServer, stopServer } from "../harness/server.ts";
 import { cpuSeconds, untilIdle } from "../harness/usage.ts";
@@ -36,19 +36,19 @@ export function measureObservation(effort: Effort): Promise<Figure[]> {
       }
     }
     await Promise.all(Object.values(servers).map((server) => stopServer(server)));
-    const metrics = spreadOf(costs.metrics, costs.plain) as Spread;
-    const traces = spreadOf(costs.traces, costs.plain) as Spread;
+    const { plain, metrics, traces } = costs;
+    const show = showMicroseconds;
     return [
-      {
-        what: "processor time of GET by id with metrics against without",
-        ratio: metrics.median,
-        aim: { atMost: 1.05 },
-        value: shown(metrics),
-      },
-      {
-        what: "processor time of GET by id with a trace of every request against without",
-        value: shown(traces),
-      },
+      figureOf(
+        "processor time of GET by id with metrics against without",
+        { ours: metrics, theirs: plain },
+        { aim: { atMost: 1.05 }, show },
+      ),
+      figureOf(
+        "processor time of GET by id with a trace of every request against without",
+        { ours: traces, theirs: plain },
+        { show },
+      ),
     ];
   });
 }
@@ -59,8 +59,4 @@ async function costOf(server: Server, requests: string[], { durationMs }: Effort
   const plan = { port: server.port, connections: 32, warmUpMs: 0, durationMs, requests, counts: true };
   const { answers } = await load(plan);
   return (cpuSeconds(server) - before) / answers;
-}
-
-function shown({ median, smallest, largest }: Spread): string {
-  return `${median.toFixed(2)} (${smallest.toFixed(2)}-${largest.toFixed(2)})`;
 }

@@ -4,7 +4,7 @@
  */
 import { has } from "../harness/commands.ts";
 import type { Effort } from "../harness/effort.ts";
-import { type Figure, median } from "../harness/figure.ts";
+import { type Figure, figureOf, showRate } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { databaseFor } from "../harness/postgres.ts";
 import { type Server, startServer, stopServer } from "../harness/server.ts";
@@ -63,12 +63,7 @@ async function rateOf(
   return result.perSecond;
 }
 
-function figure(what: string, [together, apart]: [number[], number[]], atLeast: number): Figure {
-  const [ours, theirs] = [median(together), median(apart)];
-  return {
-    what: `${what} on PostgreSQL, requests together against one statement each`,
-    ratio: ours / theirs,
-    aim: { atLeast },
-    value: `${Math.round(ours)}/s against ${Math.round(theirs)}/s`,
-  };
+function figure(what: string, [ours, theirs]: [number[], number[]], atLeast: number): Figure {
+  const sentence = `${what} on PostgreSQL, requests together against one statement each`;
+  return figureOf(sentence, { ours, theirs }, { aim: { atLeast }, show: showRate });
 }

@@ -1,6 +1,6 @@
 /** Several threads against one: reads and creates on SQLite. By rate, and by the processor time of a request. */
 import { type Effort, shareOf } from "../harness/effort.ts";
-import { type Aim, type Figure, type Spread, spreadOf } from "../harness/figure.ts";
+import { type Aim, type Figure, figureOf, showMicroseconds, showRate } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { type Server, startServer, stopServer } from "../harness/server.ts";
 import { cpuSeconds, untilIdle } from "../harness/usage.ts";
@@ -75,19 +75,13 @@ async function inTurn(
 
 function figuresOf(what: string, [one, two]: readonly Measured[], aim?: Aim): Figure[] {
   if (one === undefined || two === undefined) return [];
-  const rate = spreadOf(two.rates, one.rates) as Spread;
-  const cost = spreadOf(two.costs, one.costs) as Spread;
+  const threads = `${what} with 2 threads against 1, all processors`;
   return [
-    { what: `${what} with 2 threads against 1`, ratio: rate.median, ...(aim && { aim }), value: shown(rate) },
-    {
-      what: `processor time of ${what} with 2 threads against 1`,
-      ratio: cost.median,
-      ...(aim && { aim: { atMost: 1.1 } }),
-      value: shown(cost),
-    },
+    figureOf(threads, { ours: two.rates, theirs: one.rates }, { aim, show: showRate }),
+    figureOf(
+      `processor time of ${threads}`,
+      { ours: two.costs, theirs: one.costs },
+      { aim: aim && { atMost: 1.1 }, show: showMicroseconds },
+    ),
   ];
-}
-
-function shown({ median, smallest, largest }: Spread): string {
-  return `${median.toFixed(2)} (${smallest.toFixed(2)}-${largest.toFixed(2)})`;
 }

@@ -38,7 +38,7 @@ export async function startProgram(program: readonly string[], options: RunOptio
   throw new Error(`${program.join(" ")} did not start`);
 }
 
-/** Starts a program that listens on a given port. */
+/** Starts a program that listens on a given port, and waits until it answers. */
 export async function startOnPort(
   program: readonly string[],
   port: number,

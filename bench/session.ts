@@ -1,8 +1,9 @@
 /** A run of the bench: its parts one after the other, into one results object. */
-import { type Comparison, compare, countRounds, grids } from "./comparison/compare.ts";
+import { type Comparison, compare, countRounds } from "./comparison/compare.ts";
 import { judgeGoals } from "./comparison/goals.ts";
+import { grids } from "./comparison/grids.ts";
 import { countSteps, measureScale, type Scale, scaleOf } from "./comparison/scale.ts";
-import { compareOnSlowDisk, countSlowRounds } from "./comparison/slow-disk.ts";
+import { compareOnSlowDisks, countSlowRounds } from "./comparison/slow-disk.ts";
 import type { Effort } from "./harness/effort.ts";
 import { isReached } from "./harness/figure.ts";
 import { removePostgres } from "./harness/postgres.ts";
@@ -74,10 +75,10 @@ function ratioPart(name: string, effort: Effort): Part {
 
 function comparisonPart(comparison: Omit<Comparison, "progress">): Part {
   return {
-    steps: countRounds(comparison) + countSlowRounds(comparison.effort),
+    steps: countRounds(comparison) + countSlowRounds(comparison),
     async run(results, progress) {
       await compare({ ...comparison, progress }, results);
-      await compareOnSlowDisk({ ...comparison, progress }, results);
+      await compareOnSlowDisks({ ...comparison, progress }, results);
       results.ratios.push(...judgeGoals(results.cells).map((figure) => ({ ...figure, name: "comparison" })));
     },
   };

@@ -56,6 +56,8 @@ export interface Cell {
   bytes: number;
   connections: number;
   subject: string;
+  /** How many processors the service could use. With more than one, the load ran on the same processors. @default 1 */
+  processors?: number;
   /** The delay that was added to each flush to the disk, in microseconds. */
   flushDelayUs?: number;
   perSecond: number;

@@ -24,6 +24,10 @@ export interface Results {
   cells: Cell[];
   scale: ScalePoint[];
   ratios: (Figure & { name: string })[];
+  /** How long each part took. Results of earlier releases do not have this. */
+  seconds: Record<string, number>;
+  /** The parts that ended with an error. Their results are not complete. */
+  failures: { part: string; reason: string }[];
 }
 
 /** The machine. `busy` is the load average for each processor at the start. For good figures, it must be near 0. */
@@ -109,6 +113,8 @@ export function openResults(effort: Effort): Results {
     cells: [],
     scale: [],
     ratios: [],
+    seconds: {},
+    failures: [],
   };
 }
 

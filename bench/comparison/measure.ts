@@ -67,11 +67,12 @@ async function runRound(subject: Subject, task: Task, round: number): Promise<Ro
   const loadOptions: RunOptions = task.loadCpu === undefined ? {} : { cpu: task.loadCpu };
   const requests = await requestsOf(subject, task, round);
   const plan = { port: server.port, connections: task.connections, requests, once: scenario.once === true };
-  const runs = { server, plan, loadOptions, counts: effort.warmUpMs === 0 };
-  if (plan.once) return counted(await timed(runs, effort.durationMs), subject, scenario);
-  if (round === 0 && effort.warmUpMs > 0)
-    counted(await timed({ ...runs, counts: true }, effort.warmUpMs), subject, scenario);
-  return counted(await timed(runs, effort.durationMs), subject, scenario);
+  const runs = { server, plan, loadOptions };
+  if (plan.once) return counted(await timed({ ...runs, counts: true }, effort.durationMs), subject, scenario);
+  // A short run needs a warm-up too, because the code of some services is compiled sooner than that of others.
+  const warmUpMs = Math.max(1_000, effort.warmUpMs);
+  if (round === 0) counted(await timed({ ...runs, counts: true }, warmUpMs), subject, scenario);
+  return counted(await timed({ ...runs, counts: false }, effort.durationMs), subject, scenario);
 }
 
 function requestsOf(

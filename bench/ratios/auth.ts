@@ -82,7 +82,8 @@ export async function rateOf(
   return result.perSecond;
 }
 
-function requestsOf(paths: readonly string[], credential: string | undefined): string[] {
+/** GET requests with an optional credential. */
+export function requestsOf(paths: readonly string[], credential: string | undefined): string[] {
   const headers = credential === undefined ? {} : { Authorization: `Bearer ${credential}` };
   return paths.map((path) => requestText("GET", path, undefined, headers));
 }

@@ -44,6 +44,7 @@ export async function measureInTurn<Name extends string>(
   for (const name of names) await warmUp(sides[name], effort, options);
   for (let round = 0; round < effort.rounds; round++) {
     for (const name of orderOf(names, round)) {
+      await untilIdle(sides[name].server);
       const { rate, cost } = await run(sides[name], effort.durationMs, options, false);
       turns[name].rates.push(rate);
       turns[name].costs.push(cost);
@@ -60,16 +61,16 @@ export function orderOf<T>(sides: readonly T[], round: number): T[] {
 /** After so many responses, the code of a server is compiled. */
 const warmAnswers = 30_000;
 
-/** A server with slow responses is not warmed up longer than this number of runs. */
-const mostWarmUps = 4;
+/** A server with slow responses is not warmed up longer than this number of runs. A short run takes the smaller number. */
+const mostWarmUps = { quick: 2, usual: 4, thorough: 4 };
 
 /**
  * Sends load until the server has sent enough responses, because on a busy machine a time says little. A short run needs this
  * too. The statuses are checked here, because counting them takes time.
  */
-async function warmUp(side: Side, { warmUpMs }: Effort, options: TurnOptions): Promise<void> {
+async function warmUp(side: Side, { name, warmUpMs }: Effort, options: TurnOptions): Promise<void> {
   let answers = 0;
-  for (let runs = 0; runs < mostWarmUps && answers < warmAnswers; runs++)
+  for (let runs = 0; runs < mostWarmUps[name] && answers < warmAnswers; runs++)
     answers += (await run(side, Math.max(1_000, warmUpMs), options, true)).answers;
 }
 
@@ -79,7 +80,6 @@ async function run(
   { connections, loadCpu }: TurnOptions,
   counts: boolean,
 ): Promise<{ answers: number; rate: number; cost: number }> {
-  await untilIdle(server);
   const before = cpuSeconds(server);
   const plan = { port: server.port, connections, warmUpMs: 0, durationMs, requests, counts };
   const result = await load(plan, loadCpu === undefined ? {} : { cpu: loadCpu });

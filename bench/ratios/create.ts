@@ -15,7 +15,7 @@ import { expressSqlite } from "../opponents/express-sqlite.ts";
 import { sampleAttributes } from "./sample.ts";
 
 /** What is added to each flush, in milliseconds. */
-export const flushDelays = [0, 2, 10] as const;
+const flushDelays = { quick: [0, 2], usual: [0, 2, 10], thorough: [0, 2, 10] };
 
 /** How many connections send creates. */
 const connectionCounts = [1, 64] as const;
@@ -51,7 +51,7 @@ const comparisons: readonly Comparison[] = [
 /** Measures creates with each number of connections, on each disk. */
 export async function measureCreates(effort: Effort): Promise<Figure[]> {
   const figures: Figure[] = [];
-  for (const delay of flushDelays) {
+  for (const delay of flushDelays[effort.name]) {
     if (delay > 0 && !has("strace"))
       figures.push({ what: `creates, ${describeDelay(delay)}`, value: "skipped, needs strace" });
     else figures.push(...(await inFolder((folder) => measureOn(folder, delay, effort))));

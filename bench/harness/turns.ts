@@ -28,34 +28,27 @@ export interface TurnOptions {
   loadCpu?: number;
 }
 
+/** What one run of a load did. */
+export interface Run {
+  answers: number;
+  rate: number;
+  cost: number;
+}
+
 /**
- * Measures each side once in each round. All sides are warmed up in the same way before the first round, and not later. The
- * order of the sides is reversed in every other round, because the first side has had a longer rest.
+ * Measures each side once in each round. The statuses are checked in the warm-up, because counting them takes time: the rounds
+ * only require that no request failed.
  */
-export async function measureInTurn<Name extends string>(
+export function measureInTurn<Name extends string>(
   sides: Readonly<Record<Name, Side>>,
   effort: Effort,
   options: TurnOptions,
 ): Promise<Record<Name, Turns>> {
-  const names = Object.keys(sides) as Name[];
-  const turns = Object.fromEntries(
-    names.map((name) => [name, { rates: [], costs: [] }]),
-  ) as unknown as Record<Name, Turns>;
-  for (const name of names) await warmUp(sides[name], effort, options);
-  for (let round = 0; round < effort.rounds; round++) {
-    for (const name of orderOf(names, round)) {
-      await untilIdle(sides[name].server);
-      const { rate, cost } = await run(sides[name], effort.durationMs, options, false);
-      turns[name].rates.push(rate);
-      turns[name].costs.push(cost);
-    }
-  }
-  return turns;
-}
-
-/** The order of the sides in a round: forwards and backwards in turn. */
-export function orderOf<T>(sides: readonly T[], round: number): T[] {
-  return round % 2 === 0 ? [...sides] : sides.toReversed();
+  return takeTurns(Object.keys(sides) as Name[], effort, async (name, isWarmUp) => {
+    if (isWarmUp) return run(sides[name], Math.max(1_000, effort.warmUpMs), options, true);
+    await untilIdle(sides[name].server);
+    return run(sides[name], effort.durationMs, options, false);
+  });
 }
 
 /** After so many responses, the code of a server is compiled. */
@@ -65,13 +58,34 @@ const warmAnswers = 30_000;
 const mostWarmUps = { quick: 2, usual: 4, thorough: 4 };
 
 /**
- * Sends load until the server has sent enough responses, because on a busy machine a time says little. A short run needs this
- * too. The statuses are checked here, because counting them takes time.
+ * Runs a load on each side once in each round. Before the first round, each side is warmed up until it has sent enough
+ * responses, because on a busy machine a time says little. The order of the sides is reversed in every other round, because
+ * the first side has had a longer rest. Throws if a run had no response.
  */
-async function warmUp(side: Side, { name, warmUpMs }: Effort, options: TurnOptions): Promise<void> {
-  let answers = 0;
-  for (let runs = 0; runs < mostWarmUps[name] && answers < warmAnswers; runs++)
-    answers += (await run(side, Math.max(1_000, warmUpMs), options, true)).answers;
+export async function takeTurns<Name extends string>(
+  names: readonly Name[],
+  effort: Effort,
+  runOf: (name: Name, isWarmUp: boolean) => Promise<Run>,
+): Promise<Record<Name, Turns>> {
+  const answered = async (name: Name, isWarmUp: boolean) => {
+    const result = await runOf(name, isWarmUp);
+    if (result.answers === 0) throw new Error(`${name} sent no response`);
+    return result;
+  };
+  const entries = names.map((name): [Name, Turns] => [name, { rates: [], costs: [] }]);
+  for (const name of names) {
+    let answers = 0;
+    for (let runs = 0; runs < mostWarmUps[effort.name] && answers < warmAnswers; runs++)
+      answers += (await answered(name, true)).answers;
+  }
+  for (let round = 0; round < effort.rounds; round++) {
+    for (const [name, { rates, costs }] of round % 2 === 0 ? entries : entries.toReversed()) {
+      const { rate, cost } = await answered(name, false);
+      rates.push(rate);
+      costs.push(cost);
+    }
+  }
+  return Object.fromEntries(entries) as Record<Name, Turns>;
 }
 
 async function run(
@@ -79,7 +93,7 @@ async function run(
   durationMs: number,
   { connections, loadCpu }: TurnOptions,
   counts: boolean,
-): Promise<{ answers: number; rate: number; cost: number }> {
+): Promise<Run> {
   const before = cpuSeconds(server);
   const plan = { port: server.port, connections, warmUpMs: 0, durationMs, requests, counts };
   const result = await load(plan, loadCpu === undefined ? {} : { cpu: loadCpu });

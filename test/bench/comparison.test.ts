@@ -5,7 +5,6 @@ import { countRounds } from "../../bench/comparison/compare.ts";
 import { grids, groupsOf } from "../../bench/comparison/grids.ts";
 import { scenarioOf, scenarios } from "../../bench/comparison/scenarios.ts";
 import { efforts } from "../../bench/harness/effort.ts";
-import { orderOf } from "../../bench/harness/turns.ts";
 import { plainSays } from "../../bench/opponents/own-program.ts";
 import { durablePocketbase, pocketbase } from "../../bench/opponents/pocketbase.ts";
 import { opponents } from "../../bench/opponents/table.ts";
@@ -59,10 +58,4 @@ test("hot ids are few and the same in each sending, cold ids are all different",
   const cold = await scenarioOf("cold").requests(setting);
   assert.equal(hot.size, 5_000);
   assert.equal(new Set(cold).size, ids.length);
-});
-
-test("the order of the sides is reversed in every other round", () => {
-  assert.deepEqual(orderOf(["a", "b", "c"], 0), ["a", "b", "c"]);
-  assert.deepEqual(orderOf(["a", "b", "c"], 1), ["c", "b", "a"]);
-  assert.deepEqual(orderOf(["a", "b", "c"], 2), ["a", "b", "c"]);
 });

@@ -33,7 +33,10 @@ export function readOptions(args: readonly string[]): BenchOptions {
     .description("Measure Holdfast against its aims and against its alternatives")
     .argument("[parts...]", `parts to run: ${names.join(", ")} (default: all of them)`)
     .addOption(
-      new Option("--quick", "finish in two minutes; fail if a ratio misses its aim").conflicts("thorough"),
+      new Option(
+        "--quick",
+        "measure each thing once or twice, for a short time; fail if a ratio misses its aim",
+      ).conflicts("thorough"),
     )
     .option("--thorough", "run more and longer rounds, and every variant of every scenario")
     .option("--rounds <number>", "how many times to measure each side of a comparison", Number)

@@ -1,10 +1,11 @@
 /** A run of the bench: its parts one after the other, into one results object. */
-import { type Comparison, compare, countRounds, grids } from "./comparison/compare.ts";
+import { type Comparison, compare, countRounds } from "./comparison/compare.ts";
 import { judgeGoals } from "./comparison/goals.ts";
+import { grids } from "./comparison/grids.ts";
 import { countSteps, measureScale, type Scale, scaleOf } from "./comparison/scale.ts";
-import { compareOnSlowDisk, countSlowRounds } from "./comparison/slow-disk.ts";
+import { compareOnSlowDisks, countSlowRounds } from "./comparison/slow-disk.ts";
 import type { Effort } from "./harness/effort.ts";
-import { isReached } from "./harness/figure.ts";
+import { formatRatio, isReached } from "./harness/figure.ts";
 import { removePostgres } from "./harness/postgres.ts";
 import type { Opponent } from "./opponents/opponent.ts";
 import { opponents } from "./opponents/table.ts";
@@ -18,6 +19,7 @@ export const margin = 0.25;
 
 /** One part of a run. */
 interface Part {
+  name: string;
   steps: number;
   run(results: Results, progress: Progress): Promise<void>;
 }
@@ -28,12 +30,26 @@ export async function measureAll(options: BenchOptions, effort: Effort): Promise
   const parts = partsOf(options, effort, results);
   const progress = startProgress(parts.reduce((sum, { steps }) => sum + steps, 0));
   try {
-    for (const part of parts) await part.run(results, progress);
+    for (const part of parts) await runPart(part, results, progress);
   } finally {
     progress.stop();
     await removePostgres();
   }
   return results;
+}
+
+/** A part that fails is reported, and the run continues: its other results have taken an hour. */
+async function runPart(part: Part, results: Results, progress: Progress): Promise<void> {
+  const begin = performance.now();
+  try {
+    await part.run(results, progress);
+  } catch (error) {
+    const { message, stack = message } = error as Error;
+    const [reason = ""] = message.split("\n", 1);
+    process.stderr.write(`\nbench: ${part.name}: ${stack}\n`);
+    results.failures.push({ part: part.name, reason });
+  }
+  results.seconds[part.name] = Math.round((performance.now() - begin) / 1_000);
 }
 
 function partsOf(options: BenchOptions, effort: Effort, results: Results): Part[] {
@@ -59,6 +75,7 @@ function partsOf(options: BenchOptions, effort: Effort, results: Results): Part[
 /** A ratio that a short run finds wanting is measured once more, which costs less than to be told of noise. */
 function ratioPart(name: string, effort: Effort): Part {
   return {
+    name,
     steps: 1,
     async run(results, progress) {
       progress.say(name);
@@ -67,17 +84,18 @@ function ratioPart(name: string, effort: Effort): Part {
       if (effort.name === "quick" && !figures.every((figure) => isReached(figure, margin)))
         figures = await measure(effort);
       results.ratios.push(...figures.map((figure) => ({ ...figure, name })));
-      progress.step(name);
+      progress.step(`${name}: ${figures.map(formatRatio).join(", ")}`);
     },
   };
 }
 
 function comparisonPart(comparison: Omit<Comparison, "progress">): Part {
   return {
-    steps: countRounds(comparison) + countSlowRounds(comparison.effort),
+    name: "comparison",
+    steps: countRounds(comparison) + countSlowRounds(comparison),
     async run(results, progress) {
       await compare({ ...comparison, progress }, results);
-      await compareOnSlowDisk({ ...comparison, progress }, results);
+      await compareOnSlowDisks({ ...comparison, progress }, results);
       results.ratios.push(...judgeGoals(results.cells).map((figure) => ({ ...figure, name: "comparison" })));
     },
   };
@@ -85,6 +103,7 @@ function comparisonPart(comparison: Omit<Comparison, "progress">): Part {
 
 function scalePart(scale: Omit<Scale, "progress">): Part {
   return {
+    name: "scale",
     steps: countSteps(scale),
     run: (results, progress) => measureScale({ ...scale, progress }, results),
   };

@@ -1,6 +1,7 @@
 /** Measures one scenario on several subjects, with rounds in turn, so that other work of the machine affects all equally. */
+import type { RunOptions } from "../harness/commands.ts";
 import type { Effort } from "../harness/effort.ts";
-import { median } from "../harness/figure.ts";
+import { median, type Spread, spreadOf } from "../harness/figure.ts";
 import { originOf, type Server } from "../harness/server.ts";
 import { cpuSeconds } from "../harness/usage.ts";
 import { load } from "../load/load.ts";
@@ -15,17 +16,16 @@ import type { Witness } from "./witness.ts";
 export interface Task {
   scenario: Scenario;
   data: Data;
+  /** The articles that the scenario uses and that stay. */
+  ids: readonly string[];
   connections: number;
   effort: Effort;
   /** Separate articles for a scenario that deletes them. */
   doomed?: readonly string[];
-  /** The processor of the load. */
-  loadCpu: number;
+  /** The processor of the load. @default all, which it shares with the services */
+  loadCpu?: number;
   witness: Witness;
 }
-
-/** How many articles stay; those after them are there to be deleted. */
-export const staying = 10_000;
 
 /** Measures a scenario on each of the subjects. */
 export async function measure(subjects: readonly Subject[], task: Task): Promise<Cell[]> {
@@ -33,12 +33,19 @@ export async function measure(subjects: readonly Subject[], task: Task): Promise
   for (let round = 0; round < task.effort.rounds; round++) {
     for (const [n, subject] of subjects.entries()) {
       if (rounds[n]?.length === round) await addRound(rounds[n], subject, task);
-      task.witness.onRound(subject);
+      task.witness.onRound(subject, ratioSoFar(subjects, rounds, n));
     }
   }
   return subjects
     .map((subject, n) => toCell(subject, task, rounds[n] ?? []))
     .filter(({ perSecond }) => Number.isFinite(perSecond));
+}
+
+/** The ratio of the first subject, which is Holdfast, to another one in the rounds so far. */
+function ratioSoFar(subjects: readonly Subject[], rounds: readonly Round[][], n: number): Spread | undefined {
+  if (n === 0 || subjects[0]?.name !== "holdfast") return undefined;
+  const ratesOf = (at: number) => (rounds[at] ?? []).map(({ perSecond }) => perSecond);
+  return spreadOf(ratesOf(0), ratesOf(n));
 }
 
 /** A subject that has failed takes part no more. */
@@ -56,43 +63,44 @@ type Round = LoadResult & { cpu: number };
 
 async function runRound(subject: Subject, task: Task, round: number): Promise<Round> {
   const { server } = subject;
-  const { effort, scenario, loadCpu } = task;
+  const { effort, scenario } = task;
+  const loadOptions: RunOptions = task.loadCpu === undefined ? {} : { cpu: task.loadCpu };
   const requests = await requestsOf(subject, task, round);
   const plan = { port: server.port, connections: task.connections, requests, once: scenario.once === true };
-  const runs = { server, plan, loadCpu, counts: effort.warmUpMs === 0 };
-  if (plan.once) return counted(await timed(runs, effort.durationMs), subject, scenario);
-  if (round === 0 && effort.warmUpMs > 0) {
-    const warm = await load(
-      { ...plan, warmUpMs: 0, durationMs: effort.warmUpMs, counts: true },
-      { cpu: loadCpu },
-    );
-    counted({ ...warm, cpu: 0 }, subject, scenario);
-  }
-  return counted(await timed(runs, effort.durationMs), subject, scenario);
+  const runs = { server, plan, loadOptions };
+  if (plan.once) return counted(await timed({ ...runs, counts: true }, effort.durationMs), subject, scenario);
+  // A short run needs a warm-up too, because the code of some services is compiled sooner than that of others.
+  const warmUpMs = Math.max(1_000, effort.warmUpMs);
+  if (round === 0) counted(await timed({ ...runs, counts: true }, warmUpMs), subject, scenario);
+  return counted(await timed({ ...runs, counts: false }, effort.durationMs), subject, scenario);
 }
 
-function requestsOf({ says, server }: Subject, { scenario, data, effort, doomed = [] }: Task, round: number) {
+function requestsOf(
+  { says, server }: Subject,
+  { scenario, data, ids, effort, doomed = [] }: Task,
+  round: number,
+) {
   const each = Math.floor(doomed.length / effort.rounds);
   return scenario.requests({
     says,
     origin: originOf(server),
-    ids: data.ids.slice(0, staying),
+    ids,
     doomed: doomed.slice(round * each, (round + 1) * each),
     bytes: data.bytes,
   });
 }
 
-async function timed(
-  {
-    server,
-    plan,
-    loadCpu,
-    counts,
-  }: { server: Server; plan: Omit<LoadPlan, "warmUpMs" | "durationMs">; loadCpu: number; counts: boolean },
-  durationMs: number,
-): Promise<Round> {
+/** A load on a server. */
+interface Run {
+  server: Server;
+  plan: Omit<LoadPlan, "warmUpMs" | "durationMs">;
+  loadOptions: RunOptions;
+  counts: boolean;
+}
+
+async function timed({ server, plan, loadOptions, counts }: Run, durationMs: number): Promise<Round> {
   const before = cpuSeconds(server);
-  const result = await load({ ...plan, warmUpMs: 0, durationMs, counts }, { cpu: loadCpu });
+  const result = await load({ ...plan, warmUpMs: 0, durationMs, counts }, loadOptions);
   return { ...result, cpu: cpuSeconds(server) - before };
 }
 

@@ -14,7 +14,7 @@ import { witnessOf } from "./witness.ts";
 
 const curved = ["holdfast", "express-sqlite"];
 const curvedThoroughly = [...curved, "holdfast-postgres"];
-const asked = ["read", "filtered", "create"];
+const asked = ["read", "cold", "filtered", "create"];
 
 /** Whose curves, and how far. */
 export interface Scale {
@@ -59,10 +59,10 @@ async function measureSize(
   }
   for (const name of asked) {
     const witness = witnessOf(progress, results, `${name} of ${size.toLocaleString("en")}`);
-    const scattered = { ...data, ids: everyOther(data.ids, 10_000) };
     const task = {
       scenario: scenarioOf(name),
-      data: scattered,
+      data,
+      ids: name === "cold" ? data.ids : everyOther(data.ids, 10_000),
       connections: 64,
       effort,
       loadCpu: 1,

@@ -30,11 +30,19 @@ export interface Scenario {
 }
 
 const some = 2_000;
+
+/** So many articles fit into the memory of every service. */
+const hot = 5_000;
+
+/** The most articles that a load of reads is drawn from. */
+const mostDrawn = 300_000;
+
 const ok = ["200"];
 
 /** The scenarios. Reads come before writes, so that they see the original articles. */
 export const scenarios: readonly Scenario[] = [
-  { name: "read", title: "read by id", statuses: ok, isConstant: true, requests: reads },
+  { name: "read", title: "read by id, hot ids", statuses: ok, isConstant: true, requests: hotReads },
+  { name: "cold", title: "read by id, cold ids", statuses: ok, isConstant: true, requests: coldReads },
   {
     name: "notModified",
     title: "read, unchanged (304)",
@@ -81,8 +89,18 @@ function get(path: string): string {
   return requestText("GET", path);
 }
 
-function reads({ says, ids }: Setting): string[] {
-  return ids.map((_, n) => get(says.item(scattered(ids, n))));
+/** Few articles, which a service with a cache soon has in memory. */
+function hotReads(setting: Setting): string[] {
+  return reads(setting, hot);
+}
+
+/** Articles from the whole collection, so that few are read twice. */
+function coldReads(setting: Setting): string[] {
+  return reads(setting, mostDrawn);
+}
+
+function reads({ says, ids }: Setting, most: number): string[] {
+  return Array.from({ length: Math.min(most, ids.length) }, (_, n) => get(says.item(scattered(ids, n))));
 }
 
 /** Not in the order in which they were made. */
@@ -108,7 +126,7 @@ function filtered({ says }: Setting): string[] {
 }
 
 function mixed(setting: Setting): string[] {
-  const all = reads(setting);
+  const all = hotReads(setting);
   return replacements(setting)
     .flatMap((write, n) => [...all.slice(n * 9, n * 9 + 9), write])
     .slice(0, all.length);

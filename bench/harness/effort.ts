@@ -3,7 +3,7 @@ export interface Effort {
   name: "quick" | "usual" | "thorough";
   /** How often each side of a comparison is measured, in turn. */
   rounds: number;
-  /** Not counted, before each round. A short run has none, which costs both sides of a ratio about the same. */
+  /** Not counted, before each round. A short run has none, except where compilation would favour one side. */
   warmUpMs: number;
   /** The time that a round measures. */
   durationMs: number;

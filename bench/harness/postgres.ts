@@ -1,10 +1,12 @@
 /** A PostgreSQL of the bench's own, durable, on the processor of the servers; started when it is first needed. */
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { createReadStream, readdirSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { createInterface } from "node:readline";
 import pg from "pg";
 import { type PostgresServer, startPostgres } from "../../test/postgres/server.ts";
 import { has } from "./commands.ts";
+import { familyOf } from "./usage.ts";
 
 const durable = ["fsync=on", "full_page_writes=on", "synchronous_commit=on", "shared_buffers=256MB"];
 
@@ -80,8 +82,16 @@ async function start(): Promise<PostgresServer> {
   const server = await startPostgres(durable);
   const { rows } = await query(server.url, "show server_version");
   version = (rows as { server_version: string }[])[0]?.server_version ?? "";
-  if (has("taskset")) execFileSync("taskset", ["-acp", "0", String(postgresPid())], { stdio: "ignore" });
+  placePostgres(0);
   return server;
+}
+
+/** Keeps all processes of the server on one processor, or lets them use all. Later processes inherit it. */
+export function placePostgres(cpu: number | undefined): void {
+  if (!has("taskset")) return;
+  const list = cpu === undefined ? `0-${availableParallelism() - 1}` : String(cpu);
+  for (const pid of familyOf(postgresPid()))
+    spawnSync("taskset", ["-acp", list, String(pid)], { stdio: "ignore" }); // some end at any time
 }
 
 async function query(url: string, sql: string, values?: unknown[]): Promise<pg.QueryResult> {

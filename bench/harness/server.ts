@@ -24,11 +24,15 @@ process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL"); // also if a measurement fails
 });
 
-/** Starts a program that prints its port, on a separate line or in the first address in its output. */
+/**
+ * Starts a program that prints its port, on a separate line or in the first address in its output. It never writes to a
+ * terminal itself, because Holdfast logs every request there.
+ */
 export async function startProgram(program: readonly string[], options: RunOptions = {}): Promise<Server> {
   const [command = "", ...args] = [...wrapperOf(options), ...program];
-  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"] });
   running.add(child);
+  child.stderr.on("data", (chunk: Buffer) => process.stderr.write(chunk));
   for await (const line of createInterface({ input: child.stdout })) {
     const port = /^\d+$|(?<=http:\/\/127\.0\.0\.1:)\d+/.exec(line)?.[0];
     if (port === undefined) continue;
@@ -38,7 +42,7 @@ export async function startProgram(program: readonly string[], options: RunOptio
   throw new Error(`${program.join(" ")} did not start`);
 }
 
-/** Starts a program that listens on a given port. */
+/** Starts a program that listens on a given port, and waits until it answers. */
 export async function startOnPort(
   program: readonly string[],
   port: number,

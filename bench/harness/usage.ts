@@ -47,7 +47,7 @@ function processesOf({ child, beside = [] }: Server): number[] {
 }
 
 /** A process and its child processes. */
-function familyOf(pid: number): number[] {
+export function familyOf(pid: number): number[] {
   const tasks = `/proc/${pid}/task`;
   if (!existsSync(tasks)) return [];
   const children = readdirSync(tasks).flatMap((task) =>

@@ -1,7 +1,14 @@
 /** PostgREST, where `postgrest` is on the PATH or POSTGREST names it, on the PostgreSQL that the bench starts. */
 import { execFileSync } from "node:child_process";
 import { has } from "../harness/commands.ts";
-import { bytesOf, databaseFor, insertArticles, postgresPid, postgresVersion } from "../harness/postgres.ts";
+import {
+  bytesOf,
+  databaseFor,
+  insertArticles,
+  placePostgres,
+  postgresPid,
+  postgresVersion,
+} from "../harness/postgres.ts";
 import { freePort, startOnPort } from "../harness/server.ts";
 import type { Opponent } from "./opponent.ts";
 
@@ -12,13 +19,14 @@ export const postgrest: Opponent = {
   name: "postgrest",
   title: "PostgREST",
   keeps: "every answered write is flushed to the disk (PostgreSQL, fsync and synchronous_commit on)",
-  checks: "the types of the columns; PostgreSQL runs on the same processor and is counted with it",
+  checks: "the types of the columns; PostgreSQL runs on the same processors and is counted with it",
   versions: () =>
     `${execFileSync(program, ["--version"], { encoding: "utf8" }).trim()}, PostgreSQL ${postgresVersion()}`,
   missing: () => (has(program) ? undefined : "there is no `postgrest` on the PATH, and POSTGREST names none"),
   fill: insertArticles,
   async start(folder, options) {
     const port = await freePort();
+    placePostgres(options.cpu);
     const server = await startOnPort([program], port, {
       ...options,
       env: {

@@ -6,7 +6,7 @@ import { holdfast } from "./holdfast.ts";
 import { holdfastPostgres } from "./holdfast-postgres.ts";
 import { jsonServer } from "./json-server.ts";
 import type { Opponent } from "./opponent.ts";
-import { pocketbase } from "./pocketbase.ts";
+import { durablePocketbase, pocketbase } from "./pocketbase.ts";
 import { postgrest } from "./postgrest.ts";
 
 /** Holdfast comes first: the answers of the constants are its own. */
@@ -18,5 +18,6 @@ export const opponents: readonly Opponent[] = [
   feathers,
   jsonServer,
   pocketbase,
+  durablePocketbase,
   postgrest,
 ];

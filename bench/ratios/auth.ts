@@ -1,16 +1,19 @@
-/** Measures the cost of a credential: GET by id with an API key and with a JSON Web Token, compared with no authentication. */
+/**
+ * Measures the cost of a credential: GET by id with an API key and with a JSON Web Token, compared with no authentication, by
+ * the rate and by the processor time.
+ */
 
 import { writeFileSync } from "node:fs";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { addKey } from "../../src/access/api-key.ts";
 import { openKeys } from "../../src/store/open.ts";
 import type { Effort } from "../harness/effort.ts";
-import { type Figure, median } from "../harness/figure.ts";
+import { type Aim, type Figure, figureOf, showMicroseconds, timeFigureOf } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { type Server, startServer, stopServer } from "../harness/server.ts";
-import { cpuSeconds } from "../harness/usage.ts";
+import { measureInTurn, type Side, type Turns } from "../harness/turns.ts";
 import { load } from "../load/load.ts";
-import { type LoadPlan, requireStatus } from "../load/plan.ts";
+import { requireStatus } from "../load/plan.ts";
 import { requestText } from "../load/requests.ts";
 import { fillStore } from "./fill.ts";
 import { sampleAttributes } from "./sample.ts";
@@ -19,84 +22,70 @@ const resources = 20_000;
 const issuer = "https://id.example.org/";
 const audience = "articles";
 
-/** Measures reads, a round of each kind in turn. */
+/** What a read with each credential may cost: against a read without one. */
+const aims = { key: { atMost: 1.1 }, token: { atMost: 1.12 } };
+
+/** Measures reads, a round of each kind in turn. Each kind has its own server, so all of them are warm in the same way. */
 export function measureAuth(effort: Effort): Promise<Figure[]> {
   return inFolder(async (folder) => {
-    const bare = `${folder}/bare.db`;
-    const guarded = `${folder}/guarded.db`;
     const { config, token } = await issuerIn(folder);
-    const paths = {
-      bare: pathsOf(await fillStore(bare, resources, sampleAttributes)),
-      guarded: pathsOf(await fillStore(guarded, resources, sampleAttributes)),
-    };
-    const key = await makeKey(guarded);
-    const open = await startServer("holdfast", { store: bare }, { cpu: 0 });
-    const asking = await startServer("holdfast", { store: guarded, config }, { cpu: 0 });
-    const costs: Record<string, number[]> = { none: [], key: [], token: [] };
-    for (let round = 0; round < effort.rounds; round++) {
-      costs.none?.push(await costOf(effort, open, paths.bare));
-      costs.key?.push(await costOf(effort, asking, paths.guarded, key));
-      costs.token?.push(await costOf(effort, asking, paths.guarded, token));
-    }
-    await stopServer(open);
-    await stopServer(asking);
+    const none = await sideOf(`${folder}/none.db`, {});
+    const key = await sideOf(`${folder}/key.db`, { config, credential: makeKey });
+    const withToken = await sideOf(`${folder}/token.db`, { config, credential: async () => token });
+    const sides = { none, key, token: withToken };
+    const turns = await measureInTurn(sides, effort, { connections: 64, loadCpu: 1 });
+    for (const { server } of Object.values(sides)) await stopServer(server);
     return [
-      figure("an API key", costs.none, costs.key, 1.05),
-      figure("a token", costs.none, costs.token, 1.1),
+      ...figuresOf("an API key", turns.key, turns.none, aims.key),
+      ...figuresOf("a token", turns.token, turns.none, aims.token),
     ];
   });
 }
 
-function figure(what: string, without: number[] = [], with_: number[] = [], atMost: number): Figure {
-  return {
-    what: `processor time of GET by id with ${what} against one without a credential`,
-    ratio: median(with_) / median(without),
-    aim: { atMost },
-    value: `${median(with_).toFixed(1)} µs against ${median(without).toFixed(1)} µs`,
-  };
+/** A filled store, its server, and reads with a credential. */
+async function sideOf(
+  store: string,
+  { config, credential }: { config?: string; credential?(store: string): Promise<string> },
+): Promise<Side> {
+  const paths = pathsOf(await fillStore(store, resources, sampleAttributes));
+  const text = await credential?.(store);
+  const server = await startServer("holdfast", { store, ...(config && { config }) }, { cpu: 0 });
+  return { server, requests: requestsOf(paths, text), status: "200" };
+}
+
+function figuresOf(credential: string, with_: Turns, none: Turns, aim: Aim): Figure[] {
+  const what = `GET by id with ${credential} against one without a credential, one processor`;
+  return [
+    timeFigureOf(`time of ${what}`, { ours: with_.rates, theirs: none.rates }, aim),
+    figureOf(
+      `processor time of ${what}`,
+      { ours: with_.costs, theirs: none.costs },
+      { aim, show: showMicroseconds },
+    ),
+  ];
 }
 
 function pathsOf(ids: readonly string[]): string[] {
   return Array.from({ length: 10_000 }, (_, n) => `/api/v1/articles/${ids[(n * 7_919) % ids.length]}`);
 }
 
-/** A server, a request and its credential. */
-interface Reading {
-  server: Server;
-  paths: readonly string[];
-  credential?: string | undefined;
-}
-
 /** Requests per second. */
 export async function rateOf(
-  effort: Effort,
-  server: Server,
+  { warmUpMs, durationMs }: Effort,
+  { port }: Server,
   paths: readonly string[],
   credential?: string,
 ): Promise<number> {
-  const result = await load(planOf(effort, { server, paths, credential }), { cpu: 1 });
+  const requests = requestsOf(paths, credential);
+  const result = await load({ port, connections: 64, warmUpMs, durationMs, requests }, { cpu: 1 });
   requireStatus(result, "200");
   return result.perSecond;
 }
 
-/** Processor time for one request, in microseconds. Other work of the machine hardly changes it. */
-async function costOf(
-  effort: Effort,
-  server: Server,
-  paths: readonly string[],
-  credential?: string,
-): Promise<number> {
-  const plan = planOf(effort, { server, paths, credential });
-  requireStatus(await load({ ...plan, warmUpMs: 0 }, { cpu: 1 }), "200");
-  const before = cpuSeconds(server);
-  const { answers } = await load({ ...plan, warmUpMs: 0, counts: false }, { cpu: 1 }); // only the measurement
-  return ((cpuSeconds(server) - before) / answers) * 1e6;
-}
-
-function planOf({ warmUpMs, durationMs }: Effort, { server, paths, credential }: Reading): LoadPlan {
-  const field = credential === undefined ? "" : `Authorization: Bearer ${credential}\r\n`;
-  const requests = paths.map((path) => requestText("GET", path).replace("\r\n\r\n", `\r\n${field}\r\n`));
-  return { port: server.port, connections: 64, warmUpMs, durationMs, requests };
+/** GET requests with an optional credential. */
+export function requestsOf(paths: readonly string[], credential: string | undefined): string[] {
+  const headers = credential === undefined ? {} : { Authorization: `Bearer ${credential}` };
+  return paths.map((path) => requestText("GET", path, undefined, headers));
 }
 
 /** A configuration that accepts keys and tokens, and a token of a usual size. */

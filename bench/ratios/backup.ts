@@ -3,7 +3,7 @@ import { rmSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { node } from "../harness/commands.ts";
 import { type Effort, shareOf } from "../harness/effort.ts";
-import { type Figure, median } from "../harness/figure.ts";
+import { type Figure, figureOf, median, showMs } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { startServer, stopServer } from "../harness/server.ts";
 import { follow } from "../load/follow.ts";
@@ -53,12 +53,11 @@ export function measureBackups(effort: Effort): Promise<Figure[]> {
         what: `backup beside ${pace}`,
         value: `${median(took).toFixed(1)} s (${took.length} backups), ${size}`,
       },
-      {
-        what: `p99 of ${pace} beside backups, against without`,
-        ratio: median(beside) / median(without),
-        aim: { atMost: 3 },
-        value: `${median(beside).toFixed(2)} ms against ${median(without).toFixed(2)} ms`,
-      },
+      figureOf(
+        `p99 of ${pace} beside backups, against without`,
+        { ours: beside, theirs: without },
+        { aim: { atMost: 3 }, show: showMs },
+      ),
       { what: "restore of this backup", value: `${restored.toFixed(1)} s` },
     ];
   });

@@ -1,6 +1,6 @@
 /** Measures a batch of a hundred creates, compared with one create, for a client that waits for each response. */
 import type { Effort } from "../harness/effort.ts";
-import { type Figure, median } from "../harness/figure.ts";
+import { type Figure, figureOf, showMs } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { startServer, stopServer } from "../harness/server.ts";
 import { load } from "../load/load.ts";
@@ -17,10 +17,8 @@ export async function measureBatches(effort: Effort): Promise<Figure[]> {
     all.single.push(await timeOf(effort, "201", singles()));
     all.batch.push(await timeOf(effort, "200", batches()));
   }
-  const [single, batch] = [median(all.single), median(all.batch)];
-  const value = `${batch.toFixed(2)} ms against ${single.toFixed(2)} ms`;
   const what = `a batch of ${operations} creates against one create`;
-  return [{ what, ratio: batch / single, aim: { atMost: 30 }, value }];
+  return [figureOf(what, { ours: all.batch, theirs: all.single }, { aim: { atMost: 30 }, show: showMs })];
 }
 
 function singles(): string[] {

@@ -1,73 +1,130 @@
-/** Durable POST through the whole path, against the same service without group commit and a server that checks nothing. */
+/**
+ * Durable POST through the whole path, with one connection and with many, on disks whose flushes take longer. It is compared
+ * with a server that has the same writer and checks nothing, with Express + better-sqlite3, and with the same service without
+ * group commit.
+ */
 
 import { has, type RunOptions } from "../harness/commands.ts";
 import type { Effort } from "../harness/effort.ts";
-import { type Figure, median } from "../harness/figure.ts";
+import { type Aim, type Figure, figureOf, showMicroseconds, showRate } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
-import { startServer, stopServer } from "../harness/server.ts";
-import { load } from "../load/load.ts";
-import { requireStatus } from "../load/plan.ts";
+import { type Server, startServer, stopServer } from "../harness/server.ts";
+import { measureInTurn, type Side, type Turns } from "../harness/turns.ts";
 import { requestText } from "../load/requests.ts";
+import { expressSqlite } from "../opponents/express-sqlite.ts";
 import { sampleAttributes } from "./sample.ts";
 
-/** Measures creates on the normal disk, and with 2 ms added to each flush. */
+/** What is added to each flush, in milliseconds. */
+const flushDelays = { quick: [0, 2], usual: [0, 2, 10], thorough: [0, 2, 10] };
+
+/** How many connections send creates. */
+const connectionCounts = [1, 64] as const;
+
+type Name = "grouped" | "bare" | "express" | "single";
+
+/** The service as it is, compared with another server. */
+interface Comparison {
+  beside: Exclude<Name, "grouped">;
+  title: string;
+  /** The aim of the rate. */
+  aim(connections: number, delay: number): Aim | undefined;
+}
+
+const comparisons: readonly Comparison[] = [
+  {
+    beside: "bare",
+    title: "a bare server with the same writer",
+    aim: (connections) => (connections === 64 ? { atLeast: 0.75 } : undefined),
+  },
+  {
+    beside: "express",
+    title: "Express + better-sqlite3",
+    aim: (connections) => (connections === 1 ? { atLeast: 0.95 } : undefined),
+  },
+  {
+    beside: "single",
+    title: "the same service without group commit",
+    aim: (_, delay) => ({ atLeast: delay === 0 ? 3 : 10 }),
+  },
+];
+
+/** Measures creates with each number of connections, on each disk. */
 export async function measureCreates(effort: Effort): Promise<Figure[]> {
-  const bareDisk = await rates(effort, {});
-  const figures: Figure[] = [
-    compare("durable POST with group commit against without", bareDisk.grouped, bareDisk.single, 3),
-    compare("durable POST against a bare server with the same writer", bareDisk.grouped, bareDisk.bare, 0.5),
-  ];
-  if (!has("strace"))
-    return [...figures, { what: "with 2 ms added to each flush", value: "skipped, needs strace" }];
-  const slowDisk = await rates(effort, { flushDelayUs: 2_000 }, ["grouped", "single"]);
-  figures.push(compare("the same with 2 ms added to each flush", slowDisk.grouped, slowDisk.single, 10));
+  const figures: Figure[] = [];
+  for (const delay of flushDelays[effort.name]) {
+    if (delay > 0 && !has("strace"))
+      figures.push({ what: `creates, ${describeDelay(delay)}`, value: "skipped, needs strace" });
+    else figures.push(...(await inFolder((folder) => measureOn(folder, delay, effort))));
+  }
   return figures;
 }
 
-type Kind = "grouped" | "single" | "bare";
-
-const servers: Record<Kind, (store: string) => [string, unknown]> = {
-  grouped: (store) => ["holdfast", { store, declared: true }],
-  single: (store) => ["holdfast", { store, declared: true, groupCommit: false }],
-  bare: (store) => ["bare", { store }],
-};
-
-/** Requests per second of each kind, taken in turn. */
-async function rates(
-  effort: Effort,
-  options: RunOptions,
-  kinds: Kind[] = ["grouped", "single", "bare"],
-): Promise<Record<Kind, number>> {
-  const all: Record<Kind, number[]> = { grouped: [], single: [], bare: [] };
-  for (let round = 0; round < effort.rounds; round++) {
-    for (const kind of kinds) all[kind].push(await rateOf(effort, kind, options));
+async function measureOn(folder: string, delay: number, effort: Effort): Promise<Figure[]> {
+  const missing = expressSqlite.missing();
+  const servers = await startAll(folder, delay, missing === undefined);
+  const figures: Figure[] = [];
+  for (const connections of connectionCounts) {
+    // One connection gives the writer nothing to group.
+    const isAsked = (name: string) => name !== "single" || connections > 1;
+    const sides = Object.fromEntries(
+      Object.entries(servers)
+        .filter(([name]) => isAsked(name))
+        .map(([name, server]) => [name, sideOf(name, server)]),
+    );
+    const turns = await measureInTurn(sides, effort, { connections, loadCpu: 1 });
+    figures.push(...comparisons.flatMap((each) => figuresOf(each, turns, { connections, delay })));
   }
-  return { grouped: median(all.grouped), single: median(all.single), bare: median(all.bare) };
+  for (const server of Object.values(servers)) await stopServer(server);
+  return missing === undefined
+    ? figures
+    : [...figures, { what: "creates against Express + better-sqlite3", value: `skipped: ${missing}` }];
 }
 
-function rateOf({ warmUpMs, durationMs }: Effort, kind: Kind, options: RunOptions): Promise<number> {
-  return inFolder(async (folder) => {
-    const [name, argument] = servers[kind](`${folder}/create.db`);
-    const server = await startServer(name, argument, options);
-    const bodies = Array.from({ length: 1_000 }, (_, n) => JSON.stringify(sampleAttributes(n)));
-    const result = await load({
-      port: server.port,
-      connections: 64,
-      warmUpMs,
-      durationMs,
-      requests: bodies.map((body) => requestText("POST", "/api/v1/articles", body)),
-    });
-    await stopServer(server);
-    requireStatus(result, "201");
-    return result.perSecond;
-  });
-}
-
-function compare(what: string, ours: number, theirs: number, atLeast: number): Figure {
+async function startAll(
+  folder: string,
+  delay: number,
+  hasExpress: boolean,
+): Promise<Partial<Record<Name, Server>>> {
+  const options: RunOptions = { cpu: 0, ...(delay > 0 && { flushDelayUs: delay * 1_000 }) };
+  const store = (name: Name) => ({ store: `${folder}/${name}.db`, declared: true });
   return {
-    what,
-    ratio: ours / theirs,
-    aim: { atLeast },
-    value: `${Math.round(ours)}/s against ${Math.round(theirs)}/s`,
+    grouped: await startServer("holdfast", store("grouped"), options),
+    single: await startServer("holdfast", { ...store("single"), groupCommit: false }, options),
+    bare: await startServer("bare", store("bare"), options),
+    ...(hasExpress && { express: await expressSqlite.start(folder, options) }),
   };
+}
+
+const bodies = Array.from({ length: 1_000 }, (_, n) => JSON.stringify(sampleAttributes(n)));
+
+function sideOf(name: string, server: Server): Side {
+  const path = name === "express" ? expressSqlite.says.collection : "/api/v1/articles";
+  return { server, requests: bodies.map((body) => requestText("POST", path, body)), status: "201" };
+}
+
+function figuresOf(
+  { beside, title, aim }: Comparison,
+  turns: Readonly<Record<string, Turns>>,
+  { connections, delay }: { connections: number; delay: number },
+): Figure[] {
+  const [ours, theirs] = [turns.grouped, turns[beside]];
+  if (ours === undefined || theirs === undefined) return [];
+  const noun = connections === 1 ? "connection" : "connections";
+  const what = `creates against ${title}, ${connections} ${noun}, one processor, ${describeDelay(delay)}`;
+  return [
+    figureOf(
+      what,
+      { ours: ours.rates, theirs: theirs.rates },
+      { aim: aim(connections, delay), show: showRate },
+    ),
+    figureOf(
+      `processor time of ${what}`,
+      { ours: ours.costs, theirs: theirs.costs },
+      { show: showMicroseconds },
+    ),
+  ];
+}
+
+function describeDelay(delay: number): string {
+  return delay === 0 ? "no delay of flushes" : `each flush ${delay} ms slower`;
 }

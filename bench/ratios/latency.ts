@@ -2,9 +2,10 @@
 
 import { has, type RunOptions } from "../harness/commands.ts";
 import { type Effort, shareOf } from "../harness/effort.ts";
-import type { Figure } from "../harness/figure.ts";
+import { type Figure, figureOf, median, showMs, showRate } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { startServer, stopServer } from "../harness/server.ts";
+import { untilIdle } from "../harness/usage.ts";
 import { load } from "../load/load.ts";
 import { requestText } from "../load/requests.ts";
 import { fillStore } from "./fill.ts";
@@ -48,10 +49,16 @@ function measure(effort: Effort, what: string, options: RunOptions): Promise<Fig
       durationMs: warmUpMs + durationMs,
       requests: bodies.map((body) => requestText("POST", "/api/v1/articles", body)),
     };
-    const idle = await load(reads);
-    const [written, busy] = await Promise.all([load(writes), load(reads)]);
+    const rounds = { ours: [] as number[], theirs: [] as number[], written: [] as number[] };
+    for (let round = 0; round < effort.rounds; round++) {
+      await untilIdle(server); // the writes of the round before leave work behind
+      rounds.theirs.push((await load(reads)).p99);
+      const [written, busy] = await Promise.all([load(writes), load(reads)]);
+      rounds.ours.push(busy.p99);
+      rounds.written.push(written.perSecond);
+    }
     await stopServer(server);
-    const value = `${busy.p99.toFixed(2)} ms against ${idle.p99.toFixed(2)} ms, under ${Math.round(written.perSecond)} writes/s`;
-    return { what, ratio: busy.p99 / idle.p99, aim: { atMost: 3 }, value };
+    const figure = figureOf(what, rounds, { aim: { atMost: 3 }, show: showMs });
+    return { ...figure, value: `${figure.value}, under ${showRate(median(rounds.written))} of writes` };
   });
 }

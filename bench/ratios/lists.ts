@@ -6,7 +6,7 @@
 import { writeFileSync } from "node:fs";
 import type { RunOptions } from "../harness/commands.ts";
 import { type Effort, shareOf } from "../harness/effort.ts";
-import { type Figure, median } from "../harness/figure.ts";
+import { type Figure, figureOf, median, showMs, showRate } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { originOf, type Server, startServer, stopServer } from "../harness/server.ts";
 import { untilIdle } from "../harness/usage.ts";
@@ -78,17 +78,14 @@ async function compareSizes(small: Subject, large: Subject): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [what, ask] of asks) {
     const plans = [small, large].map((subject) => sequentially(subject, ask(subject)));
-    const [own = Number.NaN, hundredfold = Number.NaN] = await alternate(
-      small.effort,
-      plans,
-      ({ p50 }) => p50,
+    const [theirs = [], ours = []] = await alternate(small.effort, plans, ({ p50 }) => p50);
+    figures.push(
+      figureOf(
+        `${what}, ${countOf(large)} resources against ${countOf(small)}, p50 on one connection`,
+        { ours, theirs },
+        { aim: { atMost: 1.5 }, show: (ms) => `${ms.toFixed(3)} ms` },
+      ),
     );
-    figures.push({
-      what: `${what}, ${countOf(large)} resources against ${countOf(small)}, p50 on one connection`,
-      ratio: hundredfold / own,
-      aim: { atMost: 1.5 },
-      value: `${hundredfold.toFixed(3)} ms against ${own.toFixed(3)} ms`,
-    });
   }
   return figures;
 }
@@ -104,18 +101,10 @@ async function compareConstant(subject: Subject): Promise<Figure> {
   );
   const constant = await startServer("constant", { headers: answered, body }, { cpu: 0 });
   const plans = [server, constant].map((each) => crowded({ ...subject, server: each }, paths));
-  const [own = Number.NaN, theirs = Number.NaN] = await alternate(
-    subject.effort,
-    plans,
-    ({ perSecond }) => perSecond,
-  );
+  const [ours = [], theirs = []] = await alternate(subject.effort, plans, ({ perSecond }) => perSecond);
   await stopServer(constant);
-  return {
-    what: `a page of ${limit} by an indexed filter against a Fastify constant, one core`,
-    ratio: own / theirs,
-    aim: { atLeast: 0.5 },
-    value: `${Math.round(own)}/s against ${Math.round(theirs)}/s`,
-  };
+  const what = `a page of ${limit} by an indexed filter against a Fastify constant, one processor`;
+  return figureOf(what, { ours, theirs }, { aim: { atLeast: 0.5 }, show: showRate });
 }
 
 /** Compares with json-server. Both get the same requests, in the syntax of json-server: filter, sort, count and page. */
@@ -136,57 +125,50 @@ async function compareJsonServer(subject: Subject, file: string): Promise<Figure
       paths.map((path) => `/${path}`),
     ),
   ];
-  const [own = Number.NaN, theirs = Number.NaN] = await alternate(
-    subject.effort,
-    plans,
-    ({ perSecond }) => perSecond,
-  );
+  const [ours = [], theirs = []] = await alternate(subject.effort, plans, ({ perSecond }) => perSecond);
   await stopServer(other);
-  return {
-    what: `a page of ${limit} of 10,000 against json-server, one core`,
-    ratio: own / theirs,
-    aim: { atLeast: 10 },
-    value: `${Math.round(own)}/s against ${Math.round(theirs)}/s`,
-  };
+  const what = `a page of ${limit} of 10,000 against json-server, one processor`;
+  return figureOf(what, { ours, theirs }, { aim: { atLeast: 10 }, show: showRate });
 }
 
 /** Measures reads while two connections request lists that match nothing: one for each thread that runs such lists. */
 async function measureScan(subject: Subject): Promise<Figure> {
   const server = await startService(subject.store, {});
-  const scanned = { ...subject, server };
+  const own = { ...subject, server };
   const reads = {
-    ...crowded(scanned, byId(scanned)),
+    ...crowded(own, byId(own)),
     connections: 16,
     durationMs: 2 * subject.effort.durationMs,
   };
   const scans = {
-    ...crowded(scanned, ["/api/v1/articles?title=nowhere"]),
+    ...crowded(own, ["/api/v1/articles?title=nowhere"]),
     connections: 2,
     warmUpMs: 0,
     inOrder: true, // few responses come, and each must count
     durationMs: reads.warmUpMs + reads.durationMs,
   };
-  await untilIdle(server);
-  const idle = await load(reads);
-  const [result, busy] = await Promise.all([load(scans), load(reads)]);
+  const rounds = { ours: [] as number[], theirs: [] as number[], scans: [] as number[] };
+  for (let round = 0; round < subject.effort.rounds; round++) {
+    await untilIdle(server);
+    const idle = await load(reads);
+    const [scanned, busy] = await Promise.all([load(scans), load(reads)]);
+    for (const result of [idle, scanned, busy]) requireStatus(result, "200");
+    rounds.theirs.push(idle.p99);
+    rounds.ours.push(busy.p99);
+    rounds.scans.push(scanned.p50);
+  }
   await stopServer(server);
-  requireStatus(idle, "200");
-  requireStatus(busy, "200");
-  requireStatus(result, "200");
-  return {
-    what: `GET p99 while ${countOf(subject)} resources are scanned, against idle`,
-    ratio: busy.p99 / idle.p99,
-    aim: { atMost: 3 },
-    value: `${busy.p99.toFixed(2)} ms against ${idle.p99.toFixed(2)} ms, ${result.p50.toFixed(0)} ms for a scan`,
-  };
+  const what = `GET p99 while ${countOf(subject)} resources are scanned, against idle`;
+  const figure = figureOf(what, rounds, { aim: { atMost: 3 }, show: showMs });
+  return { ...figure, value: `${figure.value}, ${showMs(median(rounds.scans))} for a scan` };
 }
 
-/** Runs the plans in turn, and returns the median of the rounds of each plan. */
+/** Runs the plans in turn, and returns the rounds of each plan. */
 async function alternate(
   { rounds }: Effort,
   plans: readonly LoadPlan[],
   of: (result: LoadResult) => number,
-): Promise<number[]> {
+): Promise<number[][]> {
   const results: number[][] = plans.map(() => []);
   for (let round = 0; round < rounds; round++) {
     for (const [n, plan] of plans.entries()) {
@@ -195,7 +177,7 @@ async function alternate(
       results[n]?.push(of(result));
     }
   }
-  return results.map(median);
+  return results;
 }
 
 function sequentially(subject: Subject, paths: readonly string[]): LoadPlan {

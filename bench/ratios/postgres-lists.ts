@@ -3,7 +3,7 @@
  * resources. Pages that are asked for again and again, and pages that are asked for once.
  */
 import { type Effort, shareOf } from "../harness/effort.ts";
-import { type Figure, median } from "../harness/figure.ts";
+import { type Aim, type Figure, figureOf, showRate } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { databaseFor } from "../harness/postgres.ts";
 import { type Server, startServer, stopServer } from "../harness/server.ts";
@@ -82,13 +82,8 @@ async function rateOf(effort: Effort, { server }: Subject, paths: readonly strin
   return result.perSecond;
 }
 
-function compare(what: string, [one, other]: readonly [number[], number[]], aim?: Figure["aim"]): Figure {
-  const [ours, theirs] = [median(one), median(other)];
-  return {
-    what: `PostgreSQL: ${what}`,
-    ...(aim === undefined ? {} : { ratio: ours / theirs, aim }),
-    value: `${Math.round(ours)}/s against ${Math.round(theirs)}/s`,
-  };
+function compare(what: string, [ours, theirs]: readonly [number[], number[]], aim?: Aim): Figure {
+  return figureOf(`PostgreSQL: ${what}`, { ours, theirs }, { aim, show: showRate });
 }
 
 function countOf({ ids }: Subject): string {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { defineCollection } from "../../src/collection/declaration.ts";
 import { node } from "../harness/commands.ts";
 import type { Effort } from "../harness/effort.ts";
-import { type Aim, type Figure, median } from "../harness/figure.ts";
+import { type Aim, type Figure, figureOf, showRate } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { originOf, type Server, startProgram, startServer, stopServer } from "../harness/server.ts";
 import { installOpponents } from "../opponents/packages.ts";
@@ -86,13 +86,12 @@ export function measureRelated(effort: Effort): Promise<Figure[]> {
     }
     await stopServer(server);
     if (byHand !== undefined) await stopServer(byHand);
-    const rate = (kind: string) => median(rates.get(kind) ?? []);
-    const compare = (kind: string, other: string, { what, aim }: { what: string; aim?: Aim }): Figure => ({
-      what: `a page of 20 articles with authors and 3 comments each ${what}, one core`,
-      ratio: rate(kind) / rate(other),
-      ...(aim && { aim }),
-      value: `${Math.round(rate(kind))}/s against ${Math.round(rate(other))}/s`,
-    });
+    const compare = (kind: string, other: string, { what, aim }: { what: string; aim?: Aim }): Figure =>
+      figureOf(
+        `a page of 20 articles with authors and 3 comments each ${what}, one processor`,
+        { ours: rates.get(kind) ?? [], theirs: rates.get(other) ?? [] },
+        { aim, show: showRate },
+      );
     const against = "against Express and better-sqlite3";
     return [
       compare("embedded", "alone", { what: "against the page alone", aim: { atLeast: 0.12 } }),

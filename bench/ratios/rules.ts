@@ -2,10 +2,11 @@
 import { writeFileSync } from "node:fs";
 import { defineCollection } from "../../src/collection/declaration.ts";
 import type { Effort } from "../harness/effort.ts";
-import { type Figure, median } from "../harness/figure.ts";
+import { type Figure, timeFigureOf } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { type Server, startServer, stopServer } from "../harness/server.ts";
-import { makeKey, rateOf } from "./auth.ts";
+import { measureInTurn, type Side } from "../harness/turns.ts";
+import { makeKey, requestsOf } from "./auth.ts";
 import { fillStore } from "./fill.ts";
 import { sampleAttributes } from "./sample.ts";
 
@@ -18,25 +19,18 @@ export function measureRules(effort: Effort): Promise<Figure[]> {
   return inFolder(async (folder) => {
     const asking = await serve(`${folder}/asking`, undefined);
     const ruled = await serve(`${folder}/ruled`, { read: { where: { author: "$subject" } } });
-    const rates: Record<"asking" | "ruled", number[]> = { asking: [], ruled: [] };
-    const kinds = [
-      async () =>
-        rates.asking.push(await rateOf(effort, asking.server, pathsWith(`&author=${author}`), asking.key)),
-      async () => rates.ruled.push(await rateOf(effort, ruled.server, pathsWith(""), ruled.key)),
-    ];
-    // In turns, since the first of two that are measured has had the longer rest.
-    for (let round = 0; round < effort.rounds; round++)
-      for (const measure of round % 2 === 0 ? kinds : kinds.toReversed()) await measure();
+    const sideOf = ({ server, key }: typeof asking, filter: string): Side => {
+      return { server, requests: requestsOf(pathsWith(filter), key), status: "200" };
+    };
+    const turns = await measureInTurn(
+      { asking: sideOf(asking, `&author=${author}`), ruled: sideOf(ruled, "") },
+      effort,
+      { connections: 64, loadCpu: 1 },
+    );
     await stopServer(asking.server);
     await stopServer(ruled.server);
-    return [
-      {
-        what: "list of a filter against the same list by a rule, one core",
-        ratio: median(rates.asking) / median(rates.ruled),
-        aim: { atMost: 1.05 },
-        value: `${Math.round(median(rates.asking))}/s against ${Math.round(median(rates.ruled))}/s`,
-      },
-    ];
+    const what = "time of a list by a rule against the same list by a filter, one processor";
+    return [timeFigureOf(what, { ours: turns.ruled.rates, theirs: turns.asking.rates }, { atMost: 1.05 })];
   });
 }
 

@@ -6,7 +6,7 @@ import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Effort } from "../harness/effort.ts";
-import { type Figure, median } from "../harness/figure.ts";
+import { type Figure, figureOf, showMs } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 
 /** A form of the program. */
@@ -29,16 +29,13 @@ export function measureStart(effort: Effort): Promise<Figure[]> {
       for (const { name, command } of forms)
         times.get(name)?.push(await inFolder((stores) => firstAnswerMs(command, `${stores}/start.db`)));
     }
-    const node = median(theirs);
-    return forms.map(({ name, aim }) => {
-      const own = median(times.get(name) as number[]);
-      return {
-        what: `launch to first answer against \`node -e 0\`: ${name}`,
-        ratio: own / node,
-        aim: { atMost: aim },
-        value: `${Math.round(own)} ms against ${Math.round(node)} ms`,
-      };
-    });
+    return forms.map(({ name, aim }) =>
+      figureOf(
+        `launch to first answer against \`node -e 0\`: ${name}`,
+        { ours: times.get(name) ?? [], theirs },
+        { aim: { atMost: aim }, show: showMs },
+      ),
+    );
   });
 }
 

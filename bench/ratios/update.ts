@@ -1,6 +1,6 @@
 /** Measures the cost of a precondition: durable updates with and without If-Match. */
 import type { Effort } from "../harness/effort.ts";
-import { type Figure, median } from "../harness/figure.ts";
+import { type Figure, timeFigureOf } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { startServer, stopServer } from "../harness/server.ts";
 import { load } from "../load/load.ts";
@@ -20,14 +20,8 @@ export async function measureUpdates(effort: Effort): Promise<Figure[]> {
     guarded.push(await rateOf(effort, true));
     free.push(await rateOf(effort, false));
   }
-  return [
-    {
-      what: "a durable update with If-Match against one without",
-      ratio: median(free) / median(guarded),
-      aim: { atMost: 1.3 },
-      value: `${Math.round(median(guarded))}/s against ${Math.round(median(free))}/s`,
-    },
-  ];
+  const what = "time of a durable update with If-Match against one without";
+  return [timeFigureOf(what, { ours: guarded, theirs: free }, { atMost: 1.3 })];
 }
 
 /** Updates per second. */

@@ -1,7 +1,7 @@
 /** The cells that tables show, and their names. */
 import { scenarios } from "../comparison/scenarios.ts";
+import { short } from "../harness/figure.ts";
 import type { Cell, SubjectFacts } from "./results.ts";
-import { short } from "./table.ts";
 
 /** The articles and connections of the main tables. */
 export const main = { bytes: 300, connections: 64 };
@@ -10,16 +10,26 @@ export const main = { bytes: 300, connections: 64 };
 export const loop = "sqlite-loop";
 
 /** Whether the main tables show a cell. The loop has no connections, and is shown beside all of them. */
-export function isMain({ bytes, connections, flushDelayUs, subject }: Cell): boolean {
-  if (subject === loop) return bytes === main.bytes;
+export function isMain(cell: Cell): boolean {
+  if (cell.subject === loop) return cell.bytes === main.bytes;
+  return cell.processors === undefined && isUsual(cell);
+}
+
+/** Whether the services could use all processors, with everything else as in the main tables. */
+export function isMainOnAll(cell: Cell): boolean {
+  return cell.processors !== undefined && isUsual(cell);
+}
+
+function isUsual({ bytes, connections, flushDelayUs }: Cell): boolean {
   return bytes === main.bytes && flushDelayUs === undefined && connections === main.connections;
 }
 
-/** The name of a measurement: the scenario, the articles, the connections and the disk. */
-export function describeCell({ scenario, bytes, connections, flushDelayUs }: Cell): string {
+/** The name of a measurement: the scenario, the articles, the connections, the processors and the disk. */
+export function describeCell({ scenario, bytes, connections, processors, flushDelayUs }: Cell): string {
   const title = scenarios.find(({ name }) => name === scenario)?.title ?? scenario;
   const slow = flushDelayUs === undefined ? "" : `, each flush ${flushDelayUs / 1000} ms slower`;
-  return `${title}: ${short(bytes)} bytes, ${connections} connection${connections === 1 ? "" : "s"}${slow}`;
+  const wide = processors === undefined ? "" : `, ${processors} processors`;
+  return `${title}: ${short(bytes)} bytes, ${connections} connection${connections === 1 ? "" : "s"}${wide}${slow}`;
 }
 
 /** The name of a curve. */

@@ -58,7 +58,7 @@ function conditions(results: Results, file: string): string {
     `- **Rounds:** ${rounds === 0 ? "only the medians of this run were kept, so its ratios have no brackets" : `${rounds} for each ratio`}.`,
     `- **Other work:** ${otherWork(machine)}`,
     `- **Machine:** ${processors} × ${processor}, ${memoryGb} GB, ${system}, Node ${node}.`,
-    `- **Load:** ${load}, on one processor. Each server runs alone on another.`,
+    `- **Load:** ${load}, on one processor. Each server runs alone on another. With all processors, the load uses the same processors.`,
     `- **Run:** ${date}, commit ${commit}, effort "${effort}". All figures: \`bench/results/${basename(file)}\`.`,
   ].join("\n");
 }

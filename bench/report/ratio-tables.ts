@@ -1,9 +1,9 @@
 /** The tables of ratios: Holdfast beside others that were measured in turn with it. Other work on the machine slows both. */
 import { scenarios } from "../comparison/scenarios.ts";
-import { type Spread, spreadOf } from "../harness/figure.ts";
-import { describeCell, isMain, loop, scaleTitle } from "./cells.ts";
+import { formatSpread, short, spreadOf } from "../harness/figure.ts";
+import { describeCell, isMain, isMainOnAll, loop, scaleTitle } from "./cells.ts";
 import type { Cell, CellRound, Results, ScalePoint, SubjectFacts } from "./results.ts";
-import { short, type Table } from "./table.ts";
+import type { Table } from "./table.ts";
 
 const own = "holdfast";
 
@@ -19,6 +19,15 @@ export const ratioTables = {
       isAlternative,
       "Processor time for each request, divided by that of Holdfast",
       perSecondOfCpu,
+    ),
+  /** The same with all processors of the machine for each service, and the load on the same processors. */
+  parallel: (results: Results) =>
+    ofScenarios(
+      results,
+      isOther,
+      "Requests per second of Holdfast, divided by those of, with all processors",
+      perSecond,
+      isMainOnAll,
     ),
   elsewhere: elsewhereTable,
   limits: (results: Results) =>
@@ -38,6 +47,11 @@ function isAlternative({ name, isLimit }: SubjectFacts): boolean {
   return !isLimit && !name.startsWith(own);
 }
 
+/** What people would use instead, and Holdfast on its other store. */
+function isOther({ name, isLimit }: SubjectFacts): boolean {
+  return name !== own && !isLimit;
+}
+
 /** What no service on Node can exceed, and Holdfast on its other store. The loop is not measured in turn. */
 function isLimitOrStore({ name, isLimit }: SubjectFacts): boolean {
   return name !== own && name !== loop && (isLimit || name.startsWith(own));
@@ -48,8 +62,9 @@ function ofScenarios(
   isShown: (subject: SubjectFacts) => boolean,
   title: string,
   rate: Rate,
+  isAsked: (cell: Cell) => boolean = isMain,
 ): Table {
-  const all = cells.filter(isMain);
+  const all = cells.filter(isAsked);
   const rows = scenarios.map((scenario): [string, Cell[]] => [
     scenario.title,
     all.filter((cell) => cell.scenario === scenario.name),
@@ -60,7 +75,7 @@ function ofScenarios(
 /** Other articles, connections and disks: a row for each. */
 function elsewhereTable({ cells, subjects }: Results): Table {
   const rows = new Map<string, Cell[]>();
-  for (const cell of cells.filter((each) => !isMain(each))) {
+  for (const cell of cells.filter((each) => !isMain(each) && !isMainOnAll(each))) {
     const what = describeCell(cell);
     rows.set(what, [...(rows.get(what) ?? []), cell]);
   }
@@ -70,10 +85,11 @@ function elsewhereTable({ cells, subjects }: Results): Table {
   );
 }
 
+/** Results of earlier releases have no rounds, and so no spread. */
 function ratioOf(ours: Cell, theirs: Cell, rate: Rate): string {
   const plain = (cell: Cell) => rate({ ...cell, cpuPer10k: cell.cpuPer10k ?? Number.NaN });
   const spread = spreadOf((ours.rounds ?? []).map(rate), (theirs.rounds ?? []).map(rate));
-  return spreadText(spread) ?? short(plain(ours) / plain(theirs));
+  return spread === undefined ? short(plain(ours) / plain(theirs)) : formatSpread(spread);
 }
 
 /** The same requests while the collection grows: a column for each size. */
@@ -96,13 +112,7 @@ function growthTable({ scale }: Results): Table {
 function ratioOfPoints(ours: ScalePoint | undefined, theirs: ScalePoint | undefined): string {
   if (ours === undefined || theirs === undefined) return short(undefined);
   const spread = spreadOf(ours.rounds ?? [], theirs.rounds ?? []);
-  return spreadText(spread) ?? short(ours.perSecond / theirs.perSecond);
-}
-
-/** Results of earlier releases have no rounds, and so no spread. */
-function spreadText(spread: Spread | undefined): string | undefined {
-  if (spread === undefined) return undefined;
-  return `${short(spread.median)} (${short(spread.smallest)}–${short(spread.largest)})`;
+  return spread === undefined ? short(ours.perSecond / theirs.perSecond) : formatSpread(spread);
 }
 
 /** A row for each thing that was measured on Holdfast, and a column for each of the others that was measured at all. */

@@ -6,9 +6,10 @@ import { type Results, writeResults } from "./results.ts";
 import { toText } from "./table.ts";
 import { tables } from "./tables.ts";
 
-/** Prints the tables. Returns whether the ratios reach their aims, which only a quick run requires. */
+/** Prints the tables. Returns whether all parts ended without an error, and whether the ratios of a quick run reach their aims. */
 export function report(results: Results, effort: Effort): boolean {
-  for (const make of Object.values(tables)) {
+  const { aims: _, ...shown } = tables; // the lines below contain more
+  for (const make of Object.values(shown)) {
     const table = make(results);
     if (table.rows.length > 0) process.stdout.write(toText(table));
   }
@@ -16,11 +17,14 @@ export function report(results: Results, effort: Effort): boolean {
   process.stdout.write(` (load average at the start: ${results.machine.busy} per processor)\n`);
   for (const figure of results.ratios)
     process.stdout.write(`${figure.name.padEnd(10)} ${formatFigure(figure)}\n`);
-  if (effort.name !== "quick") {
-    process.stdout.write(`\nresults written to ${writeResults(results)}\n`);
-    return true;
-  }
-  return judge(results.ratios);
+  const seconds = Object.entries(results.seconds).map(([part, count]) => `${part} ${count} s`);
+  process.stdout.write(`\ntime of each part: ${seconds.join(", ")}\n`);
+  for (const { part, reason } of results.failures)
+    process.stdout.write(`the part ${part} ended with an error: ${reason}\n`);
+  const isComplete = results.failures.length === 0;
+  if (effort.name === "quick") return judge(results.ratios) && isComplete;
+  process.stdout.write(`results written to ${writeResults(results)}\n`);
+  return isComplete;
 }
 
 function judge(figures: readonly Figure[]): boolean {

@@ -24,6 +24,10 @@ export interface Results {
   cells: Cell[];
   scale: ScalePoint[];
   ratios: (Figure & { name: string })[];
+  /** How long each part took. Results of earlier releases do not have this. */
+  seconds: Record<string, number>;
+  /** The parts that ended with an error. Their results are not complete. */
+  failures: { part: string; reason: string }[];
 }
 
 /** The machine. `busy` is the load average for each processor at the start. For good figures, it must be near 0. */
@@ -56,6 +60,8 @@ export interface Cell {
   bytes: number;
   connections: number;
   subject: string;
+  /** How many processors the service could use. With more than one, the load ran on the same processors. @default 1 */
+  processors?: number;
   /** The delay that was added to each flush to the disk, in microseconds. */
   flushDelayUs?: number;
   perSecond: number;
@@ -107,6 +113,8 @@ export function openResults(effort: Effort): Results {
     cells: [],
     scale: [],
     ratios: [],
+    seconds: {},
+    failures: [],
   };
 }
 

@@ -20,10 +20,3 @@ export function toMarkdown({ head, rows }: Table): string {
   const rule = `|${head.map((_, n) => (n === 0 ? "---" : "--:")).join("|")}|`;
   return [line(head), rule, ...rows.map(line)].join("\n");
 }
-
-/** Three figures that count, with thousands apart. */
-export function short(value: number | undefined): string {
-  if (value === undefined || !Number.isFinite(value)) return "–";
-  if (value >= 100) return Math.round(value).toLocaleString("en");
-  return value >= 10 ? value.toFixed(1) : value.toFixed(2);
-}

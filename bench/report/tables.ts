@@ -1,14 +1,14 @@
 /** The tables of a results file. */
 import { scenarios } from "../comparison/scenarios.ts";
+import { formatAim, formatRatio, formatSpread, isReached, short } from "../harness/figure.ts";
 import { describeCell, isMain, loop, main, scaleTitle, titleOf } from "./cells.ts";
 import { ratioTables } from "./ratio-tables.ts";
 import type { Cell, Results } from "./results.ts";
-import { short, type Table } from "./table.ts";
+import type { Table } from "./table.ts";
 
 /** Each table by the name that the documentation calls it by. */
 export const tables = {
-  throughput: (results: Results) =>
-    ofScenarios(results, "Requests per second", ({ perSecond }) => short(perSecond)),
+  throughput: (results: Results) => ofScenarios(results, "Requests per second", showRates),
   latency: (results: Results) =>
     ofScenarios(
       results,
@@ -16,14 +16,33 @@ export const tables = {
       ({ p50, p99 }) => `${short(p50)} / ${short(p99)}`,
     ),
   processor: (results: Results) =>
-    ofScenarios(results, "Processor seconds for 10,000 requests", ({ cpuPer10k }) => short(cpuPer10k)),
+    ofScenarios(results, "Processor seconds for 10,000 requests", ({ cpuPer10k, rounds = [] }) =>
+      withRange(
+        cpuPer10k,
+        rounds.map((round) => round.cpuPer10k),
+      ),
+    ),
   variations: variationsTable,
   footprint: footprintTable,
   scale: scaleTable,
   ...ratioTables,
+  aims: aimsTable,
   subjects: subjectsTable,
   absent: absentTable,
 } as const satisfies Record<string, (results: Results) => Table>;
+
+function showRates({ perSecond, rounds = [] }: Pick<Cell, "perSecond" | "rounds">): string {
+  return withRange(
+    perSecond,
+    rounds.map((round) => round.perSecond),
+  );
+}
+
+/** A median with the smallest and the largest of the rounds, if there are several. */
+function withRange(middle: number | undefined, rounds: readonly number[]): string {
+  if (middle === undefined || rounds.length < 2) return short(middle);
+  return formatSpread({ median: middle, smallest: Math.min(...rounds), largest: Math.max(...rounds) });
+}
 
 function ofScenarios({ cells, subjects }: Results, title: string, of: (cell: Cell) => string): Table {
   const all = cells.filter(isMain);
@@ -52,7 +71,7 @@ function variationsTable({ cells, subjects }: Results): Table {
   for (const cell of others) {
     const what = describeCell(cell);
     const row = rows.get(what) ?? [what, ...shown.map(() => "–")];
-    row[shown.findIndex(({ name }) => name === cell.subject) + 1] = short(cell.perSecond);
+    row[shown.findIndex(({ name }) => name === cell.subject) + 1] = showRates(cell);
     rows.set(what, row);
   }
   return {
@@ -78,10 +97,10 @@ function scaleTable({ scale, subjects }: Results): Table {
   const rows = [...new Set(scale.map(({ what, subject }) => `${what} ${subject}`))].sort().map((line) => {
     const [what = "", subject = ""] = line.split(" ");
     const own = scale.filter((point) => point.what === what && point.subject === subject);
-    const perSecond = (size: number) => own.find(({ resources }) => resources === size)?.perSecond;
+    const point = (size: number) => own.find(({ resources }) => resources === size);
     return [
       `${scaleTitle(what)}: ${titleOf(subjects, subject)}`,
-      ...sizes.map((size) => short(perSecond(size))),
+      ...sizes.map((size) => withRange(point(size)?.perSecond, point(size)?.rounds ?? [])),
     ];
   });
   return {
@@ -89,6 +108,16 @@ function scaleTable({ scale, subjects }: Results): Table {
     head: ["", ...sizes.map((size) => size.toLocaleString("en"))],
     rows,
   };
+}
+
+/** The aims of the project, with what was measured. */
+function aimsTable({ ratios }: Results): Table {
+  const rows = ratios.flatMap((figure) =>
+    figure.aim === undefined
+      ? []
+      : [[figure.what, formatRatio(figure), formatAim(figure.aim), isReached(figure) ? "yes" : "no"]],
+  );
+  return { title: "Aims", head: ["", "ratio", "aim", "reached"], rows };
 }
 
 function subjectsTable({ subjects }: Results): Table {

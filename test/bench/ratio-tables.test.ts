@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { efforts } from "../../bench/harness/effort.ts";
-import { spreadOf } from "../../bench/harness/figure.ts";
+import { type Figure, figureOf, formatFigure, spreadOf, timeFigureOf } from "../../bench/harness/figure.ts";
 import { fewestRounds, fillIn, requireRounds } from "../../bench/report/documentation.ts";
 import { ratioTables } from "../../bench/report/ratio-tables.ts";
 import { type Cell, openResults, type Results } from "../../bench/report/results.ts";
+import { tables } from "../../bench/report/tables.ts";
 
 const subjects = [
   { name: "fastify-constant", title: "A constant", isLimit: true },
@@ -47,7 +48,7 @@ test("the first table has what people would use instead, with the spread of the 
   const cells = [cell("holdfast", ours), cell("express-sqlite", theirs), cell("fastify-constant", ours)];
   const { head, rows } = ratioTables.faster(resultsOf({ cells }));
   assert.deepEqual(head, ["", "Express"]);
-  assert.deepEqual(rows, [["read by id", "3.00 (2.70–3.60)"]]);
+  assert.deepEqual(rows, [["read by id, hot ids", "3.00 (2.70–3.60)"]]);
   assert.deepEqual(ratioTables.cheaper(resultsOf({ cells })).rows, rows);
 });
 
@@ -62,7 +63,7 @@ test("limits and the other store are in a table beside", () => {
   const { head, rows } = ratioTables.limits(resultsOf({ cells }));
   assert.deepEqual(head, ["", "A constant", "Holdfast on PostgreSQL"]);
   assert.deepEqual(rows, [
-    ["read by id", "0.50 (0.50–0.50)", "1.00 (1.00–1.00)"],
+    ["read by id, hot ids", "0.50 (0.50–0.50)", "1.00 (1.00–1.00)"],
     ["90 reads, 10 replacements", "–", "–"],
   ]);
 });
@@ -78,8 +79,55 @@ test("other articles, connections and disks have a row each", () => {
   const { rows } = ratioTables.elsewhere(resultsOf({ cells }));
   assert.deepEqual(rows, [
     ["create: 300 bytes, 1 connection, each flush 2 ms slower", "3.00 (2.70–3.60)"],
-    ["read by id: 5,000 bytes, 64 connections", "–"],
+    ["read by id, hot ids: 5,000 bytes, 64 connections", "–"],
   ]);
+});
+
+test("services on all processors have their own table, and are in no other table of ratios", () => {
+  const wide = { processors: 2 };
+  const cells = [
+    cell("holdfast", ours, wide),
+    cell("express-sqlite", theirs, wide),
+    cell("holdfast-postgres", ours, wide),
+    cell("holdfast", ours),
+    cell("express-sqlite", ours),
+  ];
+  const results = resultsOf({ cells });
+  const { head, rows } = ratioTables.parallel(results);
+  assert.deepEqual(head, ["", "Express", "Holdfast on PostgreSQL"]);
+  assert.deepEqual(rows, [["read by id, hot ids", "3.00 (2.70–3.60)", "1.00 (1.00–1.00)"]]);
+  assert.deepEqual(ratioTables.faster(results).rows, [["read by id, hot ids", "1.00 (1.00–1.00)"]]);
+  assert.deepEqual(ratioTables.elsewhere(results).rows, []);
+});
+
+test("other numbers of connections on all processors have a row that says so", () => {
+  const wide = { scenario: "create", connections: 1, processors: 2 };
+  const cells = [cell("holdfast", ours, wide), cell("express-sqlite", theirs, wide)];
+  const { rows } = ratioTables.elsewhere(resultsOf({ cells }));
+  assert.deepEqual(rows, [["create: 300 bytes, 1 connection, 2 processors", "3.00 (2.70–3.60)"]]);
+});
+
+test("the aims have the spread of their rounds, and say whether they are reached", () => {
+  const show = (value: number) => `${value}/s`;
+  const named = (figure: Figure) => ({ ...figure, name: "read" });
+  const ratios = [
+    named(figureOf("reads", { ours, theirs }, { aim: { atLeast: 2 }, show })),
+    named(timeFigureOf("time of reads", { ours, theirs }, { atMost: 0.3 })),
+    named({ what: "memory", value: "9 MB" }),
+  ];
+  assert.deepEqual(tables.aims(resultsOf({ ratios })).rows, [
+    ["reads", "3.00 (2.70–3.60)", "at least 2", "yes"],
+    ["time of reads", "0.33 (0.28–0.37)", "at most 0.3", "no"],
+  ]);
+  assert.match(
+    formatFigure(ratios[0] as Figure),
+    /^reached reads: 3\.00 \(2\.70–3\.60\), aim at least 2; 300\/s/,
+  );
+});
+
+test("the tables in requests per second have the slowest and the fastest round", () => {
+  const { rows } = tables.throughput(resultsOf({ cells: [cell("holdfast", ours)] }));
+  assert.deepEqual(rows, [["Holdfast", "300 (150–360)"]]);
 });
 
 test("growth compares at each size", () => {
@@ -102,7 +150,7 @@ test("results without rounds show the ratio of the medians alone", () => {
     return rest;
   };
   const cells = [bare("holdfast", 300), bare("express-sqlite", 100)];
-  assert.deepEqual(ratioTables.faster(resultsOf({ cells })).rows, [["read by id", "3.00"]]);
+  assert.deepEqual(ratioTables.faster(resultsOf({ cells })).rows, [["read by id, hot ids", "3.00"]]);
 });
 
 test("a usual run has enough rounds for the page, which takes no results with fewer", () => {

@@ -1,5 +1,5 @@
 /** The transactions on the writer's connection. Most are short. That of an import takes several requests. */
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { clockSeconds } from "../../../counters.ts";
 import type { CommitMeter } from "../../commit-meter.ts";
 import type { Refusal } from "../../commits/refusals.ts";
@@ -22,6 +22,8 @@ export interface TransactionsParts {
 /** Begins, commits and rolls back transactions. A rollback also restores the state of the writer in memory. */
 export class Transactions {
   readonly #database: DatabaseSync;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
   readonly #heads: Heads;
   readonly #search: SearchTables;
   readonly #marks: Marks;
@@ -37,6 +39,9 @@ export class Transactions {
   constructor({ database, heads, search, marks, findLostFile, meter }: TransactionsParts) {
     this.#meter = meter;
     this.#database = database;
+    // A transaction that reads first could not wait for the lock of another process when it writes.
+    this.#begin = database.prepare("begin immediate");
+    this.#commit = database.prepare("commit");
     this.#heads = heads;
     this.#search = search;
     this.#marks = marks;
@@ -59,8 +64,7 @@ export class Transactions {
 
   begin(): void {
     if (this.failure !== undefined) throw new InvalidStateError("The store has failed.");
-    // A transaction that reads first could not wait for the lock of another process when it writes.
-    this.#database.exec("begin immediate");
+    this.#begin.run();
     this.#marks.begin();
   }
 
@@ -92,7 +96,7 @@ export class Transactions {
     this.#heads.write();
     const start = this.#meter === undefined ? 0 : clockSeconds();
     this.#isCommitting = true;
-    this.#database.exec("commit");
+    this.#commit.run();
     this.#marks.end();
     if (this.#hasDeclared) this.#marks.noteCatalogue();
     this.#hasDeclared = false;
@@ -102,7 +106,7 @@ export class Transactions {
     this.#isCommitting = false;
     this.#isKeptOpen = false;
     if (this.#undos.length > 0) this.#undos = [];
-    this.#heads.forget();
+    this.#heads.afterCommit();
     this.#search.afterCommit();
   }
 
@@ -111,7 +115,7 @@ export class Transactions {
     this.#isCommitting = false;
     this.#hasDeclared = false;
     this.#isKeptOpen = false;
-    this.#heads.forget();
+    this.#heads.afterRollback();
     if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec("rollback");
     this.#marks.end();
     if (this.#database.isOpen) this.#search.afterRollback();

@@ -47,7 +47,7 @@ export async function openLists(
   const run = quick.run.bind(quick);
   quick.run = async (statement) => {
     const result = await run(statement);
-    if (statement.sql.includes("page.key")) statements.pages++;
+    if (statement.sql.includes("updated_at")) statements.pages++;
     else statements.heads++;
     await arrival;
     return result;

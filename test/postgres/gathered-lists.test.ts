@@ -76,18 +76,22 @@ test("a page with large texts has a statement of its own, and so have the next o
   assert.deepEqual(taken(), { pages: 1, heads: 0 }, "they share again");
 });
 
-test("a text with line breaks is read as it is", async (t) => {
-  const { put, page, store, taken } = await openLists(t);
-  await put("a", { n: 1 });
-  const text = '{\n "id": "b",\n "n": 1\n}';
-  const change = { key: { collection: "topics", id: "b" }, expect: "absent", next: text } as const;
-  await store.commit({ changes: [change], at: 1 });
-  const { items } = await page({ limit: 10, filter: is("n", 1) });
-  assert.deepEqual(
-    items.map((item) => item.text),
-    ['{"id":"a","n":1}', text],
-  );
-  assert.equal(taken().pages, 2);
+test("a text with line breaks is read as it is, also beside a large one", async (t) => {
+  const { put, page, store } = await openLists(t);
+  const texts = ['{\n "id": "a",\n "n": 1\n}', '{"id":"b",\n"n":2}'];
+  for (const [n, id] of ["a", "b"].entries()) {
+    const change = { key: { collection: "topics", id }, expect: "absent", next: texts[n] ?? "" } as const;
+    await store.commit({ changes: [change], at: 1 });
+  }
+  await put("c", { n: 1 });
+  await put("d", { n: 2, text: "x".repeat(1_000_000) });
+  const ids = async (n: number) => {
+    const { items } = await page({ limit: 10, filter: is("n", n) });
+    assert.equal(items[0]?.text, texts[n - 1]);
+    return items.map(({ id }) => id);
+  };
+  assert.deepEqual(await ids(1), ["a", "c"]);
+  assert.deepEqual(await ids(2), ["b", "d"]);
 });
 
 test("lists that also depend on other collections, or on words, are read each time", async (t) => {

@@ -40,6 +40,17 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     status: "200",
     requests: () => Array.from({ length: 10_000 }, (_, n) => filtered(n % 1_000, 10 + Math.floor(n / 1_000))),
   },
+  // Different pages again, with a range in the order of the sort.
+  ranges: {
+    status: "200",
+    requests: () =>
+      Array.from({ length: 28_000 }, (_, n) =>
+        requestText(
+          "GET",
+          `${pathOf(n % 1_000, 20)}&publishedOn:gte=2026-02-${String(1 + Math.floor(n / 1_000)).padStart(2, "0")}`,
+        ),
+      ),
+  },
   // A write after every nine lists, so that a page is seldom current for long.
   mixed: {
     status: "200",
@@ -78,7 +89,11 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
 };
 
 function filtered(author: number, limit: number): string {
-  return requestText("GET", `${articles}?author=author-${author}&sort=-publishedOn&limit=${limit}`);
+  return requestText("GET", pathOf(author, limit));
+}
+
+function pathOf(author: number, limit: number): string {
+  return `${articles}?author=author-${author}&sort=-publishedOn&limit=${limit}`;
 }
 
 function patched(id: string): string {

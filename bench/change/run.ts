@@ -1,7 +1,8 @@
 /**
  * `npm run bench:change -- <folder>`: the cost of requests before and after a change. The folder is a checkout of the
  * state before, with its packages installed. Both services run side by side and are measured in turn, so that another
- * program on the machine slows both of them. The processor time of a request is the figure to trust.
+ * program on the machine slows both of them. The processor time of a request is the figure to trust. It includes the time of
+ * PostgreSQL, which both share.
  */
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -10,7 +11,7 @@ import { Command } from "commander";
 import { createUuidSource } from "../../src/collection/uuids.ts";
 import { type Spread, spreadOf } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
-import { databaseFor, removePostgres } from "../harness/postgres.ts";
+import { databaseFor, postgresPid, removePostgres } from "../harness/postgres.ts";
 import { type Server, startProgram, stopServer } from "../harness/server.ts";
 import { cpuSeconds, untilIdle } from "../harness/usage.ts";
 import { load } from "../load/load.ts";
@@ -74,7 +75,8 @@ async function start(
   const shared = ["--store", url, "--config", `${folder}/holdfast.config.json`];
   const fill = [...holdfast, "import", "articles", `${folder}/articles.ndjson`, ...shared];
   execFileSync(fill[0] as string, fill.slice(1), { stdio: ["ignore", "ignore", "inherit"] });
-  return startProgram([...holdfast, "serve", "--port", "0", ...shared]);
+  const server = await startProgram([...holdfast, "serve", "--port", "0", ...shared]);
+  return options.postgres ? { ...server, beside: [postgresPid()] } : server;
 }
 
 async function measure(

@@ -26,8 +26,10 @@ export interface BatchOptions<Call, Answer> {
   maxWeight?: number;
   /** The weight of a call, in the unit of `maxWeight`. @default 0 */
   weigh?(call: Call): number;
-  /** The limit of calls in one batch. @default 1000 */
-  maxBatchSize?: number;
+  /** The limit of calls in a batch, which can depend on its first call. @default 1000 */
+  maxBatchSize?: number | ((first: Call) => number);
+  /** The kind of a call. Only calls of one kind share a batch. @default all are of one kind */
+  kindOf?(call: Call): string;
   /**
    * How many calls are resolved in one turn of the event loop. The rest are resolved in the next turns. The callers then
    * continue with work of their own, and other requests get a turn in between. @default Infinity
@@ -77,6 +79,7 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
       answersPerTurn: () => Number.POSITIVE_INFINITY,
       maxConcurrent: Number.POSITIVE_INFINITY,
       clock: undefined,
+      kindOf: () => "",
       ...options,
     };
   }
@@ -115,13 +118,22 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
   }
 
   #start(): void {
-    const { maxBatchSize, maxConcurrent } = this.#options;
-    while (this.#waiting.length > 0 && this.#running < maxConcurrent) {
-      const isAll = this.#waiting.length <= maxBatchSize;
-      const batch = isAll ? this.#waiting : this.#waiting.splice(0, maxBatchSize);
-      if (isAll) this.#waiting = [];
-      this.#perform(batch);
-    }
+    while (this.#waiting.length > 0 && this.#running < this.#options.maxConcurrent)
+      this.#perform(this.#nextBatch());
+  }
+
+  /** Takes the call that waits longest, and others of its kind. */
+  #nextBatch(): Waiting<Call, Answer>[] {
+    const { maxBatchSize, kindOf } = this.#options;
+    const [first] = this.#waiting as [Waiting<Call, Answer>];
+    const most = typeof maxBatchSize === "number" ? maxBatchSize : maxBatchSize(first.call);
+    const kind = kindOf(first.call);
+    const batch: Waiting<Call, Answer>[] = [];
+    const rest: Waiting<Call, Answer>[] = [];
+    for (const each of this.#waiting)
+      (batch.length < most && kindOf(each.call) === kind ? batch : rest).push(each);
+    this.#waiting = rest;
+    return batch;
   }
 
   #perform(batch: readonly Waiting<Call, Answer>[]): void {

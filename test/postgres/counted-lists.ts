@@ -2,10 +2,15 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { readIndexes } from "../../src/collection/indexes.ts";
-import type { PageQuery } from "../../src/store/page.ts";
+import type { Page, PageQuery } from "../../src/store/page.ts";
 import { Connections } from "../../src/store/postgres/connection/connections.ts";
 import { Lists } from "../../src/store/postgres/list/lists.ts";
-import { Catalogue, catalogueSql, toCollection } from "../../src/store/postgres/tables/catalogue.ts";
+import {
+  Catalogue,
+  catalogueSql,
+  type NumberedCollection,
+  toCollection,
+} from "../../src/store/postgres/tables/catalogue.ts";
 import type { Store } from "../../src/store/store.ts";
 import { declaration } from "../store/contract/fixture.ts";
 import { openPostgresFixture } from "../store/postgres-fixture.ts";
@@ -15,8 +20,12 @@ export interface CountedLists {
   store: Store;
   /** The address of the database. */
   url: string;
+  topics: NumberedCollection;
+  /** The connections of the lists. */
+  quick: Connections;
   /** Writes a resource. */
   put(id: string, attributes?: Record<string, unknown>): Promise<void>;
+  page(query: PageQuery): Promise<Page>;
   /** The ids on a page. */
   ids(query: PageQuery): Promise<readonly string[]>;
   /** The statements that the database has run since the last call: how many read pages, and how many only heads. */
@@ -25,20 +34,25 @@ export interface CountedLists {
   delay(arrival: Promise<void>): void;
 }
 
-/** Opens a store with the collection `topics`, which has an index by `n`. `settings`: options of the database sessions. */
+/** Opens a store with the collection `topics`. `settings`: options of the database sessions. */
 export async function openLists(
   t: TestContext,
-  { settings = "", server }: { settings?: string; server?: string } = {},
+  {
+    settings = "",
+    server,
+    indexes = [["n"]],
+    max = 4,
+  }: { settings?: string; server?: string; indexes?: string[][]; max?: number } = {},
 ): Promise<CountedLists> {
   const { store, url, cleanup } = await openPostgresFixture({}, server);
   const own = new URL(url);
   if (settings !== "") own.searchParams.set("options", settings);
-  const quick = new Connections({ url: own.href, max: 4, connectTimeoutMs: 30_000, onIdleError: () => {} });
+  const quick = new Connections({ url: own.href, max, connectTimeoutMs: 30_000, onIdleError: () => {} });
   t.after(async () => {
     await quick.close();
     await cleanup();
   });
-  await store.migrate([declaration("topics", { indexes: readIndexes([["n"]], "indexes") })]);
+  await store.migrate([declaration("topics", { indexes: readIndexes(indexes, "indexes") })]);
   const { rows } = await quick.run({ sql: catalogueSql });
   const topics = new Catalogue(rows.map(toCollection)).byName.get("topics");
   assert.ok(topics);
@@ -47,15 +61,23 @@ export async function openLists(
   const run = quick.run.bind(quick);
   quick.run = async (statement) => {
     const result = await run(statement);
-    if (statement.sql.includes("page.key")) statements.pages++;
+    if (statement.sql.includes("updated_at")) statements.pages++;
     else statements.heads++;
     await arrival;
     return result;
   };
-  const lists = new Lists({ quick, slow: quick, maxMs: 1_000 });
+  const lists = new Lists({ quick, slow: quick, maxMs: 30_000 });
+  const page = async (query: PageQuery) => {
+    const read = await lists.page(topics, query, undefined);
+    assert.ok(read !== "redeclared");
+    return read.page;
+  };
   return {
     store,
     url,
+    topics,
+    quick,
+    page,
     async put(id, attributes = {}) {
       const key = { collection: "topics", id };
       const { version } = (await store.read(key)) ?? {};
@@ -67,9 +89,7 @@ export async function openLists(
       await store.commit({ changes: [change], at: Date.now() });
     },
     async ids(query) {
-      const read = await lists.page(topics, query, undefined);
-      assert.ok(read !== "redeclared");
-      return read.page.items.map(({ id }) => id);
+      return (await page(query)).items.map(({ id }) => id);
     },
     taken() {
       const { pages, heads } = statements;

@@ -25,6 +25,20 @@ test("calls of one turn travel together and each gets its own answer", async () 
   assert.deepEqual(journeys, [[1, 2, 3]]);
 });
 
+test("only calls of one kind travel together, those that wait longest first", async () => {
+  const { batch, journeys } = createDoubling({
+    maxConcurrent: 1,
+    kindOf: (n) => (n < 10 ? "small" : "large"),
+    maxBatchSize: (first) => (first < 10 ? 3 : 2),
+  });
+  const calls = [1, 10, 2, 11, 12, 3, 4];
+  assert.deepEqual(
+    await Promise.all(calls.map((n) => batch.run(n))),
+    calls.map((n) => n * 2),
+  );
+  assert.deepEqual(journeys, [[1, 2, 3], [10, 11], [12], [4]]);
+});
+
 test("a call that fails does not touch the others", async () => {
   const { batch } = createDoubling();
   const results = await Promise.allSettled([batch.run(1), batch.run(-1), batch.run(2)]);

@@ -62,19 +62,20 @@ export class PreparedStatements {
 
   /**
    * Behind a pooler such as PgBouncer, another process responds than the one that greeted, and it may be another one each time.
-   * Elsewhere, plans that were made for a small table must not read a grown one from its beginning to its end.
+   * Elsewhere, plans that were made for a small table must not read a grown one from its beginning to its end. No plan is
+   * compiled: that takes longer than a statement that reads little.
    */
   async #inspect(client: pg.PoolClient): Promise<LRUCache<string, true> | "indirect"> {
     const driver = client as pg.PoolClient & DriverClient;
     const { rows } = await client.query<{ found: string | null }>(inspection, [driver.processID ?? 0]);
-    const prepared = rows[0]?.found === "off" ? preparedOn(driver) : "indirect";
+    const prepared = rows[0]?.found === "offoff" ? preparedOn(driver) : "indirect";
     this.#clients.set(client, prepared);
     return prepared;
   }
 }
 
-const inspection =
-  "select case when pg_backend_pid() = $1::integer then set_config('enable_seqscan', 'off', false) end as found";
+const inspection = `select case when pg_backend_pid() = $1::integer
+  then set_config('enable_seqscan', 'off', false) || set_config('jit', 'off', false) end as found`;
 
 /** The names of the statements that are prepared on a connection. */
 function preparedOn(client: pg.PoolClient & DriverClient): LRUCache<string, true> {

@@ -82,6 +82,14 @@ export class HotPages {
   }
 }
 
+/**
+ * Whether the state of a collection is the state of a list. A list with conditions about other collections also depends on their
+ * states. A search also depends on its table of words, which the background can be gathering.
+ */
+export function isKeepable({ words, related }: PageQuery): boolean {
+  return words === undefined && related === undefined;
+}
+
 /** The key of a list: equal for the same query on the same declaration. */
 export function keyOf({ number, declared }: NumberedCollection, query: PageQuery): string {
   return `${number} ${declared} ${JSON.stringify(query)}`;

@@ -1,8 +1,10 @@
 /** Sorts and positions in SQL: expressions to order by, and the ranges that come after a position. */
 import type { IdKind } from "../../../collection/ids.ts";
 import type { SortKey } from "../../../collection/indexes.ts";
-import { isIdPath } from "../../../collection/paths.ts";
+import { formatPath, isIdPath, type Path } from "../../../collection/paths.ts";
+import type { StoreFilter } from "../../../query/filter.ts";
 import { type CursorValues, type SortValue, withId } from "../../../query/sort.ts";
+import { conjunctsOf, isEquality, isRange } from "../../conjuncts.ts";
 import { isStorable } from "../../stored.ts";
 import { integerKey, textMark } from "../tables/id-keys.ts";
 import { sortExpressions, sortValues } from "./expressions.ts";
@@ -14,13 +16,30 @@ export interface OrderTerm {
   descending: boolean;
 }
 
-/** The expressions that a list is ordered by. The key is the last one. */
-export function orderTerms(sort: readonly SortKey[]): readonly OrderTerm[] {
+/**
+ * The expressions that a list is ordered by, without those that its filter makes equal. PostgreSQL computes each of them for
+ * each resource, even if an index has the order. The key is the last one.
+ */
+export function orderTerms(sort: readonly SortKey[], filter?: StoreFilter): readonly OrderTerm[] {
+  const conditions = conjunctsOf(filter);
   return withId(sort).flatMap(({ path, descending }) => {
-    if (isIdPath(path)) return [{ sql: "resource.key", descending }];
-    const { rank, number, text } = sortExpressions(path);
-    return [rank, number, text].map((sql) => ({ sql, descending }));
+    const expressions = isIdPath(path) ? ["resource.key"] : unequal(path, conditions);
+    return expressions.map((sql) => ({ sql, descending }));
   });
+}
+
+/** The sort expressions of an attribute that can differ between resources that fulfil the conditions. */
+function unequal(path: Path, conditions: readonly StoreFilter[]): readonly string[] {
+  const { rank, number, text } = sortExpressions(path);
+  const name = formatPath(path);
+  let type = "unknown";
+  for (const condition of conditions) {
+    if (!(isEquality(condition) || isRange(condition)) || formatPath(condition.path) !== name) continue;
+    if (isEquality(condition)) return [];
+    type = typeof condition.values[0];
+  }
+  if (type === "string") return [text];
+  return type === "number" ? [number, text] : [rank, number, text]; // the index has the text of numbers too
 }
 
 /** The `order by` of terms, or of columns that contain them. */

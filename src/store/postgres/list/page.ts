@@ -26,11 +26,10 @@ export type ListAttempt = { page: Page } | "redeclared";
  */
 export function selectPage(collection: NumberedCollection, query: PageQuery): Statement {
   const { number } = collection;
-  const { filter, words = [] } = query;
+  const { words = [] } = query;
   const scope = scopeOf(collection, query.related);
   const search = words.length === 0 ? undefined : searchSql(number, words, scope);
-  const where = filter === undefined ? [] : [filterSql(filter, scope)];
-  const selection = { from: search?.from ?? `${resourcesTable(number)} as resource`, where, search };
+  const selection = selectionOf(query, search, scope);
   const total = query.count === true && isNarrowed(query) ? countSql(selection) : "null::bigint";
   const page = pageSql(query, selection, scope);
   const sql = `${search?.with ?? ""}
@@ -55,6 +54,17 @@ interface Selection {
   search: SearchSql | undefined;
 }
 
+function selectionOf({ filter }: PageQuery, search: SearchSql | undefined, scope: SqlScope): Selection {
+  const from = search?.from ?? `${resourcesTable(scope.collection.number)} as resource`;
+  return { from, where: filter === undefined ? [] : [filterSql(filter, scope)], search };
+}
+
+/** Selects the resources of a page without words, in the order of the list, and one more if there is one. */
+export function resourcesSql(query: PageQuery, scope: SqlScope): string {
+  const selection = selectionOf(query, undefined, scope);
+  return rangesSql(query, selection, { terms: termsOf(query, selection), scope });
+}
+
 function countSql({ from, where }: Selection): string {
   return `(select count(*) from ${from} where ${all(where)})`;
 }
@@ -71,9 +81,9 @@ function pageSql(query: PageQuery, selection: Selection, scope: SqlScope): strin
     where running <= ${maxPageBytes} or place = 1`;
 }
 
-function termsOf({ sort = [] }: PageQuery, { search }: Selection): readonly OrderTerm[] {
+function termsOf({ sort = [], filter }: PageQuery, { search }: Selection): readonly OrderTerm[] {
   const isRanked = search !== undefined && sort.length === 0;
-  return [...(isRanked ? [{ sql: search.score, descending: true }] : []), ...orderTerms(sort)];
+  return [...(isRanked ? [{ sql: search.score, descending: true }] : []), ...orderTerms(sort, filter)];
 }
 
 /** The ranges of the page. Each has at most as many resources as the page. */

@@ -18,6 +18,11 @@ const proofs: Record<string, () => Promise<boolean>> = {
       ["test/store/sqlite-model.test.ts", "test/store/postgres-model.test.ts", "test/store/joined.test.ts"],
       { HOLDFAST_RUNS: "500", HOLDFAST_KILLS: "200" },
     ),
+  lists: () =>
+    runAtLength(
+      ["test/store/sqlite.test.ts", "test/store/postgres.test.ts", "test/store/past-lists.test.ts"],
+      { HOLDFAST_QUERY_RUNS: "1500", HOLDFAST_RUNS: "200" },
+    ),
   threads: () => runAtLength(["test/linearizability/threads.test.ts"], { HOLDFAST_RUNS: "1000" }),
   figures: () =>
     runAtLength(["test/store/sqlite-figures.test.ts", "test/store/postgres-figures.test.ts"], {

@@ -187,8 +187,13 @@ export const texts = {
     noHistory: "The service keeps no history of this resource.",
     earlier: "Show earlier versions",
     historyEnds: "The service no longer keeps earlier versions.",
-    did: (what: "created" | "updated" | "deleted" | "restored", who: string | undefined) => {
+    did: (
+      what: "created" | "updated" | "deleted" | "restored",
+      who: string | undefined,
+      version?: number,
+    ) => {
       if (what === "updated") return who === undefined ? "" : `${who},`;
+      if (version !== undefined) return `${who === undefined ? "" : `${who} `}restored version ${version},`;
       return who === undefined ? `${what},` : `${who} ${what} it,`;
     },
     current: "current",
@@ -311,6 +316,7 @@ export const listTexts = {
   exportStart: "Export",
   shownOnly: "Only the columns on the screen",
   change: "Change",
+  csvCells: 'In CSV, a cell has an array or an object as JSON, such as ["sea","coast"].',
   exportLimit:
     "The file is made in this page, up to 256 MiB. For more, add filters, or run npx holdfast export where the service runs.",
   exportTooLarge:

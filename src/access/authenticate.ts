@@ -19,12 +19,19 @@ export interface AuthParts {
   keys: Keys;
   /** Unix time in milliseconds. */
   now: () => number;
+  /** A clock in milliseconds that never goes back. */
+  elapsed: () => number;
   warn: (message: string) => void;
 }
 
 /** Opens the sources of credentials. Throws StartError if a source cannot be opened. */
-export async function openAuthenticate({ settings, keys, now, warn }: AuthParts): Promise<Authenticate> {
-  const elapsed = () => performance.now();
+export async function openAuthenticate({
+  settings,
+  keys,
+  now,
+  elapsed,
+  warn,
+}: AuthParts): Promise<Authenticate> {
   const ring = settings.keys ? new KeyRing({ keys, now, elapsed }) : undefined;
   const tokens =
     settings.jwt === undefined

@@ -1,5 +1,4 @@
 /** `holdfast serve`: runs the service until a signal stops it or its store fails. */
-
 import { configOf, type Environment, type Flags, type OnListening } from "./options.ts";
 import { createLog } from "./serve/log.ts";
 import { createShutdown, isTerminal, serveUntilShutdown, watchParent } from "./serve/serving.ts";
@@ -7,7 +6,7 @@ import { createShutdown, isTerminal, serveUntilShutdown, watchParent } from "./s
 /** Serves until the process ends. Throws StartError if the service cannot start. */
 export async function runServe(flags: Flags, env: Environment, onListening?: OnListening): Promise<void> {
   const config = await configOf(flags, env, { reportsFiles: true });
-  const log = await createLog(isTerminal);
+  const output = await createLog(isTerminal);
   const shutdown = createShutdown(config.stopTimeoutMs);
   let stopsWithParent = false;
   for (const signal of ["SIGTERM", "SIGINT"] as const)
@@ -20,9 +19,9 @@ export async function runServe(flags: Flags, env: Environment, onListening?: OnL
     watchParent(() => {
       if (shutdown.isRequested()) return; // one signal can end both the script and the service
       stopsWithParent = true;
-      log.log.info("the npm script that started the service has ended, so the service stops");
+      output.log.info("the npm script that started the service has ended, so the service stops");
       shutdown.request(0);
     });
   }
-  await serveUntilShutdown(config, { shutdown, log, sources: { flags, env }, onListening });
+  await serveUntilShutdown(config, { shutdown, output, sources: { flags, env }, onListening });
 }

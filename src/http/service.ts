@@ -102,6 +102,8 @@ export interface Service {
   newUuid: () => string;
   /** Unix time in milliseconds. */
   now: () => number;
+  /** A clock in milliseconds that never goes back, for the ages of what was checked. */
+  elapsed: () => number;
   log: Log;
   /** Whether the service is stopping. It is not ready then. */
   isDraining: () => boolean;

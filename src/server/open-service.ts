@@ -46,6 +46,8 @@ export interface ServiceOptions {
   storeOptions?: StoreOptions;
   /** The clock, as Unix time in milliseconds, for tests. @default Date.now */
   now?: () => number;
+  /** A clock in milliseconds that never goes back, for tests. @default performance.now */
+  elapsed?: () => number;
   /** Whether webhooks deliver. @default true, unless the service is read-only */
   delivers?: boolean;
   /** The part of this service, if several threads serve. @default this thread serves alone */
@@ -134,7 +136,16 @@ type CompleteOptions = ServiceOptions &
   };
 
 async function openOn(store: Store, config: Config, options: CompleteOptions): Promise<OpenService> {
-  const { log, turnBudget, now = Date.now, isEmbedded = false, meters, tracing, thread } = options;
+  const {
+    log,
+    turnBudget,
+    now = Date.now,
+    elapsed = () => performance.now(),
+    isEmbedded = false,
+    meters,
+    tracing,
+    thread,
+  } = options;
   const { http } = config;
   let secret: Buffer = Buffer.alloc(0); // the preparation sets it before the service handles a request
   let isDraining = false;
@@ -168,9 +179,15 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
         ...(meters && { lags: meters.lags }),
       }),
     }),
-    authenticate: await authenticateOf(config, { keys: store.keys, now, warn: (text) => log.warn(text) }),
+    authenticate: await authenticateOf(config, {
+      keys: store.keys,
+      now,
+      elapsed,
+      warn: (text) => log.warn(text),
+    }),
     turnBudget,
     now,
+    elapsed,
     log,
     tags,
     isDraining: () => isDraining,

@@ -16,7 +16,7 @@ import { type Service, startService } from "../http/service.ts";
 import { openDatabase } from "../postgres/databases.ts";
 import { type Choose, followToEnd } from "./follower.ts";
 
-const runs = Number(process.env.HOLDFAST_RUNS ?? 30);
+const runs = Number(process.env.HOLDFAST_RUNS ?? 15);
 const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** The number of cases that run at the same time, each on its own two collections. */
 const lanes = 4;

@@ -7,6 +7,7 @@ import { compareBy } from "../../client/src/order.ts";
 import { parsePath } from "../../src/collection/paths.ts";
 import { compareBy as compareAsServed } from "../../src/query/sort.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
+import { anyCharacter } from "../characters.ts";
 import { until } from "../until.ts";
 import type { config } from "./config.ts";
 import { randomBelow, readAll, retry, startFixture } from "./feeds.ts";
@@ -232,7 +233,7 @@ test("a live list refuses an option that it does not have", async (t) => {
 
 const anyValue = fc.oneof(
   fc.constantFrom(...values),
-  fc.string({ unit: "binary" }),
+  fc.string({ unit: anyCharacter }),
   fc.double({ noNaN: true }),
 );
 

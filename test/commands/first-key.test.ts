@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { describe, test } from "node:test";
 import { planFirstKey } from "../../src/access/first-key.ts";
 import { firstKeyCommand } from "../../src/commands/serve/first-key-command.ts";
+import { openDatabase } from "../postgres/databases.ts";
 import { folder, run, serve } from "./cli.ts";
 import { atTerminal, skip } from "./terminal.ts";
 
@@ -140,14 +141,43 @@ describe("elsewhere", () => {
 
   test("the command names the store of the environment, without its password", () => {
     const { properties } = planFirstKey([{ role: "ops" }], []);
-    const command = (flags: object, env: object) =>
+    const lines = (flags: object, env: object) =>
       firstKeyCommand({ properties }, { flags: { ...flags }, env: { ...env } });
     const own = "npx holdfast keys create --name first-key --role ops";
     const url = "postgres://ada:secret@db/shop";
-    assert.equal(command({}, { HOLDFAST_STORE: "shop.db" }), `${own} --store shop.db`);
-    assert.equal(command({}, { HOLDFAST_STORE: url }), `${own} --store "$HOLDFAST_STORE"`);
-    assert.equal(command({ store: url }, {}), `${own} --store <the same address>`);
-    assert.equal(command({ store: "postgres://db/shop" }, {}), `${own} --store postgres://db/shop`);
+    assert.deepEqual(lines({}, { HOLDFAST_STORE: "shop.db" }), [`${own} --store shop.db`]);
+    assert.deepEqual(lines({}, { HOLDFAST_STORE: url }), [`${own} --store "$HOLDFAST_STORE"`]);
+    assert.deepEqual(lines({ store: "postgres://db/shop" }, {}), [`${own} --store postgres://db/shop`]);
+  });
+
+  test("the command names the store of a flag without its password, and says where the password belongs", async (t) => {
+    const { properties } = planFirstKey([], []);
+    const lines = (store: string) => firstKeyCommand({ properties }, { flags: { store }, env: {} });
+    for (const [given, shown] of [
+      ["postgres://ada:secret@db:5433/shop", "postgres://ada@db:5433/shop"],
+      [
+        "postgres://db/shop?user=ada&password=secret&sslmode=disable",
+        "'postgres://db/shop?user=ada&sslmode=disable'",
+      ],
+    ] as const)
+      assert.deepEqual(lines(given), [
+        `npx holdfast keys create --name first-key --store ${shown}`,
+        "(the variable PGPASSWORD must have the password of the store)",
+      ]);
+
+    const cwd = await folder(t, withKeys());
+    const { url: database, release } = await openDatabase();
+    const url = new URL(database);
+    url.password = "secret";
+    const service = await serve(t, ["--store", url.href], { cwd });
+    t.after(release);
+    const { stdout: banner } = service.output();
+    assert.doesNotMatch(banner, /secret/);
+    const [, command = "", hint = ""] = /first key +npx holdfast (.+)\n +(.+)\n/.exec(banner) ?? [];
+    assert.match(hint, /PGPASSWORD/);
+    const { exitCode, stdout } = await run(t, command.split(" "), { cwd });
+    assert.equal(exitCode, 0);
+    assert.equal((await keysOf(service.origin, stdout.trim())).length, 1);
   });
 
   test("the command has the subject of the administrator, in quotes for a shell", async (t) => {

@@ -34,6 +34,9 @@ test("columns come from the schema and from what is shown", () => {
   const names = (choice: object) => shownColumns(columns, choice).map(({ name }) => name);
   assert.deepEqual(names({}), ["id", "title", "status", "authorId", "extra", "updatedAt"]);
   assert.deepEqual(names({ names: ["status", "gone", "id"] }), ["status", "id"]);
+  const narrow = (choice: object) => shownColumns(columns, choice, true).map(({ name }) => name);
+  assert.deepEqual(narrow({}), ["title", "id", "status", "authorId", "extra", "updatedAt"]);
+  assert.deepEqual(narrow({ names: ["status", "id"] }), ["status", "id"]);
 });
 
 test("columns move within the table", () => {

@@ -78,6 +78,7 @@ async function startWatched(
       turnBudget,
       newUuid: () => "b",
       now: Date.now,
+      elapsed: () => performance.now(),
       log: pino({ level: "info" }, { write: (line: string) => void logged.push(line) }),
       isDraining: () => false,
       hasStarted: () => true,

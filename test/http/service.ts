@@ -69,6 +69,8 @@ export interface ServiceOptions {
   wireBounds?: Partial<WireBounds>;
   /** Unix time in milliseconds. */
   now?: () => number;
+  /** A clock in milliseconds that never goes back, for the ages of checked credentials. @default that of the process */
+  elapsed?: () => number;
   /** How often a quiet stream sends its position, in milliseconds. @default the program's */
   heartbeatMs?: number;
   /** How much one turn of the event loop handles. @default the program's */
@@ -172,6 +174,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const running = await startServer(config, {
     wireBounds: options.wireBounds ?? {},
     ...(options.now === undefined ? {} : { now: options.now }),
+    ...(options.elapsed === undefined ? {} : { elapsed: options.elapsed }),
     ...(options.turnBudget === undefined ? {} : { turnBudget: options.turnBudget }),
     ...(options.shared && {
       thread: {

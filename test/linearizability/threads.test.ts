@@ -7,7 +7,7 @@ import { clientOf } from "../threads/served.ts";
 import { linearize } from "./checker.ts";
 import { clients, collectionOf, recordHistories, show } from "./histories.ts";
 
-const histories = Number(process.env.HOLDFAST_RUNS ?? 40);
+const histories = Number(process.env.HOLDFAST_RUNS ?? 20);
 const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 console.log(`HOLDFAST_SEED=${seed}, ${histories} histories`);
 

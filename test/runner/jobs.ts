@@ -13,6 +13,7 @@ export const sameOnEveryStore = [
   "compression",
   "connections",
   "large-bodies",
+  "overload",
   "proxies",
   "rate",
   "raw-sockets",
@@ -22,6 +23,7 @@ export const sameOnEveryStore = [
   "tls",
   "turns",
   // routing, methods, hosts and CORS
+  "access/quotas",
   "any-origin",
   "hosts-and-cors",
   "options",
@@ -41,11 +43,20 @@ export const sameOnEveryStore = [
   "dates",
   "judge",
   "lists-query",
+  // the way to the receivers of webhooks
+  "webhooks/addresses",
+  "webhooks/connections",
+  "webhooks/hostile",
+  "webhooks/hostile-urls",
+  "webhooks/tls",
   // pages and descriptions
+  "asyncapi",
+  "console",
   "described/answer-judge",
   "front-page",
   "openapi-examples",
   "openapi",
+  "webhooks/page",
   // files that open their own SQLite store, or no store
   "embed",
   "lists-gone",

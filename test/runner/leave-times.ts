@@ -8,7 +8,13 @@ import { type FileTimes, timesVariable } from "./times.ts";
 const folder = process.env[timesVariable];
 if (isMainThread && folder !== undefined) {
   delete process.env[timesVariable]; // the programs that the file starts leave nothing
-  process.on("exit", () => writeFileSync(join(folder, randomUUID()), JSON.stringify(timesNow())));
+  const leave = () => writeFileSync(join(folder, randomUUID()), JSON.stringify(timesNow()));
+  process.on("exit", leave);
+  // It stays the last listener: others check much at the end.
+  process.on("newListener", (event, listener) => {
+    if (event !== "exit" || listener === leave) return;
+    queueMicrotask(() => process.off("exit", leave).on("exit", leave));
+  });
 }
 
 function timesNow(): FileTimes {

@@ -2,4 +2,6 @@
 import { pastListProperties } from "./contract/past-lists.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
-pastListProperties(openSqliteFixture, { cases: 300 });
+pastListProperties(openSqliteFixture, {
+  cases: Number(process.env.HOLDFAST_QUERY_RUNS ?? 120),
+});

@@ -3,7 +3,7 @@ import { Alert, Button } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Copied } from "../parts/copied.tsx";
-import { Dialog } from "../parts/dialog.tsx";
+import { Dialog, DialogButtons } from "../parts/dialog.tsx";
 import { messageOf } from "../parts/problem.tsx";
 import { HeadSignIn } from "../parts/sign-in-button.tsx";
 import { MenuButton } from "../shell/drawer.tsx";
@@ -93,7 +93,7 @@ export function Question({
       about={about}
       onClose={onClose}
       footer={
-        <>
+        <DialogButtons closing={administrationTexts.cancel} hasFocus onClose={onClose}>
           <Button
             size="sm"
             {...(isDangerous && { color: "red" })}
@@ -102,10 +102,7 @@ export function Question({
           >
             {action}
           </Button>
-          <Button size="sm" variant="default" data-autofocus onClick={onClose}>
-            {administrationTexts.cancel}
-          </Button>
-        </>
+        </DialogButtons>
       }
     >
       {(children !== undefined || error !== null) && (

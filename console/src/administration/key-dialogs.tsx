@@ -3,7 +3,7 @@ import { Button, MultiSelect, Select, TagsInput, TextInput } from "@mantine/core
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ApiKey, NewApiKey } from "holdfast-client";
 import { type FormEvent, useState } from "react";
-import { Dialog } from "../parts/dialog.tsx";
+import { Dialog, DialogButtons } from "../parts/dialog.tsx";
 import { useCollections } from "../service/collections.ts";
 import { client } from "../service/session.ts";
 import { administrationTexts } from "../texts.ts";
@@ -60,7 +60,7 @@ export function NewKeyDialog({ onClose }: { onClose(): void }) {
       about={own.createAbout}
       onClose={onClose}
       footer={
-        <>
+        <DialogButtons closing={administrationTexts.cancel} onClose={onClose}>
           <Button
             size="sm"
             type="submit"
@@ -70,10 +70,7 @@ export function NewKeyDialog({ onClose }: { onClose(): void }) {
           >
             {own.doCreate}
           </Button>
-          <Button size="sm" variant="default" onClick={onClose}>
-            {administrationTexts.cancel}
-          </Button>
-        </>
+        </DialogButtons>
       }
     >
       <form id="new-key" className="admin-form" onSubmit={submit}>

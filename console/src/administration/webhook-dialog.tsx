@@ -3,7 +3,7 @@ import { Button, Chip, JsonInput, TagsInput, Textarea, TextInput } from "@mantin
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { ConflictError, type Webhook } from "holdfast-client";
 import { type FormEvent, useState } from "react";
-import { Dialog } from "../parts/dialog.tsx";
+import { Dialog, DialogButtons } from "../parts/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useCollections } from "../service/collections.ts";
 import { client } from "../service/session.ts";
@@ -74,14 +74,11 @@ function FormDialog({ webhook: given, onClose }: WebhookDialogProps) {
       about={own.about}
       onClose={onClose}
       footer={
-        <>
+        <DialogButtons closing={administrationTexts.cancel} onClose={onClose}>
           <Button size="sm" type="submit" form="webhook" loading={save.isPending}>
             {webhook === undefined ? own.doCreate : own.doSave}
           </Button>
-          <Button size="sm" variant="default" onClick={onClose}>
-            {administrationTexts.cancel}
-          </Button>
-        </>
+        </DialogButtons>
       }
     >
       <form id="webhook" className="admin-form" noValidate onSubmit={submit}>

@@ -3,7 +3,7 @@ import { Button, Loader } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { type BulkResult, ProblemError } from "holdfast-client";
 import { useEffect, useRef, useState } from "react";
-import { Dialog } from "../parts/dialog.tsx";
+import { Dialog, DialogButtons } from "../parts/dialog.tsx";
 import { messageOf } from "../parts/problem.tsx";
 import { collectionClient } from "../service/session.ts";
 import { useTitle } from "../service/titles.ts";
@@ -77,7 +77,7 @@ export function BulkDialog({ kind, collection, columns, ids, onLeaveOut, onDone,
       about={listTexts.nothingYet}
       onClose={onClose}
       footer={
-        <>
+        <DialogButtons closing={listTexts.cancel} isApart onClose={onClose}>
           {(isDelete || result !== undefined) && (
             <Button
               size="sm"
@@ -89,11 +89,7 @@ export function BulkDialog({ kind, collection, columns, ids, onLeaveOut, onDone,
               {isDelete ? listTexts.doDelete(count) : listTexts.doChange(count)}
             </Button>
           )}
-          <span className="grow" />
-          <Button size="sm" variant="subtle" color="gray" onClick={onClose}>
-            {listTexts.cancel}
-          </Button>
-        </>
+        </DialogButtons>
       }
     >
       <div className="sheet">

@@ -1,7 +1,7 @@
 /** The columns of a table: which attributes there are, and which of them the user has chosen. */
 import { useState } from "react";
 import type { CollectionDetails } from "../service/collections.ts";
-import { type Kind, kindOf, kindOfValues, propertiesOf } from "../service/schema.ts";
+import { type Kind, kindOf, kindOfValues, propertiesOf, titleNames } from "../service/schema.ts";
 import type { Resource } from "../service/session.ts";
 
 /** A column. */
@@ -78,13 +78,20 @@ export function widthOf({ name, kind }: Column, choice: Choice): number {
   return Math.min(widest, Math.max(narrowest, choice.widths?.[name] ?? widths[kind]));
 }
 
-/** The columns that are shown. Without a choice, these are the first ones, and the times of the service. */
-export function shownColumns(all: readonly Column[], { names }: Choice): Column[] {
+/**
+ * The columns that are shown. Without a choice, these are the first ones, and the times of the service. On a narrow page, the first
+ * column is what people call a resource by.
+ */
+export function shownColumns(all: readonly Column[], { names }: Choice, isNarrow = false): Column[] {
   const byName = new Map(all.map((each) => [each.name, each]));
   const chosen = (names ?? []).flatMap((name) => byName.get(name) ?? []);
   if (chosen.length > 0) return chosen;
   const last = byName.get("updatedAt");
-  const first = all.filter(({ name }) => !timestamps.includes(name)).slice(0, usual);
+  const others = all.filter(({ name }) => !timestamps.includes(name));
+  const title = isNarrow
+    ? titleNames.map((name) => byName.get(name)).find((each) => each?.kind === "text")
+    : undefined;
+  const first = [...new Set([...(title === undefined ? [] : [title]), ...others])].slice(0, usual);
   return last?.kind === "time" ? [...first.slice(0, usual - 1), last] : first;
 }
 

@@ -2,7 +2,7 @@
 import { Button, Checkbox, Loader, SegmentedControl } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useEffect, useRef, useState } from "react";
-import { Dialog } from "../parts/dialog.tsx";
+import { Dialog, DialogButtons } from "../parts/dialog.tsx";
 import { messageOf } from "../parts/problem.tsx";
 import type { CollectionDetails } from "../service/collections.ts";
 import { listTexts } from "../texts.ts";
@@ -59,15 +59,11 @@ export function ExportDialog({ collection, info, query, ids, shown, onClose }: E
       about={ids === undefined ? listTexts.exportHint : listTexts.exportSelected(ids.length)}
       onClose={onClose}
       footer={
-        <>
+        <DialogButtons closing={listTexts.cancel} isApart onClose={onClose}>
           <Button size="sm" loading={isBusy} onClick={() => void run()}>
             {listTexts.exportStart}
           </Button>
-          <span className="grow" />
-          <Button size="sm" variant="subtle" color="gray" onClick={onClose}>
-            {listTexts.cancel}
-          </Button>
-        </>
+        </DialogButtons>
       }
     >
       <div className="sheet">
@@ -89,6 +85,7 @@ export function ExportDialog({ collection, info, query, ids, shown, onClose }: E
           checked={isShownOnly}
           onChange={(event) => setShownOnly(event.currentTarget.checked)}
         />
+        {format === "csv" && <span className="soft">{listTexts.csvCells}</span>}
         <span className="soft">{listTexts.exportLimit}</span>
         {isBusy && (
           <span className="figures" role="status">

@@ -3,7 +3,7 @@ import { Button, FileButton, Loader, Progress } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { type ImportReport, ProblemError } from "holdfast-client";
 import { useEffect, useState } from "react";
-import { Dialog } from "../parts/dialog.tsx";
+import { Dialog, DialogButtons } from "../parts/dialog.tsx";
 import { messageOf } from "../parts/problem.tsx";
 import { collectionClient } from "../service/session.ts";
 import { listTexts } from "../texts.ts";
@@ -70,18 +70,14 @@ export function ImportDialog({ collection, file, onFile, onClose }: ImportDialog
       }
       onClose={onClose}
       footer={
-        <>
+        <DialogButtons closing={listTexts.cancel} isApart onClose={onClose}>
           {report !== undefined && valid > 0 && report.complete && (
             <Button size="sm" loading={isBusy} onClick={() => void write()}>
               {listTexts.doImport(valid, report.invalid > 0)}
             </Button>
           )}
           {file !== undefined && <Choose label={listTexts.chooseAnother} onFile={onFile} />}
-          <span className="grow" />
-          <Button size="sm" variant="subtle" color="gray" onClick={onClose}>
-            {listTexts.cancel}
-          </Button>
-        </>
+        </DialogButtons>
       }
     >
       <div className="sheet">
@@ -89,6 +85,7 @@ export function ImportDialog({ collection, file, onFile, onClose }: ImportDialog
           <div className="drop-here">
             <span>{listTexts.dropHere}</span>
             <Choose label={listTexts.chooseFile} onFile={onFile} />
+            <span className="soft">{listTexts.csvCells}</span>
           </div>
         )}
         {file !== undefined && report === undefined && problem === undefined && (

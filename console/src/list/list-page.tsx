@@ -1,5 +1,6 @@
 /** A collection: its filters, its table, and the panel of the resource that is open. */
 import { Button } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
 import { IconPlus, IconUpload } from "@tabler/icons-react";
 import { lazy, useEffect, useMemo, useRef, useState } from "react";
 import "./list.css";
@@ -49,7 +50,8 @@ export function ListPage({ route }: { route: Shown }) {
   const [file, setFile] = useState<File>();
   const columns = useColumns(info, pages.items);
   const { choice, choose } = useChoice(collection);
-  const shown = useMemo(() => shownColumns(columns, choice), [columns, choice]);
+  const isNarrow = useMediaQuery("(max-width: 760px)", false, { getInitialValueInEffect: false });
+  const shown = useMemo(() => shownColumns(columns, choice, isNarrow), [columns, choice, isNarrow]);
   const wrong = useMemo(() => wrongParameters(pages.error), [pages.error]);
   const isPart = isFiltered(query);
   const isWhole = !pages.isLoading && !pages.hasMore && pages.error === undefined;

@@ -1,5 +1,5 @@
 /** A dialog: a title, a sentence, its content, and its buttons. */
-import { Modal } from "@mantine/core";
+import { Button, Modal } from "@mantine/core";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 
 interface DialogProps {
@@ -51,6 +51,38 @@ export function Dialog({
         {footer !== undefined && <footer>{footer}</footer>}
       </Modal.Content>
     </Modal.Root>
+  );
+}
+
+interface DialogButtonsProps {
+  /** The buttons that do something. */
+  children?: ReactNode;
+  /** The text of the button that only closes the dialog. */
+  closing: string;
+  /** Whether this button is at the other end. @default false */
+  isApart?: boolean;
+  /** Whether this button has the focus at first. @default false */
+  hasFocus?: boolean;
+  onClose(): void;
+}
+
+/** The buttons of a dialog. The last one closes it. */
+export function DialogButtons({
+  children,
+  closing,
+  isApart = false,
+  hasFocus = false,
+  onClose,
+}: DialogButtonsProps) {
+  const look = isApart ? ({ variant: "subtle", color: "gray" } as const) : ({ variant: "default" } as const);
+  return (
+    <>
+      {children}
+      {isApart && <span className="grow" />}
+      <Button size="sm" {...look} {...(hasFocus && { "data-autofocus": true })} onClick={onClose}>
+        {closing}
+      </Button>
+    </>
   );
 }
 

@@ -5,12 +5,12 @@ import {
   IconBraces,
   IconCalendar,
   IconCalendarTime,
+  IconCircleDot,
   IconHash,
   IconId,
   IconLink,
   IconList,
   IconQuestionMark,
-  IconSelector,
   IconToggleLeft,
 } from "@tabler/icons-react";
 import type { Kind } from "../service/schema.ts";
@@ -24,7 +24,7 @@ const byKind: Record<Kind, typeof IconAbc> = {
   boolean: IconToggleLeft,
   time: IconCalendarTime,
   date: IconCalendar,
-  choice: IconSelector,
+  choice: IconCircleDot,
   list: IconList,
   object: IconBraces,
   reference: IconLink,

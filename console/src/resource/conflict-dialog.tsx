@@ -2,7 +2,7 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Dialog } from "../parts/dialog.tsx";
+import { Dialog, DialogButtons } from "../parts/dialog.tsx";
 import { formatTime } from "../parts/time.ts";
 import { collectionClient, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
@@ -50,7 +50,7 @@ export function ConflictDialog(props: ConflictDialogProps) {
       width={880}
       onClose={onClose}
       footer={
-        <>
+        <DialogButtons closing={texts.resource.keepEditing} isApart onClose={onClose}>
           <Button
             size="sm"
             loading={isBusy}
@@ -63,11 +63,7 @@ export function ConflictDialog(props: ConflictDialogProps) {
             {conflict.discard}
           </Button>
           {open.length > 0 && <span className="soft">{conflict.open(open)}</span>}
-          <span className="grow" />
-          <Button size="sm" variant="subtle" color="gray" onClick={onClose}>
-            {texts.resource.keepEditing}
-          </Button>
-        </>
+        </DialogButtons>
       }
     >
       <div className="pick">

@@ -4,7 +4,7 @@ import { notifications } from "@mantine/notifications";
 import { useQuery } from "@tanstack/react-query";
 import { ConflictError, NotFoundError } from "holdfast-client";
 import { useState } from "react";
-import { Dialog } from "../parts/dialog.tsx";
+import { Dialog, DialogButtons } from "../parts/dialog.tsx";
 import { messageOf } from "../parts/problem.tsx";
 import { go, setGuard } from "../route.ts";
 import { collectionClient, type Resource } from "../service/session.ts";
@@ -58,14 +58,11 @@ export function DeleteDialog({ collection, resource, onDeleted, onClose }: Delet
       }
       onClose={onClose}
       footer={
-        <>
+        <DialogButtons closing={texts.resource.cancel} hasFocus onClose={onClose}>
           <Button size="sm" color="red" loading={isBusy} onClick={() => void confirm()}>
             {texts.remove}
           </Button>
-          <Button size="sm" variant="default" data-autofocus onClick={onClose}>
-            {texts.resource.cancel}
-          </Button>
-        </>
+        </DialogButtons>
       }
     >
       {problem !== undefined && (

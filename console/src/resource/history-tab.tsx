@@ -12,7 +12,7 @@ import { collectionClient, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
 import { diffAttributes } from "./differences.ts";
 import { tagOf, versionOf } from "./tags.ts";
-import { useHistory, useVersion } from "./use-history.ts";
+import { type Restore, useHistory, useRestoredFrom, useVersion } from "./use-history.ts";
 import { useBusy } from "./use-save.ts";
 import { Differences } from "./value-diff.tsx";
 
@@ -62,7 +62,7 @@ export function HistoryTab({ collection, id, info, current, isLocked, onRestored
             collection={collection}
             id={id}
             change={change}
-            isRestore={change.kind === "created" && changes[n + 1]?.kind === "deleted"}
+            restore={restoreOf(changes, n)}
             hidden={info?.timestamps === false ? undefined : "updatedAt"}
             isCurrent={current !== undefined && versionOf(latest) === change.version}
             isLocked={isLocked}
@@ -84,14 +84,21 @@ export function HistoryTab({ collection, id, info, current, isLocked, onRestored
   );
 }
 
+/** What a change restored; `undefined` if it did not bring a deleted resource back. */
+function restoreOf(changes: readonly ResourceChange[], n: number): Restore | undefined {
+  const [change, before, ...others] = changes.slice(n);
+  if (change?.kind !== "created" || before?.kind !== "deleted") return undefined;
+  const earlier = others.filter(({ kind }) => kind !== "deleted").map(({ version }) => version);
+  return { version: change.version, earlier };
+}
+
 const icons = { created: IconPlus, updated: IconPencil, deleted: IconTrash };
 
 interface EntryProps {
   collection: string;
   id: string;
   change: ResourceChange;
-  /** Whether the change brought a deleted resource back. */
-  isRestore: boolean;
+  restore: Restore | undefined;
   /** An attribute that every change changes. */
   hidden: string | undefined;
   isCurrent: boolean;
@@ -99,10 +106,13 @@ interface EntryProps {
   onRestore(): void;
 }
 
-function Entry({ collection, id, change, isRestore, hidden, isCurrent, isLocked, onRestore }: EntryProps) {
+function Entry({ collection, id, change, restore, hidden, isCurrent, isLocked, onRestore }: EntryProps) {
   const { version, kind, at, principal } = change;
   const { ref, entry } = useIntersection({ rootMargin: "200px" });
-  const Icon = isRestore ? IconArrowBackUp : icons[kind];
+  const isSeen = entry?.isIntersecting === true;
+  const times = hidden === undefined ? [] : ["createdAt", hidden];
+  const restored = useRestoredFrom(collection, id, isSeen ? restore : undefined, times);
+  const Icon = restore !== undefined ? IconArrowBackUp : icons[kind];
   return (
     <li className="line" ref={ref}>
       <span className="dot">
@@ -112,7 +122,7 @@ function Entry({ collection, id, change, isRestore, hidden, isCurrent, isLocked,
         <div className="entry-head">
           <b>{texts.version(String(version))}</b>
           <span className="soft">
-            {texts.resource.did(isRestore ? "restored" : kind, principal)}{" "}
+            {texts.resource.did(restore !== undefined ? "restored" : kind, principal, restored)}{" "}
             <time dateTime={at} title={at}>
               {formatTime(at)}
             </time>
@@ -135,13 +145,7 @@ function Entry({ collection, id, change, isRestore, hidden, isCurrent, isLocked,
           )}
         </div>
         {kind === "updated" && (
-          <Changed
-            collection={collection}
-            id={id}
-            version={version}
-            hidden={hidden}
-            isNeeded={entry?.isIntersecting === true}
-          />
+          <Changed collection={collection} id={id} version={version} hidden={hidden} isNeeded={isSeen} />
         )}
         {kind === "created" && <Created collection={collection} id={id} version={version} />}
       </div>

@@ -1,7 +1,7 @@
 /** Asks before unsaved changes are lost. */
 import { Button } from "@mantine/core";
 import { useEffect, useState } from "react";
-import { Dialog } from "../parts/dialog.tsx";
+import { Dialog, DialogButtons } from "../parts/dialog.tsx";
 import { type Route, setGuard } from "../route.ts";
 import { texts } from "../texts.ts";
 
@@ -36,14 +36,11 @@ export function LeaveGuard({ hasChanges, staysOn }: LeaveGuardProps) {
       about={texts.resource.leaveAbout}
       onClose={stay}
       footer={
-        <>
+        <DialogButtons closing={texts.resource.keepEditing} hasFocus onClose={stay}>
           <Button size="sm" color="red" onClick={leave}>
             {texts.resource.discardAndLeave}
           </Button>
-          <Button size="sm" variant="default" data-autofocus onClick={stay}>
-            {texts.resource.keepEditing}
-          </Button>
-        </>
+        </DialogButtons>
       }
     />
   );

@@ -2,7 +2,7 @@
 import { Alert, Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Dialog } from "../parts/dialog.tsx";
+import { Dialog, DialogButtons } from "../parts/dialog.tsx";
 import { messageOf } from "../parts/problem.tsx";
 import { formatTime } from "../parts/time.ts";
 import { setGuard } from "../route.ts";
@@ -159,18 +159,14 @@ export function DeletedDialog({ collection, id, query, edit, onRestored, onClose
       width={600}
       onClose={onClose}
       footer={
-        <>
+        <DialogButtons closing={texts.resource.keepEditing} isApart onClose={onClose}>
           <Button size="sm" loading={isBusy} onClick={() => void restore()}>
             {texts.resource.restoreWithChanges}
           </Button>
           <Button size="sm" variant="default" onClick={createNew}>
             {texts.resource.createNew}
           </Button>
-          <span className="grow" />
-          <Button size="sm" variant="subtle" color="gray" onClick={onClose}>
-            {texts.resource.keepEditing}
-          </Button>
-        </>
+        </DialogButtons>
       }
     >
       {problem !== undefined && (

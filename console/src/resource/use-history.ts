@@ -1,8 +1,9 @@
 /** The changes of a resource, page by page, and its earlier versions. */
-import { useQuery } from "@tanstack/react-query";
+import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ResourceChange } from "holdfast-client";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { collectionClient, notice, type Resource } from "../service/session.ts";
+import { diffAttributes } from "./differences.ts";
 import type { Attributes } from "./draft.ts";
 
 /** How many changes are read at a time. */
@@ -69,11 +70,49 @@ export function useHistory(collection: string, id: string, latest: string) {
 
 /** The attributes of a version, which never change. */
 export function useVersion(collection: string, id: string, version: number, isNeeded: boolean) {
-  return useQuery({
+  return useQuery({ ...versionQuery(collection, id, version), enabled: isNeeded && version > 0 });
+}
+
+function versionQuery(collection: string, id: string, version: number) {
+  return queryOptions({
     queryKey: ["version", collection, id, version],
-    enabled: isNeeded && version > 0,
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: async ({ signal }): Promise<Attributes> =>
       (await collectionClient(collection).get(id, { version, signal })) as Resource,
   });
+}
+
+/** A version that brought a deleted resource back, and the versions before the delete, newest first. */
+export interface Restore {
+  version: number;
+  earlier: readonly number[];
+}
+
+/** How many earlier versions are compared with a restored one. */
+const mostCompared = 10;
+
+/** The restored version: the newest one with the same attributes. `undefined` until it is found, and if none of the newest has them. */
+export function useRestoredFrom(
+  collection: string,
+  id: string,
+  restore: Restore | undefined,
+  hidden: readonly string[],
+): number | undefined {
+  const queries = useQueryClient();
+  const { data } = useQuery({
+    queryKey: ["restored from", collection, id, restore?.version],
+    enabled: restore !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async (): Promise<number | null> => {
+      const read = (version: number) => queries.fetchQuery(versionQuery(collection, id, version));
+      const { version, earlier } = restore as Restore;
+      const own = await read(version);
+      for (const each of earlier.slice(0, mostCompared)) {
+        const differences = diffAttributes(await read(each), own);
+        if (differences.every(({ name }) => hidden.includes(name))) return each;
+      }
+      return null;
+    },
+  });
+  return data ?? undefined;
 }

@@ -84,3 +84,6 @@ export function allowsNull(part: SchemaPart | boolean | undefined): boolean {
   if (part.enum !== undefined) return part.enum.includes(null);
   return part.type === undefined || (Array.isArray(part.type) && part.type.includes("null"));
 }
+
+/** The attributes that people call a resource by, the best first. */
+export const titleNames = ["title", "name", "label", "subject", "email", "slug"];

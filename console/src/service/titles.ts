@@ -2,11 +2,8 @@
 import { useSyncExternalStore } from "react";
 import { type CollectionDetails, knownCollection } from "./collections.ts";
 import { onChanges } from "./live.ts";
-import { propertiesOf } from "./schema.ts";
+import { propertiesOf, titleNames } from "./schema.ts";
 import { collectionClient, type Resource } from "./session.ts";
-
-/** The attributes that people call a resource by, the best first. */
-const titleNames = ["title", "name", "label", "subject", "email", "slug"];
 
 /** What people call a resource: its first short text. */
 export function titleOf(resource: Readonly<Record<string, unknown>> | undefined): string | undefined {

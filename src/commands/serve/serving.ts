@@ -22,7 +22,7 @@ export interface Shutdown {
 /** How to run the service. `onListening` is called before the banner is printed. */
 export interface ServingOptions {
   shutdown: Shutdown;
-  log: ProcessLog;
+  output: ProcessLog;
   /** What the configuration was made from. */
   sources: { flags: Flags; env: Environment };
   onListening?: ((base: string) => void | Promise<void>) | undefined;
@@ -37,7 +37,7 @@ export const isTerminal = process.stderr.isTTY === true;
  */
 export async function serveUntilShutdown(
   config: Config,
-  { shutdown, log: { log, writeLines }, sources, onListening }: ServingOptions,
+  { shutdown, output: { log, writeLines }, sources, onListening }: ServingOptions,
 ): Promise<never> {
   const onFailure = (reason: string) => {
     log.fatal(reason);
@@ -141,8 +141,15 @@ async function firstKeyLine(
   if (!isNeeded) return "";
   const plan = planFirstKey(config.auth.administrators, config.keyRoles);
   if (process.stdout.isTTY === true && hasConsole)
-    return `  first key   ${server.origin}/#first-key=${server.offerFirstKey(plan)}\n              (works once, for ten minutes)\n`;
-  return `  first key   ${firstKeyCommand(plan, sources)}\n`;
+    return firstKeyLines([
+      `${server.origin}/#first-key=${server.offerFirstKey(plan)}`,
+      "(works once, for ten minutes)",
+    ]);
+  return firstKeyLines(firstKeyCommand(plan, sources));
+}
+
+function firstKeyLines(lines: readonly string[]): string {
+  return `  first key   ${lines.join(`\n${" ".repeat(14)}`)}\n`;
 }
 
 function modeOf({ collections, openCollections }: Config): string {

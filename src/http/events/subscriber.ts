@@ -18,12 +18,13 @@ export class Subscriber {
   readonly #request: HttpRequest;
   #subscription: Subscription;
   #viewsName: string | undefined;
-  #checkedAt = performance.now();
+  #checkedAt: number;
 
   constructor(service: Service, subscription: Subscription, request: HttpRequest) {
     this.#service = service;
     this.#subscription = subscription;
     this.#request = request;
+    this.#checkedAt = service.elapsed();
   }
 
   get views(): Subscription["views"] {
@@ -62,7 +63,7 @@ export class Subscriber {
 
   /** Whether the credential must be checked again before events are sent. */
   get isOld(): boolean {
-    return this.#service.authenticate !== undefined && performance.now() - this.#checkedAt > checkedMs;
+    return this.#service.authenticate !== undefined && this.#service.elapsed() - this.#checkedAt > checkedMs;
   }
 
   /** Checks the credential if the last check is too old, and finds new collections. Throws if it can no longer follow. */
@@ -75,7 +76,7 @@ export class Subscriber {
   }
 
   async #authenticate(): Promise<Principal | undefined> {
-    const checkedAt = performance.now();
+    const checkedAt = this.#service.elapsed();
     const principal = await this.#service.authenticate?.(this.#request.headers);
     this.#checkedAt = checkedAt;
     return principal;

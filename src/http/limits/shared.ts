@@ -3,7 +3,7 @@
  * and count at the same moment can exceed a limit of all connections by one each. The counts by caller are exact.
  */
 import type { HttpSettings } from "../settings.ts";
-import { type CallerHash, createCallerHash, keyIntegers } from "./caller-hash.ts";
+import { type CallerHash, createCallerHash, createHashKey } from "./caller-hash.ts";
 import { type Count, SharedCount } from "./count.ts";
 import { type StreamsMemory, streamsMemory } from "./open-streams.ts";
 import { type WindowsMemory, windowsMemory } from "./windows.ts";
@@ -21,7 +21,7 @@ export interface LimitsSize {
 export interface LimitsMemory {
   readonly threads: number;
   /** Random in each process, so that nobody can aim at the count of another caller. */
-  readonly key: readonly number[];
+  readonly key: string;
   readonly counts: SharedArrayBuffer;
   readonly principals: WindowsMemory;
   readonly addresses: WindowsMemory;
@@ -60,7 +60,7 @@ export function sizeFor({ rate, limits }: HttpSettings, threads: number): Limits
 export function createLimits({ threads, callers, streams }: LimitsSize): LimitsMemory {
   return {
     threads,
-    key: [...crypto.getRandomValues(new Int32Array(keyIntegers))],
+    key: createHashKey(),
     counts: new SharedArrayBuffer(names.length * threads * Float64Array.BYTES_PER_ELEMENT),
     principals: windowsMemory(callers),
     addresses: windowsMemory(callers),

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
+import { listTexts } from "../../../console/src/texts.ts";
 import type { Service } from "../../http/service.ts";
 import { inConsole, pressInDialog, rowCount, rowOf, skip, startShop, titleAt } from "./console-page.ts";
 
@@ -23,7 +24,10 @@ describe("files in the console", { skip }, () => {
     await inConsole(service, "#/articles?status=draft&sort=title", async (page) => {
       await rowCount(page, 6);
       await page.getByRole("button", { name: "Export" }).click();
+      const cells = page.getByRole("dialog").getByText(listTexts.csvCells);
+      await cells.waitFor();
       await page.getByRole("dialog").getByText("JSON", { exact: true }).click();
+      await cells.waitFor({ state: "detached" });
       const [download] = await Promise.all([page.waitForEvent("download"), pressInDialog(page, "Export")]);
       assert.equal(download.suggestedFilename(), "articles.json");
       const resources = JSON.parse(await readFile(await download.path(), "utf8")) as { title: string }[];
@@ -38,6 +42,7 @@ describe("files in the console", { skip }, () => {
     await inConsole(service, "#/articles", async (page) => {
       await rowCount(page, 12);
       await page.getByRole("button", { name: "Import" }).click();
+      await page.getByRole("dialog").getByText(listTexts.csvCells).waitFor();
       const dialog = page.getByRole("dialog");
       const chooser = page.waitForEvent("filechooser");
       await pressInDialog(page, "Choose a file");

@@ -108,6 +108,23 @@ describe("a list of the console", { skip }, () => {
       );
   });
 
+  test("begins with the title on a narrow page, until other columns are chosen", async () => {
+    for (const [width, first] of [
+      [1_280, "id"],
+      [390, "title"],
+    ] as const)
+      await inConsole(
+        service,
+        "#/articles",
+        async (page) => {
+          await columnBegins(page, "title", [titleAt(0)]);
+          assert.equal((await headings(page))[0], first);
+          assert.equal(new Set(await headings(page)).size, (await headings(page)).length);
+        },
+        { width },
+      );
+  });
+
   test("remembers which columns it shows", async () => {
     await inConsole(service, "#/articles", async (page) => {
       await page.getByRole("button", { name: "Columns" }).click();

@@ -132,7 +132,8 @@ describe("a resource in the console", { skip }, () => {
       const answer = await service.send({
         method,
         path: `/api/v1/articles${path}`,
-        ...(method !== "POST" ? { headers } : { content }),
+        ...(method !== "POST" && { headers }),
+        ...(content !== undefined && { content }),
       });
       assert.ok(answer.status < 300, answer.text);
       return answer;
@@ -140,8 +141,10 @@ describe("a resource in the console", { skip }, () => {
     await send("POST", "/_import", [{ id: "brought", title: "Brought" }]);
     const { etag } = (await send("GET", "/brought")).headers;
     assert.notEqual(etag, '"1"', "the import continues the numbers of the versions");
+    await send("PUT", "/a008", { id: "a008", title: "Second" });
+    await send("PUT", "/a008", { id: "a008", title: "Third" });
     await send("DELETE", "/a008");
-    await send("POST", "/a008/_restore", { version: 1 });
+    await send("POST", "/a008/_restore", { version: 2 });
     await inConsole(service, "#/articles/brought/history", async (page) => {
       const lines = panelOf(page).locator("li.line");
       await lines.getByText("created,").waitFor();
@@ -152,7 +155,8 @@ describe("a resource in the console", { skip }, () => {
       const lines = panelOf(page).locator("li.line .entry-head");
       await lines.first().waitFor();
       const verbs = (await lines.allInnerTexts()).map((each) => /restored|deleted|created/.exec(each)?.[0]);
-      assert.deepEqual(verbs, ["restored", "deleted", "created"]);
+      assert.deepEqual(verbs, ["restored", "deleted", undefined, undefined, "created"]);
+      await lines.first().getByText("restored version 2,").waitFor();
     });
   });
 

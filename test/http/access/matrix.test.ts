@@ -330,8 +330,14 @@ test("every route and method has a row, and every row has a route", () => {
   assert.deepEqual(Object.keys(rows).sort(), declared.sort());
 });
 
+/** What anybody can do, and HEAD, which is GET without content, need no store: on PostgreSQL they are left out. */
+const tested = Object.entries(rows).filter(
+  ([row, action]) =>
+    process.env.HOLDFAST_TEST_STORE !== "postgres" || (action !== "anybody" && !row.endsWith(" HEAD")),
+);
+
 describe("what each caller may", () => {
-  for (const [row, action] of Object.entries(rows)) {
+  for (const [row, action] of tested) {
     const [kind = "", method = ""] = row.split(" ");
     test(`${row}: ${action}`, async () => {
       for (const name of Object.keys(collections)) {

@@ -83,9 +83,16 @@ function schemaJudge(document: object): Fits {
   const engine = createEngine({ compilePattern: createPatterns(), strictSchema: false });
   engine.addSchema({ ...pointed(document), $id: documentId });
   const compiled = new Map<object, ValidateFunction>();
-  return (schema, value) => {
-    const validate = compiled.get(schema) ?? engine.compile(pointed(schema));
+  const byText = new Map<string, ValidateFunction>();
+  const compile = (schema: object) => {
+    const text = JSON.stringify(schema);
+    const validate = byText.get(text) ?? engine.compile(pointed(schema));
+    byText.set(text, validate);
     compiled.set(schema, validate);
+    return validate;
+  };
+  return (schema, value) => {
+    const validate = compiled.get(schema) ?? compile(schema);
     if (validate(value)) return undefined;
     return validate.errors
       ?.map(({ instancePath, keyword, params }) => `${instancePath} ${keyword} ${JSON.stringify(params)}`)

@@ -54,7 +54,10 @@ export function describedPaths(document: object, prefix: string): DescribedPaths
     );
   const told = all.map((each) => each.told);
   return {
-    find: (path) => all.find(({ shape }) => shape.test(canonical(path, prefix)))?.told,
+    find(path) {
+      const asked = canonical(path, prefix);
+      return all.find(({ shape }) => shape.test(asked))?.told;
+    },
     anyCollection: all.find(({ path }) => path === `${prefix}/{collection}`)?.told,
     anyProblem: Object.values(told[0]?.methods ?? {})[0]?.default ?? {},
     documented: [...new Set([...told.flatMap(namesOf), ...anywhere.map((status) => answerName(status))])],
@@ -111,12 +114,18 @@ function canonical(path: string, prefix: string): string {
 /** The document with responses and headers in place of the references to them. */
 function resolved(document: object): object {
   const { components, paths } = document as Document;
+  // Each target is one object, however often it is referred to, so that the judge compiles its schema once.
+  const targets = new Map<string, unknown>();
   const replace = (value: unknown): unknown => {
     if (typeof value !== "object" || value === null) return value;
-    const [, kind = "", key = ""] =
-      /^#\/components\/(responses|headers)\/(.+)$/.exec(String(Reflect.get(value, "$ref"))) ?? [];
+    const ref = String(Reflect.get(value, "$ref"));
+    const [, kind = "", key = ""] = /^#\/components\/(responses|headers)\/(.+)$/.exec(ref) ?? [];
     const target = components[kind]?.[key];
-    if (target !== undefined) return replace(target);
+    if (target !== undefined) {
+      const known = targets.get(ref) ?? replace(target);
+      targets.set(ref, known);
+      return known;
+    }
     if (Array.isArray(value)) return value.map(replace);
     return Object.fromEntries(Object.entries(value).map(([member, inner]) => [member, replace(inner)]));
   };

@@ -163,7 +163,7 @@ async function fill(store: Store, all: readonly Resource[], declared: readonly I
   return { collection, stored };
 }
 
-const runs = Number(process.env.HOLDFAST_FIGURE_RUNS ?? 90);
+const runs = Number(process.env.HOLDFAST_FIGURE_RUNS ?? 45);
 const queriesEach = 12;
 
 /** A new collection takes longer in a store that has many, so that each store gets only some of them. */

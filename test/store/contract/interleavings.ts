@@ -13,7 +13,7 @@ import { begin, declarations, everyOutcome, type Plan, phaseMs, plans } from "./
 const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 /** A short form. `npm run prove models` repeats it 500 times. */
-const runs = Number(process.env.HOLDFAST_RUNS ?? 10);
+const runs = Number(process.env.HOLDFAST_RUNS ?? 5);
 
 /** The possible outcomes of a commit. The test must see all of them. */
 const outcomes = [

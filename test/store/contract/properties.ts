@@ -59,6 +59,9 @@ async function rebuildHistory(store: Store): Promise<Map<string, string>> {
   return history;
 }
 
+/** `npm run prove -- models lists` does more. */
+const runs = Number(process.env.HOLDFAST_RUNS ?? 12);
+
 export function propertyContract(open: OpenFixture): void {
   test("random writes, arriving together and with reopening between, equal a Map", async () => {
     await fc.assert(
@@ -81,7 +84,7 @@ export function propertyContract(open: OpenFixture): void {
           await requireEqual(store, model);
         })(),
       ),
-      { numRuns: 25 },
+      { numRuns: runs },
     );
   });
 

@@ -172,7 +172,7 @@ async function ask(
 }
 
 /** The numbers of collections, and of queries for each. */
-const runs = Number(process.env.HOLDFAST_QUERY_RUNS ?? 150);
+const runs = Number(process.env.HOLDFAST_QUERY_RUNS ?? 60);
 const questions = 10;
 
 /** A new collection takes longer in a store that has many, so that each store gets only some of them. */

@@ -214,7 +214,7 @@ async function askReferring(
   assert.deepEqual(given, expected, JSON.stringify({ reference, inner, order }));
 }
 
-const runs = Number(process.env.HOLDFAST_RELATED_RUNS ?? 100);
+const runs = Number(process.env.HOLDFAST_RELATED_RUNS ?? 50);
 const runsPerStore = 10;
 
 export function relatedContract(open: OpenFixture): void {

@@ -65,7 +65,7 @@ async function serve(lastPort: number): Promise<void> {
     { ...config, port, drainDelayMs: 0 },
     {
       shutdown,
-      log: await createLog(isTerminal),
+      output: await createLog(isTerminal),
       sources: { flags: given, env: process.env },
       onListening: (base) => new Promise((resolve) => send({ kind: "listening", base }, resolve)),
     },

@@ -25,7 +25,7 @@ test("all threads write to one log, whose lines are whole and complete", async (
   const service = await serveThreads(t, 4, { args: ["--log", "requests"] });
   const path = `things/${"x".repeat(5_000)}`; // longer than what a pipe writes in one piece
   const clients = service.clients(32);
-  const times = 20;
+  const times = 5; // fewer bytes than the service keeps if this test does not read: it would drop further lines
   await Promise.all(
     clients.map(async (client) => {
       for (let n = 0; n < times; n++) assert.equal((await client.send("GET", path)).status, 404);

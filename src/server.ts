@@ -12,6 +12,7 @@ import { acceptFirstKey, needsFirstKey, sharedClock } from "./server/first-key.t
 import {
   type App,
   acceptQueued,
+  canReusePort,
   listen,
   listenError,
   originOf,
@@ -19,6 +20,7 @@ import {
   requireFreePort,
 } from "./server/listener.ts";
 import { type OpenService, openService, type ServiceOptions } from "./server/open-service.ts";
+import { threadsFor } from "./server/thread-count.ts";
 import type { Threads } from "./server/threads.ts";
 import { createTlsReload, useKeyPair } from "./server/tls-reload.ts";
 
@@ -120,10 +122,14 @@ interface Parts {
   threads?: Threads;
 }
 
-async function countThreads(config: Config, log: Log | undefined): Promise<number> {
-  if (config.threads === 1) return 1;
-  const { possibleThreads } = await import("./server/threads.ts"); // a single thread does not need it
-  return possibleThreads(config, (warning) => log?.warn(warning));
+async function countThreads({ threads, store, host }: Config, log: Log | undefined): Promise<number> {
+  const count = threads === "auto" ? threadsFor(store.kind) : threads;
+  if (count === 1 || (await canReusePort({ host }))) return count;
+  if (threads !== "auto")
+    log?.warn(
+      `one thread answers requests, although threads is ${threads}: this system does not let several threads listen on one port`,
+    );
+  return 1;
 }
 
 /** Starts the other threads, on the port of the main thread. */

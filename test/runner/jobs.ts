@@ -93,6 +93,7 @@ export const longFiles = [
 export const alsoOnBothStores = [
   "test/browser/console/lists.test.ts",
   "test/threads/idempotency.test.ts",
+  "test/threads/imports.test.ts",
   "test/threads/life.test.ts",
   "test/threads/shared.test.ts",
   "test/threads/streams.test.ts",

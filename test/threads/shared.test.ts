@@ -94,6 +94,18 @@ test("administrators get the metrics of all threads from each of them", async (t
   await stop(service);
 });
 
+test("threads that create collections at the same time keep to the limit together", async (t) => {
+  const service = await serveThreads(t, 4, { configuration: { limits: { collections: 10 } } });
+  const answers = await Promise.all(
+    service.clients(48).map((client, n) => client.send("POST", `crowd${n}`, { content: { n } })),
+  );
+  const created = answers.filter(({ status }) => status === 201);
+  assert.equal(created.length, 10);
+  for (const { status, text } of answers)
+    if (status !== 201) assert.equal((JSON.parse(text) as { code: string }).code, "TOO_MANY_COLLECTIONS");
+  await stop(service);
+});
+
 test("SIGHUP replaces the certificate in every thread", async (t) => {
   const [first, second] = await Promise.all([makeCertificate(), makeCertificate()]);
   t.after(() => Promise.all([first, second].map(removeCertificate)));

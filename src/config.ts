@@ -57,8 +57,8 @@ export interface Config {
   http: HttpSettings;
   host: string;
   port: number;
-  /** How many threads answer requests: 1 to 16. */
-  threads: number;
+  /** How many threads answer requests: 1 to 16. `auto`: as many as fit the processors. */
+  threads: number | "auto";
   /** Where the metrics are served; `undefined`: nothing is counted. */
   metrics: MetricsPlace | undefined;
   /** Whether to log a line about each request even without a terminal. */

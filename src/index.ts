@@ -51,7 +51,7 @@ export interface HoldfastConfig {
   port?: number;
   /**
    * How many threads answer requests: 1 to 16, or `"auto"` for one on two processors or fewer, else one fewer than processors.
-   * @default 1
+   * @default "auto"
    */
   threads?: number | "auto";
   /** The start of the path of every collection. @default "/api/v1" */

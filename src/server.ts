@@ -10,8 +10,17 @@ import type { WireBounds } from "./http/wire/bounds.ts";
 import type { KeyPair } from "./http/wire/tls.ts";
 import type { MetricsListener } from "./metrics/listener.ts";
 import { acceptFirstKey, needsFirstKey, sharedClock } from "./server/first-key.ts";
-import { acceptQueued, listen, listenError, originOf, portOf, requireFreePort } from "./server/listener.ts";
+import {
+  acceptQueued,
+  canReusePort,
+  listen,
+  listenError,
+  originOf,
+  portOf,
+  requireFreePort,
+} from "./server/listener.ts";
 import { type OpenService, openService, type ServiceOptions } from "./server/open-service.ts";
+import { threadsFor } from "./server/thread-count.ts";
 import type { Threads } from "./server/threads.ts";
 import { createTlsReload, useKeyPair } from "./server/tls-reload.ts";
 
@@ -115,10 +124,14 @@ interface Parts {
   threads?: Threads;
 }
 
-async function countThreads(config: Config, log: Log | undefined): Promise<number> {
-  if (config.threads === 1) return 1;
-  const { possibleThreads } = await import("./server/threads.ts"); // a single thread does not need it
-  return possibleThreads(config, (warning) => log?.warn(warning));
+async function countThreads({ threads, store, host }: Config, log: Log | undefined): Promise<number> {
+  const count = threads === "auto" ? threadsFor(store.kind) : threads;
+  if (count === 1 || (await canReusePort({ host }))) return count;
+  if (threads !== "auto")
+    log?.warn(
+      `one thread answers requests, although threads is ${threads}: this system does not let several threads listen on one port`,
+    );
+  return 1;
 }
 
 /** Starts the other threads, on the port of the main thread. */

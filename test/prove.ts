@@ -10,6 +10,11 @@ import { describeResults } from "./runner/results.ts";
 import { interruption, isInterrupted, runTests } from "./runner/run-tests.ts";
 import { proveNoGrowth } from "./soak/prove.ts";
 
+/** The files that kill the service, the database or the receiver of a webhook. */
+const killFiles = ["kill", "retry", "feed-kill", "webhook-kill", "rewind-kill", "import-kill"].map(
+  (name) => `test/durability/${name}.test.ts`,
+);
+
 const proofs: Record<string, () => Promise<boolean>> = {
   explorer: () => proveNoPowerLoss(interruption),
   faults: () => proveFaultsNoticed(interruption),
@@ -23,7 +28,11 @@ const proofs: Record<string, () => Promise<boolean>> = {
       ["test/store/sqlite.test.ts", "test/store/postgres.test.ts", "test/store/past-lists.test.ts"],
       { HOLDFAST_QUERY_RUNS: "1500", HOLDFAST_RUNS: "200" },
     ),
-  threads: () => runAtLength(["test/linearizability/threads.test.ts"], { HOLDFAST_RUNS: "1000" }),
+  threads: async () => {
+    const files = ["linearizability/threads", "threads/streams"].map((name) => `test/${name}.test.ts`);
+    const isRight = await runAtLength(files, { HOLDFAST_RUNS: "1000" });
+    return (await runAtLength(killFiles, { HOLDFAST_KILLS: "100", HOLDFAST_TEST_THREADS: "4" })) && isRight;
+  },
   figures: () =>
     runAtLength(["test/store/sqlite-figures.test.ts", "test/store/postgres-figures.test.ts"], {
       HOLDFAST_FIGURE_RUNS: "450",
@@ -46,17 +55,7 @@ const proofs: Record<string, () => Promise<boolean>> = {
       ],
       { HOLDFAST_REWIND_RUNS: "1000" },
     ),
-  kills: () =>
-    runAtLength(
-      [
-        "test/durability/kill.test.ts",
-        "test/durability/retry.test.ts",
-        "test/durability/feed-kill.test.ts",
-        "test/durability/webhook-kill.test.ts",
-        "test/durability/rewind-kill.test.ts",
-      ],
-      { HOLDFAST_KILLS: "200" },
-    ),
+  kills: () => runAtLength(killFiles, { HOLDFAST_KILLS: "200" }),
   feed: () => runAtLength(["test/changes/feed-property.test.ts"], { HOLDFAST_RUNS: "1000" }),
   changes: () => runAtLength(["test/http/changes-property.test.ts"], { HOLDFAST_RUNS: "1000" }),
   "lost-updates": () =>

@@ -81,7 +81,7 @@ export const options = {
   threads: option({
     flag: "--threads <number>",
     env: "HOLDFAST_THREADS",
-    fallback: read.defaultThreads,
+    fallback: "auto" as number | "auto",
     about:
       "how many threads answer requests: a number, or `auto` for one on two processors or fewer, else one fewer than processors",
     read: read.threads,

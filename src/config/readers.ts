@@ -4,7 +4,6 @@
  */
 
 import { isIP } from "node:net";
-import { availableParallelism } from "node:os";
 import { isKeyRole } from "../access/key-changes.ts";
 import type { Rate, TlsFiles } from "../http/settings.ts";
 import { isObject } from "../json/values.ts";
@@ -43,25 +42,18 @@ export const wholeNumber =
     throw new Error(`must be a whole number from ${least} to ${most}`);
   };
 
-/** The number of threads without the option. */
-export const defaultThreads = 1;
+/** The most threads that answer requests. */
+export const mostThreads = 16;
 
-const mostThreads = 16;
-
-/** How many threads answer requests, as a number or as `auto`. */
-export const threads = (value: unknown): number => {
-  if (value === "auto") return threadsFor(availableParallelism());
+/** How many threads answer requests. */
+export const threads = (value: unknown): number | "auto" => {
+  if (value === "auto") return value;
   try {
     return wholeNumber(1, mostThreads)(value);
   } catch {
     throw new Error(`must be "auto" or a whole number from 1 to ${mostThreads}`);
   }
 };
-
-/** The threads for a number of processors. One processor remains for the store, from three processors. */
-export function threadsFor(processors: number): number {
-  return Math.min(mostThreads, Math.max(1, processors - 1));
-}
 
 /** A number of requests in a number of seconds. */
 export const rate = (value: unknown): Rate => {

@@ -21,6 +21,7 @@ import type { Feed, KeyAdministration, Log, Service } from "../http/service.ts";
 import type { HttpSettings } from "../http/settings.ts";
 import type { Meters, ThreadMetrics } from "../metrics/metrics.ts";
 import { createKeyedQueue } from "../store/keyed-queue.ts";
+import { startWhenFree } from "../store/loads.ts";
 import { onStoreOf, openStore, reasonOf, type StoreOptions } from "../store/open.ts";
 import type { HistoryStore, Store } from "../store/store.ts";
 import { createTurnBudget, type TurnBudget } from "../store/turn-budget.ts";
@@ -167,8 +168,8 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   const positions = createPositions(() => secret);
   const service: Service = {
     store,
-    load: (...args) => store.load(...args),
-    exclusively: (...args) => store.exclusively(...args),
+    load: (...args) => startWhenFree(() => store.load(...args), http.limits.handlerTimeoutMs),
+    exclusively: (...args) => startWhenFree(() => store.exclusively(...args), http.limits.handlerTimeoutMs),
     ...(http.hasFeed && {
       feed: createFeed(store, {
         positions,

@@ -9,7 +9,6 @@ import type { KeyPair } from "../http/wire/tls.ts";
 import type { ThreadMetrics } from "../metrics/metrics.ts";
 import { startThread } from "../program.ts";
 import type { StoreAttachment } from "../store/store.ts";
-import { canReusePort } from "./listener.ts";
 import type { FromThread, ThreadData, ToThread } from "./thread-messages.ts";
 
 /** What the main thread provides to the others. */
@@ -29,18 +28,6 @@ export interface ThreadsOptions {
 
 /** How long a monitor waits for the metrics of a thread, in milliseconds. */
 const measureMs = 3_000;
-
-/** How many threads can answer requests. Warns if they are fewer than the configuration says. */
-export async function possibleThreads(
-  { threads, host }: Config,
-  warn: (text: string) => void,
-): Promise<number> {
-  if (threads === 1 || (await canReusePort({ host }))) return threads;
-  warn(
-    `one thread answers requests, although threads is ${threads}: this system does not let several threads listen on one port`,
-  );
-  return 1;
-}
 
 /** One thread. */
 class Thread {

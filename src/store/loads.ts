@@ -1,6 +1,7 @@
 /** The imports of a store: one at a time. Other writes wait until it ends. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../errors.ts";
+import { createBackOff } from "./back-off.ts";
 import type { ImportedResource, Load, LoadOptions, Refused } from "./load.ts";
 import type { CollectionRecord } from "./record.ts";
 
@@ -141,6 +142,27 @@ export class Loads {
 
 /** The detail of the problem of a write that cannot wait longer. */
 export const workInProgress = "An import or a rewind is in progress. Nothing was written. Try again.";
+
+/** The waits between two attempts to start, in milliseconds. */
+const startBounds = { first: 5, most: 200 };
+
+/**
+ * Starts an import or exclusive work as soon as no other is in progress, in this thread and in others. Throws UNAVAILABLE if that
+ * takes longer than `maxWaitMs`, and what `start` throws.
+ */
+export async function startWhenFree<T>(start: () => Promise<T>, maxWaitMs: number): Promise<T> {
+  const since = performance.now();
+  const nextWait = createBackOff(startBounds);
+  for (;;) {
+    try {
+      return await start();
+    } catch (error) {
+      const isOver = performance.now() - since > maxWaitMs;
+      if (isOver || !(error instanceof Problem) || error.message !== workInProgress) throw error;
+    }
+    await delay(nextWait());
+  }
+}
 
 function inProgress(): Problem {
   return new Problem("UNAVAILABLE", workInProgress);

@@ -17,6 +17,8 @@ export interface Following {
   form: "stream" | "pages";
   /** Events on a page. */
   limit: number;
+  /** The most events of a connection of a stream before it is cut. @default 8 */
+  eventsPerConnection?: number;
   choose: Choose;
   /** Whether the events are all there. */
   isOver(events: ReadonlyMap<string, CloudEvent>): boolean;
@@ -39,11 +41,11 @@ export async function followToEnd(following: Following): Promise<CloudEvent[]> {
 type Seen = ReadonlyMap<string, CloudEvent>;
 
 async function followStream(following: Following, seen: Seen, note: (event: CloudEvent) => void) {
-  const { origins, headers, path, choose, isOver } = following;
+  const { origins, headers, path, choose, isOver, eventsPerConnection = 8 } = following;
   let position = following.since;
   while (!isOver(seen)) {
     const cut = new AbortController();
-    let left = 1 + choose(8); // then the connection is cut
+    let left = 1 + choose(eventsPerConnection); // then the connection is cut
     const target = `${origins[choose(origins.length)]}${path}`;
     const all = { ...headers, accept: "text/event-stream", "last-event-id": position };
     const response = await fetch(target, { headers: all, signal: cut.signal });

@@ -10,11 +10,15 @@ import { finished } from "node:stream/promises";
 import type { TestContext } from "node:test";
 import { runCli } from "../../src/commands/run.ts";
 import { inShell } from "../../src/commands/shell.ts";
+import { usualThreads } from "../threads/count.ts";
 import { ceilingMs, until } from "../until.ts";
 
 const binary = resolve("bin/holdfast.js");
 
 const longestRunMs = 5 * ceilingMs;
+
+/** The default of the option depends on the machine. A flag of a test has priority over this variable. */
+const threadsVariable = { HOLDFAST_THREADS: String(usualThreads) };
 
 /** The outcome of one run. */
 export interface Outcome {
@@ -59,7 +63,7 @@ export function start(test: TestContext, args: readonly string[], options: RunOp
     options.program === undefined
       ? spawn(process.execPath, ["--conditions=holdfast-source", binary, ...args], {
           cwd: options.cwd,
-          env: { ...env, ...options.env },
+          env: { ...env, ...threadsVariable, ...options.env },
           stdio: "pipe",
         })
       : spawn(options.program, args, { cwd: options.cwd, env: { ...options.env }, stdio: "pipe" });
@@ -73,7 +77,7 @@ export function startUnderShell(test: TestContext, args: readonly string[], opti
   const words = [process.execPath, "--conditions=holdfast-source", binary, ...args];
   const child = spawn("sh", ["-c", '"$@"; exit $?', "sh", ...words], {
     cwd: options.cwd,
-    env: { ...env, ...options.env },
+    env: { ...env, ...threadsVariable, ...options.env },
     stdio: "pipe",
     detached: true, // a separate group, so that all of them end with the test
   });

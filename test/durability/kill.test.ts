@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { threadsToTry } from "../threads/count.ts";
 import { until } from "../until.ts";
 import { createClient, end, startProgram } from "./program.ts";
 
@@ -92,7 +93,7 @@ function requireWholeStore(path: string): void {
   db.close();
 }
 
-for (const threads of [1, 2]) {
+for (const threads of threadsToTry(1, 4)) {
   const flags = ["--threads", String(threads)];
   test(`${kills} times killed under ${clients} writing clients with ${threads} threads, every acknowledged write is there and no half of any other`, async (t) => {
     const folder = mkdtempSync(join(tmpdir(), "holdfast-kill-"));

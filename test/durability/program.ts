@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { usualThreads } from "../threads/count.ts";
 
 /** A running program, and its port. */
 export interface Program {
@@ -51,9 +52,10 @@ async function start([command = "", ...args]: string[]): Promise<Program> {
   throw new Error(`the service did not start: exit code ${child.exitCode}`);
 }
 
-/** The environment without the variables of tests, which the program refuses. */
+/** The environment without the variables of tests, which the program refuses. A flag of the test can change the threads. */
 function ownEnvironment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("HOLDFAST_")));
+  const others = Object.entries(process.env).filter(([name]) => !name.startsWith("HOLDFAST_"));
+  return { ...Object.fromEntries(others), HOLDFAST_THREADS: String(usualThreads) };
 }
 
 /** Ends a program with a signal, and waits until its process has ended. */

@@ -25,8 +25,8 @@ const restarts: Session = {
   texts: "mixed",
   lives: [
     killed,
-    { ...killed, flushDelayMs: 0, isHeldOpen: true, threads: 2 },
-    { ...killed, signal: "SIGTERM", threads: 2 },
+    { ...killed, flushDelayMs: 0, isHeldOpen: true, threads: 4 },
+    { ...killed, signal: "SIGTERM", threads: 4 },
   ],
 };
 

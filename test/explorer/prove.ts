@@ -3,6 +3,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sourceVersion } from "../source-version.ts";
 import { whyNoTrace } from "../strace.ts";
+import { givenThreads } from "../threads/count.ts";
 import { firstLoss } from "./controls.ts";
 import { sabotages } from "./sabotage.ts";
 import { saveBad } from "./saved.ts";
@@ -44,7 +45,8 @@ export async function proveNoPowerLoss(signal: AbortSignal): Promise<boolean> {
     console.log(`${sabotage.name}: image ${images} of seed ${loss.seed} is bad: ${bad[0]?.faults[0]}`);
   }
   mkdirSync(folder, { recursive: true });
-  const file = join(folder, `explorer-${sourceVersion("src")}.ndjson`);
+  const ofThreads = givenThreads === undefined ? "" : `-threads-${givenThreads}`;
+  const file = join(folder, `explorer-${sourceVersion("src")}${ofThreads}.ndjson`);
   const results = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").map(parse) : [];
   const begin = performance.now();
   while (sum(results, "images") < aim) {

@@ -5,6 +5,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createClient, end, type Program } from "../durability/program.ts";
+import { usualThreads } from "../threads/count.ts";
 import { until } from "../until.ts";
 import { Actor, type ClientLog, configuration, type TextLength } from "./actor.ts";
 import { Disk } from "./disk.ts";
@@ -29,8 +30,8 @@ export interface Life {
   /** Whether another program has the store open, such as a backup. The service is then not the first to open it. */
   isHeldOpen: boolean;
   signal: "SIGKILL" | "SIGTERM";
-  /** How many threads answer requests. @default 1 */
-  threads?: number;
+  /** How many threads answer requests. @default the usual number of the tests */
+  threads?: number | undefined;
 }
 
 /** The parts of a session. The seed decides the requests of each client. */
@@ -82,7 +83,7 @@ export async function record(
 
 /** One life of the service, until it has ended. */
 async function live(
-  { requests, flushDelayMs, isHeldOpen, signal, threads = 1 }: Life,
+  { requests, flushDelayMs, isHeldOpen, signal, threads = usualThreads }: Life,
   { start, folder, actors, trace }: { start: Start; folder: string; actors: readonly Actor[]; trace: string },
 ): Promise<void> {
   const delay = `inject=fdatasync,fsync:delay_enter=${flushDelayMs * 1_000}`;

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startProgram } from "../durability/program.ts";
 import { copyWithFault } from "../faults/copy.ts";
+import { givenThreads } from "../threads/count.ts";
 import { type Exploration, explore, type Findings } from "./explore.ts";
 import { randomOf } from "./random.ts";
 import { IncompleteRecording, type Life, type Recording, record, type Session } from "./recording.ts";
@@ -78,7 +79,7 @@ export function randomLives(seed: number, requests: number): Life[] {
       flushDelayMs: random() < 0.5 ? 30 : 0,
       isHeldOpen: random() < 0.5,
       signal: random() < 0.75 ? "SIGKILL" : "SIGTERM",
-      threads: random() < 0.5 ? 1 : 2,
+      threads: givenThreads ?? ([1, 2, 4] as const)[Math.floor(random() * 3)],
     });
   return lives;
 }
@@ -88,7 +89,8 @@ export function randomLives(seed: number, requests: number): Life[] {
  * again from its beginning.
  */
 export function checkpointSession(seed: number): Session {
-  const quick = { flushDelayMs: 0, isHeldOpen: false, signal: "SIGKILL" } as const;
+  const threads = givenThreads ?? 1;
+  const quick = { flushDelayMs: 0, isHeldOpen: false, signal: "SIGKILL", threads } as const;
   return {
     seed,
     texts: "long",

@@ -26,10 +26,12 @@ import { defaultHistory, type History } from "../../src/store/history.ts";
 import { openStore, type StoreAddress } from "../../src/store/open.ts";
 import { recordOf } from "../../src/store/record.ts";
 import type { TurnBudget } from "../../src/store/turn-budget.ts";
+import { usualThreads } from "../threads/count.ts";
 import { ceilingMs } from "../until.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { decoded } from "./decoded.ts";
 import { watchAnswers } from "./described/watch-answers.ts";
+import { canHaveThreads, fileContent } from "./file-content.ts";
 import { type ProbeBounds, startProbe } from "./probe.ts";
 import { openTestStore } from "./test-store.ts";
 
@@ -192,7 +194,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     throw error;
   });
   const probe = await startProbe(options.probe);
-  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  const agents = Array.from({ length: config.threads === 1 ? 1 : agentsOfThreads }, createAgent);
+  let turn = 0;
   const port = Number(new URL(running.origin).port);
   if (options.isWatched ?? true) watchAnswers(port, config);
   const prefix = options.prefix ?? "/api/v1";
@@ -203,6 +206,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     return connection;
   };
   const send: Service["send"] = async (request, { mayFail = false } = {}) => {
+    const agent = agents[turn++ % agents.length] as HttpAgent;
     const answer = await sendRequest(port, agent, request);
     if (!mayFail)
       assert.ok(answer.status < 500, `${request.method} ${request.path}: ${answer.status} ${answer.text}`);
@@ -229,7 +233,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       return { id, path: `${prefix}/${collection}/${id}`, body };
     },
     async stop({ keepConnections = false } = {}) {
-      agent.destroy();
+      for (const agent of agents) agent.destroy();
       // A failed test can leave an incomplete request.
       if (!keepConnections) for (const connection of connections) connection.close();
       await running.stop();
@@ -239,6 +243,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     },
   };
 }
+
+/** Requests to several threads take turns on as many connections, which belong to different threads by chance. */
+const agentsOfThreads = 8;
+
+const createAgent = () => new Agent({ keepAlive: true, maxSockets: 16 });
 
 function given(address: StoreAddress) {
   return { address, release: () => {} };
@@ -273,7 +282,8 @@ const patientLimits: Limits = {
   keepAliveTimeoutMs: 2 * ceilingMs,
 };
 
-async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<Config> {
+async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Config> {
+  const options = { ...given, limits: { ...patientLimits, ...given.limits } };
   const defined = new Map<string, Collection>();
   const rules = new Map<string, Rules>();
   for (const [name, declaration] of Object.entries(options.collections ?? {})) {
@@ -289,7 +299,7 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
   const openCollections = options.openCollections ?? options.collections === undefined;
   return {
     file: undefined,
-    content: {},
+    content: fileContent(store, options),
     store,
     collections,
     access:
@@ -328,7 +338,7 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
       showPrincipal: options.showPrincipal ?? false,
       hasFeed: options.history !== "none",
       hasKeys: options.auth?.keys === true && (options.auth.administrators ?? []).length > 0,
-      limits: { ...patientLimits, ...options.limits },
+      limits: options.limits,
     },
     host: "127.0.0.1",
     port: 0,
@@ -337,7 +347,7 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
     insecure: false,
     readOnly: options.readOnly ?? false,
     accept: false,
-    threads: 1,
+    threads: canHaveThreads(options) ? usualThreads : 1,
     drainDelayMs: options.drainDelayMs ?? 0,
     stopTimeoutMs: ceilingMs,
   };

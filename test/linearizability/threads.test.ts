@@ -25,9 +25,9 @@ describe("concurrent operations on one resource", () => {
       const collections = Object.fromEntries(names.map((name) => [name, { id: "integer" }]));
       const database = kind === "postgres" ? await openDatabase() : undefined;
       if (database !== undefined) t.after(database.release);
-      const configuration = { threads, collections, ...(database && { store: database.url }) };
+      const configuration = { collections, ...(database && { store: database.url }) };
       const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(configuration) });
-      const service = await serve(t, [], { cwd });
+      const service = await serve(t, ["--threads", String(threads)], { cwd });
       const connections = Array.from({ length: clients * connectionsPerClient }, () =>
         clientOf(t, service.origin),
       );

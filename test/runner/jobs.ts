@@ -103,8 +103,11 @@ export const longFiles = [
 /** Files outside `test/http/` that run on both stores. */
 export const alsoOnBothStores = [
   "test/browser/console/lists.test.ts",
+  "test/threads/idempotency.test.ts",
+  "test/threads/imports.test.ts",
   "test/threads/life.test.ts",
   "test/threads/shared.test.ts",
+  "test/threads/streams.test.ts",
   "test/threads/threads.test.ts",
 ];
 

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { usualThreads } from "../threads/count.ts";
 import type { InnerFigures } from "./samples.ts";
 
 /** A running service. */
@@ -57,5 +58,6 @@ async function untilListening(child: ChildProcess): Promise<void> {
 
 /** The environment without the variables of tests. */
 export function ownEnvironment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("HOLDFAST_")));
+  const others = Object.entries(process.env).filter(([name]) => !name.startsWith("HOLDFAST_"));
+  return { ...Object.fromEntries(others), HOLDFAST_THREADS: String(usualThreads) };
 }

@@ -93,8 +93,12 @@ test("the port of a service with threads is in use for every other service", asy
   const { url, release } = await openDatabase();
   t.after(release);
   for (const threads of [1, 2]) {
-    const cwd = await folder(t, { "holdfast.config.json": JSON.stringify({ store: url, threads }) });
-    const { exitCode, stdout, stderr } = await run(t, ["serve", "--port", port], { cwd });
+    const cwd = await folder(t, { "holdfast.config.json": JSON.stringify({ store: url }) });
+    const { exitCode, stdout, stderr } = await run(
+      t,
+      ["serve", "--threads", String(threads), "--port", port],
+      { cwd },
+    );
     assert.deepEqual({ exitCode, stdout }, { exitCode: 1, stdout: "" });
     assert.match(
       stderr,

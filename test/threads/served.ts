@@ -63,9 +63,9 @@ export async function serveThreads(
   const { address, release } = await openTestStore(await folder(t));
   t.after(release);
   const store = address.kind === "sqlite" ? `sqlite:${address.path}` : address.url;
-  const content = { threads, metrics: "127.0.0.1:0", store, drainDelayMs: 0, ...configuration };
+  const content = { metrics: "127.0.0.1:0", store, drainDelayMs: 0, ...configuration };
   const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(content), ...files });
-  const service = await serve(t, args, { cwd, env });
+  const service = await serve(t, ["--threads", String(threads), ...args], { cwd, env });
   return {
     ...service,
     cwd,

@@ -5,6 +5,7 @@
 import type { HttpSettings } from "../settings.ts";
 import { type CallerHash, createCallerHash, createHashKey } from "./caller-hash.ts";
 import { type Count, SharedCount } from "./count.ts";
+import { Mutex, mutexIntegers } from "./mutex.ts";
 import { type StreamsMemory, streamsMemory } from "./open-streams.ts";
 import { type WindowsMemory, windowsMemory } from "./windows.ts";
 
@@ -26,6 +27,7 @@ export interface LimitsMemory {
   readonly principals: WindowsMemory;
   readonly addresses: WindowsMemory;
   readonly streams: StreamsMemory;
+  readonly creating: SharedArrayBuffer;
 }
 
 /** One thread's side of the counts. */
@@ -43,6 +45,8 @@ export interface SharedLimits {
   readonly held: Count;
   /** Event streams and waiting pages. */
   readonly streams: Count;
+  /** One request at a time creates a collection. */
+  readonly creating: Mutex;
 }
 
 /** What is counted as one number. */
@@ -65,6 +69,7 @@ export function createLimits({ threads, callers, streams }: LimitsSize): LimitsM
     principals: windowsMemory(callers),
     addresses: windowsMemory(callers),
     streams: streamsMemory(streams),
+    creating: new SharedArrayBuffer(mutexIntegers * Int32Array.BYTES_PER_ELEMENT),
   };
 }
 
@@ -84,5 +89,6 @@ export function openLimits(memory: LimitsMemory, thread: number): SharedLimits {
     waiting: countOf("waiting"),
     held: countOf("held"),
     streams: countOf("streams"),
+    creating: new Mutex(new Int32Array(memory.creating)),
   };
 }

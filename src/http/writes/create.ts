@@ -53,15 +53,22 @@ async function requireCollectionPreconditions({ service, operation, request }: W
 export async function requireCollection(service: Service, collection: Collection): Promise<void> {
   if (service.store.collections().has(collection.name)) return;
   // One at a time, so that simultaneous creates keep to the limit. No resource has this name.
-  await service.writes.run("collections", () => makeCollection(service, collection));
+  await service.writes.run("collections", () =>
+    service.shared.creating.run(() => makeCollection(service, collection)),
+  );
 }
 
 /** Whether a collection does not exist yet. Throws TOO_MANY_COLLECTIONS if it does not and the service can have no more. */
 export function requireFewCollections(service: Service, { name }: Pick<Collection, "name">): boolean {
   const collections = service.store.collections();
   if (collections.has(name)) return false;
-  const limit = service.settings.limits.collections;
-  if (isInternal(name) || withoutInternal(collections.keys()).length < limit) return true;
+  requireRoom(service, name, collections.keys());
+  return true;
+}
+
+function requireRoom({ settings }: Service, name: string, names: Iterable<string>): void {
+  const limit = settings.limits.collections;
+  if (isInternal(name) || withoutInternal(names).length < limit) return;
   throw new Problem(
     "TOO_MANY_COLLECTIONS",
     `A new collection would exceed the limit of ${limit} collections.`,
@@ -70,6 +77,8 @@ export function requireFewCollections(service: Service, { name }: Pick<Collectio
 
 async function makeCollection(service: Service, collection: Collection): Promise<void> {
   if (!requireFewCollections(service, collection)) return;
+  const names = await service.store.collectionNames(); // with those that another thread or instance has just created
+  if (!names.includes(collection.name)) requireRoom(service, collection.name, names);
   if (isInternal(collection.name)) return service.webhooks?.prepare();
   await inTime(service, service.store.migrate([recordOf(collection)]));
 }

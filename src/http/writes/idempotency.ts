@@ -56,18 +56,34 @@ export async function performOnce(
   const idempotency: Idempotency = { key, fingerprint, shownTo };
   try {
     const stored = await storedResponse(service, idempotency);
-    return stored ?? (await perform({ ...operation, idempotency }));
-  } catch (error) {
-    // Another instance may have carried out the same request in the meantime.
-    if (!isKeyTaken(error, idempotency)) throw error;
-    const stored = await storedResponse(service, idempotency);
-    if (stored === undefined) throw inProgress(); // expired in the meantime
-    return stored;
+    return (
+      stored ?? (await performOrRepeat(service, idempotency, () => perform({ ...operation, idempotency })))
+    );
   } finally {
     // A commit can take longer than its request. Until it ends, the key is in use.
     const release = () => keysInProgress.delete(key);
     if (idempotency.commit === undefined) release();
     else idempotency.commit.then(release, release);
+  }
+}
+
+/**
+ * The result of `perform`. Another thread or instance may carry out the same request at the same time. `perform` then finds what
+ * the other has changed, and a precondition fails, for example. The result is then the response to the other.
+ */
+async function performOrRepeat(
+  service: Service,
+  idempotency: Idempotency,
+  perform: () => Result | Promise<Result>,
+): Promise<Result> {
+  try {
+    const result = await perform();
+    return result.kind !== "not found" ? result : ((await storedResponse(service, idempotency)) ?? result);
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status >= 500) throw error;
+    const stored = await storedResponse(service, idempotency);
+    if (stored !== undefined) return stored;
+    throw isKeyTaken(error, idempotency) ? inProgress() : error; // its stored response has expired in the meantime
   }
 }
 

@@ -66,6 +66,7 @@ test("a changed configuration restarts the service on the same port, and the dif
   const closed = { type: "object", properties: { ...title, year: { type: "integer" } }, required: ["title"] };
   await save(cwd, { articles: { schema: closed, indexes: ["year"] }, users: {} });
   await answers(`${service.base}/users`, 200);
+  await until("the service says where it listens", () => addresses(service).length === 2);
   assert.deepEqual(addresses(service), [service.base, service.base]);
   assert.match(
     (await stop(service)).stderr,

@@ -48,7 +48,7 @@ class Thread {
     this.#worker = startThread("server/thread", {
       workerData: { ...data, attachment },
       transferList: [...transfer],
-      name: `holdfast-${data.number}`,
+      name: `holdfast-${data.number}`, // `docs/how-to/watch.md` tells its readers to look for this name
     });
     this.#worker.on("message", (message: FromThread) => this.#handle(message));
     this.#worker.on("error", (error: unknown) => this.#fail(`failed: ${describe(error)}`));

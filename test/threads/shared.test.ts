@@ -68,6 +68,29 @@ test("a revoked key stops working in every thread", async (t) => {
   await stop(service);
 });
 
+test("a rotated key works in every thread, and the old one in none", async (t) => {
+  const service = await serveThreads(t, 4, { configuration: guarded });
+  const administrator = { authorization: `Bearer ${await createKey(t, service, "ops")}` };
+  const old = await createKey(t, service, "reader");
+  const clients = service.clients(48);
+  const read = (key: string) => statusesOf(clients, "things", { authorization: `Bearer ${key}` });
+  assert.deepEqual(await read(old), new Set([200]));
+  const [one] = service.clients(1);
+  const rotated = await one?.send("POST", `_keys/${old.slice(0, 11)}/_rotate`, {
+    content: { overlapSeconds: 0 },
+    headers: administrator,
+  });
+  assert.ok(rotated !== undefined);
+  assert.equal(rotated.status, 201, rotated.text);
+  const { key } = JSON.parse(rotated.text) as { key: string };
+  assert.deepEqual(await read(key), new Set([200])); // no thread has read the new key before
+  await until("every thread refuses the old key", async () => {
+    const statuses = await read(old);
+    return statuses.size === 1 && statuses.has(401);
+  });
+  await stop(service);
+});
+
 test("administrators get the metrics of all threads from each of them", async (t) => {
   const service = await serveThreads(t, 4, { configuration: { ...guarded, metrics: "administrators" } });
   const headers = { authorization: `Bearer ${await createKey(t, service, "ops")}` };

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { clientOf } from "../threads/served.ts";
 import { until } from "../until.ts";
 import { startCollector } from "./collector.ts";
 import { startTraced } from "./program.ts";
@@ -13,7 +14,7 @@ after(() => rm(folder, { recursive: true, force: true }));
 
 async function tracingFile(): Promise<string> {
   const guide = await readFile("docs/how-to/watch.md", "utf8");
-  const [, code = ""] = /```js\n(import \{ isMainThread \}[\s\S]+?)```/.exec(guide) ?? [];
+  const [, code = ""] = /```js\n(import threads [\s\S]+?)```/.exec(guide) ?? [];
   const path = join(folder, "tracing.mjs");
   await writeFile(path, code);
   return path;
@@ -40,6 +41,29 @@ test("the file of the guide makes traces, and the last spans are sent at the sto
     program.log().filter(({ level }) => Number(level) > 30),
     [],
   );
+});
+
+test("the requests of all threads have spans", async (t) => {
+  const collector = await startCollector();
+  t.after(() => collector.close());
+  const program = await startTraced({
+    store: join(folder, "threads.db"),
+    nodeOptions: [`--import=./${await tracingFile()}`],
+    env: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: new URL(collector.url).origin,
+      HOLDFAST_LOG: "requests",
+      HOLDFAST_THREADS: "4",
+    },
+  });
+  const clients = Array.from({ length: 32 }, () => clientOf(t, program.origin));
+  for (const client of clients) assert.equal((await client.send("GET", "topics")).status, 200);
+  await program.stop();
+  const lines = program.log().filter(({ msg }) => msg === "request");
+  const ids = lines.map(({ requestId }) => String(requestId));
+  const threads = new Set(ids.map((id) => id.slice(0, 23))); // each thread has its own start of ids
+  assert.ok(threads.size > 1);
+  const spans = collector.spans.filter(({ name }) => name === "GET /api/v1/{collection}");
+  assert.deepEqual(spans.map(({ attributes }) => attributes["holdfast.request.id"]).sort(), ids.sort());
 });
 
 test("without an SDK, nothing of OpenTelemetry is loaded", async () => {

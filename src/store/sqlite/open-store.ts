@@ -22,8 +22,11 @@ import { Health } from "./upkeep/health.ts";
 
 const cacheKibibytes = 16 * 1024;
 
-/** Every commit empties the page cache of a reading connection. Mapped pages are read without a system call. */
-const mappedBytes = 128 * 1024 * 1024;
+/**
+ * Every commit empties the page cache of a reading connection. Mapped pages are read without a system call. With 128 MB, reads of
+ * a store of 550 MB took a tenth longer.
+ */
+const mappedBytes = 1024 * 1024 * 1024;
 
 /**
  * Opens the store at `path` and locks it until it is closed. Then only this process can write to it. With `readOnly`, no

@@ -34,6 +34,7 @@ import { refusalStatusOf } from "./client-errors.ts";
 import { Compressions, codingOf, compressed } from "./compression.ts";
 import { type Connection, inOrder, latestRequest, untilRead, waitingInAll } from "./connections.ts";
 import { continuationOf } from "./expectations.ts";
+import { InProgress } from "./in-progress.ts";
 import { closeGently } from "./lingering.ts";
 import { sendLive } from "./live.ts";
 import { atFairPace, type StallBounds } from "./stalled.ts";
@@ -154,35 +155,6 @@ function answer(wire: Wire, incoming: Incoming): boolean | Promise<boolean> {
   } catch (error) {
     inProgress.end();
     throw error;
-  }
-}
-
-/** What a request uses while it is in progress. */
-class InProgress {
-  readonly #wire: Wire;
-  readonly #request: HttpRequest;
-  readonly #span: RequestSpan | undefined;
-  #isReleased = false;
-
-  constructor(wire: Wire, request: HttpRequest, span: RequestSpan | undefined) {
-    this.#wire = wire;
-    this.#request = request;
-    this.#span = span;
-  }
-
-  /** Releases the memory and the turns of the request. From now on, its response counts. */
-  release(): void {
-    if (this.#isReleased) return;
-    this.#isReleased = true;
-    this.#request.content.release();
-    this.#wire.largeReads.end(this.#request);
-  }
-
-  /** The response was sent, or cannot be sent. */
-  end(): void {
-    this.release();
-    this.#wire.budget.requests--;
-    this.#span?.end();
   }
 }
 

@@ -12,7 +12,7 @@ export interface Sabotage {
 /** What follows in the line becomes a comment. */
 const noFlush = ["pragma synchronous = $", "pragma synchronous = NORMAL; -- $"] as const;
 
-const commit = 'this.#isCommitting = true;\n    this.#commit.run();';
+const commit = "this.#isCommitting = true;\n    this.#commit.run();";
 
 export const sabotages: readonly Sabotage[] = [
   {

@@ -29,7 +29,7 @@ export interface BatchOptions<Call, Answer> {
   /** The limit of calls in a batch, which can depend on its first call. @default 1000 */
   maxBatchSize?: number | ((first: Call) => number);
   /** The kind of a call. Only calls of one kind share a batch. @default all are of one kind */
-  kindOf?(call: Call): string;
+  kindOf?: ((call: Call) => string) | undefined;
   /**
    * How many calls are resolved in one turn of the event loop. The rest are resolved in the next turns. The callers then
    * continue with work of their own, and other requests get a turn in between. @default Infinity
@@ -79,7 +79,7 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
       answersPerTurn: () => Number.POSITIVE_INFINITY,
       maxConcurrent: Number.POSITIVE_INFINITY,
       clock: undefined,
-      kindOf: () => "",
+      kindOf: undefined,
       ...options,
     };
   }
@@ -127,6 +127,7 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
     const { maxBatchSize, kindOf } = this.#options;
     const [first] = this.#waiting as [Waiting<Call, Answer>];
     const most = typeof maxBatchSize === "number" ? maxBatchSize : maxBatchSize(first.call);
+    if (kindOf === undefined) return this.#firstOf(most);
     const kind = kindOf(first.call);
     const batch: Waiting<Call, Answer>[] = [];
     const rest: Waiting<Call, Answer>[] = [];
@@ -134,6 +135,14 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
       (batch.length < most && kindOf(each.call) === kind ? batch : rest).push(each);
     this.#waiting = rest;
     return batch;
+  }
+
+  /** Most batches are all calls that wait. They are not copied. */
+  #firstOf(most: number): Waiting<Call, Answer>[] {
+    if (this.#waiting.length > most) return this.#waiting.splice(0, most);
+    const all = this.#waiting;
+    this.#waiting = [];
+    return all;
   }
 
   #perform(batch: readonly Waiting<Call, Answer>[]): void {

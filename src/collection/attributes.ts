@@ -25,6 +25,8 @@ export interface AttributeInfo {
   alternatives: readonly string[] | undefined;
   /** The most code points of a string; `undefined`: any number. */
   maxLength?: number | undefined;
+  /** The types that the items of an array can have; `undefined`: any. */
+  itemTypes?: ReadonlySet<AttributeType> | undefined;
   /** The fewest items of an array. */
   minItems?: number | undefined;
   /** Whether the schema requires it. */
@@ -123,6 +125,7 @@ function memberInfo(level: Level, name: string, resolve: ResolveRef): AttributeI
   return {
     isDeclared: descriptions.length + certain.length > 0,
     types: intersection(certain.map((schema) => typesOf(schema, resolve, new Set()))),
+    itemTypes: intersection(all.map(({ items }) => typesOf(items, resolve, new Set()))),
     maxLength: maxLengths && Math.min(...maxLengths),
     minItems: minItems && Math.max(...minItems),
     isRequired: certainOf(level.certain, resolve).some(

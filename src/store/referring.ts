@@ -2,6 +2,7 @@
 import type { SortKey } from "../collection/indexes.ts";
 import type { Path } from "../collection/paths.ts";
 import { allOf, type Filter } from "../query/filter.ts";
+import type { ReferenceType } from "../query/references.ts";
 import { accessPathOf } from "./access-path.ts";
 import type { CollectionRecord } from "./record.ts";
 import type { Stored } from "./stored.ts";
@@ -11,7 +12,7 @@ export interface ReferringQuery {
   /** The collection of the resources that refer. */
   collection: string;
   /** Their reference. */
-  reference: { path: Path; type: "string" | "number" | "array" };
+  reference: { path: Path; type: ReferenceType };
   /** The ids of the others, all different. */
   ids: readonly string[];
   /** The most resources for each id. */
@@ -43,6 +44,8 @@ export function indexFor(
   { indexes }: Pick<CollectionRecord, "indexes">,
 ) {
   if (type === "array" || ids.some((id) => !isIndexable(id))) return undefined;
+  // One place of the index has either the string or the number.
+  if (type === "any" && ids.some((id) => String(Number(id)) === id)) return undefined;
   const equality = { kind: "in", path, values: [type === "number" ? 0 : "x"] } as const;
   const all = allOf<Filter>([equality, ...(filter === undefined ? [] : [filter])]);
   const accessPath = accessPathOf({ filter: all, sort }, indexes);

@@ -9,6 +9,29 @@ const collections = {
   users: { schema: { type: "object", properties: { name: id } } },
   tags: { schema: { type: "object", properties: { name: id } } },
   counters: { id: "integer", schema: { type: "object", properties: { name: id } } },
+  readings: {
+    schema: {
+      type: "object",
+      properties: {
+        counterIds: { $ref: "#/$defs/ids" },
+        anyIds: { type: "array" },
+        texts: { type: ["array", "null"], items: id },
+      },
+      $defs: { ids: { type: "array", items: { allOf: [{ type: "integer" }] } } },
+    },
+    references: {
+      counterIds: { collection: "counters", inverse: "readings" },
+      anyIds: { collection: "counters", inverse: "anyReadings" },
+      texts: { collection: "counters", inverse: "textReadings" },
+    },
+  },
+  notes: {
+    indexes: ["counter", "author"],
+    references: {
+      counter: { collection: "counters", as: "of", inverse: "notes" },
+      author: { collection: "users", as: "by", inverse: "notes" },
+    },
+  },
   articles: {
     schema: {
       type: "object",
@@ -142,6 +165,38 @@ test("a create on a nested path refers to the resource", async () => {
   const again = await post(`${user.path}/articles`, { title: "once" }, once);
   assert.equal(again.headers["idempotent-replayed"], "true");
   assert.deepEqual(again.json, first.json);
+});
+
+test("the reference has the type that the schema gives an id, and otherwise the type of the id", async () => {
+  const counter = await service.create("counters");
+  const user = await service.create("users");
+  const made = async (path: string) => {
+    const answer = await service.send({ method: "POST", path, content: {} });
+    check(answer, { status: 201 });
+    const { id: _, ...attributes } = answer.json as Record<string, unknown>;
+    return attributes;
+  };
+  const number = Number(counter.id);
+  assert.deepEqual(await made(`${counter.path}/readings`), { counterIds: [number] });
+  assert.deepEqual(await made(`${counter.path}/anyReadings`), { anyIds: [number] });
+  assert.deepEqual(await made(`${counter.path}/textReadings`), { texts: [String(number)] });
+  assert.deepEqual(await made(`${counter.path}/notes`), { counter: number });
+  assert.deepEqual(await made(`${user.path}/notes`), { author: user.id });
+});
+
+test("without a schema, a reference by a number and by a string lead to the same resource", async () => {
+  const counter = await service.create("counters");
+  await service.create("notes", { counter: Number(counter.id), n: 1 });
+  await service.create("notes", { counter: String(counter.id), n: 2 });
+  const ns = (json: unknown) => (json as { n: number }[]).map(({ n }) => n);
+  assert.deepEqual(ns((await get(`${counter.path}/notes`)).json), [1, 2]);
+  const first = await get(`${counter.path}/notes?limit=1`);
+  const [, next = ""] = /<([^>]+)>; rel="next"/.exec(first.headers.link ?? "") ?? [];
+  assert.deepEqual(ns((await get(next)).json), [2]);
+  const { notes } = (await get(`${counter.path}?embed=notes(sort:counter)`)).json as { notes: unknown };
+  assert.deepEqual(ns(notes), [1, 2]);
+  assert.deepEqual(ns((await get(`/api/v1/notes?embed=of&of.id=${counter.id}`)).json), [1, 2]);
+  assert.deepEqual(((await get("/api/v1/counters?notes.n=1&notes.n=1")).json as object[]).length, 1);
 });
 
 test("a batch has no nested paths", async () => {

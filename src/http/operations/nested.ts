@@ -6,7 +6,7 @@ import { formatPath, valueAt } from "../../collection/paths.ts";
 import { Problem } from "../../errors.ts";
 import { toFragment } from "../../json/pointer.ts";
 import { isObject } from "../../json/values.ts";
-import { referringParameter, referringTo, typeOfReference } from "../../query/references.ts";
+import { referenceTo, referringParameter, referringTo } from "../../query/references.ts";
 import type { Caller } from "../caller/admit.ts";
 import { guardOf, viewFor } from "../caller/permission.ts";
 import type { Route } from "../route-kinds.ts";
@@ -35,8 +35,7 @@ export function parentOf(service: Service, route: NestedRoute, caller: Caller): 
     id,
     guard: guardOf(service, collection, caller),
     path: relation.path,
-    isList: typeOfReference(view, relation.path) === "array",
-    value: typeOfReference(route.collection, relation.path) === "number" ? Number(id) : id,
+    value: referenceTo(route.collection, relation.path, { idKind: collection.idKind, id }),
     filter: referringTo(view, relation.path, id),
     plain: { path: listPath, parameter: referringParameter(view, relation.path, id) },
   };
@@ -60,12 +59,12 @@ export function belowParent(
  */
 export function withReference(
   content: Record<string, unknown>,
-  { id, path, isList, value }: Parent,
+  { id, path, value }: Parent,
 ): Record<string, unknown> {
   const sent = valueAt(content, path);
-  if (sent === undefined) return withValue(content, path, isList ? [value] : value) ?? refuse(path, id);
+  if (sent === undefined) return withValue(content, path, value) ?? refuse(path, id);
   const isSame = (value: unknown) => typeof value !== "object" && String(value) === id;
-  const isFitting = isList ? Array.isArray(sent) && sent.some(isSame) : isSame(sent);
+  const isFitting = Array.isArray(value) ? Array.isArray(sent) && sent.some(isSame) : isSame(sent);
   return isFitting ? content : refuse(path, id);
 }
 

@@ -26,10 +26,8 @@ export interface Parent {
   guard: Guard;
   /** The reference to it, in the resources below it. */
   path: Path;
-  /** Whether the reference contains a list of ids. */
-  isList: boolean;
-  /** Its id, with the type that it has in the reference. */
-  value: string | number;
+  /** What a reference to it contains: its id, or a list with its id. */
+  value: string | number | readonly (string | number)[];
   /** The filter for the resources below it. */
   filter: Filter;
   /** The path of the collection below it, and the filter as a query parameter. */

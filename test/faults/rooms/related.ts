@@ -79,6 +79,12 @@ export const relatedFaults: readonly Fault[] = [
     ],
   },
   {
+    name: "related-index-of-strings",
+    what: "Without a schema, an index finds only the references that are strings.",
+    noticedBy: "test/http/nested.test.ts",
+    replacements: [[`if (type === "any" && ids.some`, `if (type === "any" && ids.length === 0 && ids.some`]],
+  },
+  {
     name: "related-filter-without-rules",
     what: "A filter through a reference matches by resources that the caller cannot list.",
     noticedBy: oracle,

@@ -69,6 +69,7 @@ async function exportToFile(reader: StoreReader, request: ExportRequest, file: s
   const start = performance.now();
   try {
     const target = createWriteStream(unfinished, { flags: "wx", flush: true });
+    target.on("error", () => {}); // `pipeline` gets the error too, but it starts later
     const resources = await write(reader, request, target);
     await rename(unfinished, path);
     shell().stderr.write(

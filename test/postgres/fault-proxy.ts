@@ -30,6 +30,13 @@ export interface FaultProxy {
   swallow(): void;
   /** Ends all connections. From now on, also ends new connections at once. */
   refuse(): void;
+  /**
+   * From now on, ends each new connection as soon as the server is ready: the message of an administrator's end arrives in the same
+   * bytes as the server's first readiness.
+   */
+  terminate(): void;
+  /** How many connections `terminate` has ended. */
+  readonly terminated: number;
   /** From now on, new connections work. Lost bytes stay lost on the other connections. */
   heal(): void;
   /** Ends all connections. From now on, new connections go to another port. */
@@ -53,15 +60,31 @@ export async function startProxy(port: number, own = 0): Promise<FaultProxy> {
 /** The type of the message with which a client of PostgreSQL ends. */
 const goodbye = "X".charCodeAt(0);
 
+/** The message of a server that is ready for the first statement. */
+const ready = Buffer.from("Z\0\0\0\x05I", "latin1");
+
+/** What the server sends when an administrator ends the connection. */
+const ended = messageOf(
+  "E",
+  "SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0",
+);
+
+function messageOf(type: string, content: string): Buffer {
+  const message = Buffer.from(`${type}\0\0\0\0${content}`, "latin1");
+  message.writeInt32BE(message.length - 1, 1);
+  return message;
+}
+
 class TcpProxy implements FaultProxy {
   #target: number;
   readonly #server = createServer((socket) => this.#accept(socket));
   readonly #pairs = new Set<readonly [Socket, Socket]>();
-  #mode: "well" | "swallow" | "refuse" = "well";
+  #mode: "well" | "swallow" | "refuse" | "terminate" = "well";
   #trap: Trap | undefined;
   #lost = new WeakSet<readonly [Socket, Socket]>();
   port = 0;
   swallowed = 0;
+  terminated = 0;
 
   constructor(target: number) {
     this.#target = target;
@@ -102,6 +125,10 @@ class TcpProxy implements FaultProxy {
     this.cutAll();
   }
 
+  terminate(): void {
+    this.#mode = "terminate";
+  }
+
   heal(): void {
     if (this.#mode === "swallow") this.#lost = new WeakSet(this.#pairs);
     this.#mode = "well";
@@ -134,6 +161,7 @@ class TcpProxy implements FaultProxy {
       socket.on("close", () => this.#end(pair));
     }
     let sprung: Trap | undefined;
+    let isNew = true;
     client.on("data", (bytes: Buffer) => {
       const isLater = sprung !== undefined;
       if (this.#swallows(pair) || (isLater && sprung?.cut === "vanish")) {
@@ -146,7 +174,12 @@ class TcpProxy implements FaultProxy {
     });
     server.on("data", (bytes: Buffer) => {
       if (this.#swallows(pair)) return;
-      if (sprung === undefined) client.write(bytes);
+      const isReady = isNew && bytes.includes(ready);
+      if (isReady) isNew = false;
+      if (isReady && this.#mode === "terminate") {
+        this.terminated++;
+        client.end(Buffer.concat([bytes, ended]));
+      } else if (sprung === undefined) client.write(bytes);
       else if (sprung.cut === "answered" && bytes.includes("COMMIT\0")) this.#spring(pair, sprung);
     });
   }

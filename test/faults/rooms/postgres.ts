@@ -3,6 +3,17 @@ import type { Fault } from "../faults.ts";
 
 export const postgresFaults: readonly Fault[] = [
   {
+    name: "postgres-client-without-listener",
+    what: "PostgreSQL: a connection that ends as soon as it is ready ends the service.",
+    noticedBy: "test/postgres/connection-faults.test.ts",
+    replacements: [
+      [
+        "this.lost ??= error; // the waiting",
+        'if (this.listenerCount("error") === 1) throw error; // the waiting',
+      ],
+    ],
+  },
+  {
     name: "postgres-key-twice",
     what: "PostgreSQL: two instances that get the same Idempotency-Key at the same time both write.",
     noticedBy: "test/postgres/instances.test.ts",

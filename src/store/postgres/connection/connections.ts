@@ -66,6 +66,22 @@ const closeWaitMs = { idle: 1_000, all: 5_000 };
 
 const asText = { getTypeParser: () => (value: string) => value };
 
+/**
+ * A connection that survives its errors. They can arrive at any time, also in the same bytes as the first readiness of the server,
+ * before anybody can listen, and after the end. Without a listener, an error would end the program.
+ */
+class SafeClient extends pg.Client {
+  /** The error that made the connection unusable. */
+  lost: Error | undefined;
+
+  constructor(config?: pg.ClientConfig) {
+    super(config);
+    this.on("error", (error) => {
+      this.lost ??= error; // the waiting statements get it too
+    });
+  }
+}
+
 /** A pool. It opens connections when they are needed. */
 export class Connections {
   readonly #pool: pg.Pool;
@@ -77,6 +93,7 @@ export class Connections {
 
   constructor({ url, max, connectTimeoutMs, responseTimeoutMs, probe, onIdleError }: ConnectionsOptions) {
     this.#pool = new pg.Pool({
+      Client: SafeClient,
       connectionString: url,
       application_name: "holdfast",
       max,
@@ -118,7 +135,6 @@ export class Connections {
     const client = await this.#connect();
     this.#idle.delete(client);
     this.#inUse.add(client);
-    client.on("error", ignore); // the waiting statement gets the error
     const unwatch = this.#probe && watchDatabase(this.#probe, () => streamOf(client).destroy());
     let isReusable = false;
     try {
@@ -133,7 +149,6 @@ export class Connections {
       throw error;
     } finally {
       unwatch?.();
-      client.off("error", ignore);
       this.#inUse.delete(client);
       if (isReusable) this.#idle.add(client);
       client.release(!isReusable);
@@ -159,9 +174,10 @@ export class Connections {
   async #connect(): Promise<pg.PoolClient> {
     try {
       for (;;) {
-        const client = await this.#pool.connect();
-        if (!streamOf(client).destroyed) return client;
-        client.release(true); // destroyed, but the pool does not know yet
+        const client = (await this.#pool.connect()) as pg.PoolClient & SafeClient;
+        if (client.lost === undefined && !streamOf(client).destroyed) return client;
+        client.release(true); // destroyed, but the pool did not know yet
+        if (client.lost !== undefined) throw client.lost; // a new connection: others would probably end too
       }
     } catch (error) {
       const { totalCount, idleCount } = this.#pool;

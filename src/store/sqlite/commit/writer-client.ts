@@ -42,7 +42,6 @@ export async function startWriter(settings: WriterSettings, events: WriterEvents
   await new Promise<void>((resolve, reject) => {
     worker.once("error", reject);
     worker.once("message", (message: WriterMessage) => {
-      worker.off("error", reject);
       if (message.kind !== "openFailed") return resolve();
       worker.terminate().catch(() => {});
       reject(new StartError(`${settings.path} cannot be opened for writing: ${message.reason}.`));

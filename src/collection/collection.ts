@@ -8,7 +8,7 @@ import type { IdKind } from "./ids.ts";
 import type { Index } from "./indexes.ts";
 import type { Path } from "./paths.ts";
 import type { Reference } from "./references.ts";
-import type { Relation } from "./relations.ts";
+import type { Relation, UnnamedRelation } from "./relations.ts";
 import type { Validator } from "./resource.ts";
 import type { Unique } from "./unique.ts";
 import type { AttributeRule, AttributeVisibility } from "./visibility.ts";
@@ -29,6 +29,8 @@ export interface Collection {
   references: readonly Reference[];
   /** The ways to related resources, by name. */
   relations: ReadonlyMap<string, Relation>;
+  /** The relations that have no name, because nothing declares one. Only advice uses them. */
+  unnamed: readonly UnnamedRelation[];
   /** Whether a write to an existing resource requires a precondition, such as `If-Match`. */
   requirePreconditions: boolean;
   /** Values of attributes that a create does not contain. */
@@ -62,6 +64,7 @@ export function openCollection(name: string): Collection {
     unique: [],
     references: [],
     relations: new Map(),
+    unnamed: [],
     requirePreconditions: false,
     defaults: [],
     timestamps: false,

@@ -23,12 +23,15 @@ export interface Relation {
   isRestricted: boolean;
 }
 
+/** A relation that exists only after a declaration gives it a name. `name` is the name that clients can try. */
+export type UnnamedRelation = Omit<Relation, "isList">;
+
 /** A relation that can get its name. */
 interface Candidate extends Relation {
   /** The collection that has the relation. */
   from: string;
-  /** Whether the declaration gives the name. Otherwise it is derived, and another use of the name wins. */
-  isExplicit: boolean;
+  /** Whether the declaration gives the name, or it is derived. Another use of a derived name wins. `none`: only advice uses it. */
+  origin: "declared" | "derived" | "none";
   /** The path of the reference in the configuration. */
   at: readonly string[];
 }
@@ -38,11 +41,13 @@ export function withRelations(collections: ReadonlyMap<string, Collection>): Map
   const candidates = [...collections.values()].flatMap((collection) => candidatesOf(collection, collections));
   const faults = candidates.flatMap((each) => faultOf(each, candidates, collections));
   if (faults.length > 0) throw new StartError(faults);
-  const relations = candidates.filter((each) => isFree(each, candidates, collections));
   return new Map(
     [...collections].map(([name, collection]) => {
-      const own = relations.filter(({ from }) => from === name).map(relationOf);
-      return [name, { ...collection, relations: new Map(own.map((each) => [each.name, each])) }];
+      const own = candidates.filter(({ from }) => from === name);
+      const [unnamed = [], named = []] = [false, true].map((isNamed) =>
+        own.filter((each) => isFree(each, candidates, collections) === isNamed).map(relationOf),
+      );
+      return [name, { ...collection, relations: new Map(named.map((each) => [each.name, each])), unnamed }];
     }),
   );
 }
@@ -59,38 +64,32 @@ function candidatesOf(collection: Collection, collections: ReadonlyMap<string, C
     const at = ["collections", from, "references", formatPath(path)];
     const forward = forwardName(reference);
     const isOnly = references.filter((each) => each.collection === target).length === 1;
-    const backward = inverse ?? (isOnly ? from : undefined);
     const isList = attributeInfo(collection, path).types?.has("array") === true;
     const isRestricted = collection.attributeRules.some(
       ({ name, roles, writeOnly }) => name === path[0] && (writeOnly || roles !== undefined),
     );
+    const common = { path, isRestricted, at };
     return [
-      ...named(forward, {
+      {
+        ...common,
+        name: forward ?? formatPath(path),
         kind: "reference",
         collection: target,
-        path,
         isList,
-        isRestricted,
         from,
-        isExplicit: as !== undefined,
-        at,
-      }),
-      ...named(backward, {
+        origin: as !== undefined ? "declared" : forward === undefined ? "none" : "derived",
+      },
+      {
+        ...common,
+        name: inverse ?? from,
         kind: "inverse",
         collection: from,
-        path,
         isList: true,
-        isRestricted,
         from: target,
-        isExplicit: inverse !== undefined,
-        at,
-      }),
+        origin: inverse !== undefined ? "declared" : isOnly ? "derived" : "none",
+      },
     ];
   });
-}
-
-function named(name: string | undefined, candidate: Omit<Candidate, "name">): Candidate[] {
-  return name === undefined ? [] : [{ name, ...candidate }];
 }
 
 /** The name of the relation to the resource that a reference names, if it can have the name. */
@@ -111,14 +110,14 @@ function faultOf(
   candidates: readonly Candidate[],
   collections: ReadonlyMap<string, Collection>,
 ): { path: string[]; text: string }[] {
-  const { isExplicit, name, from, kind, at } = candidate;
-  if (!isExplicit) return [];
+  const { origin, name, from, kind, at } = candidate;
+  if (origin !== "declared") return [];
   const option = kind === "reference" ? "as" : "inverse";
   const path = [...at, option];
   const text = (problem: string) => `${path.join(".")}: ${problem}. Choose another name.`;
   if (isDeclaredAttribute(candidate, collections))
     return [{ path, text: text(`"${name}" is an attribute of "${from}"`) }];
-  const first = candidates.find((each) => each.isExplicit && isSameName(each, candidate));
+  const first = candidates.find((each) => each.origin === "declared" && isSameName(each, candidate));
   if (first === candidate) return [];
   return [{ path, text: text(`"${name}" is already a relation of "${from}"`) }];
 }
@@ -129,10 +128,11 @@ function isFree(
   candidates: readonly Candidate[],
   collections: ReadonlyMap<string, Collection>,
 ): boolean {
-  if (candidate.isExplicit) return true;
+  if (candidate.origin !== "derived") return candidate.origin === "declared";
   const collection = collections.get(candidate.from) as Collection;
   const canBeAttribute = attributeInfo(collection, [candidate.name]).alternatives === undefined;
-  return !canBeAttribute && !candidates.some((each) => each !== candidate && isSameName(each, candidate));
+  const others = candidates.filter((each) => each !== candidate && each.origin !== "none");
+  return !canBeAttribute && !others.some((each) => isSameName(each, candidate));
 }
 
 function isSameName(a: Candidate, b: Candidate): boolean {

@@ -5,7 +5,7 @@ import { shortJson } from "../collection/messages.ts";
 import { formatPath } from "../collection/paths.ts";
 import type { Relation } from "../collection/relations.ts";
 import { emptyFilterSize, type Reading, visibleAttributeInfo } from "./reading.ts";
-import { usableNames, usableRelation, type ViewOf } from "./relations.ts";
+import { relationAdvice, usableRelation, type ViewOf } from "./relations.ts";
 import { readSortList } from "./sort-keys.ts";
 import type { Location, Violations } from "./violations.ts";
 
@@ -139,13 +139,10 @@ function createDraft(name: string, collection: Collection, context: Context): Dr
 
 function unknownRelation(name: string, collection: Collection, { reading }: Context): string {
   const { violations, viewOf } = reading;
-  const names = usableNames(collection, viewOf);
   const what = `names ${shortJson(name)}, which is not a relation of "${collection.name}".`;
-  if (names.length === 0) {
-    const isAttribute = visibleAttributeInfo(collection, [name]).isDeclared;
-    return `${what} The collection has no relations.${isAttribute ? " Responses contain the attribute without embed" : ""}`;
-  }
-  return what + (violations.suggest(name, () => names) || ` Its relations: ${names.join(", ")}`);
+  const advice = relationAdvice(name, collection, { viewOf, violations });
+  const isAttribute = visibleAttributeInfo(collection, [name]).isDeclared;
+  return `${what}${isAttribute ? " Responses contain the attribute without embed." : ""}${advice}`;
 }
 
 /** Reads `limit:5,sort:-createdAt,sort:title`. */

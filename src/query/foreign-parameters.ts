@@ -9,8 +9,8 @@ import { isDirection, translateSort } from "./foreign-sorts.ts";
 /** Finds the value of another parameter of the request, by the first of these plain names that it has. */
 export type OtherParameters = (...names: readonly string[]) => string | undefined;
 
-/** The part of a query string to write instead, or a sentence if no such part exists. */
-export type Advice = { write: string } | { say: string };
+/** The part of a query string to write instead, or a sentence if no such part exists. `embeds`: the relations in this part. */
+export type Advice = { write: string; embeds?: string } | { say: string };
 
 type Adviser = (value: string, others: OtherParameters) => Advice;
 
@@ -39,7 +39,10 @@ const advisers: readonly [names: string, adviser: Adviser][] = [
   [[...new Set([...orderNames, ...directionNames])].join(" "), sortAdvice],
   ["search query text keyword keywords term", as("q")],
   ["select columns only attributes properties projection field", as("fields")],
-  ["expand include embed populate join with relations", as("embed")],
+  [
+    "expand include embed populate join with relations",
+    (value) => ({ write: writeParameter("embed", value), embeds: value }),
+  ],
   ["where filter filters criteria conditions predicate", filterAdvice],
   ["total totalcount withcount withtotal includetotal inlinecount count", () => ({ write: "count=exact" })],
   ["format", () => ({ say: 'Choose the format with a header, such as "Accept: text/csv"' })],
@@ -94,14 +97,26 @@ const comparison = /^([^!<>~]+)([!<>~])([^!<>~]*)$/;
 
 const noOthers: OtherParameters = () => undefined;
 
+/** What is wrong with the relations in a text, as a space and sentences; empty if nothing is. */
+export type RelationsAdviser = (text: string) => string;
+
 /**
- * A space and a sentence that says what to write instead; empty if no known server uses the name. It depends only on the
- * request and not on the collection, so it reveals nothing.
+ * A space and sentences that say what to write instead; empty if no known server uses the name. They depend only on the
+ * request and on what `adviseRelations` can reveal.
  */
-export function hintFor(name: string, texts: readonly string[], others: OtherParameters = noOthers): string {
+export function hintFor(
+  name: string,
+  texts: readonly string[],
+  {
+    others = noOthers,
+    adviseRelations,
+  }: { others?: OtherParameters; adviseRelations?: RelationsAdviser | undefined } = {},
+): string {
   const advice = adviceByForm(name, texts) ?? adviceFor(name, texts.join(","), others);
   if (advice === undefined) return "";
-  return "write" in advice ? ` Write ${shortJson(advice.write)}` : ` ${advice.say}`;
+  if ("say" in advice) return ` ${advice.say}`;
+  const fault = advice.embeds === undefined ? "" : (adviseRelations?.(advice.embeds) ?? "");
+  return fault === "" ? ` Write ${shortJson(advice.write)}` : ` Write "embed" with a relation.${fault}`;
 }
 
 /**

@@ -1,6 +1,12 @@
 /** The parameters of a list: their names, and the reading of a query string into names and values. */
 import { isBadString } from "../json/values.ts";
-import { hasForeignForm, hintFor, type OtherParameters, plainName } from "./foreign-parameters.ts";
+import {
+  hasForeignForm,
+  hintFor,
+  type OtherParameters,
+  plainName,
+  type RelationsAdviser,
+} from "./foreign-parameters.ts";
 import { inQuery, Violations } from "./violations.ts";
 
 /** Parameters of other servers that the service accepts. Each means the same as a parameter of the service. */
@@ -44,7 +50,11 @@ export interface Parameters {
 }
 
 /** Reads a query string. Adds violations for invalid encoding, reserved names and repeated parameters. */
-export function readParameters(query: string, violations: Violations): Parameters {
+export function readParameters(
+  query: string,
+  violations: Violations,
+  adviseRelations?: RelationsAdviser,
+): Parameters {
   const known = new Map<ListParameter, string>();
   const filters = new Map<string, string[]>();
   const repeated = new Set<string>();
@@ -57,7 +67,7 @@ export function readParameters(query: string, violations: Violations): Parameter
   const others = othersIn(known, new Map(filters));
   for (const [name, texts] of filters) {
     if (!isReserved(name, texts)) continue;
-    const hint = () => hintFor(name, texts, others);
+    const hint = () => hintFor(name, texts, { others, adviseRelations });
     violations.add(inQuery(name), "unknownParameter", () => reservedDetail(name, hint(), violations));
     filters.delete(name);
   }

@@ -21,6 +21,7 @@ import {
   readWord,
   relationScope,
 } from "./reading.ts";
+import { relationsAdviser, type ViewOf } from "./relations.ts";
 import { readSelection, type Selection } from "./selection.ts";
 import { readSortParameters } from "./sort-keys.ts";
 import { inQuery, Violations } from "./violations.ts";
@@ -89,7 +90,7 @@ export function readQueryString(
   scope: ListScope,
 ): { known: Parameters["known"]; reading: Reading; selection: Selection } {
   const violations = new Violations();
-  const parameters = readParameters(query, violations);
+  const parameters = readParameters(query, violations, adviserFor(collection, scope.viewOf, violations));
   const { known, filters } = parameters;
   const used = emptyFilterSize();
   const reading: Reading = { collection, violations, used, parameters, ...relationScope(scope) };
@@ -99,6 +100,10 @@ export function readQueryString(
   const sent = { filter: readFilterText(known.get("filter"), violations), q: known.get("q") };
   const selection = readSelection(sent, { byAttribute, scope }, inQuery("filter"), reading);
   return { known, reading, selection };
+}
+
+function adviserFor(collection: Collection, viewOf: ViewOf | undefined, violations: Violations) {
+  return viewOf && relationsAdviser(collection, { viewOf, violations });
 }
 
 /** The parameters of a single resource. */
@@ -116,7 +121,7 @@ export function parseResourceRequest(
 ): ResourceRequest {
   if (query === "") return { fields: undefined, embeds: [] };
   const violations = new Violations();
-  const { known, filters } = readParameters(query, violations);
+  const { known, filters } = readParameters(query, violations, adviserFor(collection, viewOf, violations));
   for (const name of [...known.keys(), ...filters.keys()]) {
     if (name !== "fields" && name !== "embed")
       violations.add(

@@ -12,7 +12,7 @@ import { forwardName } from "../collection/relations.ts";
 import type { Filter, RelationPath } from "./filter.ts";
 import { hintFor } from "./foreign-parameters.ts";
 import { listParameters, type Parameters } from "./parameters.ts";
-import { usableRelation, type ViewOf } from "./relations.ts";
+import { relationsAdviser, unnamedAdvice, usableRelation, type ViewOf } from "./relations.ts";
 import type { Location, Violations } from "./violations.ts";
 
 /** The limits of one filter. Each of them limits the work of a store. */
@@ -182,11 +182,16 @@ function unknownAttribute(
 ): string {
   const what = `${naming(name, location)}is not an attribute of "${collection.name}".`;
   const texts = parameters?.filters.get(location.name);
+  const adviseRelations = viewOf && relationsAdviser(collection, { viewOf, violations });
   const hint =
-    parameters === undefined || texts === undefined ? "" : hintFor(location.name, texts, parameters.others);
+    parameters === undefined || texts === undefined
+      ? ""
+      : hintFor(location.name, texts, { others: parameters.others, adviseRelations });
   if (hint !== "") return what + hint;
   if (isAboutRelated(path, collection, viewOf))
     return `${what} ${shortJson(path[0])} is a relation, and only the filters of lists can use attributes of related resources`;
+  const unnamed = viewOf && path.length > 1 && unnamedAdvice(path[0], collection, viewOf);
+  if (unnamed) return what + unnamed;
   const depth = knownDepth(collection, path);
   const start = path
     .slice(0, depth)

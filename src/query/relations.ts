@@ -1,6 +1,10 @@
-/** The relations of a collection that a caller can use. */
+/** The relations of a collection that a caller can use, and what to do about those that do not exist. */
 import type { Collection } from "../collection/collection.ts";
-import type { Relation } from "../collection/relations.ts";
+import { shortJson } from "../collection/messages.ts";
+import { formatPath } from "../collection/paths.ts";
+import type { Relation, UnnamedRelation } from "../collection/relations.ts";
+import type { RelationsAdviser } from "./foreign-parameters.ts";
+import type { Violations } from "./violations.ts";
 
 /** Returns a collection as the caller sees it. */
 export type ViewOf = (name: string) => Collection | undefined;
@@ -21,10 +25,19 @@ export function usableRelation(
   viewOf: ViewOf,
 ): UsableRelation | undefined {
   const relation = collection.relations.get(name);
-  const target = relation && viewOf(relation.collection);
-  if (relation === undefined || target === undefined) return undefined;
-  const holder = relation.kind === "reference" ? collection : target;
-  return holder.visibility?.hidden.has(relation.path[0]) === true ? undefined : { relation, target };
+  const target = relation && targetOf(relation, collection, viewOf);
+  return target && { relation, target };
+}
+
+/** The related collection; `undefined` if it does not exist, or if the caller cannot see the attribute with the ids. */
+function targetOf(
+  { kind, collection: name, path }: Pick<Relation, "kind" | "collection" | "path">,
+  collection: Collection,
+  viewOf: ViewOf,
+): Collection | undefined {
+  const target = viewOf(name);
+  const holder = kind === "reference" ? collection : target;
+  return holder?.visibility?.hidden.has(path[0]) === true ? undefined : target;
 }
 
 /** The names of the relations that the caller can use. */
@@ -32,4 +45,55 @@ export function usableNames(collection: Collection, viewOf: ViewOf): string[] {
   return [...collection.relations.keys()].filter(
     (name) => usableRelation(collection, name, viewOf) !== undefined,
   );
+}
+
+interface AdviceContext {
+  viewOf: ViewOf;
+  violations: Pick<Violations, "suggest">;
+}
+
+/** What to do about a name that is not a relation, as a space and sentences: a relation that exists, or how to declare one. */
+export function relationAdvice(
+  name: string,
+  collection: Collection,
+  { viewOf, violations }: AdviceContext,
+): string {
+  const unnamed = unnamedAdvice(name, collection, viewOf);
+  if (unnamed !== undefined) return unnamed;
+  const names = usableNames(collection, viewOf);
+  if (names.length > 0) return violations.suggest(name, () => names) || ` Its relations: ${names.join(", ")}`;
+  const other = collection.unnamed.find((each) => targetOf(each, collection, viewOf) !== undefined);
+  if (other !== undefined) return nameIt(other, collection);
+  return ' The collection has no relations. The option "references" of a collection declares them, such as "references": {"authorId":"users"}';
+}
+
+/** Returns what is wrong with the relations in a text such as `author,comments`, with what to do about the first wrong one. */
+export function relationsAdviser(collection: Collection, context: AdviceContext): RelationsAdviser {
+  return (text) => {
+    const names = text.split(",").map((each) => each.trim().split(/[.(]/, 1)[0] ?? "");
+    const wrong = names.find((name) => usableRelation(collection, name, context.viewOf) === undefined);
+    if (wrong === undefined) return "";
+    return ` ${shortJson(wrong)} is not a relation of "${collection.name}".${relationAdvice(wrong, collection, context)}`;
+  };
+}
+
+/** How to give a relation its name, as a space and a sentence; `undefined` if no visible relation could have the name. */
+export function unnamedAdvice(name: string, collection: Collection, viewOf: ViewOf): string | undefined {
+  const found = collection.unnamed.find(
+    (each) => each.name === name && targetOf(each, collection, viewOf) !== undefined,
+  );
+  return found && nameIt(found, collection);
+}
+
+/** How to name a relation: a space and a sentence. `collection` has the relation. */
+function nameIt(
+  { name, kind, collection: related, path }: UnnamedRelation,
+  { name: own }: Pick<Collection, "name">,
+): string {
+  const isReference = kind === "reference";
+  const [option, holder] = isReference ? ["as", own] : ["inverse", related];
+  const attribute = formatPath(path);
+  // The attribute with the ids has this name.
+  const value = name === attribute ? "a name that no attribute has" : shortJson(name);
+  return ` To name the relation to "${related}", set "${option}" of the reference "${attribute}" in "${holder}" to ${value}`;
 }

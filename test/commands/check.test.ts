@@ -333,6 +333,20 @@ test("a certificate that the service would not start with is what is wrong", asy
   );
 });
 
+test("a relation without a name is a warning where no schema shows that it has none", async (t) => {
+  const schema = { type: "object", properties: { name: { type: "string" }, tag: { type: "string" } } };
+  const collections = {
+    users: {},
+    tags: { schema },
+    posts: { references: { userId: "users", tagId: { collection: "tags", as: "tag", inverse: "of" } } },
+    notes: { schema, references: { tag: "tags" } },
+  };
+  assert.deepEqual(await warnings(t, { collections }), [
+    'posts.references.userId: requests for "users" cannot use the relation to "posts", because it has no name. Set "inverse"',
+    'posts.references.userId: requests for "posts" cannot use the relation to "users", because it has no name. Set "as"',
+  ]);
+});
+
 test("pages of every origin are a warning where nobody is asked who they are", async (t) => {
   const cors = { origins: ["*"] };
   assert.match(

@@ -28,6 +28,8 @@ const collections = {
     schema: { type: "object", properties: { kindId: text, otherKindId: text } },
     references: { kindId: "kinds", otherKindId: "kinds" },
   },
+  bare: { references: { userId: "users", by: { collection: "tags", inverse: "bare" } } },
+  lonely: { schema: { type: "object", properties: { text } } },
   loose: {
     schema: { type: "object", properties: { userId: text }, additionalProperties: true },
     references: { userId: { collection: "users", as: "user", inverse: "loose" } },
@@ -269,7 +271,41 @@ describe("embed", () => {
     const { path } = await service.create("things", { kindId: kind.id });
     const one = await read(`${path.slice("/api/v1".length)}?embed=kind,otherKind`);
     assert.deepEqual([one.kind, one.otherKind], [{ id: kind.id, name: "k" }, null]);
-    await refused(`/kinds/${kind.id}?embed=things`, /The collection has no relations/);
+    const advice =
+      /To name the relation to "things", set "inverse" of the reference "kindId" in "things" to "things"/;
+    await refused(`/kinds/${kind.id}?embed=things`, advice);
+    await refused(`/kinds?things.n=1`, advice);
+  });
+
+  test("says how to name a relation that has no name, and how to declare one", async () => {
+    await refused(
+      "/bare?embed=user",
+      /"user", which is not a relation of "bare"\. To name the relation to "users", set "as" of the reference "userId" in "bare" to "user"/,
+    );
+    await refused("/bare?embed=writer", /set "as" of the reference "userId" in "bare" to "user"/);
+    await refused(
+      "/bare?embed=by",
+      /set "as" of the reference "by" in "bare" to a name that no attribute has/,
+    );
+    const none =
+      /The option "references" of a collection declares them, such as "references": \{"authorId":"users"\}/;
+    await refused("/lonely?embed=comments", none);
+    for (const name of ["_embed", "_expand", "populate"]) {
+      await refused(
+        `/lonely?${name}=comments`,
+        /Write "embed" with a relation\. "comments" is not a relation of "lonely"\./,
+      );
+      await refused(`/lonely?${name}=comments`, none);
+    }
+    await refused(
+      "/articles?_embed=comments,autor",
+      /"autor" is not a relation of "articles"\. Did you mean "author"\?/,
+    );
+    await refused("/articles?_embed=comments,author.team", /Write "embed=comments,author\.team"/);
+    await refused(
+      `/articles/${first}?_embed=comment`,
+      /"comment" is not a relation .* Did you mean "comments"\?/,
+    );
   });
 
   test("replaces an attribute with the name of the relation", async () => {

@@ -23,6 +23,7 @@ export function warningsOf(config: Config): string[] {
     ...unencryptedListener(config),
     ...anyOrigin(config),
     ...slowLists(config),
+    ...unnamedRelations(config),
   ];
 }
 
@@ -86,6 +87,17 @@ function isSimilar(a: string, b: string): boolean {
 function placesOf([first, ...others]: readonly NamedRole[]): string {
   const more = others.length === 1 ? "1 other place" : `${others.length} other places`;
   return `${first?.at}${others.length === 0 ? "" : ` and ${more}`}`;
+}
+
+/** Without a schema, a relation has no name of its own. Nobody notices, because filters through it are valid and match nothing. */
+function unnamedRelations({ collections }: Config): string[] {
+  return [...collections.values()].flatMap(({ name, schema, unnamed }) =>
+    (schema === undefined ? unnamed : []).map(({ kind, collection: related, path }) => {
+      const [option, holder] = kind === "reference" ? ["as", name] : ["inverse", related];
+      const at = `${holder}.references.${formatPath(path)}`;
+      return `${at}: requests for "${name}" cannot use the relation to "${related}", because it has no name. Set "${option}"`;
+    }),
+  );
 }
 
 function slowLists({ access, collections }: Config): string[] {

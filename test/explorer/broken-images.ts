@@ -8,7 +8,7 @@ import { type Recording, storeName } from "./recording.ts";
 
 const last = (table: string, column: string) => `${column} = (select max(${column}) from ${table})`;
 
-/** Resources whose text is not the base of a difference: without this, the judge would only say that the change log is damaged. */
+/** Resources whose text is not the base of a difference: without this, the judge would only say that the change log cannot be read. */
 const isNoBase = (collection: number) =>
   `not exists (select 1 from changes_${collection} as each where each.id = cast(resources_${collection}.id as text)
     and each.version = resources_${collection}.version and each.superseded like '~%')`;
@@ -54,17 +54,17 @@ export const breaks: readonly { what: string; sql: string; fault: RegExp }[] = [
   {
     what: "the history has a difference from another text",
     sql: "update changes_2 set superseded = replace(superseded, 'winter', 'autumn')",
-    fault: /The change log is damaged: version \d+ of the resource "\w+" cannot be read/,
+    fault: /differs from another text than the next one|match checksum/,
   },
   {
     what: "a word is lost",
     sql: `delete from search_2 where rowid = (select max(key) from resources_2)`,
-    fault: /^books: a search for \w+ finds 0 of 0 resources, but 1 have it/,
+    fault: /^books: a search for \w+ finds 0 resources, but 1 have it/,
   },
   {
     what: "a word of a resource that does not exist is left",
     sql: "insert into search_2 (rowid, words) values (999999, 'winter summer')",
-    fault: /^books: a search for (winter|summer) finds \d+ of \d+ resources, but \d+ have it/,
+    fault: /^books: a search for (winter|summer) finds \d+ resources, but \d+ have it/,
   },
   {
     what: "a receipt is lost",
@@ -121,8 +121,8 @@ export async function judgeBroken(
   const image = disk.image("everything", Math.random);
   const acknowledged: Acknowledged = new Map(clients.map((client) => [client, client.bodies.length]));
   const judge = new Judge(join(folder, "judged"));
-  const good = await judge.faultsOf(image, acknowledged);
-  return { good, broken: await judge.faultsOf(changed(image, sql, join(folder, "changed")), acknowledged) };
+  const good = judge.faultsOf(image, acknowledged);
+  return { good, broken: judge.faultsOf(changed(image, sql, join(folder, "changed")), acknowledged) };
 }
 
 function changed(image: ReadonlyMap<string, Buffer>, sql: string, folder: string): Map<string, Buffer> {

@@ -63,7 +63,7 @@ export async function explore(
       seen.add(print);
       signal?.throwIfAborted();
       findings.images++;
-      const faults = await judge.faultsOf(image, acknowledged);
+      const faults = judge.faultsOf(image, acknowledged);
       if (faults.length === 0) continue;
       findings.bad.push({ at: index, survival, faults });
       if (isOverAtFirst) return findings;

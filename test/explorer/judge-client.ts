@@ -1,13 +1,22 @@
 /** Whether a store has everything that one client was told, and its next request completely or not at all. */
 import { isDeepStrictEqual } from "node:util";
 import type { ClientLog, Fields, State } from "./actor.ts";
-import type { Contents } from "./judge-contents.ts";
+import type { Parse } from "./judge-contents.ts";
+import type { Contents } from "./store-file.ts";
 
 /** The faults for a client that received responses to its first `acknowledged` requests. */
-export function faultsOfClient(client: ClientLog, acknowledged: number, contents: Contents): string[] {
-  const histories = historiesOf(client, contents);
+export function faultsOfClient(
+  client: ClientLog,
+  acknowledged: number,
+  contents: Contents,
+  parse: Parse,
+): string[] {
+  const histories = historiesOf(client, contents, parse);
   const found = new Map(
-    [...histories].flatMap(([address, { current }]) => (current ? [[address, current]] : [])),
+    [...histories].flatMap(([address, versions]) => {
+      const current = versions.at(-1);
+      return current ? [[address, current] as const] : [];
+    }),
   );
   const done = [acknowledged, acknowledged + 1].find((n) => isState(client.states[n], found));
   if (done === undefined)
@@ -20,29 +29,25 @@ export function faultsOfClient(client: ClientLog, acknowledged: number, contents
   ];
 }
 
-/** One resource in the store. */
-interface History {
-  earlier: Fields[];
-  current: Fields | undefined;
-}
+/** What a resource was after each of its changes. `undefined`: it was deleted. */
+type Versions = readonly (Fields | undefined)[];
 
 /** The resources that the client has or had, by collection and mark. */
-function historiesOf({ client }: ClientLog, { collections, parse }: Contents): Map<string, History> {
-  const histories = new Map<string, History>();
+function historiesOf({ client }: ClientLog, { collections }: Contents, parse: Parse): Map<string, Versions> {
+  const histories = new Map<string, Versions>();
+  const fieldsOf = (text: string) => {
+    const { id: _, ...fields } = parse(text);
+    return fields as Fields;
+  };
   for (const { name, changes, resources } of collections) {
-    const historyOf = ({ mark }: Fields) => {
-      const address = `${name}/${mark}`;
-      const history = histories.get(address) ?? { earlier: [], current: undefined };
-      histories.set(address, history);
-      return history;
-    };
-    const own = (text: string) => {
-      const { id: _, ...fields } = parse(text) as Fields;
-      return fields.client === client ? [fields as Fields] : [];
-    };
-    for (const fields of changes.flatMap(({ superseded }) => own(superseded ?? "{}")))
-      historyOf(fields).earlier.push(fields);
-    for (const fields of resources.flatMap(({ text }) => own(text))) historyOf(fields).current = fields;
+    const current = new Map(resources.map(({ id, text }) => [id, text]));
+    for (const [id, all] of Map.groupBy(changes, (change) => change.id)) {
+      const versions = all.map(({ text }) => (text === undefined ? undefined : fieldsOf(text)));
+      // The resource itself, and not what the log says about it.
+      versions[versions.length - 1] = current.has(id) ? fieldsOf(current.get(id) as string) : undefined;
+      const own = versions.find((fields) => fields !== undefined);
+      if (own?.client === client) histories.set(`${name}/${own.mark}`, versions);
+    }
   }
   return histories;
 }
@@ -64,23 +69,24 @@ function isSame(expected: Fields, found: Fields | undefined): boolean {
 function faultsOfHistories(
   { client, states }: ClientLog,
   done: number,
-  histories: ReadonlyMap<string, History>,
+  histories: ReadonlyMap<string, Versions>,
 ): string[] {
-  const expected = new Map<string, Fields[]>();
-  for (const state of states.slice(0, done + 1))
-    for (const [address, fields] of state) {
-      const versions = expected.get(address) ?? [];
-      expected.set(address, versions);
-      const last = versions.at(-1);
-      if (last !== fields && !isDeepStrictEqual(last, fields)) versions.push(fields);
-    }
-  const wrong = [...new Set([...expected.keys(), ...histories.keys()])].filter((address) => {
-    const { earlier = [], current } = histories.get(address) ?? {};
-    const found = current === undefined ? earlier : [...earlier, current];
-    const versions = expected.get(address) ?? [];
-    return versions.length !== found.length || !versions.every((fields, n) => isSame(fields, found[n]));
+  const addresses = new Set([
+    ...states.slice(0, done + 1).flatMap((state) => [...state.keys()]),
+    ...histories.keys(),
+  ]);
+  const wrong = [...addresses].filter((address) => {
+    const expected: (Fields | undefined)[] = [];
+    for (const fields of states.slice(0, done + 1).map((state) => state.get(address)))
+      if (!isDeepStrictEqual(expected.at(-1), fields)) expected.push(fields);
+    const found = histories.get(address) ?? [];
+    return expected.length !== found.length || !expected.every((fields, n) => isVersion(fields, found[n]));
   });
   return wrong.map((address) => `${client}: the history of ${address} has other versions than were written`);
+}
+
+function isVersion(expected: Fields | undefined, found: Fields | undefined): boolean {
+  return expected === undefined ? found === undefined : isSame(expected, found);
 }
 
 /** A receipt exists if and only if its write does, and it has the response that the client got. */

@@ -1,41 +1,14 @@
 /** Whether the parts of a store agree with each other, whatever the clients were told. */
-import type { LoggedChange } from "../../src/store/change-log.ts";
-import type { Page } from "../../src/store/page.ts";
-import { searchedWords } from "../../src/store/searched-words.ts";
-import type { NumberedCollection } from "../../src/store/sqlite/file/catalogue.ts";
-import type { Stored } from "../../src/store/stored.ts";
+import type { Change, Collection, Contents, Resource } from "./store-file.ts";
 
 /** Reads the text of a resource. */
 export type Parse = (text: string) => Readonly<Record<string, unknown>>;
 
-/** Everything in a store. */
-export interface Contents {
-  collections: readonly Collection[];
-  /** Key and stored response. */
-  receipts: readonly (readonly [key: string, answer: string])[];
-  /** The counters of the store, such as `receipts`. */
-  totals: Readonly<Record<string, number>>;
-  /** `JSON.parse` for a resource, once for each text: most images have the same texts. */
-  parse: Parse;
-}
-
-/** Everything in one collection. */
-export interface Collection extends NumberedCollection {
-  resources: readonly Stored[];
-  changes: readonly LoggedChange[];
-  sequence: number;
-  count: number;
-  /** The next integer id. */
-  nextId: number | undefined;
-  /** The text of a version, from the history. */
-  textOf(id: string, version: number): string | undefined;
-  /** The resources that a search for a word finds. Throws Problem while the search index is incomplete. */
-  find(word: string, limit: number): Page;
-}
-
-/** The contradictions inside a store. */
-export function faultsOfContents(contents: Contents): string[] {
-  const { collections, receipts, totals, parse } = contents;
+/** The contradictions inside a store. `parse` is `JSON.parse`, once for each text: most images have the same texts. */
+export function faultsOfContents(
+  { collections, receipts, totals, damage }: Contents,
+  parse: Parse,
+): string[] {
   const answers = receipts.reduce((total, [, answer]) => total + Buffer.byteLength(answer), 0);
   return [
     ...collections.flatMap((collection) =>
@@ -44,12 +17,13 @@ export function faultsOfContents(contents: Contents): string[] {
         ...faultsOfIds(collection, parse),
         ...faultsOfLog(collection),
         ...faultsOfUnique(collection, parse),
-        ...faultsOfReferences(collection, contents),
-        ...faultsOfWords(collection),
+        ...faultsOfReferences(collection, collections, parse),
+        ...faultsOfWords(collection, parse),
       ].map((fault) => `${collection.name}: ${fault}`),
     ),
     ...differing("receipts", receipts.length, totals.receipts),
     ...differing("bytes of stored responses", answers, totals.answers),
+    ...damage,
   ];
 }
 
@@ -67,12 +41,9 @@ function faultsOfHead({ resources, changes, sequence, count }: Collection): stri
 }
 
 /** The id in a text is the id of its row, and no id can be given twice. */
-function faultsOfIds(
-  { resources, changes, nextId = Number.POSITIVE_INFINITY }: Collection,
-  parse: Parse,
-): string[] {
+function faultsOfIds({ resources, changes, lastId }: Collection, parse: Parse): string[] {
   const wrong = resources.filter(({ id, text }) => String(parse(text).id) !== id);
-  const used = changes.filter(({ id }) => Number(id) >= nextId);
+  const used = changes.filter(({ id }) => Number(id) > lastId);
   return [
     ...wrong.map(({ id }) => `the text of ${id} has another id`),
     ...used.map(({ id }) => `the id ${id} would be given again`),
@@ -84,71 +55,68 @@ function faultsOfLog(collection: Collection): string[] {
   const resources = new Map(collection.resources.map((resource) => [resource.id, resource]));
   const histories = Map.groupBy(collection.changes, ({ id }) => id);
   const unlogged = [...resources.keys()].filter((id) => !histories.has(id));
+  const wrong = [...histories].filter(([id, changes]) => !isHistory(changes, resources.get(id)));
   return [
     ...unlogged.map((id) => `${id} is not in the change log`),
-    ...[...histories].flatMap(([id, changes]) => faultsOfHistory(id, changes, resources.get(id), collection)),
+    ...wrong.map(([id]) => `the changes of ${id} do not lead to its version ${resources.get(id)?.version}`),
   ];
 }
 
-function faultsOfHistory(
-  id: string,
-  changes: readonly LoggedChange[],
-  resource: Stored | undefined,
-  { textOf }: Collection,
-): string[] {
-  const isInOrder = changes.every(({ version, kind, superseded }, index) => {
-    const expected =
-      index === 0
-        ? "created"
-        : index === changes.length - 1 && resource === undefined
-          ? "deleted"
-          : "updated";
-    return version === index + 1 && kind === expected && (superseded === undefined) === (index === 0);
+/** Whether the kinds and versions of the changes fit each other and the resource. */
+function isHistory(changes: readonly Change[], resource: Resource | undefined): boolean {
+  const isInOrder = changes.every(({ version, kind, text }, index) => {
+    const before = index === 0 ? undefined : changes[index - 1]?.text;
+    const expected = text === undefined ? "deleted" : before === undefined ? "created" : "updated";
+    return version === index + 1 && kind === expected;
   });
-  if (!isInOrder || (resource !== undefined && resource.version !== changes.length))
-    return [`the changes of ${id} do not lead to its version ${resource?.version}`];
-  const isWhole = changes.every(({ superseded, version }) =>
-    version === 1 ? true : textOf(id, version - 1) === superseded,
-  );
-  return isWhole ? [] : [`the history of ${id} has another text than its change log`];
+  return isInOrder && (resource === undefined || resource.version === changes.length);
 }
 
-function faultsOfUnique({ unique = [], resources }: Collection, parse: Parse): string[] {
-  return unique.flatMap(({ path: [name = ""] }) => {
-    const values = resources.map(({ text }) => parse(text)[name]);
-    return new Set(values).size === values.length ? [] : [`two resources have the same ${name}`];
+function faultsOfUnique({ unique, resources }: Collection, parse: Parse): string[] {
+  return unique.flatMap((attribute) => {
+    const values = resources.map(({ text }) => parse(text)[attribute]);
+    return new Set(values).size === values.length ? [] : [`two resources have the same ${attribute}`];
   });
 }
 
 function faultsOfReferences(
-  { references = [], resources }: Collection,
-  { collections, parse }: Contents,
+  { references, referring, resources }: Collection,
+  collections: readonly Collection[],
+  parse: Parse,
 ): string[] {
-  return references.flatMap(({ path: [name = ""], collection }) => {
-    const target = collections.find((each) => each.name === collection);
-    const ids = new Set<unknown>(target?.resources.map(({ id }) => id));
-    const lost = resources.filter(({ text }) => {
-      const value = parse(text)[name];
-      return value !== undefined && !ids.has(String(value));
+  const expected = references.flatMap(({ attribute, collection }) => {
+    const target = collections.find(({ name }) => name === collection);
+    const ids = new Set(target?.resources.map(({ id }) => id));
+    return resources.flatMap(({ id, text }) => {
+      const value = parse(text)[attribute];
+      return value === undefined ? [] : [{ id, value: String(value), exists: ids.has(String(value)) }];
     });
-    return lost.map(({ id }) => `${id} refers to a resource that does not exist`);
   });
+  const lost = expected.filter(({ exists }) => !exists);
+  const rows = expected.map(({ id, value }) => `${id} ${value}`).sort();
+  const found = referring.map((row) => row.join(" ")).sort();
+  return [
+    ...lost.map(({ id }) => `${id} refers to a resource that does not exist`),
+    ...(rows.join() === found.join() ? [] : ["the table of references differs from the resources"]),
+  ];
 }
 
 /**
- * A search for any word finds exactly the resources that have it. Each title has one of two common words, so their totals also show
- * words of a resource that no longer exists.
+ * A search for any word finds exactly the resources that have it. Each title has one of two common words, so searches also show
+ * words of a resource that no longer exists. The words of titles have only small letters and digits.
  */
-function faultsOfWords({ search, resources, find }: Collection): string[] {
+function faultsOfWords({ search, resources, find }: Collection, parse: Parse): string[] {
   if (search.length === 0) return [];
-  const words = resources.map(({ id, text }) => ({ id, own: searchedWords(text, search) }));
+  const words = resources.map(({ id, text }) => ({ id, own: wordsOf(parse(text), search) }));
   return [...new Set(words.flatMap(({ own }) => own))].flatMap((word) => {
-    const expected = words.filter(({ own }) => own.some((each) => each.startsWith(word)));
-    const { items, total } = find(word, expected.length + 1);
-    const found = new Set(items.map(({ id }) => id));
-    const isRight = found.size === expected.length && expected.every(({ id }) => found.has(id));
-    return isRight && total === expected.length
+    const expected = words.filter(({ own }) => own.some((each) => each.startsWith(word))).map(({ id }) => id);
+    const found = find(word);
+    return [...found].sort().join() === expected.sort().join()
       ? []
-      : [`a search for ${word} finds ${items.length} of ${total} resources, but ${expected.length} have it`];
+      : [`a search for ${word} finds ${found.length} resources, but ${expected.length} have it`];
   });
+}
+
+function wordsOf(resource: ReturnType<Parse>, search: readonly string[]): string[] {
+  return search.flatMap((attribute) => String(resource[attribute] ?? "").match(/[a-z0-9]+/g) ?? []);
 }

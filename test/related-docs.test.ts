@@ -57,7 +57,7 @@ test("the limits of the page are those of the service", () => {
   const limits = [...page.matchAll(/^\| [^|]+ \| ([\d,]+) \|$/gm)].map(([, limit = ""]) =>
     Number(limit.replace(",", "")),
   );
-  const { depth, relations, resources: most, length } = embedLimits;
-  assert.deepEqual(limits, [depth, relations, most, length]);
+  const { depth, relations, resources: most, length, rounds } = embedLimits;
+  assert.deepEqual(limits, [depth, relations, most, length, rounds]);
   assert.match(page, new RegExp(`Without \`limit\`, ${defaultEmbedLimit} \\|`));
 });

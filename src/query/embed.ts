@@ -7,7 +7,7 @@ import type { Relation } from "../collection/relations.ts";
 import { emptyFilterSize, type Reading, visibleAttributeInfo } from "./reading.ts";
 import { relationAdvice, usableRelation, type ViewOf } from "./relations.ts";
 import { readSortList } from "./sort-keys.ts";
-import type { Location, Violations } from "./violations.ts";
+import type { Location } from "./violations.ts";
 
 /** A relation whose resources a response contains. */
 export interface Embed {
@@ -22,8 +22,11 @@ export interface Embed {
   embeds: readonly Embed[];
 }
 
-/** The limits of `embed`. `resources` is the most resources that one relation can add to a response. */
-export const embedLimits = { depth: 3, relations: 10, resources: 1_000, length: 2_000 } as const;
+/**
+ * The limits of `embed`. `resources` is about the most resources that one relation can add to a response, and the most in one
+ * array. `rounds` is the most queries for one relation of one level. A response that reaches one of them ends early.
+ */
+export const embedLimits = { depth: 3, relations: 10, resources: 1_000, length: 2_000, rounds: 10 } as const;
 
 /** The related resources of one resource if the request sets no `limit`. */
 export const defaultEmbedLimit = 5;
@@ -167,6 +170,8 @@ function readOptions(
   else if (otherLimits.length > 0) refuse("has two limits");
   else if (limit !== undefined && !/^0*[1-9][0-9]{0,8}$/.test(limit))
     refuse(`has a limit of ${shortJson(limit)}`, ". It must be a whole number of at least 1");
+  else if (Number(limit ?? 1) > embedLimits.resources)
+    refuse(`has a limit of ${limit}`, `. At most ${embedLimits.resources.toLocaleString("en")} are possible`);
   else if (sort.length > 0 && relation.kind === "reference")
     refuse(`has a sort`, `. This relation has the order of the ids in "${formatPath(relation.path)}"`);
   else {
@@ -177,45 +182,3 @@ function readOptions(
 }
 
 const optionForm = /^(?:limit|sort)\s*:/;
-
-/** What `requireFew` says about a number that is too large. */
-interface Excess {
-  location: Location;
-  /** How the request sets the number of resources; `undefined` for a single resource. */
-  pageName: string | undefined;
-}
-
-/**
- * Adds a violation if a relation could add too many resources to a response. `resources` is the number of resources on the
- * page.
- */
-export function requireFew(
-  embeds: readonly Embed[],
-  resources: number,
-  { location, pageName }: Excess,
-  violations: Violations,
-): void {
-  const visit = (all: readonly Embed[], parents: number, path: readonly string[]): void => {
-    for (const { relation, limit, embeds: inner } of all) {
-      const names = [...path, relation.name];
-      const product = parents * limit;
-      if (product > embedLimits.resources) {
-        const most = embedLimits.resources.toLocaleString("en");
-        const name = names.join(".");
-        const few = Math.floor((embedLimits.resources / product) * resources);
-        const ofPage = pageName === undefined || few < 1 ? [] : [`"${pageName}" of the page to ${few}`];
-        const own = Math.floor(embedLimits.resources / parents);
-        const ofRelation = relation.isList && own >= 1 ? [`the limit of ${shortJson(name)} to ${own}`] : [];
-        const ofParents =
-          relation.isList || path.length === 0 ? [] : [`the limit of ${shortJson(path.join("."))}`];
-        const lower = [...ofPage, ...ofRelation, ...ofParents].join(", or ");
-        violations.add(
-          location,
-          "embed",
-          `can add ${product.toLocaleString("en")} resources as ${shortJson(name)}, but at most ${most} are possible. Lower ${lower || "the limits"}`,
-        );
-      } else visit(inner, product, names);
-    }
-  };
-  visit(embeds, resources, []);
-}

@@ -6,7 +6,7 @@ import type { SortKey } from "../collection/indexes.ts";
 import { shortJson } from "../collection/messages.ts";
 import { isIdPath } from "../collection/paths.ts";
 import { invalidCursor, type ListContents, listName, parseCursor } from "./cursor.ts";
-import { type Embed, requireFew } from "./embed.ts";
+import type { Embed } from "./embed.ts";
 import { matchesAll, namesRelated, type RequestedFilter } from "./filter.ts";
 import type { PageDraft } from "./paging.ts";
 import type { Reading } from "./reading.ts";
@@ -76,7 +76,6 @@ export function toRequest(draft: Draft, reading: Reading, maxPageSize: number): 
   const ids = filter === undefined ? undefined : countIds(filter);
   const limit = Math.min(draft.page.limit ?? ids ?? defaultPageSize, maxPageSize);
   const page = { ...draft, isRanked: ranked, limit };
-  requireFew(embeds, limit, { location: draft.locationOf("embed"), pageName: "limit" }, reading.violations);
   if (draft.page.kind === "cursor" && !ranked) {
     reading.violations.throwIfAny();
     const after = readAfter({ ...draft.page, ...draft }, { filter, sort, words, at }, reading);

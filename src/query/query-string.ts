@@ -7,7 +7,7 @@ import { Problem } from "../errors.ts";
 import { wholeBody } from "../json/explain.ts";
 import { parseJson } from "../json/parse.ts";
 import { defaultJsonLimits } from "../json/values.ts";
-import { type Embed, readEmbed, requireFew } from "./embed.ts";
+import { type Embed, readEmbed } from "./embed.ts";
 import { readFilterParameter } from "./filter-parameters.ts";
 import { type ListRequest, toRequest } from "./list-request.ts";
 import { readPaging } from "./paging.ts";
@@ -133,7 +133,6 @@ export function parseResourceRequest(
   const reading: Reading = { collection, violations, used: emptyFilterSize(), ...(viewOf && { viewOf }) };
   const fields = readFieldsText(known.get("fields"), reading);
   const embeds = readEmbedText(known.get("embed"), reading);
-  requireFew(embeds, 1, { location: inQuery("embed"), pageName: undefined }, violations);
   violations.throwIfAny();
   return { fields, embeds };
 }

@@ -84,6 +84,65 @@ test("embedding 100 resources takes one query, and one for each relation at each
   assert.ok(made.length <= 4, String(made));
 });
 
+test("a page ends where a relation has 1,000 resources or takes 10 queries, and its link leads to the rest", async (t) => {
+  const of = (name: string) => ({
+    schema: { type: "object", properties: { objects, [`${name}Id`]: text } },
+    references: { [`${name}Id`]: `${name}s` },
+  });
+  const service = await start(t, {
+    collections: {
+      teams: { schema: { type: "object", properties: { objects } } },
+      users: of("team"),
+      notes: of("user"),
+      lists: {
+        schema: { type: "object", properties: { objects, noteIds: idList } },
+        references: { noteIds: { collection: "notes", as: "notes" } },
+      },
+    },
+    seeds: {
+      teams: seeds(100, 0),
+      users: seeds(1_500, 0, (n) => ({ teamId: idOf(n % 100) })),
+      notes: seeds(1_500, 0, (n) => ({ userId: idOf(n) })),
+      lists: seeds(100, 0, (n) => ({ noteIds: Array.from({ length: 15 }, (_, m) => idOf(n * 15 + m)) })),
+    },
+  });
+  const made = watchQueries(t);
+  /** The number of queries for each page, and how often a text occurs on all of them and where their arrays go on. */
+  const walk = async (path: string, counted: RegExp) => {
+    const queries: number[] = [];
+    const ids: string[] = [];
+    const texts: string[] = [];
+    for (let next: string | undefined = `/api/v1/${path}`; next !== undefined; ) {
+      made.length = 0;
+      const answer = await service.send({ path: next });
+      assert.equal(answer.status, 200, answer.text.slice(0, 300));
+      queries.push(made.length);
+      ids.push(...(answer.json as { id: string }[]).map(({ id }) => id));
+      texts.push(answer.text);
+      for (const [, rest = ""] of answer.text.matchAll(/"_next":\{"\w+":"([^"]+)"/g))
+        texts.push((await service.send({ path: rest })).text);
+      next = /<([^>]+)>; rel="next"/.exec(answer.headers.link ?? "")?.[1];
+    }
+    assert.deepEqual(
+      ids,
+      Array.from({ length: 100 }, (_, n) => idOf(n)),
+      path,
+    );
+    return { queries, count: texts.join().match(counted)?.length };
+  };
+  const many = await walk("teams?limit=100&embed=users(limit:20),users.notes", /"teamId":/g);
+  assert.equal(many.count, 1_500);
+  assert.equal(many.queries.length, 2);
+  assert.ok(Math.max(...many.queries) <= 21, String(many.queries));
+  const large = await walk("teams?limit=100&embed=users(limit:1000)", /"teamId":/g);
+  assert.equal(large.count, 1_500);
+  assert.equal(large.queries.length, 10);
+  assert.ok(Math.max(...large.queries) <= 11, String(large.queries));
+  const listed = await walk("lists?limit=100&embed=notes(limit:15)", /"userId":/g);
+  assert.equal(listed.count, 1_500);
+  assert.equal(listed.queries.length, 2);
+});
+
 const nearlyFull = maxPageBytes - 20_000;
 const hidden = { secret: { roles: ["nobody"] } };
 

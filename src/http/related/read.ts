@@ -2,11 +2,11 @@
 import type { AllowedResources } from "../../access/rules.ts";
 import { fitId } from "../../collection/ids.ts";
 import { referencedIds } from "../../collection/references.ts";
-import type { Embed } from "../../query/embed.ts";
+import { type Embed, embedLimits } from "../../query/embed.ts";
 import { allOf, type Filter } from "../../query/filter.ts";
 import { typeOfReference } from "../../query/references.ts";
 import { compareSortValues } from "../../query/sort.ts";
-import { lengthOf } from "../../store/page.ts";
+import { lengthOf, maxPageBytes } from "../../store/page.ts";
 import type { Stored } from "../../store/stored.ts";
 import type { Caller } from "../caller/admit.ts";
 import { type Guard, guardOf } from "../caller/permission.ts";
@@ -29,7 +29,7 @@ export interface RelatedLevel {
   embed: Embed;
   /** The texts of the related resources by their ids, as the caller sees them. */
   texts: ReadonlyMap<string, string>;
-  /** The related resources by the id of the resource. If an id is missing, its related resources were not read, because they are too long. */
+  /** The related resources by the id of the resource. If an id is missing, its related resources were not read, because there are too many. */
   groups: ReadonlyMap<string, RelatedGroup>;
   inner: readonly RelatedLevel[];
 }
@@ -136,41 +136,56 @@ interface LevelQuery {
   listed: Exclude<AllowedResources, "nothing">;
 }
 
+/**
+ * Reads groups until they have enough resources. How many resources refer to others is known only afterwards, so each query is
+ * for no more resources than could be too many.
+ */
 async function readInverse(
   { service, signal }: RelatedRequest,
   { embed, parents, listed }: LevelQuery,
 ): Promise<Map<string, RelatedGroup>> {
   const { relation, target, limit, sort } = embed;
-  const groups = await service.store.referring({
+  const query = {
     collection: target.name,
     reference: { path: relation.path, type: typeOfReference(target, relation.path) },
-    ids: parents.map(({ id }) => id),
     limit,
     sort,
     ...(listed !== "everything" && { filter: listed }),
     signal,
-  });
-  return new Map(
-    parents.flatMap(({ id }, n) => {
+  };
+  const perRound = Math.floor(embedLimits.resources / limit);
+  const read = new Map<string, RelatedGroup>();
+  let count = 0;
+  let bytes = 0;
+  for (let round = 0; round < embedLimits.rounds; round++) {
+    const ids = parents.slice(round * perRound, (round + 1) * perRound).map(({ id }) => id);
+    if (ids.length === 0 || count >= embedLimits.resources || bytes >= maxPageBytes) break;
+    const groups = await service.store.referring({ ...query, ids });
+    for (const [n, id] of ids.entries()) {
       const group = groups[n];
-      return group === undefined ? [] : [[id, group] as const];
-    }),
-  );
+      if (group === undefined) return read;
+      read.set(id, group);
+      count += group.items.length;
+      bytes += lengthOf(group);
+    }
+  }
+  return read;
 }
 
-/** Reads the resources in the order of ids. If their texts are too long, those with the last ids are missing. */
+/** Reads the first resources in the order of ids. If their texts are too long, those with the last ids are missing. */
 async function readReferenced(
   context: RelatedRequest,
   { embed, listed }: LevelQuery,
   idsOf: ReferencedIds,
 ): Promise<Map<string, RelatedGroup>> {
   const { limit } = embed;
-  const wanted = [...new Set([...idsOf.values()].flatMap((ids) => ids.slice(0, limit)))];
-  const { found, isRead } = await readByIds(context, { embed, listed, ids: wanted });
+  const all = new Set([...idsOf.values()].flatMap((ids) => ids.slice(0, limit)));
+  const wanted = new Set([...all].slice(0, embedLimits.resources));
+  const { found, isRead } = await readByIds(context, { embed, listed, ids: [...wanted] });
   const groups = new Map<string, RelatedGroup>();
   for (const [id, ids] of idsOf) {
     const shown = ids.slice(0, limit);
-    const unread = shown.findIndex((each) => !isRead(each));
+    const unread = shown.findIndex((each) => !wanted.has(each) || !isRead(each));
     // An array ends before a resource that was not read. Without any resource, the group was not read.
     if (unread === 0) continue;
     const complete = unread === -1 ? shown : shown.slice(0, unread);

@@ -44,7 +44,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     .option("--ten-million", "extend the scale curve to 10,000,000 resources")
     .option(
       "--document [file]",
-      "write docs/explanation/performance.md from a results file, without measuring",
+      "write docs/explanation/performance.md and bench/README.md from a results file, without measuring",
     );
   program.parse([...args], { from: "user" });
   const unknown = program.args.find((name) => !names.includes(name));

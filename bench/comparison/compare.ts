@@ -1,9 +1,10 @@
 /** The comparison: every scenario on every service, and some of them with larger articles, and with few and many connections. */
 import { availableParallelism } from "node:os";
+import type { RunOptions } from "../harness/commands.ts";
 import type { Effort } from "../harness/effort.ts";
 import { inFolder } from "../harness/folder.ts";
 import { stopServer } from "../harness/server.ts";
-import type { Opponent, StartOptions } from "../opponents/opponent.ts";
+import type { Opponent } from "../opponents/opponent.ts";
 import { main } from "../report/cells.ts";
 import type { Progress } from "../report/progress.ts";
 import type { Cell, Results } from "../report/results.ts";
@@ -108,8 +109,7 @@ async function startAll(
   results: Results,
 ): Promise<Subject[]> {
   const isWanted = ({ name }: Opponent) => grids.some(({ only }) => only?.includes(name) ?? true);
-  const options: StartOptions =
-    grids[0]?.processors === "all" ? { processors: availableParallelism() } : { cpu: cpus.server };
+  const options: RunOptions = grids[0]?.processors === "all" ? {} : { cpu: cpus.server };
   const subjects: Subject[] = [];
   for (const opponent of opponents.filter(isWanted)) {
     progress.say(`${opponent.title} is filled`);

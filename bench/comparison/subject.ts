@@ -1,9 +1,10 @@
 /** A filled and started service under comparison, with its facts. */
 import { mkdirSync } from "node:fs";
+import type { RunOptions } from "../harness/commands.ts";
 import { bytesIn } from "../harness/folder.ts";
 import { originOf, type Server, stopServer } from "../harness/server.ts";
 import { peakMb, untilIdle } from "../harness/usage.ts";
-import type { Opponent, Says, StartOptions } from "../opponents/opponent.ts";
+import type { Opponent, Says } from "../opponents/opponent.ts";
 import type { SubjectFacts } from "../report/results.ts";
 import type { Data } from "./data.ts";
 
@@ -20,7 +21,7 @@ export async function startSubject(
   opponent: Opponent,
   folder: string,
   data: Data,
-  options: StartOptions,
+  options: RunOptions,
 ): Promise<Subject> {
   const own = `${folder}/${opponent.name}`;
   mkdirSync(own, { recursive: true });
@@ -35,7 +36,7 @@ export async function startWithFacts(
   opponent: Opponent,
   folder: string,
   data: Data,
-  options: StartOptions,
+  options: RunOptions,
 ): Promise<{ subject: Subject; facts: SubjectFacts }> {
   const first = await startSubject(opponent, folder, data, options);
   await requireFirstArticle(first, data);

@@ -10,5 +10,5 @@ export function compiledProgram(): readonly string[] {
     if (status !== 0) throw new Error(`"npm run build" failed:\n${stdout}`);
     isCompiled = true;
   }
-  return [process.execPath, "dist/cli.js"];
+  return [process.execPath, "dist/cli.cjs"];
 }

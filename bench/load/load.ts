@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { has, node, type RunOptions, wrapperOf } from "../harness/commands.ts";
 import { inFolder } from "../harness/folder.ts";
+import { installOpponents } from "../opponents/packages.ts";
 import type { LoadPlan, LoadResult } from "./plan.ts";
 import { runWrk } from "./wrk.ts";
 
@@ -16,9 +17,10 @@ export const loadProgram: "wrk" | "autocannon" = has("wrk") ? "wrk" : "autocanno
 /** Runs a plan. */
 export function load(plan: LoadPlan, options: RunOptions = {}): Promise<LoadResult> {
   if (plan.inOrder === true || plan.once === true) return runProgram("sockets", plan, options);
-  return loadProgram === "wrk"
-    ? runWrk(plan, (command) => outputOf(command, options))
-    : runProgram("autocannon", plan, options);
+  if (loadProgram === "wrk") return runWrk(plan, (command) => outputOf(command, options));
+  const reason = installOpponents();
+  if (reason !== undefined) throw new Error(`There is no wrk, and autocannon is not installed: ${reason}`);
+  return runProgram("autocannon", plan, options);
 }
 
 function runProgram(name: string, plan: LoadPlan, options: RunOptions): Promise<LoadResult> {

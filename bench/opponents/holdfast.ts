@@ -1,10 +1,10 @@
 /** Holdfast itself, filled by its own import and started by its own command. */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { node } from "../harness/commands.ts";
+import { node, type RunOptions } from "../harness/commands.ts";
 import { type Server, startProgram } from "../harness/server.ts";
 import { sampleSchema } from "../ratios/sample.ts";
-import type { Articles, Opponent, Says, StartOptions } from "./opponent.ts";
+import type { Articles, Opponent, Says } from "./opponent.ts";
 
 const says: Says = {
   collection: "/api/v1/articles",
@@ -49,12 +49,7 @@ export function fillThroughImport(folder: string, store: string, { file }: Artic
 }
 
 /** Starts the service as its command does. */
-export function serve(
-  folder: string,
-  store: string,
-  { processors = 1, ...options }: StartOptions,
-): Promise<Server> {
+export function serve(folder: string, store: string, options: RunOptions): Promise<Server> {
   const flags = ["--port", "0", "--store", store, "--config", `${folder}/holdfast.config.json`];
-  if (processors > 1) flags.push("--threads", String(processors));
   return startProgram([...node, "bin/holdfast.js", "serve", ...flags], options);
 }

@@ -2,12 +2,6 @@
 import type { RunOptions } from "../harness/commands.ts";
 import type { Server } from "../harness/server.ts";
 
-/** How a service is started. */
-export interface StartOptions extends RunOptions {
-  /** How many processors the service can use. @default 1 */
-  processors?: number;
-}
-
 /** A service that keeps articles, filled and started by the bench. One file each, in this folder. */
 export interface Opponent {
   /** The name on the command line and in results. */
@@ -24,7 +18,7 @@ export interface Opponent {
   /** Makes a store in a folder and puts the articles into it. */
   fill(folder: string, articles: Articles): Promise<void>;
   /** Starts it on what `fill` left. */
-  start(folder: string, options: StartOptions): Promise<Server>;
+  start(folder: string, options: RunOptions): Promise<Server>;
   /** The bytes that the store of a folder takes. @default those of the folder's files */
   bytes?(folder: string): Promise<number>;
   says: Says;

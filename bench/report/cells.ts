@@ -15,21 +15,25 @@ export function isMain(cell: Cell): boolean {
   return cell.processors === undefined && isUsual(cell);
 }
 
-/** Whether the services could use all processors, with everything else as in the main tables. */
-export function isMainOnAll(cell: Cell): boolean {
-  return cell.processors !== undefined && isUsual(cell);
+/** Whether the services could use all processors, with articles of the usual size. */
+export function isOnAll({ processors, bytes }: Cell): boolean {
+  return processors !== undefined && bytes === main.bytes;
 }
 
 function isUsual({ bytes, connections, flushDelayUs }: Cell): boolean {
   return bytes === main.bytes && flushDelayUs === undefined && connections === main.connections;
 }
 
-/** The name of a measurement: the scenario, the articles, the connections, the processors and the disk. */
-export function describeCell({ scenario, bytes, connections, processors, flushDelayUs }: Cell): string {
+/** The name of a measurement: the scenario, the articles, the connections and the disk. */
+export function describeCell({ scenario, bytes, connections, flushDelayUs }: Cell): string {
   const title = scenarios.find(({ name }) => name === scenario)?.title ?? scenario;
   const slow = flushDelayUs === undefined ? "" : `, each flush ${flushDelayUs / 1000} ms slower`;
-  const wide = processors === undefined ? "" : `, ${processors} processors`;
-  return `${title}: ${short(bytes)} bytes, ${connections} connection${connections === 1 ? "" : "s"}${wide}${slow}`;
+  return `${title}: ${short(bytes)} bytes, ${describeConnections(connections)}${slow}`;
+}
+
+/** A number of connections in words. */
+export function describeConnections(connections: number): string {
+  return `${connections} connection${connections === 1 ? "" : "s"}`;
 }
 
 /** The name of a curve. */

@@ -5,8 +5,11 @@ import type { Results } from "./results.ts";
 import { toMarkdown } from "./table.ts";
 import { tables } from "./tables.ts";
 
-/** The page with the figures. */
+/** The page for users. */
 export const page = "docs/explanation/performance.md";
+
+/** The pages with figures: the one for users, and the one for people who work on the project. */
+export const pages = [page, "bench/README.md"];
 
 const block = /<!-- figures: ([a-z]+) -->\n[\s\S]*?<!-- end -->/g;
 
@@ -45,7 +48,7 @@ export function resultsFileOf(text: string): string | undefined {
 function contentOf(name: string, results: Results, file: string): string {
   if (name === "conditions") return conditions(results, file);
   if (!Object.hasOwn(tables, name))
-    throw new Error(`${page} contains the table "${name}", which does not exist`);
+    throw new Error(`a page contains the table "${name}", which does not exist`);
   const table = tables[name as keyof typeof tables](results);
   return table.rows.length === 0 ? "Nothing was measured." : toMarkdown(table);
 }

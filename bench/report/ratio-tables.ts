@@ -1,7 +1,7 @@
 /** The tables of ratios: Holdfast beside others that were measured in turn with it. Other work on the machine slows both. */
 import { scenarios } from "../comparison/scenarios.ts";
 import { formatSpread, short, spreadOf } from "../harness/figure.ts";
-import { describeCell, isMain, isMainOnAll, loop, scaleTitle } from "./cells.ts";
+import { describeCell, describeConnections, isMain, isOnAll, loop, main, scaleTitle } from "./cells.ts";
 import type { Cell, CellRound, Results, ScalePoint, SubjectFacts } from "./results.ts";
 import type { Table } from "./table.ts";
 
@@ -9,8 +9,9 @@ const own = "holdfast";
 
 /** Each table by the name that the documentation calls it by. */
 export const ratioTables = {
-  /** How many times as many requests per second Holdfast answers. */
-  faster: (results: Results) =>
+  faster: fasterTable,
+  /** How many times as many requests per second Holdfast answers if each service has one processor. */
+  single: (results: Results) =>
     ofScenarios(results, isAlternative, "Requests per second of Holdfast, divided by those of", perSecond),
   /** How many times as much processor time the others take. */
   cheaper: (results: Results) =>
@@ -19,15 +20,6 @@ export const ratioTables = {
       isAlternative,
       "Processor time for each request, divided by that of Holdfast",
       perSecondOfCpu,
-    ),
-  /** The same with all processors of the machine for each service, and the load on the same processors. */
-  parallel: (results: Results) =>
-    ofScenarios(
-      results,
-      isOther,
-      "Requests per second of Holdfast, divided by those of, with all processors",
-      perSecond,
-      isMainOnAll,
     ),
   elsewhere: elsewhereTable,
   limits: (results: Results) =>
@@ -47,14 +39,37 @@ function isAlternative({ name, isLimit }: SubjectFacts): boolean {
   return !isLimit && !name.startsWith(own);
 }
 
-/** What people would use instead, and Holdfast on its other store. */
-function isOther({ name, isLimit }: SubjectFacts): boolean {
-  return name !== own && !isLimit;
-}
-
 /** What no service on Node can exceed, and Holdfast on its other store. The loop is not measured in turn. */
 function isLimitOrStore({ name, isLimit }: SubjectFacts): boolean {
   return name !== own && name !== loop && (isLimit || name.startsWith(own));
+}
+
+/**
+ * What a user gets: all processors of the machine for each service and for the load. The rows have the requests per second of
+ * Holdfast, and for each other service the ratio with its own requests per second.
+ */
+function fasterTable({ cells, subjects }: Results): Table {
+  const shared = cells.filter(isOnAll);
+  const rows = scenarios.flatMap(({ name, title }) =>
+    [
+      ...Map.groupBy(
+        shared.filter(({ scenario }) => scenario === name),
+        ({ connections }) => connections,
+      ),
+    ].map(([connections, row]): [string, Cell[]] => [
+      connections === main.connections ? title : `${title}, ${describeConnections(connections)}`,
+      row,
+    ]),
+  );
+  const others = subjects.filter(({ name, isLimit }) => name !== own && !isLimit);
+  const { head, ...table } = ratioTable(
+    "Requests per second, and how many times those of",
+    others,
+    rows,
+    (ours, theirs) => `${ratioOf(ours, theirs, perSecond)} × ${short(theirs.perSecond)}`,
+    ({ perSecond: rate }) => [short(rate)],
+  );
+  return { ...table, head: ["", "Holdfast", ...head.slice(1)] };
 }
 
 function ofScenarios(
@@ -62,9 +77,8 @@ function ofScenarios(
   isShown: (subject: SubjectFacts) => boolean,
   title: string,
   rate: Rate,
-  isAsked: (cell: Cell) => boolean = isMain,
 ): Table {
-  const all = cells.filter(isAsked);
+  const all = cells.filter(isMain);
   const rows = scenarios.map((scenario): [string, Cell[]] => [
     scenario.title,
     all.filter((cell) => cell.scenario === scenario.name),
@@ -75,7 +89,7 @@ function ofScenarios(
 /** Other articles, connections and disks: a row for each. */
 function elsewhereTable({ cells, subjects }: Results): Table {
   const rows = new Map<string, Cell[]>();
-  for (const cell of cells.filter((each) => !isMain(each) && !isMainOnAll(each))) {
+  for (const cell of cells.filter((each) => !isMain(each) && !isOnAll(each))) {
     const what = describeCell(cell);
     rows.set(what, [...(rows.get(what) ?? []), cell]);
   }
@@ -121,6 +135,7 @@ function ratioTable(
   others: readonly SubjectFacts[],
   rows: readonly (readonly [what: string, cells: readonly Cell[]])[],
   text: (ours: Cell, theirs: Cell) => string,
+  ownText: (ours: Cell) => string[] = () => [],
 ): Table {
   const isMeasured = ({ name }: SubjectFacts) =>
     rows.some(([, cells]) => cells.some(({ subject }) => subject === name));
@@ -131,6 +146,7 @@ function ratioTable(
     return [
       [
         what,
+        ...ownText(ours),
         ...shown.map(({ name }) => {
           const theirs = cells.find(({ subject }) => subject === name);
           return theirs === undefined ? short(undefined) : text(ours, theirs);

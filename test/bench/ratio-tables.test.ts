@@ -46,7 +46,7 @@ test("a spread takes each round beside its own, and not the medians of both side
 
 test("the first table has what people would use instead, with the spread of the rounds", () => {
   const cells = [cell("holdfast", ours), cell("express-sqlite", theirs), cell("fastify-constant", ours)];
-  const { head, rows } = ratioTables.faster(resultsOf({ cells }));
+  const { head, rows } = ratioTables.single(resultsOf({ cells }));
   assert.deepEqual(head, ["", "Express"]);
   assert.deepEqual(rows, [["read by id, hot ids", "3.00 (2.70–3.60)"]]);
   assert.deepEqual(ratioTables.cheaper(resultsOf({ cells })).rows, rows);
@@ -83,28 +83,27 @@ test("other articles, connections and disks have a row each", () => {
   ]);
 });
 
-test("services on all processors have their own table, and are in no other table of ratios", () => {
+test("services that share all processors have their own table, with the rates of both", () => {
   const wide = { processors: 2 };
+  const one = { ...wide, scenario: "create", connections: 1 };
   const cells = [
     cell("holdfast", ours, wide),
     cell("express-sqlite", theirs, wide),
     cell("holdfast-postgres", ours, wide),
+    cell("holdfast", ours, one),
+    cell("express-sqlite", theirs, one),
     cell("holdfast", ours),
     cell("express-sqlite", ours),
   ];
   const results = resultsOf({ cells });
-  const { head, rows } = ratioTables.parallel(results);
-  assert.deepEqual(head, ["", "Express", "Holdfast on PostgreSQL"]);
-  assert.deepEqual(rows, [["read by id, hot ids", "3.00 (2.70–3.60)", "1.00 (1.00–1.00)"]]);
-  assert.deepEqual(ratioTables.faster(results).rows, [["read by id, hot ids", "1.00 (1.00–1.00)"]]);
+  const { head, rows } = ratioTables.faster(results);
+  assert.deepEqual(head, ["", "Holdfast", "Express", "Holdfast on PostgreSQL"]);
+  assert.deepEqual(rows, [
+    ["read by id, hot ids", "300", "3.00 (2.70–3.60) × 100", "1.00 (1.00–1.00) × 300"],
+    ["create, 1 connection", "300", "3.00 (2.70–3.60) × 100", "–"],
+  ]);
+  assert.deepEqual(ratioTables.single(results).rows, [["read by id, hot ids", "1.00 (1.00–1.00)"]]);
   assert.deepEqual(ratioTables.elsewhere(results).rows, []);
-});
-
-test("other numbers of connections on all processors have a row that says so", () => {
-  const wide = { scenario: "create", connections: 1, processors: 2 };
-  const cells = [cell("holdfast", ours, wide), cell("express-sqlite", theirs, wide)];
-  const { rows } = ratioTables.elsewhere(resultsOf({ cells }));
-  assert.deepEqual(rows, [["create: 300 bytes, 1 connection, 2 processors", "3.00 (2.70–3.60)"]]);
 });
 
 test("the aims have the spread of their rounds, and say whether they are reached", () => {
@@ -150,7 +149,7 @@ test("results without rounds show the ratio of the medians alone", () => {
     return rest;
   };
   const cells = [bare("holdfast", 300), bare("express-sqlite", 100)];
-  assert.deepEqual(ratioTables.faster(resultsOf({ cells })).rows, [["read by id, hot ids", "3.00"]]);
+  assert.deepEqual(ratioTables.single(resultsOf({ cells })).rows, [["read by id, hot ids", "3.00"]]);
 });
 
 test("a usual run has enough rounds for the page, which takes no results with fewer", () => {

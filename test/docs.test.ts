@@ -7,6 +7,8 @@ import { createCommands } from "../src/commands/declarations.ts";
 import { longFlagOf, options } from "../src/config/options.ts";
 import { problems } from "../src/errors.ts";
 import { families, processMetrics } from "../src/metrics/families.ts";
+import { docsPagePackage } from "../tools/build/docs-page.ts";
+import { pathsBelow } from "./project.ts";
 
 test("the HTTP reference lists every problem with its status, and no other", () => {
   const reference = readFileSync("docs/reference/http.md", "utf8");
@@ -64,6 +66,7 @@ test("the command line reference has a section for every command, and for no oth
 test("the dependencies that are explained are those of the package, and the reasons are in the right table", () => {
   const { dependencies = {}, devDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
   const { optionalDependencies } = JSON.parse(readFileSync("tools/node/package.json", "utf8"));
+  const { dependencies: ofTests } = JSON.parse(readFileSync("test/package.json", "utf8"));
   const console = Object.keys(JSON.parse(readFileSync("console/package.json", "utf8")).devDependencies);
   const explained = readFileSync("docs/explanation/dependencies.md", "utf8").split(
     /## (?:In the console|For development)/,
@@ -73,7 +76,9 @@ test("the dependencies that are explained are those of the package, and the reas
       [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name),
     ),
   );
-  const all = [dependencies, devDependencies, optionalDependencies].flatMap(Object.keys);
+  const all = [dependencies, devDependencies, optionalDependencies, ofTests]
+    .flatMap(Object.keys)
+    .concat(docsPagePackage);
   const used = packagesOf("src");
   const onPage = packagesOf("console/src");
   const known = [
@@ -102,7 +107,7 @@ function packagesOf(folder: string): Set<string> {
 
 test("every file and folder that is named by the documents about the code is there", () => {
   const paths = ["src", "test", "bench", "docs", "client/src", "tools"].flatMap((folder) =>
-    readdirSync(folder, { recursive: true, encoding: "utf8" }).map((path) => `/${join(folder, path)}`),
+    pathsBelow(folder).map((path) => `/${path}`),
   );
   for (const file of ["CONTRIBUTING.md", "docs/explanation/architecture.md"])
     for (const [, name = ""] of readFileSync(file, "utf8").matchAll(/`([\w./-]+(?:\.ts|\/))`/g)) {

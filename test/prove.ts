@@ -67,7 +67,7 @@ const proofs: Record<string, () => Promise<boolean>> = {
       HOLDFAST_RUNS: "1",
     }),
   container: () => runAtLength(["test/deploy/image.test.ts"], { HOLDFAST_TEST_IMAGE: "yes" }),
-  bench: () => runAtLength(["test/bench/parts.test.ts"], { HOLDFAST_BENCH: "all" }),
+  bench: () => runAtLength(["test/bench/parts.test.ts"], { HOLDFAST_TEST_BENCH: "all" }),
   soak: () => proveNoGrowth(interruption),
   "first-hour": () => runAtLength(["test/first-hour.test.ts"], { [fullVariable]: "yes" }),
 };

@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { folderVariable, neverSeen } from "./http/described/seen-answers.ts";
 import { startPostgres } from "./postgres/server.ts";
+import { testFiles } from "./project.ts";
 import { allJobs } from "./runner/jobs.ts";
 import { describeResults, type Results, sum } from "./runner/results.ts";
 import { isInterrupted, type Job, runTests } from "./runner/run-tests.ts";
@@ -31,7 +32,7 @@ process.exitCode = isInterrupted() ? interruptedStatus : results.failed.length >
 
 /** The files of the command line, or all. */
 function filesOf(patterns: readonly string[]): Job[] {
-  const found = (patterns.length > 0 ? patterns : ["test/**/*.test.ts"]).map((pattern) =>
+  const found = (patterns.length > 0 ? patterns : testFiles()).map((pattern) =>
     existsSync(pattern) ? [pattern] : globSync(pattern).sort(),
   );
   const missing = patterns.find((_, index) => found[index]?.length === 0);

@@ -1,7 +1,6 @@
 /** Makes the pictures of the documentation, in docs/images/, from a real service. Run: npm run pictures */
 import { writeFileSync } from "node:fs";
-import type { Browser, Page } from "playwright-core";
-import { openBrowser, patienceMs } from "../test/browser/browser.ts";
+import { type Browser, openBrowser, type Page, patienceMs } from "../test/browser/browser.ts";
 import { takeDocsPage } from "./pictures/docs-page.ts";
 import { type Journal, mainTitle, startJournal } from "./pictures/journal.ts";
 

@@ -2,8 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import type { Browser, Page } from "playwright-core";
-import { openBrowser, patienceMs } from "../../test/browser/browser.ts";
+import { type Browser, openBrowser, type Page, patienceMs } from "../../test/browser/browser.ts";
 import { type Effort, shareOf } from "../harness/effort.ts";
 import { type Figure, median } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";

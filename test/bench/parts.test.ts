@@ -7,7 +7,7 @@ import { tables } from "../../bench/report/tables.ts";
 import { measureAll } from "../../bench/session.ts";
 
 const all = [...Object.keys(ratios), "comparison", "scale"];
-const parts = process.env.HOLDFAST_BENCH === "all" ? all : ["read"];
+const parts = process.env.HOLDFAST_TEST_BENCH === "all" ? all : ["read"];
 
 // Every part runs at the usual effort, but once and for a short time. That says nothing about speed, so no figure is judged.
 const effort = { ...efforts.usual, rounds: 1, warmUpMs: 0, share: 0.01 };

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import chromium from "@sparticuz/chromium";
 import { type Browser, chromium as engine, type Page } from "playwright-core";
 
+export type { Browser, Page } from "playwright-core";
+
 /** The folder for pictures of pages. */
 export const picturesFolder = "test-results";
 

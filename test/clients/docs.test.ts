@@ -1,6 +1,7 @@
 /** The examples of the guides for clients, as they stand there; only the address of the service is another. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -33,7 +34,11 @@ async function load(t: TestContext, text: string, { url }: Fixture): Promise<Loa
     await mkdir(dirname(path), { recursive: true });
     await symlink(resolve(target), path, "junction");
   };
-  for (const name of packages) await link(name, join("node_modules", name));
+  for (const name of packages)
+    await link(
+      name,
+      ["test/node_modules", "node_modules"].map((each) => join(each, name)).find(existsSync) ?? name,
+    );
   await link("holdfast", ".");
   // ra-core is the part of react-admin that shows nothing; react-admin exports all of it.
   await link("react-admin", "node_modules/ra-core");

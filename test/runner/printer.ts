@@ -12,6 +12,7 @@ export interface Block {
 export class Printer {
   readonly #output = new spec();
   readonly #isLive: boolean;
+  #isSilent = false;
 
   /** `isLive`: print each test at once, and not after its file has ended. Then only one file can run at a time. */
   constructor({ isLive }: { isLive: boolean }) {
@@ -42,8 +43,14 @@ export class Printer {
     await new Promise((resolve) => this.#output.once("end", resolve));
   }
 
+  /** Prints a line at once, in the middle of a run. */
+  say(text: string): void {
+    if (!this.#isSilent) process.stdout.write(`${text}\n`);
+  }
+
   /** Stops all output. */
   silence(): void {
+    this.#isSilent = true;
     this.#output.unpipe().resume();
   }
 }

@@ -70,6 +70,11 @@ export function sum(results: readonly Results[]): Results {
   };
 }
 
+/** A failed test in one line, for the moment in which it fails. */
+export function describeFailure(line: Extract<Line, { kind: "failed" }>): string {
+  return `✖ ${pathAndName(line)}: ${firstLine(line.error)}`;
+}
+
 /** The text at the end of a run. The last line is `N passed, N failed, N skipped`, which CI reads. */
 export function describeResults({ passed, failed, skipped }: Results): string {
   const byReason = Map.groupBy(skipped, ({ reason }) => reason);

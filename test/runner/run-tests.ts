@@ -5,7 +5,7 @@ import { run } from "node:test";
 import type { TestEvent } from "node:test/reporters";
 import { type Line, lineOf } from "./lines.ts";
 import { Printer } from "./printer.ts";
-import { type Results, resultsOf, sum } from "./results.ts";
+import { describeFailure, type Results, resultsOf, sum } from "./results.ts";
 
 /** One file to run. */
 export interface Job {
@@ -30,6 +30,9 @@ const { directory: compiled } = enableCompileCache();
 const filesAtOnce = 2 * availableParallelism();
 
 const defaultCeilingMs = 600_000;
+
+/** After so many files, a long run prints how far it is. */
+const filesBetweenProgress = 25;
 
 const end = new AbortController();
 const interrupted = new AbortController();
@@ -59,6 +62,8 @@ export async function runTests(jobs: readonly Job[], options: RunOptions = {}): 
   const silence = setTimeout(() => end.abort(), 2 * how.ceilingMs);
   const waiting = [...jobs];
   const results: Results[] = [];
+  const isLong = jobs.length > filesAtOnce;
+  let failed = 0;
   const runWaiting = async () => {
     for (let job = waiting.shift(); job !== undefined && !end.signal.aborted; job = waiting.shift()) {
       const block = printer.begin();
@@ -68,9 +73,17 @@ export async function runTests(jobs: readonly Job[], options: RunOptions = {}): 
         block.print(event);
         const line = lineOf(event);
         if (line !== undefined) lines.push(line);
+        if (line?.kind === "failed") {
+          failed += 1;
+          if (isLong) printer.say(describeFailure(line));
+        }
       }
       block.end();
       results.push(resultsOf(lines, job.store === "postgres" ? " (on PostgreSQL)" : ""));
+      if (isLong && results.length % filesBetweenProgress === 0) {
+        const minutes = Math.round((performance.now() - begun) / 60_000);
+        printer.say(`${results.length} of ${jobs.length} files, ${failed} failed tests, ${minutes} min`);
+      }
     }
   };
   await Promise.all(Array.from({ length: filesAtOnce }, runWaiting));

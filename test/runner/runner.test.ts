@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { testFiles } from "../project.ts";
 import { ceilingMs, until } from "../until.ts";
 import { allJobs, alsoOnBothStores, longFiles, sameOnEveryStore } from "./jobs.ts";
 
@@ -38,7 +39,7 @@ test("a whole run has every file once, and the files of the HTTP interface on bo
   const jobs = allJobs().map(({ file, store }) => ({ file, store }));
   assert.deepEqual(jobs[0]?.file, longFiles[0]);
   const storesOf = (name: string) => jobs.filter(({ file }) => file === name).map(({ store }) => store);
-  for (const file of globSync("test/**/*.test.ts")) {
+  for (const file of testFiles()) {
     const isHttp = file.startsWith("test/http/");
     const both = alsoOnBothStores.includes(file) || (isHttp && !sameOnEveryStore.includes(file));
     const once = isHttp ? ["sqlite"] : [undefined];
@@ -75,6 +76,24 @@ test("files run side by side, and each is printed as a whole", (t) => {
     parts[0] === "first of 1" ? inOrder : [...inOrder.slice(2), ...inOrder.slice(0, 2)],
   );
   assert.equal(status, 0, stdout);
+});
+
+test("a long run prints a failure while other files still run", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-runner-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const files = Array.from({ length: 2 * availableParallelism() + 2 }, (_, n) =>
+    join(folder, `${n}.test.mjs`),
+  );
+  const [first = "", ...others] = files;
+  writeFileSync(
+    first,
+    'import { test } from "node:test";\ntest("breaks", () => { throw new Error("at once"); });',
+  );
+  for (const each of others)
+    writeFileSync(each, 'import { test } from "node:test";\ntest("holds", () => {});');
+  const { status, stdout } = spawnRunner(files);
+  assert.equal(status, 1);
+  assert.match(stdout, /✖ \S*0\.test\.mjs:2 {2}breaks: at once\n[\s\S]*✔ holds/);
 });
 
 test("with --times, the end tells what each file took", (t) => {

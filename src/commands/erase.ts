@@ -14,26 +14,38 @@ import { counted, unknownCollection, withCommand } from "./words.ts";
 export async function runErase(key: Key, flags: Flags, env: Environment): Promise<void> {
   const config = await configOf(flags, env);
   requireStore(config.store);
-  const lines = await withStore(config, (store) => erase(store, key));
+  const { lines, unfinished } = await withStore(config, (store) => erase(store, key));
   shell().stderr.write(lines.map((line) => `${line}\n`).join(""));
+  if (unfinished !== undefined)
+    throw new StartError(
+      `Its old text is still in unused parts of the files, because ${unfinished}, and run the same command again.`,
+    );
 }
 
-/** Returns lines that say what was erased. */
-async function erase(store: Store, key: Key): Promise<string[]> {
+/** Returns lines that say what was erased, and why the files still have the text, if they do. */
+async function erase(store: Store, key: Key): Promise<{ lines: string[]; unfinished: Erased["unfinished"] }> {
   const { collection, id } = key;
   const known = withoutInternal(store.collections().keys());
   if (!known.includes(collection)) throw unknownCollection(collection, known);
-  const { resource, changes, affected } = await store.erase(key).catch((error: unknown) => {
-    if (!(error instanceof Problem) || error.code !== "REFERENCED") throw error;
-    throw new StartError(`Nothing was erased. ${error.message}`);
-  });
-  if (!resource && changes === 0)
+  const { resource, changes, affected, isResumed, unfinished } = await store
+    .erase(key)
+    .catch((error: unknown) => {
+      if (!(error instanceof Problem) || error.code !== "REFERENCED") throw error;
+      throw new StartError(`Nothing was erased. ${error.message}`);
+    });
+  if (!resource && changes === 0 && !isResumed)
     throw new StartError(`The store has no resource and no history for the id "${id}" in ${collection}.`);
   const what = resource ? "resource" : "deleted resource";
-  return [
-    `erased the ${what} "${id}" of ${collection} and ${counted(changes, "change")} of its history`,
-    ...affectedLines(affected),
-  ];
+  const erased = `erased the ${what} "${id}" of ${collection} and ${counted(changes, "change")} of its history`;
+  const cleaned = `removed what an interrupted erase of the resource "${id}" of ${collection} had left in the files of the store`;
+  return {
+    lines: [
+      ...(resource || changes > 0 ? [erased] : []),
+      ...(isResumed && unfinished === undefined ? [cleaned] : []),
+      ...affectedLines(affected),
+    ],
+    unfinished,
+  };
 }
 
 function affectedLines(affected: Erased["affected"]): string[] {

@@ -61,6 +61,10 @@ export interface Erased {
   changes: number;
   /** Resources that the erasure changed or deleted, because they referred to the resource (`onDelete`), directly or not. */
   affected: readonly AffectedResource[];
+  /** Whether an earlier erasure of the resource was interrupted before the files were clean. @default false */
+  isResumed?: boolean;
+  /** Why unused parts of the files still contain the text, and what to do first. `undefined` if they do not. */
+  unfinished?: string;
 }
 
 /** A resource that a delete of another resource changed or deleted (`onDelete`). */

@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
-import { configuration, folder, run, serve, stop } from "./cli.ts";
+import { mountSmallDisk, noDisk } from "../small-disk.ts";
+import { startProgram } from "../store/programs/start.ts";
+import { until } from "../until.ts";
+import { configuration, folder, run, serve, start, stop } from "./cli.ts";
 
 const line = '{"id":"a","name":"Xanthippe"}\n{"id":"b","name":"Sokrates"}\n';
 
@@ -91,4 +96,126 @@ test("what refers to the erased resource keeps it, or is cleared or deleted as b
   assert.equal(await read(cwd, t, "doors"), "");
   const rest = await run(t, ["erase", "addresses", "h"], { cwd });
   assert.match(rest.stderr, /^erased the deleted resource "h" of addresses and 2 changes of its history\n$/);
+});
+
+/** The files of a folder that contain a text anywhere, in rows or in unused space. */
+const filesWith = (cwd: string, text: string) =>
+  readdirSync(cwd, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.db/.test(entry.name))
+    .filter(({ parentPath, name }) => readFileSync(join(parentPath, name), "latin1").includes(text))
+    .map(({ name }) => name);
+
+const finishedLine =
+  'removed what an interrupted erase of the resource "a" of people had left in the files of the store\n';
+
+test("an erase that finds no space for its last step says so, and the same command finishes it later", async (t) => {
+  const disk = mountSmallDisk();
+  if (disk === undefined) return t.skip(noDisk);
+  t.after(() => disk.remove());
+  const cwd = await folder(t, {
+    people: `${line}${'{"name":"Platon"}\n'.replace("}", `,"pad":"${"x".repeat(900)}"}`).repeat(600)}`,
+  });
+  const store = ["--store", join(disk.folder, "people.db")];
+  const imported = await run(t, ["import", "people", "people", ...store], { cwd });
+  assert.equal(imported.exitCode, 0, imported.stderr);
+  const filler = join(disk.folder, "filler");
+  writeFileSync(filler, Buffer.alloc(1_000_000));
+  const full = await run(t, ["erase", "people", "a", ...store], { cwd });
+  assert.equal(full.exitCode, 1);
+  assert.match(
+    full.stderr,
+    /^erased the resource "a" of people and 1 change of its history\nholdfast: Its old text is still in unused parts of the files, because the disk is full\. Free some space, and run the same command again\.\n$/,
+  );
+  assert.notDeepEqual(filesWith(disk.folder, "Xanthippe"), [], "the disk had space after all");
+  const still = await run(t, ["erase", "people", "a", ...store], { cwd });
+  assert.equal(still.exitCode, 1);
+  assert.match(still.stderr, /^holdfast: Its old text is still in unused parts of the files, because/);
+  rmSync(filler);
+  const again = await run(t, ["erase", "people", "a", ...store], { cwd });
+  assert.deepEqual([again.exitCode, again.stderr], [0, finishedLine]);
+  assert.deepEqual(filesWith(disk.folder, "Xanthippe"), []);
+  const third = await run(t, ["erase", "people", "a", ...store], { cwd });
+  assert.deepEqual([third.exitCode, /no resource and no history/.test(third.stderr)], [1, true]);
+});
+
+/** A store whose erase was killed between its transaction and the rewriting of the file. */
+async function killedErase(t: TestContext): Promise<string> {
+  const cwd = await folder(t, { people: line });
+  const { exitCode, stderr } = await run(t, ["import", "people", "people"], { cwd });
+  assert.equal(exitCode, 0, stderr);
+  const program = startProgram("erase.ts", [join(cwd, "holdfast.db"), "a"]);
+  assert.equal(await program.line, "erased");
+  await program.end("SIGKILL");
+  assert.notDeepEqual(filesWith(cwd, "Xanthippe"), [], "the erase was not interrupted");
+  return cwd;
+}
+
+test("a killed erase is finished by the same command, and the files have the text no more", async (t) => {
+  const cwd = await killedErase(t);
+  const other = await run(t, ["erase", "people", "x"], { cwd });
+  assert.equal(other.exitCode, 1, "another id was never erased");
+  const again = await killedErase(t);
+  const { exitCode, stderr } = await run(t, ["erase", "people", "a"], { cwd: again });
+  assert.deepEqual([exitCode, stderr], [0, finishedLine]);
+  for (const folder of [cwd, again]) assert.deepEqual(filesWith(folder, "Xanthippe"), []);
+});
+
+test("a killed erase is finished by the next start of the service, and the log says so", async (t) => {
+  const cwd = await killedErase(t);
+  const service = await serve(t, [], { cwd });
+  assert.deepEqual(filesWith(cwd, "Xanthippe"), []);
+  assert.match(JSON.stringify(service.output()), /finished an erase that was interrupted/);
+  await stop(service);
+  assert.deepEqual(filesWith(cwd, "Xanthippe"), []);
+});
+
+test("a backup does not contain what a killed erase has left in the file, and neither does a restored store", async (t) => {
+  const cwd = await killedErase(t);
+  const { exitCode, stderr } = await run(t, ["backup", "copied.db"], { cwd });
+  assert.equal(exitCode, 0, stderr);
+  assert.ok(!filesWith(cwd, "Xanthippe").includes("copied.db"), "the backup");
+  const raw = await folder(t, {});
+  for (const name of readdirSync(cwd).filter((name) => name.startsWith("holdfast.db")))
+    writeFileSync(join(raw, name.replace("holdfast", "raw")), readFileSync(join(cwd, name)));
+  const restored = await run(t, ["restore", join(raw, "raw.db")], { cwd: raw });
+  assert.equal(restored.exitCode, 0, restored.stderr);
+  assert.ok(!filesWith(raw, "Xanthippe").includes("holdfast.db"), "the restored store");
+});
+
+test("an erase that another program hinders says so, and leaves the rest for later", async (t) => {
+  const cwd = await folder(t, { people: line });
+  await run(t, ["import", "people", "people"], { cwd });
+  const reader = new DatabaseSync(join(cwd, "holdfast.db"), { readOnly: true });
+  reader.exec("begin; select * from meta");
+  const hindered = await run(t, ["erase", "people", "a"], { cwd });
+  reader.close();
+  assert.equal(hindered.exitCode, 1);
+  assert.match(
+    hindered.stderr,
+    /Its old text is still in unused parts of the files, because another program reads the store\. Wait until it has ended, and run the same command again\.\n$/,
+  );
+  const { exitCode, stderr } = await run(t, ["erase", "people", "a"], { cwd });
+  assert.deepEqual([exitCode, stderr], [0, finishedLine]);
+  assert.deepEqual(filesWith(cwd, "Xanthippe"), []);
+});
+
+test("an erase that is killed while it rewrites the file leaves nothing after the next one", async (t) => {
+  const cwd = await folder(t, { people: line });
+  await run(t, ["import", "people", "people"], { cwd });
+  const path = join(cwd, "holdfast.db");
+  const reader = new DatabaseSync(path, { readOnly: true }); // while it reads, the erase cannot end
+  reader.exec("begin; select * from meta");
+  const erase = start(t, ["erase", "people", "a"], { cwd });
+  await until("the resource is erased", () => {
+    const fresh = new DatabaseSync(path, { readOnly: true });
+    const isGone = fresh.prepare("select 1 from resources_1 where id = 'a'").get() === undefined;
+    fresh.close();
+    return isGone;
+  });
+  erase.process.kill("SIGKILL");
+  await erase.ended;
+  reader.close();
+  const { exitCode, stderr } = await run(t, ["erase", "people", "a"], { cwd });
+  assert.deepEqual([exitCode, stderr], [0, finishedLine]);
+  assert.deepEqual(filesWith(cwd, "Xanthippe"), []);
 });

@@ -42,9 +42,11 @@ export async function openSqliteStore(path: string, options: ResolvedStoreOption
   const settings = { ...options, path, memory, lock };
   try {
     prepareFile(path);
-    return await openOn(settings, (events) =>
+    const store = await openOn(settings, (events) =>
       readOnly ? refusingWriter : startWriter(writerSettings(settings), events),
     );
+    if (!readOnly) await store.resumeErasures();
+    return store;
   } catch (error) {
     lock.release();
     throw error;

@@ -1,6 +1,6 @@
 /** The store on SQLite: reads on the calling thread, writes in a thread of their own. */
 import type { MessagePort } from "node:worker_threads";
-import { StartError } from "../../errors.ts";
+import { Problem, StartError } from "../../errors.ts";
 import type { Erased } from "../change-log.ts";
 import { type Commit, type Committed, requireValidCommit } from "../commit.ts";
 import type { Load, LoadOptions } from "../load.ts";
@@ -15,6 +15,7 @@ import type { WriterConnection } from "./commit/writer-client.ts";
 import { WriterRequests } from "./commit/writer-requests.ts";
 import type { NumberedCollection } from "./file/catalogue.ts";
 import type { Lock } from "./file/lock.ts";
+import { unfinishedErasures } from "./file/unfinished-erasures.ts";
 import { type KeyChange, KeyTable } from "./key-table.ts";
 import { SqliteKeys } from "./keys.ts";
 import { SqliteReads, type SqliteReadsParts } from "./read/store-reads.ts";
@@ -141,10 +142,34 @@ export class SqliteStore extends SqliteReads implements Store {
     const { number } = this.#requireCollection(key.collection);
     try {
       const request = { kind: "erase", collection: number, id: key.id } as const;
-      const { resource, changes, affected } = await this.#requests.sendFor("erased", request);
-      return { resource, changes, affected };
+      const { kind: _, ...erased } = await this.#requests.sendFor("erased", request);
+      const unfinished = await this.#finishErasures();
+      return { ...erased, ...(unfinished !== undefined && { unfinished }) };
     } finally {
       this.#background.buildIndexes();
+    }
+  }
+
+  /** Finishes erasures that were interrupted, and warns that it did or could not. */
+  async resumeErasures(): Promise<void> {
+    const { database, onWarning } = this.#parts;
+    if (unfinishedErasures(database).length === 0) return;
+    const unfinished = await this.#finishErasures();
+    onWarning(
+      unfinished === undefined
+        ? "finished an erase that was interrupted: the files of the store do not have its text any more"
+        : `an erase was interrupted, and its text is still in unused parts of the files, because ${unfinished}, and restart the service`,
+    );
+  }
+
+  async #finishErasures(): Promise<Erased["unfinished"]> {
+    try {
+      const { kind } = await this.#requests.send({ kind: "finishErasures" });
+      return kind === "invalidState" ? "another program reads the store. Wait until it has ended" : undefined;
+    } catch (error) {
+      if (error instanceof Problem && error.code === "STORAGE_FULL")
+        return "the disk is full. Free some space";
+      throw error;
     }
   }
 

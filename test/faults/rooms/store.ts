@@ -91,6 +91,12 @@ export const storeFaults: readonly Fault[] = [
     replacements: [["receipts.erase(id);", ""]],
   },
   {
+    name: "erase-without-mark",
+    what: "SQLite: an erase that is killed before it rewrites the file is not finished later.",
+    noticedBy: "test/commands/erase.test.ts",
+    replacements: [["noteErasure(database, name);", ""]],
+  },
+  {
     name: "no-flush-at-start",
     what: "SQLite: the start does not flush what a killed process left in the log.",
     noticedBy: "test/durability/fsync.test.ts",

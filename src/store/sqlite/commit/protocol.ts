@@ -6,7 +6,7 @@
  */
 import type { MessagePort } from "node:worker_threads";
 import type { ProblemCode } from "../../../errors.ts";
-import type { AffectedResource } from "../../change-log.ts";
+import type { Erased } from "../../change-log.ts";
 import type { Commit, Receipt } from "../../commit.ts";
 import type { Refusal } from "../../commits/refusals.ts";
 import type { ResolvedChange, ResolvedCommit } from "../../commits/resolved-commit.ts";
@@ -41,6 +41,7 @@ export type WorkRequest =
   | { kind: "buildIndex" }
   | { kind: "trim"; now: number }
   | { kind: "erase"; collection: number; id: string }
+  | { kind: "finishErasures" }
   | { kind: "key"; change: KeyChange }
   | { kind: "probe" }
   | { kind: "close" };
@@ -85,7 +86,7 @@ export type WriterAnswer =
   | { kind: "added"; refused: readonly Refused[] }
   | { kind: "indexBuilt"; more: boolean }
   | { kind: "trimmed"; more: boolean }
-  | { kind: "erased"; resource: boolean; changes: number; affected: readonly AffectedResource[] }
+  | ({ kind: "erased" } & Omit<Erased, "unfinished">)
   | { kind: "keyed"; isChanged: boolean }
   | { kind: "invalidState"; message: string }
   | { kind: "problem"; code: ProblemCode; detail: string };

@@ -11,6 +11,7 @@ import { defaultPageSize, withProgress } from "../../copy/copy.ts";
 import { survey } from "../../copy/survey.ts";
 import { verifyCopy } from "../../copy/verify.ts";
 import { openError, openForReading, requireFile, requireSafeSqlite } from "../file/open-file.ts";
+import { forgetErasures, rewriteFile, unfinishedErasures } from "../file/unfinished-erasures.ts";
 import { SqliteContents } from "./contents.ts";
 import { requireComplete } from "./source.ts";
 
@@ -49,6 +50,11 @@ async function copyAndCompare(
       watch.update(Math.floor(share * surveyed.total), Math.floor(share * surveyed.resources));
     }),
   );
+  try {
+    finishErasuresIn(to);
+  } catch (error) {
+    throw openError(to, error);
+  }
   const copy = new DatabaseSync(new URL(`?immutable=1`, pathToFileURL(to)), { readOnly: true });
   try {
     requireSound(to, copy);
@@ -81,6 +87,18 @@ async function copyPages(database: DatabaseSync, to: string, report: (share: num
     throw openError(to, error);
   } finally {
     closeSync(file);
+  }
+}
+
+/** Removes old texts from the unused parts of a copy of the file. Otherwise an interrupted erase would leave its text in it. */
+function finishErasuresIn(path: string): void {
+  const database = new DatabaseSync(path, { limits: { attach: 0 } });
+  try {
+    if (unfinishedErasures(database).length === 0) return;
+    rewriteFile(database);
+    forgetErasures(database);
+  } finally {
+    database.close();
   }
 }
 

@@ -3,6 +3,14 @@ import type { DatabaseSync } from "node:sqlite";
 import { erasedOf, judgeErasure } from "../../commits/erasure.ts";
 import type { WriterAnswer } from "../commit/protocol.ts";
 import { collectionOf, type NumberedCollection } from "../file/catalogue.ts";
+import { InvalidStateError } from "../file/failures.ts";
+import {
+  erasureName,
+  forgetErasures,
+  noteErasure,
+  rewriteFile,
+  unfinishedErasures,
+} from "../file/unfinished-erasures.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Commits } from "./commits.ts";
 import type { Heads } from "./heads.ts";
@@ -25,15 +33,22 @@ export interface ErasureParts {
 /** Erases resources, one at a time. */
 export class Erasure {
   readonly #parts: ErasureParts;
+  /** The erasures of earlier runs of the program that this one has finished. */
+  readonly #finished = new Set<string>();
 
   constructor(parts: ErasureParts) {
     this.#parts = parts;
   }
 
-  /** Removes a resource, its changes and its receipts. Resources that refer to it change as in a delete (`onDelete`). */
+  /**
+   * Removes a resource, its changes and its receipts. Resources that refer to it change as in a delete (`onDelete`). Afterwards,
+   * `finish` must remove the text from the unused parts of the files.
+   */
   erase(number: number, id: string): WriterAnswer {
-    const { collections, heads, log, receipts, commits, search, transactions } = this.#parts;
+    const { database, collections, heads, log, receipts, commits, search, transactions } = this.#parts;
     const collection = collectionOf(collections, number);
+    const name = erasureName(database, number, id);
+    const isResumed = this.#finished.has(name) || unfinishedErasures(database).includes(name);
     transactions.begin();
     const { result } = commits.decide((judging) => judgeErasure(judging, { collection, id }));
     if (result !== undefined && "refusal" in result) {
@@ -47,20 +62,23 @@ export class Erasure {
       const head = heads.of(number);
       if (result === undefined) head.sequence++; // subscribers must notice the erasure
       log.noteGaps(number, head.sequence);
+      noteErasure(database, name);
     }
     transactions.commit();
-    this.#vacuum();
-    return { kind: "erased", ...erasedOf(result, logged, log.isKept) };
+    return { kind: "erased", ...erasedOf(result, logged, log.isKept), ...(isResumed && { isResumed }) };
   }
 
-  /** Rewrites the file, because its free space can still contain old texts. */
-  #vacuum(): void {
-    const { database } = this.#parts;
-    database.limits.attach = 1; // VACUUM attaches a temporary database
-    try {
-      database.exec("vacuum; pragma wal_checkpoint(truncate)");
-    } finally {
-      database.limits.attach = 0;
-    }
+  /**
+   * Rewrites the file and empties its log, because unused parts of both can still contain old texts. Throws the error of SQLite, and
+   * InvalidStateError if another program reads the store. The marks of erasures then stay, and a later call does the work.
+   */
+  finish(): void {
+    const { database, transactions } = this.#parts;
+    const names = unfinishedErasures(database);
+    rewriteFile(database);
+    const { busy } = database.prepare("pragma wal_checkpoint(truncate)").get() as { busy: number };
+    if (busy !== 0) throw new InvalidStateError("another program reads the store");
+    transactions.run(() => forgetErasures(database));
+    for (const name of names) this.#finished.add(name);
   }
 }

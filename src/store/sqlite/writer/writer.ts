@@ -116,6 +116,9 @@ export class Writer {
         return { kind: "trimmed", more: upkeep.trim(request.now) };
       case "erase":
         return erasure.erase(request.collection, request.id);
+      case "finishErasures":
+        erasure.finish();
+        return { kind: "done" };
       case "key":
         return { kind: "keyed", isChanged: this.#transactions.run(() => keys.change(request.change)) };
       case "probe":

@@ -4,7 +4,7 @@ import { basename, dirname, extname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StartError } from "../errors.ts";
 import { isPostgresUrl } from "../store/address.ts";
-import { requireStore, type StoreAddress } from "../store/open.ts";
+import { requireStore, type StoreAddress, sealBackup } from "../store/open.ts";
 import { backUpInto, createFile, workFolderOf } from "./backup/new-file.ts";
 import { removeAbandoned } from "./backup/work-folder.ts";
 import { described } from "./copy.ts";
@@ -134,7 +134,11 @@ async function backUp(
   signal: AbortSignal,
 ): Promise<void> {
   const start = performance.now();
-  const made = await createFile(path, (file) => backUpInto(store, file, signal));
+  const made = await createFile(path, async (file) => {
+    const backedUp = await backUpInto(store, file, signal);
+    await sealBackup(file);
+    return backedUp;
+  });
   const { size } = statSync(path);
   shell().stderr.write(`${described(made)} backed up to ${name} (${sized(size)}) in ${timeSince(start)}\n`);
   shell().stderr.write(

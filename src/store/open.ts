@@ -9,7 +9,7 @@ import { resolveOptions, type StoreOptions } from "./options.ts";
 import { postgresEngine } from "./postgres/engine.ts";
 import { withoutWrites } from "./read-only.ts";
 import type { StoreReader } from "./reader.ts";
-import { sqliteEngine } from "./sqlite/engine.ts";
+import { sealFile, sqliteEngine } from "./sqlite/engine.ts";
 import type { Store } from "./store.ts";
 
 export type { StoreAddress } from "./address.ts";
@@ -54,6 +54,11 @@ export function openSource(address: StoreAddress): Promise<CopySource> {
 export function backUpStore(address: StoreAddress, path: string, options: BackupOptions): Promise<BackedUp> {
   const file = { path, openTarget: () => openTarget({ kind: "sqlite", path }) };
   return engineOf(address).backUp(address, file, options);
+}
+
+/** Seals a backup: every command then refuses the file if it has changed. Throws StartError. */
+export async function sealBackup(path: string): Promise<void> {
+  await sealFile(path);
 }
 
 /** Opens a store as the target of a copy, and creates it if it does not exist. Throws StartError. */

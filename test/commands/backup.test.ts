@@ -369,6 +369,122 @@ describe("a restore", () => {
     assert.equal(existsSync(join(cwd, "new.db")), false);
   });
 
+  /** A folder with a store and a backup of it, in which one character of a resource is not the one that was written. */
+  async function changed(t: TestContext, kind: (typeof stores)[number] = "sqlite"): Promise<string> {
+    const { cwd, store } = await place(t, kind);
+    await writeFile(
+      join(cwd, "notes.ndjson"),
+      '{"id":"a","name":"Xanthippe"}\n{"id":"b","name":"Sokrates"}\n',
+    );
+    const imported = await run(t, ["import", "notes", "notes.ndjson", "--store", store], { cwd });
+    assert.equal(imported.exitCode, 0, imported.stderr);
+    const { exitCode, stderr } = await run(t, ["backup", "backup.db", "--store", store], { cwd });
+    assert.equal(exitCode, 0, stderr);
+    const content = readFileSync(join(cwd, "backup.db"));
+    const at = content.indexOf("Sokrates");
+    assert.ok(at > 0 && content.indexOf("Sokrates", at + 1) < 0);
+    content.write("Z", at);
+    await writeFile(join(cwd, "backup.db"), content);
+    return cwd;
+  }
+
+  const differs = /^holdfast: \S+backup\.db differs from the backup that was made\. [^\n]+\n$/m;
+
+  for (const kind of stores) {
+    test(`refuses a backup of ${kind} with one changed character, and creates no store`, async (t) => {
+      const cwd = await changed(t, kind);
+      const { exitCode, stderr } = await run(t, ["restore", "backup.db", "--store", "sqlite:new.db"], {
+        cwd,
+      });
+      assert.equal(exitCode, 1, stderr);
+      assert.match(stderr, differs);
+      assert.equal(existsSync(join(cwd, "new.db")), false);
+    });
+
+    test(`into ${kind} refuses a changed backup before it writes`, async (t) => {
+      const cwd = await changed(t);
+      const to = kind === "sqlite" ? "sqlite:other.db" : (await place(t, "postgres")).store;
+      for (const command of [
+        ["restore", "backup.db", "--store", to],
+        ["copy", "--from", "sqlite:backup.db", "--to", to],
+      ]) {
+        const { exitCode, stderr } = await run(t, command, { cwd });
+        assert.equal(exitCode, 1, stderr);
+        assert.match(stderr, differs);
+      }
+      await run(t, ["import", "notes", "notes.ndjson", "--store", to], { cwd });
+      assert.equal((await run(t, ["export", "notes", "--store", to], { cwd })).stdout.split("\n").length, 3);
+    });
+  }
+
+  test("and every other command refuses a changed backup", async (t) => {
+    const cwd = await changed(t);
+    const before = readFileSync(join(cwd, "backup.db"));
+    for (const command of [
+      ["check"],
+      ["export", "notes"],
+      ["backup", "second.db"],
+      ["import", "notes", "notes.ndjson"],
+      ["erase", "notes", "a"],
+      ["keys", "list"],
+      ["serve", "--port", "0"],
+    ] as const) {
+      const { exitCode, stderr } = await run(t, [...command, "--store", "sqlite:backup.db"], { cwd });
+      assert.equal(exitCode, 1, `${command[0]}: ${stderr}`);
+      assert.match(stderr, differs, command.join(" "));
+    }
+    assert.ok(readFileSync(join(cwd, "backup.db")).equals(before));
+  });
+
+  test("leaves nothing beside the backup, and reads it on a disk that cannot be written to", async (t) => {
+    const disk = mountSmallDisk();
+    if (disk === undefined) return t.skip(noDisk);
+    t.after(() => disk.remove());
+    const cwd = await filled(t);
+    const backup = join(disk.folder, "backup.db");
+    assert.equal((await run(t, ["backup", backup], { cwd })).exitCode, 0);
+    execFileSync("mount", ["-o", "remount,ro", disk.folder]);
+    const { store: postgres } = await place(t, "postgres");
+    for (const command of [
+      ["restore", backup, "--store", "sqlite:new.db"],
+      ["restore", backup, "--store", postgres],
+      ["copy", "--from", `sqlite:${backup}`, "--to", "sqlite:copied.db"],
+      ["export", "notes", "--store", `sqlite:${backup}`],
+      ["check", "--store", `sqlite:${backup}`],
+      ["backup", "second.db", "--store", `sqlite:${backup}`],
+    ]) {
+      const { exitCode, stderr } = await run(t, command, { cwd });
+      assert.equal(exitCode, 0, `${command.join(" ")}: ${stderr}`);
+    }
+    execFileSync("mount", ["-o", "remount,rw", disk.folder]);
+    assert.equal((await run(t, ["restore", backup, "--store", "sqlite:new2.db"], { cwd })).exitCode, 0);
+    assert.deepEqual(readdirSync(disk.folder), ["backup.db"]);
+    return undefined;
+  });
+
+  test("a backup that is used as a store is one: it can be written to, and backed up and restored again", async (t) => {
+    const cwd = await filled(t);
+    assert.equal((await run(t, ["backup", "shop.db"], { cwd })).exitCode, 0);
+    const store = ["--store", "sqlite:shop.db"];
+    const created = await run(t, ["keys", "create", "--name", "k", "--role", "admin", ...store], { cwd });
+    assert.equal(created.exitCode, 0, created.stderr);
+    const service = await serve(t, store, { cwd });
+    assert.equal(await post(service, "notes", { n: 100 }), 201);
+    await stop(service);
+    for (const command of [
+      ["backup", "again.db", ...store],
+      ["restore", "again.db", "--store", "sqlite:new.db"],
+      ["restore", "shop.db", "--store", "sqlite:new2.db"],
+    ]) {
+      const { exitCode, stderr } = await run(t, command, { cwd });
+      assert.equal(exitCode, 0, stderr);
+    }
+    for (const name of ["new.db", "new2.db"]) {
+      const { stdout } = await run(t, ["export", "notes", "--store", `sqlite:${name}`], { cwd });
+      assert.equal(jsonLines(stdout).length, 21);
+    }
+  });
+
   for (const kind of stores)
     test(`into ${kind} disables webhooks, and keeps resources, history and keys`, async (t) => {
       const { cwd, store } = await place(t, "sqlite");

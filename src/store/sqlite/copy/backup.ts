@@ -4,13 +4,13 @@
  */
 import { closeSync, fdatasyncSync, openSync } from "node:fs";
 import { backup, DatabaseSync } from "node:sqlite";
-import { pathToFileURL } from "node:url";
 import { StartError } from "../../../errors.ts";
 import type { BackedUp, BackupOptions } from "../../copy/backup.ts";
 import { defaultPageSize, withProgress } from "../../copy/copy.ts";
 import { survey } from "../../copy/survey.ts";
 import { verifyCopy } from "../../copy/verify.ts";
 import { openError, openForReading, requireFile, requireSafeSqlite } from "../file/open-file.ts";
+import { openUnlocked, removeSeal, seal } from "../file/seal.ts";
 import { forgetErasures, rewriteFile, unfinishedErasures } from "../file/unfinished-erasures.ts";
 import { SqliteContents } from "./contents.ts";
 import { requireComplete } from "./source.ts";
@@ -37,6 +37,15 @@ export async function backUpSqlite(path: string, to: string, options: BackupOpti
   }
 }
 
+/** Seals the file of a complete backup, from a store of any kind. Throws StartError. */
+export async function sealBackup(path: string): Promise<void> {
+  try {
+    await seal(path);
+  } catch (error) {
+    throw openError(path, error);
+  }
+}
+
 async function copyAndCompare(
   database: DatabaseSync,
   { path, to }: { path: string; to: string },
@@ -51,11 +60,11 @@ async function copyAndCompare(
     }),
   );
   try {
-    finishErasuresIn(to);
+    tidyUp(to);
   } catch (error) {
     throw openError(to, error);
   }
-  const copy = new DatabaseSync(new URL(`?immutable=1`, pathToFileURL(to)), { readOnly: true });
+  const copy = openUnlocked(to);
   try {
     requireSound(to, copy);
     return await withProgress(options, { what: "verifying", total: surveyed.total }, (watch) =>
@@ -90,10 +99,11 @@ async function copyPages(database: DatabaseSync, to: string, report: (share: num
   }
 }
 
-/** Removes old texts from the unused parts of a copy of the file. Otherwise an interrupted erase would leave its text in it. */
-function finishErasuresIn(path: string): void {
+/** Removes the seal of the source from a copy of its file, and the text that an interrupted erase has left in unused parts. */
+function tidyUp(path: string): void {
   const database = new DatabaseSync(path, { limits: { attach: 0 } });
   try {
+    removeSeal(database);
     if (unfinishedErasures(database).length === 0) return;
     rewriteFile(database);
     forgetErasures(database);

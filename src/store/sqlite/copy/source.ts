@@ -4,6 +4,7 @@ import { StartError } from "../../../errors.ts";
 import type { CopySource } from "../../copy/contents.ts";
 import { type Lock, takeReadLock } from "../file/lock.ts";
 import { openError, openForReading, requireFile, requireSafeSqlite } from "../file/open-file.ts";
+import { hasSeal } from "../file/seal.ts";
 import { readSecret } from "../file/secret.ts";
 import { SqliteContents } from "./contents.ts";
 
@@ -11,7 +12,7 @@ import { SqliteContents } from "./contents.ts";
 export function openSqliteSource(path: string): CopySource {
   requireSafeSqlite();
   requireFile(path);
-  const lock = takeReadLock(path);
+  const lock = hasSeal(path) ? undefined : takeReadLock(path); // a backup does not change
   let database: DatabaseSync | undefined;
   try {
     database = openForReading(path);
@@ -19,7 +20,7 @@ export function openSqliteSource(path: string): CopySource {
     return new SqliteSource(path, database, lock);
   } catch (error) {
     database?.close();
-    lock.release();
+    lock?.release();
     throw openError(path, error);
   }
 }
@@ -27,9 +28,9 @@ export function openSqliteSource(path: string): CopySource {
 /** The source, in the state at the time of its opening. */
 class SqliteSource extends SqliteContents implements CopySource {
   readonly #database: DatabaseSync;
-  readonly #lock: Lock;
+  readonly #lock: Lock | undefined;
 
-  constructor(path: string, database: DatabaseSync, lock: Lock) {
+  constructor(path: string, database: DatabaseSync, lock: Lock | undefined) {
     super(path, database);
     this.#database = database;
     this.#lock = lock;
@@ -42,7 +43,7 @@ class SqliteSource extends SqliteContents implements CopySource {
 
   async close(): Promise<void> {
     this.#database.close();
-    this.#lock.release();
+    this.#lock?.release();
   }
 }
 

@@ -7,6 +7,7 @@ import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
 import { describeError, failureOf, resultCode } from "./failures.ts";
+import { hasSeal, mayBeOpen, openUnlocked, removeSeal } from "./seal.ts";
 import { addSecret } from "./secret.ts";
 import {
   applicationId,
@@ -57,7 +58,7 @@ export function requireWritablePath(path: string): void {
  */
 export function mayExist(path: string): boolean {
   if (statOf(path)?.isFile() !== true) return statOf(path) !== undefined;
-  const database = openDatabase(path, { readOnly: true });
+  const database = mayBeOpen(path) ? openDatabase(path, { readOnly: true }) : openUnlocked(path);
   try {
     return !isEmpty(database);
   } catch {
@@ -85,6 +86,7 @@ export function prepareFile(path: string, { allowIncomplete = false } = {}): voi
     requireStore(path, database, allowIncomplete);
     // This is also the first write. It fails if the file system does not allow writes.
     database.exec("pragma journal_mode = wal");
+    if (!allowIncomplete) removeSeal(database); // the target of a copy is empty, or it is refused
     addSecret(database);
     upgradeFormat(database);
   } catch (error) {
@@ -114,20 +116,29 @@ function requireDatabaseOfLog(path: string): void {
 
 /** Opens a read-only connection. Throws StartError if the file is not a store. */
 export function openForReading(path: string): DatabaseSync {
-  return openIfStore(path, { readOnly: true });
+  return openIfStore(path, () =>
+    hasSeal(path) ? openUnlocked(path) : openDatabase(path, { readOnly: true }),
+  );
 }
 
 /** Opens a connection for short writes to the table of API keys, while a service can have the store open. Throws StartError. */
 export function openForKeys(path: string): DatabaseSync {
-  return openIfStore(path, {}, (database) => database.exec(`pragma synchronous = full; ${keysTable}`));
+  return openIfStore(
+    path,
+    () => openDatabase(path),
+    (database) => {
+      removeSeal(database);
+      database.exec(`pragma synchronous = full; ${keysTable}`);
+    },
+  );
 }
 
 function openIfStore(
   path: string,
-  options: { readOnly?: boolean },
+  open: () => DatabaseSync,
   prepare: (database: DatabaseSync) => void = () => {},
 ): DatabaseSync {
-  const database = openDatabase(path, options);
+  const database = open();
   try {
     requireStore(path, database);
     prepare(database);

@@ -33,7 +33,8 @@ export interface ErasureParts {
 /** Erases resources, one at a time. */
 export class Erasure {
   readonly #parts: ErasureParts;
-  /** The erasures of earlier runs of the program that this one has finished. */
+  /** The erasures of this run of the program, and those of earlier runs that this one has finished. */
+  readonly #own = new Set<string>();
   readonly #finished = new Set<string>();
 
   constructor(parts: ErasureParts) {
@@ -63,6 +64,7 @@ export class Erasure {
       if (result === undefined) head.sequence++; // subscribers must notice the erasure
       log.noteGaps(number, head.sequence);
       noteErasure(database, name);
+      this.#own.add(name);
     }
     transactions.commit();
     return { kind: "erased", ...erasedOf(result, logged, log.isKept), ...(isResumed && { isResumed }) };
@@ -79,6 +81,6 @@ export class Erasure {
     const { busy } = database.prepare("pragma wal_checkpoint(truncate)").get() as { busy: number };
     if (busy !== 0) throw new InvalidStateError("another program reads the store");
     transactions.run(() => forgetErasures(database));
-    for (const name of names) this.#finished.add(name);
+    for (const name of names) if (!this.#own.has(name)) this.#finished.add(name);
   }
 }

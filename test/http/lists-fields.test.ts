@@ -5,6 +5,24 @@ import { check, unknownId } from "./check.ts";
 import { startServiceForFile } from "./service.ts";
 
 const service = await startServiceForFile();
+const wide = await startServiceForFile({
+  collections: {
+    authors: { schema: { type: "object" } },
+    large: {
+      indexes: ["n"],
+      schema: {
+        type: "object",
+        properties: {
+          n: { type: "integer" },
+          pad: { type: "string" },
+          secret: { type: "string" },
+          authorId: { type: "string" },
+        },
+      },
+      references: { authorId: "authors" },
+    },
+  },
+});
 const made = await service.create("topics", { title: "One", body: { text: "…" }, n: 1 });
 await service.create("topics", { n: 2, other: true });
 
@@ -34,6 +52,45 @@ describe("fields of a list", () => {
       status: 200,
       json: { items: [{ id: made.id, n: 1 }], total: 1, limit: 100, self, first: self },
     });
+  });
+
+  test("make a page as long as what it sends, whatever the store reads", async () => {
+    // Each resource is too long for a page with two others.
+    const { path: author } = await wide.create("authors", {});
+    const authorId = author.split("/").at(-1);
+    for (let n = 0; n < 20; n++)
+      await wide.create("large", { n, pad: "x".repeat(900_000), secret: "s", authorId });
+    const get = async (query: string) => {
+      const answer = await wide.send({ path: `/api/v1/large?${query}` });
+      check(answer, { status: 200 });
+      const items = answer.json as Record<string, unknown>[];
+      return { ns: items.map(({ n }) => n), items, link: answer.headers.link ?? "" };
+    };
+    const all = Array.from({ length: 20 }, (_, n) => n);
+    for (const query of ["fields=n", "fields=n&sort=n", "fields=n&offset=0", "fields=n&limit=20"]) {
+      const { ns, link } = await get(query);
+      assert.deepEqual(ns, all, query);
+      assert.doesNotMatch(link, /rel="next"/);
+    }
+    assert.deepEqual((await get("fields=n&sort=n&offset=3&limit=9")).ns, all.slice(3, 12));
+    const { items } = await get("fields=n&embed=author");
+    assert.deepEqual(items.at(-1), { id: items.at(-1)?.id, n: 19, author: { id: authorId } });
+    assert.equal(items.length, 20);
+    // The response ends where what it sends is too long, and the next page goes on there.
+    const first = await get("fields=n,pad&sort=n");
+    assert.deepEqual(first.ns, [0, 1]);
+    const [, next = ""] = /<[^?]+\?([^>]+)>; rel="next"/.exec(first.link) ?? [];
+    assert.deepEqual((await get(next)).ns, [2, 3]);
+    // A list that no index makes fast ends where the store ends it.
+    assert.equal((await get("fields=n&sort=authorId")).ns.length < 20, true);
+  });
+
+  test("read at most 32 MiB for one page", async () => {
+    for (let n = 0; n < 20; n++) await wide.create("large", { n: 20 + n, pad: "x".repeat(900_000) });
+    const { json, headers } = await wide.send({ path: "/api/v1/large?fields=n&sort=n" });
+    assert.equal((json as object[]).length, 32);
+    const [, next = ""] = /<([^>]+)>; rel="next"/.exec(headers.link ?? "") ?? [];
+    assert.equal(((await wide.send({ path: next })).json as object[]).length, 8);
   });
 
   test("cut pages of large resources too", async () => {

@@ -5,6 +5,7 @@ import { hidesAny, visibleText } from "../../collection/visibility.ts";
 import { Problem } from "../../errors.ts";
 import { inBody, inQuery, violationAt } from "../../query/violations.ts";
 import type { Page } from "../../store/page.ts";
+import type { Stored } from "../../store/stored.ts";
 import { createPauses } from "../limits/turns.ts";
 import type { Listing } from "../operations/operation.ts";
 import type { ListType } from "../protocol/accept.ts";
@@ -14,6 +15,30 @@ import { Columns, parseResource, tablePieces } from "./csv.ts";
 /** Whether the response contains the resources exactly as the store keeps them, and nothing else. */
 export function isWhole({ asked, collection }: Listing): boolean {
   return asked.fields === undefined && asked.embeds.length === 0 && !hidesAny(collection.visibility);
+}
+
+/** Whether the response needs only some attributes of the resources. */
+export function needsLess({ asked, collection }: Listing): boolean {
+  return asked.fields !== undefined || hidesAny(collection.visibility);
+}
+
+/** The resources with the attributes that the response, its links and its related resources need. */
+export async function neededPart(
+  items: readonly Stored[],
+  { asked, collection }: Listing,
+): Promise<Stored[]> {
+  const { fields, sort, embeds } = asked;
+  const paths = [...sort.map(({ path }) => path), ...embeds.map(({ relation }) => relation.path)];
+  const names = fields && new Set([...fields, ...paths.map(([name]) => name)]);
+  const pause = createPauses();
+  const needed: Stored[] = [];
+  for (const each of items) {
+    const text =
+      names === undefined ? visibleText(each.text, collection.visibility) : pickFields(each.text, names);
+    needed.push({ ...each, text });
+    await pause(each.text.length);
+  }
+  return needed;
 }
 
 /** The JSON texts of a page's resources, with the attributes that the client asked for and can see. */

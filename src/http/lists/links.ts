@@ -105,8 +105,11 @@ function nextPage(listing: Listing, page: Page): string[] | undefined {
   return [...limitOf(listing), `cursor=${cursor}`];
 }
 
-/** In the order of ids, the position is the id, so the resource does not have to be parsed. */
-function positionAfter({ collection, asked }: Listing, last: { id: string; text: string }): CursorValues {
+/** The position of a resource in the list. In the order of ids, it is the id, so the resource does not have to be parsed. */
+export function positionAfter(
+  { collection, asked }: Listing,
+  last: { id: string; text: string },
+): CursorValues {
   if (asked.sort.length === 0) return [collection.idKind === "integer" ? Number(last.id) : last.id];
   return cursorValuesOf(JSON.parse(last.text) as Record<string, unknown>, asked.sort);
 }

@@ -12,6 +12,7 @@ import { isQuick } from "../../store/access-path.ts";
 import { HistoryMissing } from "../../store/changed-resources.ts";
 import { isInternal } from "../../store/internal.ts";
 import { type ListQuery, lengthOf, maxPageBytes, type Page } from "../../store/page.ts";
+import type { Stored } from "../../store/stored.ts";
 import type { Caller } from "../caller/admit.ts";
 import type { Guard } from "../caller/permission.ts";
 import type { Listing } from "../operations/operation.ts";
@@ -21,9 +22,9 @@ import type { HttpRequest } from "../protocol/message.ts";
 import { whileConnected } from "../protocol/while-connected.ts";
 import { storeFilter } from "../related/filters.ts";
 import type { Service } from "../service.ts";
-import { contentOf, textsOf } from "./content.ts";
+import { contentOf, neededPart, needsLess, textsOf } from "./content.ts";
 import { embeddedPage } from "./embedded-page.ts";
-import { feedOf, locationOf } from "./links.ts";
+import { feedOf, locationOf, positionAfter } from "./links.ts";
 import { type ListScope, listValidators } from "./validators.ts";
 
 /** A list, its request, and the resources that the caller can list. */
@@ -43,12 +44,7 @@ export async function performList(
   const isOfOne = !namesRelated(filter) && embeds.length === 0;
   const context = { listing, request, listed, isOfOne };
   const query = narrowed(toListQuery(service, listing), listed);
-  if (embeds.length > 0)
-    return embeddedPageOf(
-      service,
-      await readPage(service, query, { ...context, collection: listing.collection }),
-      context,
-    );
+  if (embeds.length > 0) return embeddedPageOf(service, await readSentPage(service, query, context), context);
   // The smallest page shows whether the list of the client is still current, without a search.
   if (
     listed === "everything" &&
@@ -60,7 +56,7 @@ export async function performList(
     const unmodified = ifUnmodified(service, smallest, context);
     if (unmodified !== undefined) return unmodified;
   }
-  const page = await readPage(service, query, { ...context, collection: listing.collection });
+  const page = await readSentPage(service, query, context);
   return ifUnmodified(service, page, context) ?? pageOf(service, page, context);
 }
 
@@ -173,6 +169,42 @@ export async function readPage(service: Service, query: ListQuery, context: Page
   const furtherTurn = largeReads.correct(request, bytes);
   if (furtherTurn !== undefined) await furtherTurn;
   return page;
+}
+
+/** The most pages of the store that one response is made of. */
+const maxReads = 16;
+
+/**
+ * Reads a page whose length is that of the attributes that the response needs. If the whole texts are too long for one page of
+ * the store, this reads several, and keeps only these attributes. The page ends early if another change comes between.
+ */
+async function readSentPage(service: Service, query: ListQuery, context: ListContext): Promise<Page> {
+  const { listing, request } = context;
+  const scope = { ...context, collection: listing.collection };
+  const page = await readPage(service, query, scope);
+  const isQuickList = isPlain(query) || isQuick(query, listing.collection.indexes);
+  if (!page.more || page.items.length >= query.limit || !isQuickList || !needsLess(listing)) return page;
+  const { offset: _, ...all } = query;
+  const items: Stored[] = [];
+  let bytes = 0;
+  let last = page;
+  for (let reads = 1; ; reads++) {
+    for (const each of await neededPart(last.items, listing)) {
+      bytes += Buffer.byteLength(each.text);
+      if (bytes > maxPageBytes && items.length > 0) return { ...page, items };
+      items.push(each);
+    }
+    request.largeReads.end(request); // the whole texts are not needed any more
+    request.largeReads.hold(request, bytes);
+    const end = last.items.at(-1);
+    const limit = query.limit - items.length;
+    if (!last.more || limit === 0 || end === undefined || reads === maxReads) break;
+    const rest = { ...all, limit, after: positionAfter(listing, end), count: false };
+    const next = await readPage(service, rest, scope);
+    if (next.sequence !== page.sequence) break;
+    last = next;
+  }
+  return { ...page, items, more: last.more };
 }
 
 /** Whether the page waits for its turn before it is read. A slow list would delay all other large reads in the queue. */

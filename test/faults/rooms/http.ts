@@ -3,6 +3,12 @@ import type { Fault } from "../faults.ts";
 
 export const httpFaults: readonly Fault[] = [
   {
+    name: "fields-page-repeats",
+    what: "A page that is made of several pages of the store contains resources twice.",
+    noticedBy: "test/http/lists-fields.test.ts",
+    replacements: [["const end = last.items.at(-1);", "const end = last.items.at(-2);"]],
+  },
+  {
     name: "accept-zero",
     what: "A format that the Accept header excludes with q=0 is used.",
     noticedBy: "test/http/negotiation.test.ts",

@@ -10,7 +10,7 @@ const all = [...Object.keys(ratios), "comparison", "scale"];
 const parts = process.env.HOLDFAST_TEST_BENCH === "all" ? all : ["read"];
 
 // Every part runs at the usual effort, but once and for a short time. That says nothing about speed, so no figure is judged.
-const effort = { ...efforts.usual, rounds: 1, warmUpMs: 0, share: 0.01 };
+const effort = { ...efforts.usual, rounds: 1, warmUpMs: 0, durationMs: 3_000, share: 0.01 };
 
 for (const part of parts)
   test(`the part ${part} of the bench measures something and ends without an error`, async () => {

@@ -30,7 +30,7 @@ export class HistoryMissing extends Error {
 }
 
 /** A query for a page as of a time. */
-export type PastQuery = Omit<ListQuery, "collection" | "signal" | "filter"> & { at: number; filter?: Filter };
+export type PastQuery = Omit<ListQuery, "collection" | "client" | "filter"> & { at: number; filter?: Filter };
 
 /** A query for the current list. */
 export type CurrentQuery = Omit<PastQuery, "at" | "visibleFilter">;

@@ -10,7 +10,7 @@ import { type ListQuery, maxPageBytes, type RelatedPart } from "./page.ts";
 /** A query for the figures of a list. */
 export interface FiguresQuery
   extends FigureContents,
-    Pick<ListQuery, "collection" | "filter" | "words" | "signal"> {
+    Pick<ListQuery, "collection" | "filter" | "words" | "client"> {
   /** The most groups in the result. There are fewer if their values would exceed `maxPageBytes`, but at least one. */
   limit: number;
   /** How many groups to skip at the beginning. */
@@ -18,7 +18,7 @@ export interface FiguresQuery
 }
 
 /** A query for the figures of a given collection. */
-export type FiguresOf = Omit<FiguresQuery, "collection" | "signal"> & RelatedPart;
+export type FiguresOf = Omit<FiguresQuery, "collection" | "client"> & RelatedPart;
 
 /** The values of one group: of its keys and then of its figures, as JSON texts. `undefined`: the group lacks the attribute. */
 export type GroupRow = readonly (string | undefined)[];

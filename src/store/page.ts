@@ -3,6 +3,7 @@ import type { SortKey } from "../collection/indexes.ts";
 import type { Filter, StoreFilter } from "../query/filter.ts";
 import type { CursorValues } from "../query/sort.ts";
 import type { RelatedCollections } from "./related.ts";
+import type { ReadClient } from "./slow-reads.ts";
 import type { Stored } from "./stored.ts";
 
 /**
@@ -45,14 +46,14 @@ export interface ListQuery {
   /** Whether to count the list if the total is not known. @default false */
   count?: boolean;
   /**
-   * Returns the signal that cancels the query, for example because the client has disconnected. The call is then rejected
-   * with the reason of the signal. The store calls this only for a query that can take long.
+   * Returns the sender of the query. Slow queries of several callers take turns, and the signal cancels the query: the call is
+   * then rejected with its reason. The store calls this only for a query that can take long.
    */
-  signal?: () => AbortSignal;
+  client?: () => ReadClient;
 }
 
 /** A list request for a collection that is already known. */
-export type PageQuery = Omit<ListQuery, "collection" | "signal"> & RelatedPart;
+export type PageQuery = Omit<ListQuery, "collection" | "client"> & RelatedPart;
 
 /** The part of a query that a store adds. */
 export interface RelatedPart {

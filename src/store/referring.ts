@@ -5,6 +5,7 @@ import { allOf, type Filter } from "../query/filter.ts";
 import type { ReferenceType } from "../query/references.ts";
 import { accessPathOf } from "./access-path.ts";
 import type { CollectionRecord } from "./record.ts";
+import type { ReadClient } from "./slow-reads.ts";
 import type { Stored } from "./stored.ts";
 
 /** A query for the first resources that refer to each of several others. */
@@ -22,7 +23,7 @@ export interface ReferringQuery {
   /** Only resources that match this. @default every resource */
   filter?: Filter;
   /** As in a list. */
-  signal?: () => AbortSignal;
+  client?: () => ReadClient;
 }
 
 /** The resources that refer to one id. */
@@ -40,7 +41,7 @@ export type ReferringGroups = readonly (ReferringGroup | undefined)[];
 
 /** The index that supports the query, and otherwise `undefined`. Then the store finds the resources by its own references. */
 export function indexFor(
-  { reference: { path, type }, ids, filter, sort = [] }: Omit<ReferringQuery, "collection" | "signal">,
+  { reference: { path, type }, ids, filter, sort = [] }: Omit<ReferringQuery, "collection" | "client">,
   { indexes }: Pick<CollectionRecord, "indexes">,
 ) {
   if (type === "array" || ids.some((id) => !isIndexable(id))) return undefined;

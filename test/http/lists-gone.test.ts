@@ -93,9 +93,15 @@ async function startWatched(
   return { port: (server.address() as AddressInfo).port, queries, logged };
 }
 
-function get(port: number, path: string, headers: Record<string, string> = {}): Promise<number | undefined> {
+function get(
+  port: number,
+  path: string,
+  headers: Record<string, string> = {},
+  localAddress = "127.0.0.1",
+): Promise<number | undefined> {
+  const options = { host: "127.0.0.1", port, path, headers, localAddress, agent: false };
   return new Promise((resolve, reject) => {
-    const outgoing = httpRequest({ host: "127.0.0.1", port, path, headers, agent: false }, (incoming) => {
+    const outgoing = httpRequest(options, (incoming) => {
       incoming.resume().on("end", () => resolve(incoming.statusCode));
     });
     outgoing.on("error", reject).end();
@@ -105,10 +111,10 @@ function get(port: number, path: string, headers: Record<string, string> = {}): 
 test("a list that takes long is told when its client goes away, and nothing is logged", async (t) => {
   const asked = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<unknown>();
-  const { port, logged } = await startWatched(t, ({ signal: ask }) => {
+  const { port, logged } = await startWatched(t, ({ client }) => {
     asked.resolve();
     return new Promise((_, reject) => {
-      const signal = ask?.();
+      const signal = client?.().signal;
       assert.ok(signal !== undefined && !signal.aborted);
       signal.addEventListener("abort", () => {
         ended.resolve(signal.reason);
@@ -129,7 +135,7 @@ test("a list that takes long is told when its client goes away, and nothing is l
 test("a list that is answered leaves nothing behind on its connection", async (t) => {
   const signals: (AbortSignal | undefined)[] = [];
   const { port } = await startWatched(t, (query, store) => {
-    signals.push(query.signal?.());
+    signals.push(query.client?.().signal);
     return store.list(query);
   });
   assert.equal(await get(port, "/api/v1/things?n=1"), 200);
@@ -137,12 +143,26 @@ test("a list that is answered leaves nothing behind on its connection", async (t
   assert.equal(signals[0]?.aborted, false);
 });
 
-test("a page in order of ids needs no signal", async (t) => {
+test("without credentials, lists from one address are of one caller, and those from another address are not", async (t) => {
+  const callers: (string | undefined)[] = [];
+  const { port } = await startWatched(t, (query, store) => {
+    callers.push(query.client?.().caller);
+    return store.list(query);
+  });
+  for (const address of ["127.0.0.1", "127.0.0.2", "127.0.0.1"])
+    assert.equal(await get(port, "/api/v1/things?n=1", {}, address), 200);
+  const [first, second, third] = callers;
+  assert.ok(first !== undefined && second !== undefined);
+  assert.notEqual(first, second);
+  assert.equal(first, third);
+});
+
+test("a page in order of ids needs no turn and no signal", async (t) => {
   const { port, queries } = await startWatched(t, (query, store) => store.list(query));
   for (const query of ["", "?limit=5", "?count=exact", "?offset=0", "?fields=n&envelope=true"])
     assert.equal(await get(port, `/api/v1/things${query}`), 200);
   assert.deepEqual(
-    queries.map(({ signal }) => signal),
+    queries.map(({ client }) => client),
     queries.map(() => undefined),
   );
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Connections } from "../../src/store/postgres/connection/connections.ts";
-import { SlowReads } from "../../src/store/postgres/list/slow-reads.ts";
+import { SlowStatements } from "../../src/store/postgres/list/slow-statements.ts";
 import { ceilingMs } from "../until.ts";
 import { openDatabase } from "./databases.ts";
 
@@ -13,7 +13,7 @@ test("a client that goes away while its list waits for a connection ends neither
     await connections.close();
     release();
   });
-  const reads = new SlowReads(connections, ceilingMs);
+  const reads = new SlowStatements(connections, ceilingMs);
   const processes = { sql: "select pg_backend_pid()" };
   const free = Promise.withResolvers<void>();
   const busy = connections.use(async (connection) => {
@@ -22,7 +22,10 @@ test("a client that goes away while its list waits for a connection ends neither
     return rows;
   });
   const gone = new AbortController();
-  const refused = assert.rejects(reads.rows({ sql: "select 1" }, gone.signal), /went away/);
+  const refused = assert.rejects(
+    reads.rows({ sql: "select 1" }, { caller: "a", signal: gone.signal }),
+    /went away/,
+  );
   gone.abort(new Error("The client went away."));
   await new Promise(setImmediate); // an unhandled rejection would end the process
   free.resolve();

@@ -110,7 +110,9 @@ describe("a list that no index serves", () => {
 
   test("ends when its client goes away, and one that waits never begins", async () => {
     const gone = new AbortController();
-    const waits = Array.from({ length: 4 }, () => list({ signal: () => gone.signal }));
+    const waits = Array.from({ length: 4 }, () =>
+      list({ client: () => ({ caller: "a", signal: gone.signal }) }),
+    );
     const settled = Promise.allSettled(waits);
     await delay(20);
     gone.abort(new Error("went away"));
@@ -118,7 +120,7 @@ describe("a list that no index serves", () => {
       assert.equal(result.status, "rejected");
       assert.equal((result.reason as Error).message, "went away");
     }
-    await assert.rejects(list({ signal: () => gone.signal }), /went away/);
+    await assert.rejects(list({ client: () => ({ caller: "a", signal: gone.signal }) }), /went away/);
     const quick: Filter = { kind: "in", path: ["n"], values: [5] };
     const { items } = await untilAnswered(() => list({ filter: quick }));
     assert.equal(items.length, 1);

@@ -19,7 +19,8 @@ export async function untilAnswered<T>(ask: () => T | Promise<T>): Promise<T> {
     try {
       pages.push(await ask());
     } catch (error) {
-      if (!(error instanceof Problem && error.code === "QUERY_TOO_EXPENSIVE")) throw error;
+      if (!(error instanceof Problem && ["QUERY_TOO_EXPENSIVE", "UNAVAILABLE"].includes(error.code)))
+        throw error;
     }
     return pages.length > 0;
   });

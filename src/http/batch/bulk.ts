@@ -138,7 +138,7 @@ function timeOf(service: Service, { collection }: Bulk, selected: readonly Store
 async function select(write: BulkWrite, { filter, max }: BulkRequest): Promise<readonly Stored[]> {
   const { service, operation, request } = write;
   const { collection, guard, caller } = operation;
-  const context = { collection, request, listed: guard.listed };
+  const context = { collection, caller, request, listed: guard.listed };
   const stored = filter && storeFilter(service, caller, filter);
   const all: ListQuery = {
     collection: collection.name,

@@ -3,13 +3,13 @@ import { namesRelated } from "../../query/filter.ts";
 import type { Figures, FiguresQuery, GroupRow } from "../../store/figures.ts";
 import type { Caller } from "../caller/admit.ts";
 import type { Guard } from "../caller/permission.ts";
+import { whileConnected } from "../caller/while-connected.ts";
 import type { FiguresListing } from "../operations/operation.ts";
 import type { FiguresResult, Result } from "../operations/result.ts";
 import { contentTypeOf } from "../protocol/accept.ts";
 import { isUnmodified, type Validators } from "../protocol/conditional.ts";
 import { typesOf } from "../protocol/content-types.ts";
 import { type HttpRequest, type HttpResponse, revalidate, withBody } from "../protocol/message.ts";
-import { whileConnected } from "../protocol/while-connected.ts";
 import { storeFilter } from "../related/filters.ts";
 import type { Service } from "../service.ts";
 import { tablePieces } from "./csv.ts";
@@ -53,7 +53,7 @@ async function readFigures(
   if (words !== undefined) all.words = words;
   const query = narrowed(all, listed);
   try {
-    return await whileConnected(request, (signal) => service.store.figures({ ...query, signal }));
+    return await whileConnected(caller, request, (client) => service.store.figures({ ...query, client }));
   } catch (error) {
     throw listed === "everything" ? error : withoutAdvice(error);
   }

@@ -15,11 +15,11 @@ import { type ListQuery, lengthOf, maxPageBytes, type Page } from "../../store/p
 import type { Stored } from "../../store/stored.ts";
 import type { Caller } from "../caller/admit.ts";
 import type { Guard } from "../caller/permission.ts";
+import { whileConnected } from "../caller/while-connected.ts";
 import type { Listing } from "../operations/operation.ts";
 import type { ListResult } from "../operations/result.ts";
 import { isUnmodified } from "../protocol/conditional.ts";
 import type { HttpRequest } from "../protocol/message.ts";
-import { whileConnected } from "../protocol/while-connected.ts";
 import { storeFilter } from "../related/filters.ts";
 import type { Service } from "../service.ts";
 import { contentOf, neededPart, needsLess, textsOf } from "./content.ts";
@@ -148,8 +148,8 @@ function isPlain({ filter, sort, words, at, offset = 0 }: ListQuery): boolean {
   return isWhole && sort === undefined && offset === 0;
 }
 
-/** The request for a page, the collection as the caller sees it, and the resources that the caller can list. */
-type PageContext = Pick<ListContext, "request" | "listed"> & { collection: Collection };
+/** The request for a page, its caller, the collection as the caller sees it, and the resources that the caller can list. */
+type PageContext = Pick<ListContext, "request" | "listed"> & { collection: Collection; caller: Caller };
 
 /**
  * Reads a page of a query that is `narrowed`. A large page waits for its turn: before it is read, or afterwards if its size is
@@ -179,8 +179,9 @@ const maxReads = 16;
  * the store, this reads several, and keeps only these attributes. The page ends early if another change comes between.
  */
 async function readSentPage(service: Service, query: ListQuery, context: ListContext): Promise<Page> {
-  const { listing, request } = context;
-  const scope = { ...context, collection: listing.collection };
+  const { listing, request, listed } = context;
+  const { caller, collection } = listing;
+  const scope = { request, listed, caller, collection };
   const page = await readPage(service, query, scope);
   const isQuickList = isPlain(query) || isQuick(query, listing.collection.indexes);
   if (!page.more || page.items.length >= query.limit || !isQuickList || !needsLess(listing)) return page;
@@ -215,9 +216,9 @@ function waitsForTurn(query: ListQuery, { indexes }: Collection): boolean {
 /** Reads a page that can take long. The read ends when the connection closes. */
 async function getSlowPage(service: Service, query: ListQuery, context: PageContext): Promise<Page> {
   const { store } = service;
-  const { request, listed } = context;
+  const { request, caller, listed } = context;
   try {
-    return await whileConnected(request, (signal) => store.list({ ...query, signal }));
+    return await whileConnected(caller, request, (client) => store.list({ ...query, client }));
   } catch (error) {
     if (error instanceof HistoryMissing) throw historyMissing(service, error, context);
     throw listed === "everything" ? error : withoutAdvice(error);

@@ -7,9 +7,9 @@ import type { Embed } from "../../query/embed.ts";
 import { lengthOf } from "../../store/page.ts";
 import type { Stored } from "../../store/stored.ts";
 import type { Caller } from "../caller/admit.ts";
+import { whileConnected } from "../caller/while-connected.ts";
 import type { Validators } from "../protocol/conditional.ts";
 import type { HttpRequest } from "../protocol/message.ts";
-import { whileConnected } from "../protocol/while-connected.ts";
 import type { Service } from "../service.ts";
 import { composeTexts } from "./compose.ts";
 import { readLevels } from "./read.ts";
@@ -34,8 +34,8 @@ export async function embedInto(
   { collection, resources, shown, embeds }: Embedding,
 ): Promise<readonly string[]> {
   const bytes = lengthOf({ items: resources });
-  const levels = await whileConnected(request, (signal) =>
-    readLevels({ service, caller, request, signal, bytes }, embeds, resources),
+  const levels = await whileConnected(caller, request, (client) =>
+    readLevels({ service, caller, request, client, bytes }, embeds, resources),
   );
   const { prefix } = service.settings;
   return composeTexts({ prefix, collection }, resources, { shown, levels });

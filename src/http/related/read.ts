@@ -7,6 +7,7 @@ import { allOf, type Filter } from "../../query/filter.ts";
 import { typeOfReference } from "../../query/references.ts";
 import { compareSortValues } from "../../query/sort.ts";
 import { lengthOf, maxPageBytes } from "../../store/page.ts";
+import type { ReadClient } from "../../store/slow-reads.ts";
 import type { Stored } from "../../store/stored.ts";
 import type { Caller } from "../caller/admit.ts";
 import { type Guard, guardOf } from "../caller/permission.ts";
@@ -39,7 +40,7 @@ export interface RelatedRequest {
   service: Service;
   caller: Caller;
   request: HttpRequest;
-  signal: () => AbortSignal;
+  client: () => ReadClient;
   /** The bytes of all texts that were read for the response. */
   bytes: number;
 }
@@ -141,7 +142,7 @@ interface LevelQuery {
  * for no more resources than could be too many.
  */
 async function readInverse(
-  { service, signal }: RelatedRequest,
+  { service, client }: RelatedRequest,
   { embed, parents, listed }: LevelQuery,
 ): Promise<Map<string, RelatedGroup>> {
   const { relation, target, limit, sort } = embed;
@@ -151,7 +152,7 @@ async function readInverse(
     limit,
     sort,
     ...(listed !== "everything" && { filter: listed }),
-    signal,
+    client,
   };
   const perRound = Math.floor(embedLimits.resources / limit);
   const read = new Map<string, RelatedGroup>();
@@ -201,7 +202,7 @@ interface Found {
 }
 
 async function readByIds(
-  { service, signal }: RelatedRequest,
+  { service, client }: RelatedRequest,
   {
     embed: { target },
     listed,
@@ -212,7 +213,7 @@ async function readByIds(
   const list = (some: readonly string[]) => {
     const isOne: Filter = { kind: "in", path: ["id"], values: some.map(valueFor) };
     const filter = listed === "everything" ? isOne : allOf([isOne, listed]);
-    return service.store.list({ collection: target.name, filter, limit: some.length, signal });
+    return service.store.list({ collection: target.name, filter, limit: some.length, client });
   };
   const [first] = ids;
   if (first === undefined) return { found: new Map(), isRead: () => true };

@@ -3,6 +3,7 @@ import { Problem, StartError } from "../../errors.ts";
 import type { OpenKeys } from "../keys.ts";
 import type { ResolvedStoreOptions } from "../options.ts";
 import type { StoreReader } from "../reader.ts";
+import { slowPlaces } from "../slow-reads.ts";
 import { PostgresKeys } from "./api-keys.ts";
 import {
   connectTimeoutMs,
@@ -20,7 +21,7 @@ import { prepareDatabase } from "./tables/prepare.ts";
 import { selectCounts } from "./tables/statements.ts";
 
 /** The limits of connections: for reads and commits, for slow lists, and for work without a timeout. */
-const maxConnections = { main: 10, slow: 3, long: 6 };
+const maxConnections = { main: 10, slow: slowPlaces, long: 6 };
 
 /**
  * Opens the store in the database at `url`, and creates it if it does not exist. If the database is unreachable and

@@ -9,6 +9,14 @@ export const httpFaults: readonly Fault[] = [
     replacements: [["const end = last.items.at(-1);", "const end = last.items.at(-2);"]],
   },
   {
+    name: "lists-one-caller",
+    what: "The slow lists of all addresses take turns as if they were of one caller.",
+    noticedBy: "test/http/lists-gone.test.ts",
+    replacements: [
+      ["addressKey(client.ip)}` : `principal", "addressKey(client.ip && undefined)}` : `principal"],
+    ],
+  },
+  {
     name: "accept-zero",
     what: "A format that the Accept header excludes with q=0 is used.",
     noticedBy: "test/http/negotiation.test.ts",

@@ -22,6 +22,18 @@ export const storeFaults: readonly Fault[] = [
     ],
   },
   {
+    name: "slow-reads-one-line",
+    what: "All slow lists of one caller come before those of another one that came later.",
+    noticedBy: "test/store/slow-reads.test.ts",
+    replacements: [
+      [
+        "if (line.length > 1) this.#lines.set(caller, line);",
+        "if (line.length > 1) this.#lines = new Map([[caller, line], ...this.#lines]);",
+      ],
+      ["readonly #lines = new Map<string, Read[]>();", "#lines = new Map<string, Read[]>();"],
+    ],
+  },
+  {
     name: "queue-expired-task",
     what: "A task that has waited too long for its key stays in the queue, so the key is never free again.",
     noticedBy: "test/store/keyed-queue.test.ts",

@@ -8,6 +8,7 @@ import type { Page, PageQuery } from "../../page.ts";
 import { pageAt } from "../../past-page.ts";
 import { listLike, type ReferringGroups, toGroups } from "../../referring.ts";
 import { pastQuery } from "../../related.ts";
+import { type ReadClient, unfinished } from "../../slow-reads.ts";
 import type { Connections, Row } from "../connection/connections.ts";
 import { isUndefinedTable } from "../connection/failures.ts";
 import { pastPageLookups } from "../read/past-page.ts";
@@ -16,7 +17,7 @@ import { selectFigures, toFigures } from "./figures.ts";
 import { isNarrowed, type ListAttempt, selectPage, toPage, wordsIncomplete } from "./page.ts";
 import { QuickLists } from "./quick-lists.ts";
 import { type GroupsQuery, isQuickReferring, rowsOf, selectReferring } from "./referring.ts";
-import { isTooLong, SlowReads } from "./slow-reads.ts";
+import { SlowStatements } from "./slow-statements.ts";
 
 /** Figures, or the fact that the declaration of the collection has changed since the catalogue was read. */
 export type FiguresAttempt = { figures: Figures } | "redeclared";
@@ -34,76 +35,77 @@ export interface ListsOptions {
 /** Reads lists. */
 export class Lists {
   readonly #maxMs: number;
-  readonly #slow: SlowReads;
+  readonly #slow: SlowStatements;
   readonly #quick: QuickLists;
 
   constructor({ quick, slow, maxMs }: ListsOptions) {
     this.#maxMs = maxMs;
-    this.#slow = new SlowReads(slow, maxMs);
+    this.#slow = new SlowStatements(slow, maxMs);
     this.#quick = new QuickLists(quick);
   }
 
   /**
-   * Reads a page. Throws QUERY_TOO_EXPENSIVE, UNAVAILABLE while the search words are incomplete, and the reason of the
-   * signal.
+   * Reads a page. Throws QUERY_TOO_EXPENSIVE, UNAVAILABLE while the search words are incomplete or too many lists wait,
+   * and the reason of the client's signal.
    */
   async page(
     collection: NumberedCollection,
     query: PageQuery,
-    signal: (() => AbortSignal) | undefined,
+    client: (() => ReadClient) | undefined,
   ): Promise<ListAttempt> {
     if (query.words !== undefined && collection.search.length === 0) return "redeclared";
     const { at } = query;
     try {
-      if (at !== undefined) return { page: await this.#pageAt(collection, pastQuery(query, at), signal) };
+      if (at !== undefined) {
+        const page = await this.#pageAt(collection, pastQuery(query, at), client);
+        return { page: this.#finished(page, collection, query) };
+      }
     } catch (error) {
       if (error instanceof Redeclared) return "redeclared";
-      throw this.#problemOf(error, collection, query);
+      throw error;
     }
     const isCounted = query.count === true && isNarrowed(query);
     if (isQuick(query, collection.indexes) && !isCounted) return this.#quick.page(collection, query);
     try {
-      const rows = await this.#slow.rows(selectPage(collection, query), signal?.());
-      return toPage(collection, query, rows);
+      const rows = await this.#slow.rows(selectPage(collection, query), client?.());
+      return toPage(collection, query, this.#finished(rows, collection, query));
     } catch (error) {
       if (isUndefinedTable(error)) return "redeclared";
-      throw this.#problemOf(error, collection, query);
+      throw error;
     }
   }
 
-  /** Reads the resources that refer to others. Throws QUERY_TOO_EXPENSIVE, and the reason of the signal. */
+  /** Reads the resources that refer to others. Throws as `page` does. */
   async referring(
     collection: NumberedCollection,
     query: GroupsQuery,
-    signal: (() => AbortSignal) | undefined,
+    client: (() => ReadClient) | undefined,
   ): Promise<ReferringGroups> {
     const statement = selectReferring(collection, query);
     const toResult = (rows: readonly Row[]) =>
       toGroups(rowsOf(collection, rows), query.ids.length, query.limit);
     if (isQuickReferring(collection, query)) return toResult(await this.#quick.rows(statement));
-    try {
-      return toResult(await this.#slow.rows(statement, signal?.()));
-    } catch (error) {
-      throw this.#problemOf(error, collection, listLike(query));
-    }
+    const rows = await this.#slow.rows(statement, client?.());
+    return toResult(this.#finished(rows, collection, listLike(query)));
   }
 
   /** Figures. Throws as `page` does. */
   async figures(
     collection: NumberedCollection,
     query: FiguresOf,
-    signal: (() => AbortSignal) | undefined,
+    client: (() => ReadClient) | undefined,
   ): Promise<FiguresAttempt> {
     if (query.words !== undefined && collection.search.length === 0) return "redeclared";
     const statement = selectFigures(collection, query);
     try {
-      const result = toFigures(await this.#slow.rows(statement, signal?.()), statement, query);
+      const rows = await this.#slow.rows(statement, client?.());
+      if (rows === unfinished) throw figuresTooExpensive(query, collection.indexes, this.#maxMs);
+      const result = toFigures(rows, statement, query);
       if (result === "words incomplete") throw wordsIncomplete();
       return result;
     } catch (error) {
       if (isUndefinedTable(error)) return "redeclared";
-      if (!isTooLong(error)) throw error;
-      throw figuresTooExpensive(query, collection.indexes, this.#maxMs);
+      throw error;
     }
   }
 
@@ -111,8 +113,8 @@ export class Lists {
   #pageAt(
     collection: NumberedCollection,
     query: PastQuery,
-    signal: (() => AbortSignal) | undefined,
-  ): Promise<Page> {
+    client: (() => ReadClient) | undefined,
+  ): Promise<Page | typeof unfinished> {
     return this.#slow.inSnapshot((run) => {
       const current = async (each: PageQuery) => {
         const { rows } = await run(selectPage(collection, each));
@@ -122,11 +124,13 @@ export class Lists {
       };
       const lookups = { ...pastPageLookups(collection, run), current };
       return decideAsync(pageAt(query, collection.idKind), lookups);
-    }, signal?.());
+    }, client?.());
   }
 
-  #problemOf(error: unknown, collection: NumberedCollection, query: PageQuery): unknown {
-    return isTooLong(error) ? listTooExpensive(query, collection.indexes, this.#maxMs) : error;
+  /** Throws QUERY_TOO_EXPENSIVE. */
+  #finished<T>(result: T | typeof unfinished, { indexes }: NumberedCollection, query: PageQuery): T {
+    if (result === unfinished) throw listTooExpensive(query, indexes, this.#maxMs);
+    return result;
   }
 }
 

@@ -12,7 +12,7 @@ import { orderSql, orderTerms } from "./order.ts";
 import { bind, scopeOf } from "./parameters.ts";
 
 /** A query for a collection that is already known. */
-export type GroupsQuery = Omit<ReferringQuery, "collection" | "signal">;
+export type GroupsQuery = Omit<ReferringQuery, "collection" | "client">;
 
 /** Whether the statement reads little more than the resources of its result. */
 export function isQuickReferring(collection: NumberedCollection, query: GroupsQuery): boolean {

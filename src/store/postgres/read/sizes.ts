@@ -1,5 +1,7 @@
 /** The sizes of collections. The server asks the file system for the lengths of files, so this reads no data. */
-import { isTooLong, type SlowReads } from "../list/slow-reads.ts";
+import { unfinished } from "../../slow-reads.ts";
+import { maxSizesWaitMs } from "../../statistics.ts";
+import type { SlowStatements } from "../list/slow-statements.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { selectSizes } from "../tables/statements.ts";
 import { changesTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
@@ -9,17 +11,20 @@ import { changesTable, referencesTable, resourcesTable, wordsTable } from "../ta
  * another session has locked one of the tables.
  */
 export async function readSizes(
-  slow: SlowReads,
+  slow: SlowStatements,
   collections: readonly NumberedCollection[],
 ): Promise<ReadonlyMap<string, number>> {
+  const signal = AbortSignal.timeout(maxSizesWaitMs);
   try {
-    const rows = await slow.rows(selectSizes(collections.flatMap(tablesOf)), undefined);
+    const client = { caller: "", signal };
+    const rows = await slow.rows(selectSizes(collections.flatMap(tablesOf)), client);
+    if (rows === unfinished) return new Map();
     const byTable = new Map(rows.map(([table, bytes]) => [table, Number(bytes)]));
     const sizeOf = (collection: NumberedCollection) =>
       tablesOf(collection).reduce((sum, table) => sum + (byTable.get(table) ?? 0), 0);
     return new Map(collections.map((each) => [each.name, sizeOf(each)]));
   } catch (error) {
-    if (isTooLong(error)) return new Map();
+    if (signal.aborted) return new Map();
     throw error;
   }
 }

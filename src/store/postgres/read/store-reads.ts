@@ -18,7 +18,7 @@ import { type Connections, probe } from "../connection/connections.ts";
 import { Reachability } from "../connection/reachability.ts";
 import { retryOnce } from "../connection/retry.ts";
 import { Lists } from "../list/lists.ts";
-import { SlowReads } from "../list/slow-reads.ts";
+import { SlowStatements } from "../list/slow-statements.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { Declarations } from "../tables/declarations.ts";
 import { readSecret } from "../tables/secret.ts";
@@ -50,7 +50,7 @@ export abstract class PostgresReads extends LoggedStore<NumberedCollection> {
   readonly #run: Run;
   readonly #reads: Reads;
   readonly #lists: Lists;
-  readonly #slow: SlowReads;
+  readonly #slow: SlowStatements;
   readonly #scans: Scans;
   readonly #heads: Heads;
   #isClosed = false;
@@ -66,7 +66,7 @@ export abstract class PostgresReads extends LoggedStore<NumberedCollection> {
     this.#run = (statement) => retryOnce(() => connections.run(statement));
     this.#reads = new Reads({ run: this.#run, find: (name) => this.declarations.find(name), maxBatchSize });
     this.#lists = new Lists({ quick: connections, slow, maxMs: queryMs });
-    this.#slow = new SlowReads(slow, Math.min(queryMs, maxSizesWaitMs));
+    this.#slow = new SlowStatements(slow, maxSizesWaitMs);
     this.#scans = new Scans(long);
     this.#heads = new Heads(this.#run, this.declarations);
     this.listeners = new CommitListeners({
@@ -79,15 +79,15 @@ export abstract class PostgresReads extends LoggedStore<NumberedCollection> {
     return this.watch(() => this.#reads.resource(key));
   }
 
-  async list({ collection, signal, ...query }: ListQuery): Promise<Page> {
+  async list({ collection, client, ...query }: ListQuery): Promise<Page> {
     const asked = withRelated(query, (name) => this.declarations.catalogue.byName.get(name));
-    const read = await this.#whileDeclared(collection, (known) => this.#lists.page(known, asked, signal));
+    const read = await this.#whileDeclared(collection, (known) => this.#lists.page(known, asked, client));
     return read?.page ?? emptyPage;
   }
 
-  async figures({ collection, signal, ...query }: FiguresQuery): Promise<Figures> {
+  async figures({ collection, client, ...query }: FiguresQuery): Promise<Figures> {
     const asked = withRelated(query, (name) => this.declarations.catalogue.byName.get(name));
-    const read = await this.#whileDeclared(collection, (known) => this.#lists.figures(known, asked, signal));
+    const read = await this.#whileDeclared(collection, (known) => this.#lists.figures(known, asked, client));
     return read?.figures ?? emptyFigures(query);
   }
 
@@ -106,10 +106,10 @@ export abstract class PostgresReads extends LoggedStore<NumberedCollection> {
     throw new Problem("UNAVAILABLE", "The declaration of the collection is being changed. Try again.");
   }
 
-  async referring({ collection, signal, ...query }: ReferringQuery): Promise<ReferringGroups> {
+  async referring({ collection, client, ...query }: ReferringQuery): Promise<ReferringGroups> {
     const known = await this.find(collection);
     if (known === undefined) return toGroups([], query.ids.length, query.limit);
-    return this.watch(() => retryOnce(() => this.#lists.referring(known, query, signal)));
+    return this.watch(() => retryOnce(() => this.#lists.referring(known, query, client)));
   }
 
   async count(collection: string): Promise<number> {

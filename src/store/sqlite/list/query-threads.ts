@@ -7,6 +7,7 @@ import { HistoryMissing } from "../../changed-resources.ts";
 import { type Figures, type FiguresOf, figuresTooExpensive } from "../../figures.ts";
 import type { Page, PageQuery } from "../../page.ts";
 import { listLike, type ReferringGroups } from "../../referring.ts";
+import { type ReadClient, SlowReads, unfinished } from "../../slow-reads.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import type { failureOf } from "../file/failures.ts";
 import { inodeAt } from "../file/watch.ts";
@@ -55,7 +56,7 @@ export type QueryAnswer =
 /** The options of the threads. */
 export interface QueryThreadsOptions {
   path: string;
-  /** The most time for a list, in milliseconds. It includes the wait for a free thread, not the start of a new one. */
+  /** The most time for a list, in milliseconds, without its wait and the start of a thread. */
   maxMs: number;
   /** Returns the error for a failed query. */
   toError(answer: QueryAnswer & { kind: "failed" }): unknown;
@@ -64,12 +65,10 @@ export interface QueryThreadsOptions {
 /** The part of `maxMs` for the size of one collection. */
 const sizeShare = 1 / 4;
 
-const maxThreads = 2;
-const maxWaiting = 1_000;
-
-interface Job extends QueryRequest {
-  signal: AbortSignal | undefined;
-  timer: NodeJS.Timeout | undefined;
+interface Job {
+  asked: QueryTask;
+  maxMs: number;
+  cancelled: SharedArrayBuffer;
   resolve(answer: QueryAnswer): void;
   reject(error: unknown): void;
 }
@@ -80,29 +79,30 @@ interface Thread {
   job: Job | undefined;
 }
 
-/** Reads lists in threads. */
+/** Reads lists in threads, in turns by caller. */
 export class QueryThreads {
   readonly #options: QueryThreadsOptions;
   readonly #data: QueryThreadData;
   readonly #threads = new Set<Thread>();
-  #waiting: Job[] = [];
+  readonly #reads: SlowReads;
   #isClosed = false;
 
   constructor(options: QueryThreadsOptions) {
     this.#options = options;
     this.#data = { path: options.path, inode: inodeAt(options.path) };
+    this.#reads = new SlowReads(options);
   }
 
   /**
-   * A page. Throws QUERY_TOO_EXPENSIVE if the list takes too long, UNAVAILABLE if too many lists wait, and the reason of the
-   * signal.
+   * A page. Throws QUERY_TOO_EXPENSIVE if the list takes too long, UNAVAILABLE if it waits too long or too many lists
+   * wait, and the reason of the signal.
    */
   async page(
     collection: NumberedCollection,
     query: PageQuery,
-    signal: AbortSignal | undefined,
+    client: ReadClient | undefined,
   ): Promise<Page> {
-    const answer = await this.#run({ kind: "page", collection, query }, signal);
+    const answer = await this.#run({ kind: "page", collection, query }, client);
     return (answer as QueryAnswer & { kind: "page" }).page;
   }
 
@@ -110,9 +110,9 @@ export class QueryThreads {
   async referring(
     collection: NumberedCollection,
     query: GroupsQuery,
-    signal: AbortSignal | undefined,
+    client: ReadClient | undefined,
   ): Promise<ReferringGroups> {
-    const answer = await this.#run({ kind: "groups", collection, query }, signal);
+    const answer = await this.#run({ kind: "groups", collection, query }, client);
     return (answer as QueryAnswer & { kind: "groups" }).groups;
   }
 
@@ -120,15 +120,15 @@ export class QueryThreads {
   async figures(
     collection: NumberedCollection,
     query: FiguresOf,
-    signal: AbortSignal | undefined,
+    client: ReadClient | undefined,
   ): Promise<Figures> {
-    const answer = await this.#run({ kind: "figures", collection, query }, signal);
+    const answer = await this.#run({ kind: "figures", collection, query }, client);
     return (answer as QueryAnswer & { kind: "figures" }).figures;
   }
 
   /**
    * About how many bytes each of the collections takes: of the first ones, as many as fit the time, but at least one. Throws
-   * UNAVAILABLE if too many lists wait.
+   * UNAVAILABLE if it waits too long or too many lists wait.
    */
   async sizes(collections: readonly NumberedCollection[]): Promise<readonly number[]> {
     const numbers = collections.map(({ number }) => number);
@@ -137,62 +137,56 @@ export class QueryThreads {
     return (answer as QueryAnswer & { kind: "sizes" }).bytes;
   }
 
-  #run(asked: QueryTask, signal: AbortSignal | undefined): Promise<QueryAnswer> {
-    if (this.#isClosed) return Promise.reject(closed());
-    if (signal?.aborted === true) return Promise.reject(signal.reason);
-    if (this.#waiting.length >= maxWaiting) {
-      return Promise.reject(new Problem("UNAVAILABLE", "Too many lists are waiting. Try again."));
-    }
-    return new Promise((resolve, reject) => {
-      const cancelled = new SharedArrayBuffer(4);
-      const job: Job = { asked, deadline: 0, cancelled, signal, timer: undefined, resolve, reject };
-      this.#startClock(job);
-      signal?.addEventListener("abort", () => this.#cancel(job, signal.reason), { once: true });
-      this.#waiting.push(job);
-      this.#startNext();
-    });
+  async #run(asked: QueryTask, client: ReadClient | undefined): Promise<QueryAnswer> {
+    const isLong = asked.kind === "sizes";
+    const answer = await this.#reads.read(
+      (maxMs, signal) => this.#attempt(asked, isLong ? Number.POSITIVE_INFINITY : maxMs, signal),
+      client,
+      { isLong },
+    );
+    if (answer !== unfinished) return answer;
+    throw asked.kind === "sizes" ? closed() : tooExpensive(asked, this.#options.maxMs);
   }
 
   /** Cancels all queries and ends the threads. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const job of this.#waiting.splice(0)) settle(job, () => job.reject(closed()));
-    for (const { job } of this.#threads) if (job !== undefined) this.#cancel(job, closed());
+    this.#reads.close(closed());
+    for (const { job } of this.#threads) {
+      if (job === undefined) continue;
+      cancel(job);
+      job.reject(closed());
+    }
     await Promise.all([...this.#threads].map(({ worker }) => worker.terminate()));
   }
 
-  /** Gives the next job to an idle thread, if there is one. */
-  #startNext(): void {
-    if (this.#waiting.length === 0 || this.#isClosed) return;
+  /** Asks an idle thread. `SlowReads` makes as many attempts at the same time as there can be threads. */
+  #attempt(
+    asked: QueryTask,
+    maxMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<QueryAnswer | typeof unfinished> {
+    if (this.#isClosed) return Promise.reject(closed());
     const idle = [...this.#threads].find(({ job }) => job === undefined);
-    const thread = idle ?? (this.#threads.size < maxThreads ? this.#startThread() : undefined);
-    if (thread === undefined) return;
-    const job = this.#waiting.shift() as Job;
+    const thread = idle ?? this.#startThread();
+    const { promise, resolve, reject } = Promise.withResolvers<QueryAnswer | typeof unfinished>();
+    const job: Job = {
+      asked,
+      maxMs,
+      cancelled: new SharedArrayBuffer(4),
+      resolve: (answer) => {
+        if (answer.kind === "refused") reject(new Problem(answer.code, answer.detail));
+        else if (answer.kind === "missing") reject(new HistoryMissing(answer.since));
+        else if (answer.kind === "failed") reject(this.#options.toError(answer));
+        else resolve(answer.kind === "interrupted" ? unfinished : answer);
+      },
+      reject,
+    };
+    const abort = () => cancel(job);
+    signal?.addEventListener("abort", abort, { once: true });
     thread.job = job;
-    if (thread.isReady) send(thread.worker, job);
-    else clearTimeout(job.timer);
-  }
-
-  /** Sends the first job to a thread that is ready. The time of the job starts now. */
-  #sendFirst(thread: Thread): void {
-    thread.isReady = true;
-    const { job } = thread;
-    if (job === undefined) return;
-    if (isCancelled(job)) {
-      thread.job = undefined;
-      this.#startNext();
-      return;
-    }
-    this.#startClock(job);
-    send(thread.worker, job);
-  }
-
-  #startClock(job: Job): void {
-    const { asked } = job;
-    const { maxMs } = this.#options;
-    job.deadline = asked.kind === "sizes" ? Number.POSITIVE_INFINITY : Date.now() + maxMs;
-    if (asked.kind !== "sizes")
-      job.timer = setTimeout(() => this.#cancel(job, tooExpensive(asked, maxMs)), maxMs);
+    if (thread.isReady) send(thread);
+    return promise.finally(() => signal?.removeEventListener("abort", abort));
   }
 
   #startThread(): Thread {
@@ -200,69 +194,42 @@ export class QueryThreads {
       workerData: this.#data,
       name: "holdfast-query",
     });
-    worker.unref();
     const thread: Thread = { worker, isReady: false, job: undefined };
     this.#threads.add(thread);
     worker.on("message", (message: ThreadMessage) => {
-      if (message.kind === "ready") this.#sendFirst(thread);
-      else this.#finish(thread, message);
+      if (message.kind === "ready") {
+        thread.isReady = true;
+        send(thread);
+      } else {
+        worker.unref();
+        const { job } = thread;
+        thread.job = undefined;
+        job?.resolve(message);
+      }
     });
-    worker.once("error", (error) => this.#remove(thread, error));
+    worker.once("error", (error) => {
+      this.#threads.delete(thread);
+      thread.job?.reject(error);
+    });
     return thread;
   }
-
-  #finish(thread: Thread, answer: QueryAnswer): void {
-    const { job } = thread;
-    thread.job = undefined;
-    if (job !== undefined) {
-      settle(job, () => {
-        if (answer.kind === "refused") job.reject(new Problem(answer.code, answer.detail));
-        else if (answer.kind === "missing") job.reject(new HistoryMissing(answer.since));
-        else if (answer.kind === "failed") job.reject(this.#options.toError(answer));
-        else if (answer.kind === "interrupted") job.reject(interruption(job, this.#options.maxMs));
-        else job.resolve(answer);
-      });
-    }
-    this.#startNext();
-  }
-
-  /** Removes a thread that has failed. */
-  #remove(thread: Thread, error: unknown): void {
-    this.#threads.delete(thread);
-    const { job } = thread;
-    if (job !== undefined) settle(job, () => job.reject(error));
-    this.#startNext();
-  }
-
-  /** Rejects a job at once. If a thread works on it, the thread stops soon. */
-  #cancel(job: Job, reason: unknown): void {
-    Atomics.store(new Int32Array(job.cancelled), 0, 1);
-    this.#waiting = this.#waiting.filter((each) => each !== job);
-    settle(job, () => job.reject(reason));
-  }
 }
 
-function send(worker: Worker, { asked, deadline, cancelled }: Job): void {
-  worker.postMessage({ asked, deadline, cancelled } satisfies QueryRequest);
+/** Sends its job to a thread that is ready. The time of the job starts now. */
+function send({ worker, job }: Thread): void {
+  if (job === undefined) return;
+  const { asked, maxMs, cancelled } = job;
+  worker.ref(); // until the thread has answered
+  worker.postMessage({ asked, deadline: Date.now() + maxMs, cancelled } satisfies QueryRequest);
 }
 
-function isCancelled({ cancelled }: Job): boolean {
-  return Atomics.load(new Int32Array(cancelled), 0) !== 0;
-}
-
-/** Settles the promise of a job and clears its timer. A second call has no effect, because a promise settles only once. */
-function settle(job: Job, resolveOrReject: () => void): void {
-  clearTimeout(job.timer);
-  resolveOrReject();
+/** The thread of the job interrupts it soon. */
+function cancel({ cancelled }: Job): void {
+  Atomics.store(new Int32Array(cancelled), 0, 1);
 }
 
 function closed(): Problem {
   return new Problem("UNAVAILABLE", "The store was closed.");
-}
-
-/** The error for a job that its thread has interrupted. Only the end of the store interrupts sizes. */
-function interruption({ asked }: Job, maxMs: number): Problem {
-  return asked.kind === "sizes" ? closed() : tooExpensive(asked, maxMs);
 }
 
 function tooExpensive(asked: ListTask, maxMs: number): Problem {

@@ -186,7 +186,7 @@ function scopeOf(
 }
 
 /** A query for resources that refer to others, in a given collection. */
-export type GroupsQuery = Omit<ReferringQuery, "collection" | "signal">;
+export type GroupsQuery = Omit<ReferringQuery, "collection" | "client">;
 
 /**
  * The statement that finds the keys of the resources that refer to each id: an array as JSON for each, with up to `limit` + 1

@@ -92,7 +92,7 @@ export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
     );
   }
 
-  async list({ collection, signal, ...asked }: ListQuery): Promise<Page> {
+  async list({ collection, client, ...asked }: ListQuery): Promise<Page> {
     const known = this.#known(collection);
     if (known === undefined) return emptyPage;
     const query = withRelated(asked, (name) => this.catalogue.get(name));
@@ -100,23 +100,23 @@ export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
       const page = await this.reads.run(() => this.#reader.page(known, query), lengthOf);
       if (page.total !== undefined || query.count !== true) return page;
     }
-    return this.#threads.page(known, query, signal?.());
+    return this.#threads.page(known, query, client?.());
   }
 
-  async referring({ collection, signal, ...query }: ReferringQuery): Promise<ReferringGroups> {
+  async referring({ collection, client, ...query }: ReferringQuery): Promise<ReferringGroups> {
     const known = this.#known(collection);
     if (known === undefined) return toGroups([], query.ids.length, query.limit);
     const few = await this.reads.run(() => this.#reader.referringIfFew(known, query), groupsLength);
-    return few ?? this.#threads.referring(known, query, signal?.());
+    return few ?? this.#threads.referring(known, query, client?.());
   }
 
-  async figures({ collection, signal, ...query }: FiguresQuery): Promise<Figures> {
+  async figures({ collection, client, ...query }: FiguresQuery): Promise<Figures> {
     const known = this.#known(collection);
     if (known === undefined) return emptyFigures(query);
     return this.#threads.figures(
       known,
       withRelated(query, (name) => this.catalogue.get(name)),
-      signal?.(),
+      client?.(),
     );
   }
 

@@ -31,7 +31,12 @@ export interface AttributeInfo {
   minItems?: number | undefined;
   /** Whether the schema requires it. */
   isRequired?: boolean;
+  /** The forms of dates that its texts and numbers can have; `undefined`: the schema allows other texts or numbers. */
+  dates?: ReadonlySet<DateForm> | undefined;
 }
+
+/** How a date can be written: `YYYY-MM-DD`, `YYYY-MM-DDThh:mm:ss.SSSZ`, or Unix time in milliseconds. */
+export type DateForm = "day" | "time" | "millis";
 
 const anything: AttributeInfo = { isDeclared: false, types: undefined, alternatives: undefined };
 
@@ -75,6 +80,7 @@ const timestampInfo: AttributeInfo = {
   isDeclared: true,
   types: new Set(["string"]),
   alternatives: undefined,
+  dates: new Set(["time"]),
 };
 
 function isTimestampName(name: string): boolean {
@@ -128,6 +134,7 @@ function memberInfo(level: Level, name: string, resolve: ResolveRef): AttributeI
     itemTypes: intersection(all.map(({ items }) => typesOf(items, resolve, new Set()))),
     maxLength: maxLengths && Math.min(...maxLengths),
     minItems: minItems && Math.max(...minItems),
+    dates: datesOf(intersectForms(certain.map((schema) => formsOf(schema, resolve, new Set())))),
     isRequired: certainOf(level.certain, resolve).some(
       ({ required }) => Array.isArray(required) && required.includes(name),
     ),
@@ -212,6 +219,61 @@ function typesOf(schema: unknown, resolve: ResolveRef, seen: ReadonlySet<unknown
   ]);
 }
 
+/** What the texts and the numbers of an attribute can be. `undefined`: anything. An empty set: there are none. */
+interface Forms {
+  texts: ReadonlySet<DateForm> | undefined;
+  numbers: ReadonlySet<DateForm> | undefined;
+}
+
+const anyForms: Forms = { texts: undefined, numbers: undefined };
+
+/** The formats of dates. A format says nothing about values of other types. */
+const dateFormats: Readonly<Record<string, Forms>> = {
+  date: { ...anyForms, texts: new Set(["day"]) },
+  "date-time": { ...anyForms, texts: new Set(["time"]) },
+  "unix-millis": { ...anyForms, numbers: new Set(["millis"]) },
+  "date-value": { texts: new Set(["day", "time"]), numbers: new Set(["millis"]) },
+};
+
+/** The forms of dates, if all texts are dates. Numbers beside them are Unix time. */
+function datesOf({ texts, numbers }: Forms): ReadonlySet<DateForm> | undefined {
+  if (texts === undefined) return undefined;
+  if (texts.size === 0) return numbers?.has("millis") === true ? numbers : undefined;
+  return new Set([...texts, ...(numbers ?? (["millis"] as const))]);
+}
+
+/** The forms that a schema allows. */
+function formsOf(schema: unknown, resolve: ResolveRef, seen: ReadonlySet<unknown>): Forms {
+  if (!isObject(schema) || seen.has(schema)) return anyForms;
+  const inner = new Set([...seen, schema]);
+  const of = (each: unknown): Forms => formsOf(each, resolve, inner);
+  const { format, $ref, allOf, anyOf, oneOf } = schema;
+  const types = typesOf(schema, resolve, new Set());
+  const none: ReadonlySet<DateForm> = new Set();
+  return intersectForms([
+    {
+      texts: types === undefined || types.has("string") ? undefined : none,
+      numbers: types === undefined || types.has("number") ? undefined : none,
+    },
+    typeof format === "string" && Object.hasOwn(dateFormats, format) ? dateFormats[format] : anyForms,
+    typeof $ref === "string" ? of(resolve($ref)) : anyForms,
+    ...(Array.isArray(allOf) ? allOf.map(of) : []),
+    ...[anyOf, oneOf].map((all) => (Array.isArray(all) ? uniteForms(all.map(of)) : anyForms)),
+  ]);
+}
+
+function intersectForms(all: readonly (Forms | undefined)[]): Forms {
+  const known = all.filter((each) => each !== undefined);
+  return {
+    texts: intersection(known.map(({ texts }) => texts)),
+    numbers: intersection(known.map(({ numbers }) => numbers)),
+  };
+}
+
+function uniteForms(all: readonly Forms[]): Forms {
+  return { texts: union(all.map(({ texts }) => texts)), numbers: union(all.map(({ numbers }) => numbers)) };
+}
+
 function toType(name: unknown): AttributeType {
   return name === "integer" ? "number" : (name as AttributeType);
 }
@@ -222,17 +284,17 @@ export function typeOf(value: unknown): AttributeType {
   return Array.isArray(value) ? "array" : (typeof value as AttributeType);
 }
 
-function intersection(all: readonly Types[]): Types {
-  const [first, ...others] = all.filter((types) => types !== undefined);
+function intersection<T>(all: readonly (ReadonlySet<T> | undefined)[]): ReadonlySet<T> | undefined {
+  const [first, ...others] = all.filter((set) => set !== undefined);
   if (first === undefined) return undefined;
-  return new Set([...first].filter((type) => others.every((types) => types.has(type))));
+  return new Set([...first].filter((item) => others.every((set) => set.has(item))));
 }
 
-function union(all: readonly Types[]): Types {
-  const types = new Set<AttributeType>();
+function union<T>(all: readonly (ReadonlySet<T> | undefined)[]): ReadonlySet<T> | undefined {
+  const items = new Set<T>();
   for (const each of all) {
     if (each === undefined) return undefined;
-    for (const type of each) types.add(type);
+    for (const item of each) items.add(item);
   }
-  return types;
+  return items;
 }

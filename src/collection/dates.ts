@@ -11,7 +11,7 @@ const anyTime =
   /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 
 /** The largest distance of a date from 1970 (ECMA-262, time values). */
-const maxUnixMillis = 8.64e15;
+export const maxUnixMillis = 8.64e15;
 
 /** Whether the text is an existing day, as `YYYY-MM-DD`. */
 export function isDate(text: string): boolean {

@@ -2,12 +2,21 @@
  * Creates the conditions of a filter for `filter-parameters.ts` and `filter-json.ts`, which read the two syntaxes. Converts
  * values to the types that the attribute can have, and counts conditions against the limits of a filter.
  */
-import { typeOf } from "../collection/attributes.ts";
+import { type DateForm, typeOf } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { fitId, type IdKind } from "../collection/ids.ts";
 import type { Path } from "../collection/paths.ts";
 import {
+  type ComparingKind,
+  dateCondition,
+  isComparing,
+  readDateOperand,
+  splitTimes,
+  whyNoDate,
+} from "./date-operands.ts";
+import {
   allOf,
+  anyOf,
   type Condition,
   type Filter,
   matchNone,
@@ -23,7 +32,7 @@ import {
   readPath,
   visibleAttributeInfo,
 } from "./reading.ts";
-import type { Location } from "./violations.ts";
+import type { Location, Violations } from "./violations.ts";
 
 /** Splits a name such as `views_gte`. If the schema lists an attribute with the whole name, the operator is `eq`. */
 export function splitSuffix(name: string, collection: Collection): { name: string; operator: OperatorName } {
@@ -57,17 +66,45 @@ export function valuesOf(values: readonly Scalar[], operator: OperatorName, attr
 /** A condition. Without values, it matches nothing, or everything if the operator negates. */
 export function toCondition(
   operator: OperatorName,
-  attribute: Pick<Attribute, "path" | "through" | "isRelation">,
+  attribute: Attribute,
   values: readonly Scalar[],
 ): RequestedFilter {
-  const { path, through, isRelation } = attribute;
-  const { kind, negated } = operators[operator];
-  if (through === undefined) return negate(conditionOf(kind, path, [...new Set(values)]), negated);
+  const { kind } = operators[operator];
   // Related resources match if one of them does. The negation is about all of them, also about an absent attribute.
-  const isAbsence = kind === "exists" && values[0] === false;
-  const inner = isAbsence ? conditionOf(kind, path, [true]) : conditionOf(kind, path, [...new Set(values)]);
+  const isAbsence = attribute.through !== undefined && kind === "exists" && values[0] === false;
+  const filter = conditionOf(kind, attribute, isAbsence ? [true] : [...new Set(values)]);
+  return negate(requested(operator, attribute, filter), isAbsence);
+}
+
+/**
+ * The condition that compares a date with values as the client wrote them. `isText`: they come from a query string. Adds a
+ * violation for each that is no date.
+ */
+export function toDateCondition(
+  operator: OperatorName,
+  attribute: Attribute & { dates: ReadonlySet<DateForm> },
+  { written, isText }: { written: readonly Scalar[]; isText: boolean },
+  { location, violations }: { location: Location; violations: Violations },
+): RequestedFilter {
+  const operands = written.flatMap((each) => {
+    const operand = readDateOperand(each, attribute, isText);
+    if (operand === undefined) violations.add(location, "date", whyNoDate(each));
+    return operand === undefined ? [] : [operand];
+  });
+  const kind = operators[operator].kind as ComparingKind;
+  return requested(operator, attribute, dateCondition(kind, attribute.path, operands, attribute.dates));
+}
+
+/** What an operator requires, from the condition for the attribute alone. */
+function requested(
+  operator: OperatorName,
+  { through, isRelation }: Attribute,
+  inner: Filter,
+): RequestedFilter {
+  const { negated } = operators[operator];
+  if (through === undefined) return negate(inner, negated);
   const filter = isRelation === true ? allOf<Condition>([]) : inner;
-  return negate({ kind: "requestedRelated", relation: through, filter }, negated || isAbsence);
+  return negate({ kind: "requestedRelated", relation: through, filter }, negated);
 }
 
 function negate(filter: RequestedFilter, isNegated: boolean): RequestedFilter {
@@ -113,7 +150,20 @@ function isWithin(used: Reading["used"]): boolean {
   return used.conditions <= conditions && used.groups <= groups && used.values <= values;
 }
 
-function conditionOf(kind: Condition["kind"], path: Path, values: readonly Scalar[]): Filter {
+function conditionOf(kind: Condition["kind"], attribute: Attribute, values: readonly Scalar[]): Filter {
+  if (!isComparing(kind) || attribute.idKind !== undefined)
+    return plainCondition(kind, attribute.path, values);
+  const { keys, others } = splitTimes(values);
+  const plain = plainCondition(kind, attribute.path, others);
+  return keys.length === 0
+    ? plain
+    : anyOf([
+        { kind, path: attribute.path, values: keys, as: "time" },
+        ...(others.length === 0 ? [] : [plain]),
+      ]);
+}
+
+function plainCondition(kind: Condition["kind"], path: Path, values: readonly Scalar[]): Filter {
   const strings = values.filter((each) => typeof each === "string");
   switch (kind) {
     case "exists":

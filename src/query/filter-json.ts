@@ -6,9 +6,11 @@ import {
   countGroup,
   splitSuffix,
   toCondition,
+  toDateCondition,
   valuesOf,
   whyNotWithRelation,
 } from "./conditions.ts";
+import { comparesDates } from "./date-operands.ts";
 import {
   allOf,
   anyOf,
@@ -173,6 +175,8 @@ function readCondition(
     return matchNone;
   }
   if (takes === "boolean") return toCondition(operator, attribute, values);
+  if (comparesDates(operator, attribute))
+    return toDateCondition(operator, attribute, { written: values, isText: false }, { ...reading, location });
   for (const written of values) {
     const why = whyImpossible({ operator, attribute, written, values: [written] });
     if (why !== undefined) reading.violations.add(location, "type", why);

@@ -1,6 +1,14 @@
 /** Reads filters that are parameters of a query string: `status=open`, `views:gte=10`, `views_gte=10`. */
 import { shortJson } from "../collection/messages.ts";
-import { candidatesOf, countCondition, splitSuffix, toCondition, whyNotWithRelation } from "./conditions.ts";
+import {
+  candidatesOf,
+  countCondition,
+  splitSuffix,
+  toCondition,
+  toDateCondition,
+  whyNotWithRelation,
+} from "./conditions.ts";
+import { comparesDates } from "./date-operands.ts";
 import type { RequestedFilter, Scalar } from "./filter.ts";
 import { unknownOperator } from "./foreign-operators.ts";
 import { whyImpossible } from "./impossible.ts";
@@ -29,6 +37,8 @@ export function readFilterParameter(
     return undefined;
   }
   if (operators[operator].takes === "boolean") return toCondition(operator, attribute, [texts[0] === "true"]);
+  if (comparesDates(operator, attribute))
+    return toDateCondition(operator, attribute, { written: values, isText: true }, { ...reading, location });
   const candidates = values.flatMap((text): Scalar[] => {
     const found = candidatesOf(text, operator, attribute);
     const why = whyImpossible({ operator, attribute, written: text, values: found });

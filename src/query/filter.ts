@@ -4,6 +4,7 @@
  * Every store translates the tree to its own language. Each must give the same result as `matches` for every resource. A
  * condition is true or false, never unknown.
  */
+import { type InstantForm, instantKeyOf } from "../collection/instants.ts";
 import { isIdPath, type Path, valueAt } from "../collection/paths.ts";
 import type { Relation } from "../collection/relations.ts";
 import { compareCodePoints, lowerAscii } from "../collection/text.ts";
@@ -46,12 +47,15 @@ export interface RelatedCondition {
   filter: Filter;
 }
 
-/** One condition about an attribute. Only `exists: false` matches if the attribute is absent. */
+/**
+ * One condition about an attribute. Only `exists: false` matches if the attribute is absent. With `as`, the attribute is the key
+ * of the instant that its value means, and the values are such keys: no other attribute matches.
+ */
 export type Condition =
   /** The attribute equals one of the values, with the same type. Arrays and objects never match. */
-  | { kind: "in"; path: Path; values: readonly Scalar[] }
+  | { kind: "in"; path: Path; values: readonly Scalar[]; as?: InstantForm }
   /** The attribute compares in this way with one of the values of its type. Strings are compared by code point. */
-  | { kind: "gt" | "gte" | "lt" | "lte"; path: Path; values: readonly (string | number)[] }
+  | { kind: "gt" | "gte" | "lt" | "lte"; path: Path; values: readonly (string | number)[]; as?: InstantForm }
   /** The attribute is a string that contains one of the values, ignoring ASCII case, or an array with an equal item. */
   | { kind: "contains"; path: Path; values: readonly Scalar[] }
   /** The attribute is a string that starts or ends with one of the values, ignoring ASCII case. */
@@ -146,8 +150,14 @@ export function matches(filter: Filter, resource: Record<string, unknown>): bool
     case "not":
       return !matches(filter.filter, resource);
     default:
-      return isTrue(filter, valueAt(resource, filter.path));
+      return isTrue(filter, comparedAt(resource, filter));
   }
+}
+
+/** What a condition compares: the value of its attribute, or the key of the instant that the value means. */
+function comparedAt(resource: Record<string, unknown>, condition: Condition): unknown {
+  const value = valueAt(resource, condition.path);
+  return "as" in condition && condition.as !== undefined ? instantKeyOf(value, condition.as) : value;
 }
 
 function isTrue(condition: Condition, value: unknown): boolean {

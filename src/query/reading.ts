@@ -2,7 +2,12 @@
  * The context in which a list request is read: its collection, its limits and its violations. Also reads the names of
  * attributes, and refuses attributes that cannot exist or that the caller cannot see.
  */
-import { type AttributeInfo, type AttributeType, attributeInfo } from "../collection/attributes.ts";
+import {
+  type AttributeInfo,
+  type AttributeType,
+  attributeInfo,
+  type DateForm,
+} from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { timeExamples, timeOf } from "../collection/dates.ts";
 import type { IdKind } from "../collection/ids.ts";
@@ -76,6 +81,8 @@ export interface Attribute {
   types: ReadonlySet<AttributeType> | undefined;
   /** The kind of ids, if the attribute is `id`. */
   idKind: IdKind | undefined;
+  /** The forms of its dates, if the schema declares it as a date. */
+  dates?: ReadonlySet<DateForm> | undefined;
   /** The relation to the resources that have the attribute; absent for an attribute of the resource itself. */
   through?: RelationPath;
   /** Whether the name is the relation itself, without an attribute. */
@@ -100,9 +107,9 @@ export function readAttribute(name: string, location: Location, reading: Reading
     );
     return undefined;
   }
-  const { types, alternatives } = visibleAttributeInfo(collection, path);
+  const { types, dates, alternatives } = visibleAttributeInfo(collection, path);
   if (alternatives === undefined) {
-    return { path, types, idKind: isIdPath(path) ? collection.idKind : undefined };
+    return { path, types, dates, idKind: isIdPath(path) ? collection.idKind : undefined };
   }
   violations.add(location, "unknownAttribute", () =>
     unknownAttribute(name, location, { ...reading, path, alternatives }),
@@ -133,9 +140,9 @@ export function readFilterAttribute(
   if (second === undefined)
     return { path: ["id"], types: undefined, idKind: undefined, through, isRelation: true };
   const inner: Path = [second, ...rest];
-  const { types, alternatives } = visibleAttributeInfo(target, inner);
+  const { types, dates, alternatives } = visibleAttributeInfo(target, inner);
   if (alternatives === undefined)
-    return { path: inner, types, idKind: isIdPath(inner) ? target.idKind : undefined, through };
+    return { path: inner, types, dates, idKind: isIdPath(inner) ? target.idKind : undefined, through };
   violations.add(location, "unknownAttribute", () => {
     const what = `${naming(name, location)}is not an attribute of "${target.name}", the collection of "${first}".`;
     if (usableRelation(target, second, viewOf) !== undefined)

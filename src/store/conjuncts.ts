@@ -17,7 +17,13 @@ export function isIdList(condition: StoreFilter): boolean {
 
 /** Whether a condition requires one value that the column of an index can contain completely. */
 export function isEquality(condition: StoreFilter): condition is Condition & { kind: "in"; path: Path } {
-  if (condition.kind !== "in" || condition.values.length !== 1 || isIdPath(condition.path)) return false;
+  if (
+    condition.kind !== "in" ||
+    condition.as !== undefined ||
+    condition.values.length !== 1 ||
+    isIdPath(condition.path)
+  )
+    return false;
   const [value] = condition.values;
   return value !== null && fitsColumn(value);
 }
@@ -33,6 +39,7 @@ export function isRange(
     condition.kind !== "lte"
   )
     return false;
+  if (condition.as !== undefined) return false;
   return condition.values.length === 1 && !isIdPath(condition.path) && fitsColumn(condition.values[0]);
 }
 

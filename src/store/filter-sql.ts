@@ -3,6 +3,7 @@
  * accepts. For other resources it is false or null, and `not` must treat null as false. Each store has its own `Dialect`.
  */
 import type { Index } from "../collection/indexes.ts";
+import type { InstantForm } from "../collection/instants.ts";
 import { formatPath, isIdPath, type Path } from "../collection/paths.ts";
 import { lowerAscii } from "../collection/text.ts";
 import type { Condition, RelatedCondition, Scalar, StoreFilter } from "../query/filter.ts";
@@ -26,6 +27,10 @@ export interface Dialect<Scope extends FilterScope> {
   idEquals(values: readonly Scalar[], scope: Scope): string;
   compare(condition: Comparison, value: string | number, scope: Scope): string;
   idCompare(kind: Comparison["kind"], value: string | number, scope: Scope): string;
+  /** The key of the instant that the attribute means; null if it means none. */
+  instantKey(path: Path, form: InstantForm): string;
+  /** A text equals one of the texts, or compares with one of them. */
+  textIs(kind: Comparison["kind"] | "in", text: string, values: readonly string[], scope: Scope): string;
   /** The string with ASCII letters in lower case. Null if the attribute, or the id, is not a string. */
   lowered(path: Path, scope: Scope): string;
   /** The lowered string contains a text. */
@@ -70,6 +75,10 @@ function conditionSql<Scope extends FilterScope>(
 ): string {
   const { path } = condition;
   const isId = isIdPath(path);
+  if ("as" in condition && condition.as !== undefined) {
+    const { kind, values, as } = condition;
+    return dialect.textIs(kind, dialect.instantKey(path, as), values.map(String), scope);
+  }
   switch (condition.kind) {
     case "in":
       if (condition.values.length === 0) return "false";

@@ -17,12 +17,13 @@ const define = (declaration: object) =>
 const stamped = { ...openCollection("posts"), timestamps: true };
 const at = (ms: number) => new Date(ms).toISOString();
 
-test("both times are known to be strings, beside a schema that is closed and without one", async () => {
+test("both times are known to be dates, beside a schema that is closed and without one", async () => {
   const schema = { type: "object", properties: { title: { type: "string" } } };
   for (const collection of [await define({ schema }), await define({})]) {
     for (const name of ["createdAt", "updatedAt"]) {
       const facts = attributeInfo(collection, [name]);
-      assert.deepEqual(facts, { isDeclared: true, types: new Set(["string"]), alternatives: undefined });
+      const expected = { types: new Set(["string"]), dates: new Set(["time"]) };
+      assert.deepEqual(facts, { isDeclared: true, ...expected, alternatives: undefined });
       assert.deepEqual(attributeInfo(collection, [name, "day"]).alternatives, []);
     }
   }

@@ -15,6 +15,12 @@ export const dataFaults: readonly Fault[] = [
     replacements: [["text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())", "text.toLowerCase()"]],
   },
   {
+    name: "date-rounded-up",
+    what: "A filter for dates from an instant between two milliseconds on also finds the millisecond before it.",
+    noticedBy: "test/http/instants.test.ts",
+    replacements: [['isUpwards ? "gt" : "lte", path,', 'isUpwards ? "gte" : "lte", path,']],
+  },
+  {
     name: "cursor-of-other-search",
     what: "A cursor does not contain the words of the search, so it also works for another search.",
     noticedBy: "test/query/cursor.test.ts",

@@ -16,6 +16,7 @@ import { isStorable } from "../../stored.ts";
 import { idSql, integerKey, keySql, textMark } from "../tables/id-keys.ts";
 import { referencesTable, resourcesTable } from "../tables/tables.ts";
 import { jsonTextSql, quoteText, ranks, sortExpressions, textSql, typeSql, valueSql } from "./expressions.ts";
+import { instantSql } from "./instants.ts";
 import { bind, type SqlScope } from "./parameters.ts";
 
 /** A filter as an SQL expression. */
@@ -30,6 +31,11 @@ const dialect: Dialect<SqlScope> = {
   compare,
   idCompare: (kind, value, scope) =>
     typeof value === "number" ? compareIntegers(kind, value, scope) : compareTexts(kind, value, scope),
+  instantKey: instantSql,
+  textIs: (kind, text, values, scope) =>
+    kind === "in"
+      ? equalsSql(text, values, "text", scope)
+      : either(values.map((value) => `${text} ${comparisons[kind]} ${bind(scope, value, "text")}`)),
   lowered(path, scope) {
     if (!isIdPath(path))
       return `(case ${typeSql(path)} when 'string' then lower(${textSql(path)} collate "C") end)`;

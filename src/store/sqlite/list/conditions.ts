@@ -18,6 +18,7 @@ import { type RelatedCollections, relatedCollection } from "../../related.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { quoteName, refersTable, resourcesTable } from "../file/tables.ts";
 import { columnOf, extractSql, indexName, pathSql, quoteText, ranks, textSql, typeSql } from "./columns.ts";
+import { instantSql } from "./instants.ts";
 
 /** The context of a condition. */
 export interface SqlScope {
@@ -52,6 +53,11 @@ const dialect: Dialect<SqlScope> = {
     const type = typeof value === "number" ? "integer" : "text";
     return `(typeof(id) = '${type}' and id ${comparisons[kind]} ${bindAll([idValue(value)], scope)})`;
   },
+  instantKey: instantSql,
+  textIs: (kind, text, values, scope) =>
+    kind === "in"
+      ? `${text} in (${bindAll(values, scope)})`
+      : either(values.map((value) => `${text} ${comparisons[kind]} ${bindAll([value], scope)}`)),
   lowered(path) {
     if (isIdPath(path)) return "iif(typeof(id) = 'text', lower(id), null)";
     return `iif(${typeSql(path)} = 'text', lower(${extractSql(path)}), null)`;

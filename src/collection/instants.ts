@@ -1,0 +1,65 @@
+/**
+ * Instants: the points in time that dates mean. Dates in different forms are compared by the key of their instant, a text. The
+ * keys of two instants have the order of the instants by code point, and equal instants have equal keys. Stores compute the
+ * same keys in SQL.
+ */
+import { isDate, isUnixMillis } from "./dates.ts";
+
+/** A point in time, exactly. */
+export interface Instant {
+  /** Unix time in whole milliseconds, rounded down. */
+  ms: number;
+  /** The decimal digits after the milliseconds, without zeros at the end. */
+  rest: string;
+}
+
+/** Which values are instants. `time`: texts with a date, a time and an offset. `date`: also days and Unix time in milliseconds. */
+export type InstantForm = "time" | "date";
+
+/** The most digits of a fraction of a second. A text with more of them is no instant. */
+export const maxFraction = 64;
+
+/** The seconds between the earliest instant and 1970. No key has a sign. */
+export const keyOffset = 8_640_000_000_000;
+
+/** The digits of the seconds in a key. */
+export const keyDigits = 14;
+
+/** RFC 3339, also without seconds (ISO 8601). */
+const wholeTime =
+  /^(\d{4}-\d{2}-\d{2})[Tt]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,64}))?)?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
+
+/** The instant that a value means; `undefined` if it means none in this form. */
+export function instantOf(value: unknown, form: InstantForm): Instant | undefined {
+  if (typeof value === "string") return timeIn(value) ?? (form === "date" ? dayIn(value) : undefined);
+  return form === "date" && typeof value === "number" && isUnixMillis(value)
+    ? { ms: value === 0 ? 0 : value, rest: "" } // -0 is 0
+    : undefined;
+}
+
+/** The key of the instant that a value means; `undefined` if it means none in this form. */
+export function instantKeyOf(value: unknown, form: InstantForm): string | undefined {
+  const instant = instantOf(value, form);
+  return instant && keyOf(instant);
+}
+
+/** The key of an instant: its seconds with a fixed number of digits, and then its fraction if it has one. */
+export function keyOf({ ms, rest }: Instant): string {
+  const seconds = Math.floor(ms / 1_000);
+  const fraction = (String(ms - seconds * 1_000).padStart(3, "0") + rest).replace(/0+$/, "");
+  const whole = String(seconds + keyOffset).padStart(keyDigits, "0");
+  return fraction === "" ? whole : `${whole}.${fraction}`;
+}
+
+function timeIn(text: string): Instant | undefined {
+  const [, day, hour, minute, second = "00", fraction = "", sign, hours = "0", minutes = "0"] =
+    wholeTime.exec(text) ?? [];
+  if (day === undefined || !isDate(day)) return undefined;
+  const offset = (Number(hours) * 60 + Number(minutes)) * 60_000;
+  const local = Date.parse(`${day}T${hour}:${minute}:${second}.${fraction.slice(0, 3).padEnd(3, "0")}Z`);
+  return { ms: local - (sign === "-" ? -offset : offset), rest: fraction.slice(3).replace(/0+$/, "") };
+}
+
+function dayIn(text: string): Instant | undefined {
+  return isDate(text) ? { ms: Date.parse(text), rest: "" } : undefined;
+}

@@ -97,7 +97,10 @@ export interface ServingStore {
    */
   receipt(key: string, now: number): Promise<KeptReceipt | undefined>;
 
-  /** Reserves `n` integer ids and returns the first. Never returns an id that was reserved or used before. */
+  /**
+   * Reserves `n` integer ids and returns the first. Never returns an id that a resource ever had, or that this process has
+   * reserved before.
+   */
   reserveIds(collection: string, n: number): Promise<number>;
 
   /** The collections in the store by name, declared or not. */

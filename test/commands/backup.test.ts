@@ -486,6 +486,33 @@ describe("a restore", () => {
   });
 
   for (const kind of stores)
+    test(`of ${kind} and a copy continue with the next integer id, also after the service was killed`, async (t) => {
+      const { store } = await place(t, kind);
+      const cwd = await folder(t, configuration({ numbers: { id: "integer" } }));
+      const nextId = async (of: RunningService) => {
+        const headers = { "content-type": "application/json" };
+        const created = await fetch(`${of.base}/numbers`, { method: "POST", headers, body: "{}" });
+        return ((await created.json()) as { id: number }).id;
+      };
+      const service = await serve(t, ["--store", store], { cwd });
+      assert.deepEqual([await nextId(service), await nextId(service), await nextId(service)], [1, 2, 3]);
+      assert.ok((await fetch(`${service.base}/numbers/3`, { method: "DELETE" })).ok);
+      assert.equal((await run(t, ["backup", "backup.db", "--store", store], { cwd })).exitCode, 0);
+      service.process.kill("SIGKILL");
+      await service.ended;
+      for (const command of [
+        ["restore", "backup.db", "--store", "sqlite:restored.db"],
+        ["copy", "--from", store, "--to", "sqlite:copied.db"],
+      ])
+        assert.equal((await run(t, command, { cwd })).exitCode, 0);
+      for (const name of ["sqlite:restored.db", "sqlite:copied.db", store]) {
+        const again = await serve(t, ["--store", name], { cwd });
+        assert.equal(await nextId(again), 4, name);
+        await stop(again);
+      }
+    });
+
+  for (const kind of stores)
     test(`into ${kind} disables webhooks, and keeps resources, history and keys`, async (t) => {
       const { cwd, store } = await place(t, "sqlite");
       const service = await serve(t, ["--store", store], { cwd });

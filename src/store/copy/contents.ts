@@ -72,7 +72,7 @@ export interface CollectionOutline extends Required<CollectionRecord> {
   /** Up to which sequence the change log can lack changes. */
   gapsUpTo: number;
   count: number;
-  /** The greatest integer id that was used or reserved. */
+  /** The greatest integer id that a resource ever had. PostgreSQL also counts reserved ids. */
   lastId: number;
 }
 

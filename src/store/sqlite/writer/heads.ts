@@ -10,7 +10,7 @@ export interface Head {
   sequence: number;
   /** The number of resources. */
   count: number;
-  /** The highest integer id that was ever used or reserved. */
+  /** The highest integer id that a resource ever had. */
   lastId: number;
 }
 

@@ -10,7 +10,7 @@ import { InvalidStateError } from "../file/failures.ts";
 import type { Commits } from "./commits.ts";
 import type { Declarations } from "./declarations.ts";
 import type { Heads } from "./heads.ts";
-import type { IdBlocks } from "./id-blocks.ts";
+import type { IntegerIds } from "./integer-ids.ts";
 import { suspendIndexes } from "./migrate.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -22,7 +22,7 @@ export interface WriterLoadParts {
   database: DatabaseSync;
   collections: ReadonlyMap<number, NumberedCollection>;
   heads: Heads;
-  ids: IdBlocks;
+  ids: IntegerIds;
   commits: Commits;
   declarations: Declarations;
   transactions: Transactions;

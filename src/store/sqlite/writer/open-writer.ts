@@ -13,7 +13,7 @@ import { Declarations } from "./declarations.ts";
 import { Erasure } from "./erasure.ts";
 import { flushLog } from "./flush-log.ts";
 import { Heads } from "./heads.ts";
-import { IdBlocks } from "./id-blocks.ts";
+import { IntegerIds } from "./integer-ids.ts";
 import { WriterLoad } from "./load.ts";
 import { addReceiptTotals, Receipts } from "./receipts.ts";
 import { Resources } from "./resources.ts";
@@ -38,7 +38,7 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
   flushLog(settings.path);
   const collections = new Map<number, NumberedCollection>();
   const heads = new Heads(database);
-  const ids = new IdBlocks();
+  const ids = new IntegerIds();
   const search = new SearchTables(database);
   const log = new ChangeLog(database, settings.history !== "none");
   addReceiptTotals(database);
@@ -59,7 +59,7 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
     for (const number of collections.keys()) log.addIndex(number);
     log.noteGapsAtEnd();
   });
-  const resources = new Resources({ database, heads, ids, search, log, marks });
+  const resources = new Resources({ database, heads, search, log, marks });
   const catalogue = () => declarations.catalogue;
   const commits = new Commits({ database, catalogue, heads, log, receipts, resources });
   const shared = { database, collections, heads, ids, search, log, receipts, commits, transactions };

@@ -12,7 +12,6 @@ import { changesTable, resourcesTable, toSqliteId } from "../file/tables.ts";
 import type { Marks } from "../marks.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Heads } from "./heads.ts";
-import type { IdBlocks } from "./id-blocks.ts";
 import type { SearchTables } from "./search-tables.ts";
 
 /** The columns that `stateOf` needs. */
@@ -43,7 +42,6 @@ interface Statements {
 export interface ResourcesParts {
   database: DatabaseSync;
   heads: Heads;
-  ids: IdBlocks;
   search: SearchTables;
   log: ChangeLog;
   marks: Marks;
@@ -53,16 +51,14 @@ export interface ResourcesParts {
 export class Resources {
   readonly #database: DatabaseSync;
   readonly #heads: Heads;
-  readonly #ids: IdBlocks;
   readonly #search: SearchTables;
   readonly #log: ChangeLog;
   readonly #marks: Marks;
   readonly #statements = new Map<number, Statements>();
 
-  constructor({ database, heads, ids, search, log, marks }: ResourcesParts) {
+  constructor({ database, heads, search, log, marks }: ResourcesParts) {
     this.#database = database;
     this.#heads = heads;
-    this.#ids = ids;
     this.#search = search;
     this.#log = log;
     this.#marks = marks;
@@ -116,7 +112,9 @@ export class Resources {
 
   #noteId({ number, idKind }: NumberedCollection, id: string): void {
     const integer = integerOf(idKind, id);
-    if (integer !== undefined) this.#ids.use(number, integer, this.#heads.of(number));
+    if (integer === undefined) return;
+    const head = this.#heads.of(number);
+    head.lastId = Math.max(head.lastId, integer);
   }
 
   #statementsOf(number: number): Statements {

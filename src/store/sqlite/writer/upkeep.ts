@@ -6,7 +6,6 @@ import { Retention } from "../../retention.ts";
 import { InvalidStateError } from "../file/failures.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Heads } from "./heads.ts";
-import type { IdBlocks } from "./id-blocks.ts";
 import type { Receipts } from "./receipts.ts";
 import type { SearchTables } from "./search-tables.ts";
 import type { Transactions } from "./transactions.ts";
@@ -18,7 +17,6 @@ const stepLimits = { changes: 100, bytes: 256 * 1024 };
 export interface UpkeepParts {
   database: DatabaseSync;
   heads: Heads;
-  ids: IdBlocks;
   search: SearchTables;
   log: ChangeLog;
   receipts: Receipts;
@@ -68,13 +66,9 @@ export class Upkeep {
     );
   }
 
-  /** Tidies up before the file is closed. Afterwards, the integer ids have no gap, and the log is empty. */
+  /** Empties the log before the file is closed. */
   tidyUp(): void {
-    const { database, ids, heads, transactions } = this.#parts;
-    transactions.run(() => {
-      for (const collection of ids.withUnusedIds()) ids.returnUnused(collection, heads.of(collection));
-    });
-    database.exec("pragma wal_checkpoint(truncate)");
+    this.#parts.database.exec("pragma wal_checkpoint(truncate)");
   }
 
   #requireNoImport(): void {

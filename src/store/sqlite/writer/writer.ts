@@ -19,7 +19,7 @@ import type { Commits } from "./commits.ts";
 import type { Declarations } from "./declarations.ts";
 import type { Erasure } from "./erasure.ts";
 import type { Heads } from "./heads.ts";
-import type { IdBlocks } from "./id-blocks.ts";
+import type { IntegerIds } from "./integer-ids.ts";
 import type { WriterLoad } from "./load.ts";
 import type { Transactions } from "./transactions.ts";
 import type { Upkeep } from "./upkeep.ts";
@@ -28,7 +28,7 @@ import type { Upkeep } from "./upkeep.ts";
 export interface WriterParts {
   database: DatabaseSync;
   heads: Heads;
-  ids: IdBlocks;
+  ids: IntegerIds;
   keys: KeyTable;
   transactions: Transactions;
   collections: ReadonlyMap<number, NumberedCollection>;
@@ -151,12 +151,9 @@ export class Writer {
 
   #reserve(collection: number, n: number): number {
     const { ids, heads } = this.#parts;
-    const taken = ids.take(collection, n);
-    if (taken !== undefined) return taken;
-    const useBlock = this.#transactions.run(() => ids.extend(collection, n, heads.of(collection)));
-    if (useBlock === undefined) throw new InvalidStateError("The collection has no integer ids left.");
-    useBlock();
-    return this.#reserve(collection, n);
+    const first = ids.reserve(collection, n, heads.of(collection));
+    if (first === undefined) throw new InvalidStateError("The collection has no integer ids left.");
+    return first;
   }
 
   #close(): void {

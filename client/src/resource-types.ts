@@ -69,7 +69,9 @@ type Without<T, Names> = { [K in keyof T as K extends Names | "id" ? never : K]:
 
 type Only<T, Names> = { [K in keyof T as K extends Names ? K : never]: T[K] };
 
-type Defaulted<D> = D extends { readonly defaults: infer All } ? keyof All : never;
+type Defaulted<D> =
+  | (D extends { readonly defaults: infer All } ? keyof All : never)
+  | Marked<D, { readonly default: unknown }>;
 
 type Secrets<D> = Marked<D, { readonly writeOnly: true }>;
 

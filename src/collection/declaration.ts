@@ -12,7 +12,7 @@ import {
 } from "./attribute-rules.ts";
 import { type AttributeSource, attributeInfo } from "./attributes.ts";
 import { type Collection, collectionName, openCollection } from "./collection.ts";
-import { type DefaultsDeclaration, readDefaults } from "./defaults.ts";
+import { addSchemaDefaults, type DefaultsDeclaration, defaultsInSchema, readDefaults } from "./defaults.ts";
 import { type IdKind, idKinds } from "./ids.ts";
 import { readIndexes, readSearch } from "./indexes.ts";
 import { shortJson } from "./messages.ts";
@@ -97,7 +97,12 @@ export async function readCollection(
   const unique = withoutTimes("unique", (declared, at) => readUnique(declared, at, described));
   const references = withoutTimes("references", (declared, at) => readReferences(declared, at, described));
   const withoutRequired = await faults.wait([], () => validatorForDefaults(declaration, schema));
-  const defaults = withoutTimes("defaults", (declared, at) => readDefaults(declared, at, withoutRequired));
+  const declaredDefaults = withoutTimes("defaults", (declared, at) =>
+    readDefaults(declared, at, withoutRequired),
+  );
+  const defaults = option("schema", (declared, at) =>
+    addSchemaDefaults(declaredDefaults(), defaultsInSchema(declared), { at, validate: withoutRequired }),
+  );
   const attributeRules = readRules(option, described, { search, unique });
   return {
     references,
@@ -171,7 +176,7 @@ async function validatorForDefaults(
   schema: () => Pick<Collection, "validate">,
 ): Promise<Validator> {
   const { validate } = schema(); // throws if the schema has faults
-  if (defaults === undefined) return validate;
+  if (defaults === undefined && Object.keys(defaultsInSchema(declared)).length === 0) return validate;
   const { required: _, ...others } = declared as { readonly required?: unknown };
   return compileSchema(others, "schema");
 }

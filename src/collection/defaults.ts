@@ -50,19 +50,69 @@ export function readDefaults(declared: unknown, at: string, validate: () => Vali
       readable.push({ name, declared: value, valueFor, namesCaller: value === subject });
     });
   }
-  faults.read([], () => requireFit(readable, at, validate()));
+  faults.read([], () =>
+    requireFit(readable, validate(), ({ name }) => ({ path: [name], place: `${at}.${name}` })),
+  );
   faults.throwIfAny();
   return readable;
 }
 
-/** Checks all defaults together, because the schema can allow one only together with another. */
-function requireFit(defaults: readonly Default[], at: string, validate: Validator): void {
+/** The values of `default` in the schema's own "properties", by attribute. */
+export function defaultsInSchema(schema: unknown): Attributes {
+  const properties = isObject(schema) && isObject(schema.properties) ? schema.properties : {};
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([name, each]) =>
+      isObject(each) && Object.hasOwn(each, "default") ? [[name, each.default]] : [],
+    ),
+  );
+}
+
+/**
+ * All defaults: the declared ones, and those in the schema of other attributes, whose values are taken as they are. Throws
+ * StartError with every value that the schema refuses or that no client can send, each with its place below `at`.
+ */
+export function addSchemaDefaults(
+  declared: readonly Default[],
+  inSchema: Attributes,
+  { at, validate }: { at: string; validate: () => Validator },
+): readonly Default[] {
+  const placeOf = (name: string) => ["properties", name, "default"];
+  const faults = new StartFaults();
+  const added: Default[] = [];
+  for (const [name, value] of Object.entries(inSchema)) {
+    if (declared.some((each) => each.name === name)) continue;
+    faults.read(placeOf(name), () => {
+      requireSettable(name, value, `${at} at ${placeOf(name).join("/")}`);
+      const shown = typeof value === "string" && value.startsWith("$") ? `$${value}` : value;
+      added.push({ name, declared: shown, valueFor: () => value, namesCaller: false });
+    });
+  }
+  faults.throwIfAny();
+  if (added.length === 0) return declared;
+  const all = [...declared, ...added];
+  requireFit(all, validate(), ({ name }) => {
+    const isDeclared = declared.some((each) => each.name === name);
+    return isDeclared ? undefined : { path: placeOf(name), place: `${at} at ${placeOf(name).join("/")}` };
+  });
+  return all;
+}
+
+/** Checks all defaults together, because the schema can allow one only together with another. `placeOf` says which to report. */
+function requireFit(
+  defaults: readonly Default[],
+  validate: Validator,
+  placeOf: (each: Default) => { path: string[]; place: string } | undefined,
+): void {
   const violations = validate(withDefaults({}, defaults, { at: Date.now() }));
   const faults = new StartFaults();
-  for (const { name } of defaults) {
-    const [violation] = violationsOf(name, violations);
-    if (violation !== undefined)
-      faults.add([name], `${at}.${name}: the schema refuses it: ${violation.pointer} ${violation.detail}.`);
+  for (const each of defaults) {
+    const [violation] = violationsOf(each.name, violations);
+    const found = placeOf(each);
+    if (violation !== undefined && found !== undefined)
+      faults.add(
+        found.path,
+        `${found.place}: the schema refuses it: ${violation.pointer} ${violation.detail}.`,
+      );
   }
   faults.throwIfAny();
 }

@@ -1,5 +1,6 @@
 /** The types of the client: what compiles and what does not. Only the compiler reads this file. It refuses a ts-expect-error without an error. */
 import { createClient, type FromSchema, type ResourceOf } from "../../client/src/index.ts";
+import type { InputOf } from "../../client/src/resource-types.ts";
 import { defineConfig } from "../../src/index.ts";
 import type { config } from "./config.ts";
 
@@ -38,6 +39,18 @@ holds<
   >
 >();
 holds<Same<ResourceOf<Declared["members"]>, { readonly id: string; name: string; joinedOn: string }>>();
+holds<
+  Same<
+    InputOf<{
+      schema: {
+        type: "object";
+        required: ["a", "b"];
+        properties: { a: { type: "string" }; b: { type: "string"; default: "x" } };
+      };
+    }>,
+    { readonly id?: unknown; a: string; b?: string }
+  >
+>();
 holds<Same<FromSchema<{ type: "array"; items: { type: "boolean" } }>, boolean[]>>();
 holds<Same<FromSchema<{ static: "older TypeBox" }>, "older TypeBox">>();
 holds<Same<FromSchema<{ type: "object"; additionalProperties: true }>, Record<string, unknown>>>();

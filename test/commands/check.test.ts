@@ -347,6 +347,30 @@ test("a relation without a name is a warning where no schema shows that it has n
   ]);
 });
 
+test("a default in a place of the schema where it does nothing is a warning", async (t) => {
+  const width = { type: "integer", default: 5 };
+  const collections = {
+    tasks: {
+      schema: {
+        type: "object",
+        properties: {
+          size: { type: "object", default: {}, properties: { width } },
+          other: { $ref: "#/$defs/width" },
+        },
+        $defs: { width },
+      },
+    },
+  };
+  const places = ["properties/size/properties/width/default", "$defs/width/default"];
+  assert.deepEqual(
+    await warnings(t, { collections }),
+    places.map(
+      (place) =>
+        `tasks: the default in the schema at ${place} does nothing, because only attributes in the schema's own "properties" have defaults`,
+    ),
+  );
+});
+
 test("pages of every origin are a warning where nobody is asked who they are", async (t) => {
   const cors = { origins: ["*"] };
   assert.match(

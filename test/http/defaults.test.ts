@@ -41,6 +41,21 @@ const service = await startServiceForFile({
       defaults: { post: "00000000-0000-7000-8000-000000000000" },
       references: { post: "posts" },
     },
+    tasks: {
+      schema: {
+        type: "object",
+        required: ["state", "tags", "note"],
+        properties: {
+          state: { type: "string", default: "open" },
+          tags: { type: "array", default: [] },
+          note: { type: ["string", "null"], default: null },
+          price: { type: "string", default: "$now" },
+          title: { type: "string", default: "schema" },
+          size: { type: "object", properties: { width: { type: "integer", default: 5 } } },
+        },
+      },
+      defaults: { title: "option" },
+    },
     loose: { defaults: { tags: ["$now", { n: 1 }], since: "$now", price: "$$5" } },
   },
 });
@@ -63,6 +78,26 @@ test("what was sent stays, null too, and what has no default must be sent", asyn
   check(answer, { status: 201, json: { id: (answer.json as { id: string }).id, ...content } });
   const bad = await service.send({ method: "POST", path, content: {} });
   check(bad, { status: 400, problem: "VALIDATION_FAILED", violations: [{ pointer: "#/title" }] });
+});
+
+test("the defaults in the schema are defaults as they stand, and the option comes first", async () => {
+  const path = "/api/v1/tasks";
+  const answer = await service.send({ method: "POST", path, content: { size: {} } });
+  const { id, ...others } = answer.json as Record<string, unknown>;
+  const given = { state: "open", tags: [], note: null, price: "$now", title: "option" };
+  check(answer, { status: 201 });
+  assert.deepEqual(others, { size: {}, ...given });
+  const sent = await service.send({ method: "POST", path, content: { state: "done", title: "own" } });
+  const { id: _, ...own } = sent.json as Record<string, unknown>;
+  assert.deepEqual(own, { ...given, state: "done", title: "own" });
+  const put = { method: "PUT", path: `${path}/${id}`, content: { id, note: null, tags: [] } };
+  check(await service.send(put), { status: 400, violations: [{ pointer: "#/state", code: "required" }] });
+  const document = (await service.send({ path: "/openapi.json" })).json as {
+    components: { schemas: Record<string, { required?: string[]; properties?: object }> };
+  };
+  const input = document.components.schemas.TaskInput;
+  assert.ok(input?.properties);
+  assert.equal(input.required, undefined);
 });
 
 test("creates in a batch get the same", async () => {
@@ -123,3 +158,17 @@ for (const [defaults, message] of refused) {
     );
   });
 }
+
+for (const [property, message] of [
+  [
+    { type: "integer", default: "a" },
+    /^collections\.posts\.schema at properties\/n\/default: the schema refuses it: #\/n must be an integer\.$/,
+  ],
+  [{ default: 2 ** 60 }, /^collections\.posts\.schema at properties\/n\/default: /],
+] as const)
+  test(`the service does not start with the attribute ${JSON.stringify(property)}`, async () => {
+    await assert.rejects(
+      defineCollection("posts", { schema: { type: "object", properties: { n: property } } }),
+      (error) => error instanceof StartError && message.test(error.message),
+    );
+  });

@@ -6,8 +6,10 @@ import { isEndless } from "../../access/api-key.ts";
 import type { NamedRole } from "../../access/roles.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { formatPath, isIdPath } from "../../collection/paths.ts";
+import { subschemasOf } from "../../collection/subschemas.ts";
 import type { Config } from "../../config.ts";
 import { isLoopback } from "../../http/protocol/hosts.ts";
+import { isObject } from "../../json/values.ts";
 import type { Filter } from "../../query/filter.ts";
 import { openKeys } from "../../store/open.ts";
 import { withOpen } from "../store.ts";
@@ -24,6 +26,7 @@ export function warningsOf(config: Config): string[] {
     ...anyOrigin(config),
     ...slowLists(config),
     ...unnamedRelations(config),
+    ...ignoredDefaults(config),
   ];
 }
 
@@ -97,6 +100,23 @@ function unnamedRelations({ collections }: Config): string[] {
       const at = `${holder}.references.${formatPath(path)}`;
       return `${at}: requests for "${name}" cannot use the relation to "${related}", because it has no name. Set "${option}"`;
     }),
+  );
+}
+
+/** A `default` has an effect only on an attribute in the schema's own "properties". */
+function ignoredDefaults({ collections }: Config): string[] {
+  const placesIn = (schema: unknown, path: readonly string[]): string[] => {
+    if (!isObject(schema)) return [];
+    const isOwn = path.length === 2 && path[0] === "properties";
+    const here = Object.hasOwn(schema, "default") && !isOwn ? [[...path, "default"].join("/")] : [];
+    const inner = subschemasOf(schema).flatMap((each) => placesIn(each.schema, [...path, ...each.path]));
+    return [...here, ...inner];
+  };
+  return [...collections.values()].flatMap(({ name, schema }) =>
+    placesIn(schema === undefined ? undefined : JSON.parse(schema), []).map(
+      (place) =>
+        `${name}: the default in the schema at ${place} does nothing, because only attributes in the schema's own "properties" have defaults`,
+    ),
   );
 }
 

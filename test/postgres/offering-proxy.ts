@@ -9,6 +9,8 @@ import { connect, createServer, type Socket } from "node:net";
 export interface OfferingProxy {
   /** How many tags it has changed to another number. */
   readonly changed: number;
+  /** The texts of all statements that clients have sent. */
+  readonly sent: ReadonlySet<string>;
   /** The same address through the proxy. */
   urlOf(url: string): string;
   /** Holds the next `n` connections on which the client sends this text, until all of them have sent it. */
@@ -20,6 +22,7 @@ export interface OfferingProxy {
 export async function startOfferingProxy(target: number): Promise<OfferingProxy> {
   const sockets = new Set<Socket>();
   const meeting = new Meeting();
+  const texts = new Set<string>();
   let changed = 0;
   const server = createServer((client) => {
     const database = connect(target, "127.0.0.1");
@@ -33,7 +36,7 @@ export async function startOfferingProxy(target: number): Promise<OfferingProxy>
       socket.on("close", () => other.destroy());
       socket.on("close", () => sockets.delete(socket));
     }
-    const statements = new Statements();
+    const statements = new Statements((sql) => texts.add(sql));
     let sent = Promise.resolve();
     client.on("data", (bytes: Buffer) => {
       statements.note(bytes);
@@ -58,6 +61,7 @@ export async function startOfferingProxy(target: number): Promise<OfferingProxy>
     get changed() {
       return changed;
     },
+    sent: texts,
     urlOf(url) {
       const through = new URL(url);
       through.port = String(port);
@@ -142,7 +146,13 @@ class Statements {
   readonly #sqlByName = new Map<string, string>();
   /** The rows that each statement offers; the first is the greeting. */
   readonly #offered: (number | undefined)[] = [undefined];
+  readonly #onSql: (sql: string) => void;
   #bound: number | undefined;
+
+  /** `onSql` is called with the text of each statement. */
+  constructor(onSql: (sql: string) => void) {
+    this.#onSql = onSql;
+  }
 
   /** The rows that the first of them offers. `undefined` if its tag stays as it is. */
   get offered(): number | undefined {
@@ -155,10 +165,16 @@ class Statements {
 
   note(bytes: Buffer): void {
     for (const { type, body } of this.#frames.take(bytes)) {
-      if (type === "Q") this.#offered.push(offeredBy(textAt(body, 0)));
+      if (type === "Q") {
+        const sql = textAt(body, 0);
+        this.#onSql(sql);
+        this.#offered.push(offeredBy(sql));
+      }
       if (type === "P") {
         const name = textAt(body, 0);
-        this.#sqlByName.set(name, textAt(body, Buffer.byteLength(name) + 1));
+        const sql = textAt(body, Buffer.byteLength(name) + 1);
+        this.#onSql(sql);
+        this.#sqlByName.set(name, sql);
       }
       if (type === "B") this.#bind(body);
       if (type !== "S") continue;

@@ -1,4 +1,4 @@
-/** Writes staged changes, with one statement for all rows of a kind. */
+/** Writes staged changes, with few statements for all rows of a kind. */
 import { formatPath } from "../../../collection/paths.ts";
 import { type Reference, referencedIds } from "../../../collection/references.ts";
 import { canBeId } from "../../commits/constraints.ts";
@@ -97,8 +97,8 @@ export async function flush(
     const { number } = each.collection;
     const portions = await logRows(each, sequences);
     // One after the other: a statement is made in one piece, and a large one would delay other requests.
-    for (const rows of portions.slice(0, -1)) await transaction.run(insertChanges(number, rows));
-    last.push(insertChanges(number, portions.at(-1) ?? []));
+    for (const rows of portions.slice(0, -1)) await runTogether(transaction, insertChanges(number, rows));
+    last.push(...insertChanges(number, portions.at(-1) ?? []));
   }
   return { sequences, last };
 }
@@ -208,7 +208,7 @@ function writeReferences(
   );
   const work: Promise<unknown>[] = [];
   if (changed.length > 0) work.push(transaction.run(deleteReferences(number, keysOf(collection, changed))));
-  if (rows.length > 0) work.push(transaction.run(insertReferences(number, rows)));
+  if (rows.length > 0) work.push(runTogether(transaction, insertReferences(number, rows)));
   return work;
 }
 

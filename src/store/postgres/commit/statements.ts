@@ -4,9 +4,9 @@ import type { ReadLimit } from "../../commits/lookups.ts";
 import { bigints, integers, jsons, texts } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
 import { uniqueIndexSql, uniqueSql } from "../list/expressions.ts";
-import { changeColumns, resourceColumns } from "../tables/statements.ts";
+import { resourceColumns } from "../tables/statements.ts";
 import { changesTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
-import { insertNewRows } from "./values.ts";
+import { insertNewRows, insertRows } from "./values.ts";
 
 /** The resources with these keys, locked in the order of keys, so that instances do not deadlock. */
 export function lockResources(number: number, keys: readonly string[]): Statement {
@@ -103,22 +103,32 @@ export interface ChangeRow {
   kept: string | null;
 }
 
+const changeTypes = {
+  sequence: "bigint",
+  version: "bigint",
+  kind: "text",
+  at: "bigint",
+  principal: "text",
+  '"group"': "bigint",
+  id: "text",
+  previous: "text",
+} as const;
+
 /** Adds rows to the change log. */
-export function insertChanges(number: number, rows: readonly ChangeRow[]): Statement {
-  return {
-    sql: `insert into ${changesTable(number)} (${changeColumns}, id, previous) select * from unnest($1::bigint[],
-      $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::bigint[], $7::text[], $8::text[])`,
-    values: [
-      bigints(rows.map(({ sequence }) => sequence)),
-      bigints(rows.map(({ version }) => version)),
-      texts(rows.map(({ kind }) => kind)),
-      bigints(rows.map(({ at }) => at)),
-      texts(rows.map(({ principal }) => principal)),
-      bigints(rows.map(({ group }) => group)),
-      texts(rows.map(({ id }) => id)),
-      texts(rows.map(({ kept }) => kept)),
-    ],
-  };
+export function insertChanges(number: number, rows: readonly ChangeRow[]): Statement[] {
+  return insertRows(
+    { table: changesTable(number), columns: changeTypes },
+    rows.map((row) => [
+      row.sequence,
+      row.version,
+      row.kind,
+      row.at,
+      row.principal,
+      row.group,
+      row.id,
+      row.kept,
+    ]),
+  );
 }
 
 /** The version of the last change of each resource. */
@@ -175,17 +185,15 @@ export interface ReferenceRow {
   key: string;
 }
 
+const referenceTypes = { attribute: "text", target: "text", key: "text" } as const;
+
 /** Adds the references of resources. */
-export function insertReferences(number: number, rows: readonly ReferenceRow[]): Statement {
-  return {
-    sql: `insert into ${referencesTable(number)} (attribute, target, key)
-      select * from unnest($1::text[], $2::text[], $3::text[]) on conflict do nothing`,
-    values: [
-      texts(rows.map(({ attribute }) => attribute)),
-      texts(rows.map(({ target }) => target)),
-      texts(rows.map(({ key }) => key)),
-    ],
-  };
+export function insertReferences(number: number, rows: readonly ReferenceRow[]): Statement[] {
+  return insertRows(
+    { table: referencesTable(number), columns: referenceTypes },
+    rows.map(({ attribute, target, key }) => [attribute, target, key]),
+    " on conflict do nothing",
+  );
 }
 
 /** Deletes the references of resources. */
@@ -232,17 +240,14 @@ export interface WordRow {
   times: number;
 }
 
+const wordTypes = { word: "text", key: "text", times: "integer" } as const;
+
 /** Adds the words of resources. */
-export function insertWords(number: number, rows: readonly WordRow[]): Statement {
-  return {
-    sql: `insert into ${wordsTable(number)} (word, key, times)
-      select * from unnest($1::text[], $2::text[], $3::integer[])`,
-    values: [
-      texts(rows.map(({ word }) => word)),
-      texts(rows.map(({ key }) => key)),
-      integers(rows.map(({ times }) => times)),
-    ],
-  };
+export function insertWords(number: number, rows: readonly WordRow[]): Statement[] {
+  return insertRows(
+    { table: wordsTable(number), columns: wordTypes },
+    rows.map(({ word, key, times }) => [word, key, times]),
+  );
 }
 
 /** Deletes the words of resources. Returns each word with its count. */

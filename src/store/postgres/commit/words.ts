@@ -6,6 +6,7 @@ import type { Transaction } from "../connection/transaction.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { keyOf } from "../tables/id-keys.ts";
 import { deleteWords, insertWords, type WordRow } from "./statements.ts";
+import { runTogether } from "./values.ts";
 
 /** Replaces the words of changed resources. Returns how much the number of words grows. */
 export async function writeWords(
@@ -47,7 +48,7 @@ export async function replaceWords(
   const rows = put.flatMap(({ key, text }) => wordRows(key, searchedWords(text, search)));
   const [removed] = await Promise.all([
     gone.length === 0 ? undefined : transaction.run(deleteWords(number, gone)),
-    rows.length === 0 ? undefined : transaction.run(insertWords(number, rows)),
+    runTogether(transaction, insertWords(number, rows)),
   ]);
   const removedTotals = (removed?.rows ?? []).filter(([word]) => word === "");
   return sumOf(rows) - removedTotals.reduce((sum, [, times]) => sum + Number(times), 0);

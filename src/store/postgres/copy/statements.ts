@@ -3,7 +3,7 @@
  * of its own shows that the copy into this database is not complete.
  */
 import { type Item, type Layout, layouts, type PageSize, type Section } from "../../copy/contents.ts";
-import { bigints, texts } from "../connection/arrays.ts";
+import { insertRows } from "../commit/values.ts";
 import type { Statement } from "../connection/connections.ts";
 import { changesTable, copyingTable, resourcesTable } from "../tables/tables.ts";
 
@@ -65,23 +65,20 @@ function pageSql(table: ItemsTable, from: string): string {
 }
 
 /** Adds items. */
-export function insertItems(table: ItemsTable, items: readonly Item[]): Statement {
-  const { columns } = layouts[table.kind];
-  const arrays = columns.map(({ type }, n) => `$${n + 1}::${type === "text" ? "text" : "bigint"}[]`);
+export function insertItems(table: ItemsTable, items: readonly Item[]): Statement[] {
   const names = columnsOf(table);
-  const values = columns.map(({ type }, n) => {
-    const cells = items.map((item) => item[n] ?? null);
-    return type === "text"
-      ? texts(cells.map((cell) => (cell === null ? null : String(cell))))
-      : bigints(cells.map((cell) => (cell === null ? null : Number(cell))));
-  });
-  const from = `from unnest(${arrays.join(", ")}) as item (${names.join(", ")})`;
-  const sql =
-    table.kind === "resources"
-      ? `insert into ${tableName(table)} (${names.join(", ")}, size)
-        select ${names.map((name) => (name === '"doc"' ? "doc::json" : name)).join(", ")}, octet_length(doc) ${from}`
-      : `insert into ${tableName(table)} (${names.join(", ")}) select ${names.join(", ")} ${from}`;
-  return { sql, values };
+  const columns = Object.fromEntries(
+    layouts[table.kind].columns.map(({ type }, n) => {
+      const name = names[n] as string;
+      return [name, name === '"doc"' ? "json" : type === "text" ? "text" : "bigint"] as const;
+    }),
+  );
+  if (table.kind !== "resources") return insertRows({ table: tableName(table), columns }, items);
+  const text = names.indexOf('"doc"');
+  return insertRows(
+    { table: tableName(table), columns: { ...columns, size: "integer" } },
+    items.map((item) => [...item, Buffer.byteLength(String(item[text]))]),
+  );
 }
 
 /** The last group number. */
@@ -95,7 +92,7 @@ export function setGroups(groups: number): Statement {
 /** The counters of all collections. */
 export const selectCounters: Statement = {
   sql: `select number, sequence, count, last_id,
-      coalesce((select value from holdfast_meta where name = 'gaps_' || number), 0)
+      coalesce((select value from holdfast_meta where name = 'gaps_' || number::text), 0)
     from holdfast_heads join holdfast_ids using (number)`,
 };
 

@@ -2,6 +2,7 @@
 import { StartError } from "../../../errors.ts";
 import type { CollectionOutline, CopyTarget, Item, Outline, Section } from "../../copy/contents.ts";
 import { countReceipts } from "../commit/receipt-statements.ts";
+import { runTogether } from "../commit/values.ts";
 import {
   type CommandConnections,
   openCommandConnections,
@@ -74,7 +75,7 @@ class PostgresTarget extends PostgresContents implements CopyTarget {
     const rows = items.map((item) => this.toRow(section, item));
     await this.#transact(async (transaction) => {
       const moved = transaction.run(statements.moveMark(mark));
-      const inserted = transaction.run(statements.insertItems(this.tableOf(section), rows));
+      const inserted = runTogether(transaction, statements.insertItems(this.tableOf(section), rows));
       const [{ rows: marks }] = await Promise.all([moved, inserted]);
       if (marks.length !== 1) throw new StartError("Another copy into the same store is in progress.");
     });

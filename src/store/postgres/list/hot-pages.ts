@@ -24,7 +24,7 @@ const maxStatements = 2;
  * numbers to others, but it did not start at the same microsecond. A server that does not flush commits can also lose
  * changes without a new start, so the state is null there.
  */
-export const stateSql = `(head.sequence || ' ' || head.declared ||
+export const stateSql = `(head.sequence::text || ' ' || head.declared::text ||
   (select ' ' || pg_postmaster_start_time()::text where current_setting('synchronous_commit') <> 'off'))`;
 
 /** A page, and the state of its collection in the snapshot that it was read in; null if there is none. */

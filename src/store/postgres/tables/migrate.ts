@@ -7,6 +7,7 @@ import { type CollectionRecord, isDeclared } from "../../record.ts";
 import { startIndex } from "../../search-index.ts";
 import { referenceRows } from "../commit/flush.ts";
 import { insertReferences } from "../commit/statements.ts";
+import { runTogether } from "../commit/values.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { searchIndexOf } from "../upkeep/search-indexes.ts";
 import { clearIndex } from "../upkeep/statements.ts";
@@ -136,7 +137,7 @@ async function rewriteReferences(transaction: Transaction, collection: NumberedC
   for (let after = ""; ; ) {
     const { rows } = await transaction.run(selectAfter(number, after, pageSize));
     const found = rows.flatMap(([key, , , text]) => referenceRows(String(key), String(text), references));
-    if (found.length > 0) await transaction.run(insertReferences(number, found));
+    await runTogether(transaction, insertReferences(number, found));
     if (rows.length < pageSize) return;
     after = String(rows.at(-1)?.[0]);
   }

@@ -5,11 +5,12 @@ import type { Statement, StatementResult } from "../connection/connections.ts";
 
 const names = secretNames.map((name) => `'${name}'`).join(", ");
 
-/** Adds a secret to a database that has none. */
+/** Adds a secret to a database that has none: all parts or none. */
 export function addSecret(): Statement {
+  const rows = secretNames.map((name, n) => `('${name}', $${n + 1}::bigint)`);
   return {
-    sql: `insert into holdfast_meta select * from unnest($1::text[], $2::bigint[]) on conflict do nothing`,
-    values: [texts([...secretNames]), bigints([...newSecret()])],
+    sql: `insert into holdfast_meta values ${rows.join(", ")} on conflict do nothing`,
+    values: newSecret(),
   };
 }
 

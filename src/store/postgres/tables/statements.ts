@@ -30,7 +30,7 @@ export function selectHead(number: number): Statement {
 }
 
 /** Up to which sequence the change log of the collection `number` can lack changes. */
-const gapsUpTo = "coalesce((select value from holdfast_meta where name = 'gaps_' || number), 0)";
+const gapsUpTo = "coalesce((select value from holdfast_meta where name = 'gaps_' || number::text), 0)";
 
 /** How far the logs of all collections go. */
 export const selectLogHeads: Statement = { sql: `select number, sequence, ${gapsUpTo} from holdfast_heads` };
@@ -46,7 +46,7 @@ export function selectLogHead(number: number): Statement {
 /** Notes that the change log of a collection can lack changes up to its present sequence. */
 export function noteGaps(number: number): Statement {
   return {
-    sql: `insert into holdfast_meta select 'gaps_' || number, sequence from holdfast_heads where number = $1::integer
+    sql: `insert into holdfast_meta select 'gaps_' || number::text, sequence from holdfast_heads where number = $1::integer
       on conflict (name) do update set value = greatest(holdfast_meta.value, excluded.value)`,
     values: [number],
   };
@@ -64,7 +64,7 @@ export function selectGapsAtEnd(numbers: readonly number[]): Statement {
 /** Sets up to which sequence the change log of a collection can lack changes. */
 export function setGaps(number: number, sequence: number): Statement {
   return {
-    sql: `insert into holdfast_meta values ('gaps_' || $1::integer, $2::bigint)
+    sql: `insert into holdfast_meta values ('gaps_' || $1::integer::text, $2::bigint)
       on conflict (name) do update set value = excluded.value`,
     values: [number, sequence],
   };
@@ -100,7 +100,7 @@ export const selectFormat: Statement = { sql: "select value from holdfast_meta w
 /** The change logs that still have format 1. */
 export const selectFirstFormatTables: Statement = {
   sql: `select relname from holdfast_collections
-    join pg_class on pg_class.oid = ${ownRelation("'holdfast_changes_' || number")}
+    join pg_class on pg_class.oid = ${ownRelation("'holdfast_changes_' || number::text")}
     join pg_attribute on attrelid = pg_class.oid and attname = 'superseded' order by number`,
 };
 

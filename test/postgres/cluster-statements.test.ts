@@ -1,0 +1,94 @@
+/** The statements that the service sends are such that a Citus cluster carries them out on one node, as they are meant. */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { defaultPageSize } from "../../src/store/copy/copy.ts";
+import { openStore, type StoreAddress } from "../../src/store/open.ts";
+import { makeBusy } from "../copy/busy.ts";
+import { observe } from "../copy/observe.ts";
+import { askEach, copy } from "../copy/run.ts";
+import { openDatabase, query } from "./databases.ts";
+import { startOfferingProxy } from "./offering-proxy.ts";
+
+/**
+ * The functions behind `||` with an operand that is no text. They are not immutable, and a cluster rebuilds some statements with them
+ * wrongly: `'gaps_' || number` became `AND ( IS NOT NULL)`. A cast makes the operator immutable: `'gaps_' || number::text`.
+ */
+const unstable = "function textanycat(text, anynonarray), anytextcat(anynonarray, text)";
+
+let roles = 0;
+
+/** An empty database whose user cannot call those functions, behind a proxy that notes the statements. */
+async function openNoted(t: TestContext): Promise<{ address: StoreAddress; sent: ReadonlySet<string> }> {
+  const { url, release } = await openDatabase();
+  const role = `holdfast_statements_${process.pid}_${++roles}`;
+  const proxy = await startOfferingProxy(Number(new URL(url).port));
+  await query(
+    url,
+    `create role ${role} login; alter schema public owner to ${role}; revoke execute on ${unstable} from public`,
+  );
+  t.after(async () => {
+    await proxy.close();
+    await query(
+      url,
+      `grant execute on ${unstable} to public; drop owned by ${role} cascade; drop role ${role};
+      create schema public`,
+    );
+    release();
+  });
+  const through = new URL(proxy.urlOf(url));
+  through.username = role;
+  return { address: { kind: "postgres", url: through.href }, sent: proxy.sent };
+}
+
+/** In a Citus cluster, such a statement goes through the coordinator: it makes the commit a two-phase commit. */
+const insertSelect = /^\s*insert\s+into\s+(\w+)(?:(?!\bvalues\b).)*\bselect\b/is;
+
+/** These are carried out on the node of the store, or once in the life of a store. */
+const allowed = [
+  /^insert into holdfast_meta select 'gaps_'/, // reads another table of the store
+  /^insert into holdfast_meta select 'receipts', count/, // after a copy
+];
+
+test("no statement reads its new rows from elsewhere, or has a function that depends on settings", async (t) => {
+  const { address, sent } = await openNoted(t);
+  await makeBusy(address, 7);
+  await (await openStore(address, { history: "none" })).close();
+  const withoutHistory = await openStore(address, { history: "none" });
+  const { version = 0 } = (await withoutHistory.read({ collection: "long", id: "l1" })) ?? {};
+  const change = { key: { collection: "long", id: "l1" }, expect: version, next: '{"id":"l1"}' };
+  await withoutHistory.commit({ changes: [change], at: 1 });
+  await withoutHistory.close();
+  await askEach([address], observe); // notes the gap at its start
+  const target = await openNoted(t);
+  await copy(address, target.address, { pageSize: defaultPageSize });
+  const all = [...sent, ...target.sent];
+  const into = new Set(all.flatMap((sql) => /^\s*insert\s+into\s+(holdfast_[a-z]+)/i.exec(sql)?.[1] ?? []));
+  assert.deepEqual(
+    [...into].sort(),
+    [
+      "changes",
+      "collections",
+      "copying",
+      "heads",
+      "ids",
+      "keys",
+      "meta",
+      "receipts",
+      "refers",
+      "resources",
+      "words",
+    ].map((name) => `holdfast_${name}`),
+    "the test sees an insert into every table",
+  );
+  const selecting = all.filter((sql) => insertSelect.test(sql));
+  for (const each of allowed)
+    assert.ok(
+      selecting.some((sql) => each.test(sql)),
+      `${each} is sent`,
+    );
+  assert.deepEqual(
+    selecting.filter((sql) => !allowed.some((each) => each.test(sql))),
+    [],
+    "use `insert … values`",
+  );
+});

@@ -37,6 +37,7 @@ export async function runWebhooksTest(id: string, flags: Flags, env: Environment
           webhooks.test(webhook, new AbortController().signal),
         )
       : await requestTest(running, id);
+  if (result === undefined) throw new StartError(`The webhook ${id} was deleted.`);
   print(result);
   if (result.delivered !== true) throw new StartError("The receiver did not accept the test event.");
 }

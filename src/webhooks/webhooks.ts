@@ -20,6 +20,11 @@ import { type SettledWrite, settleWrite, type WebhookWrite } from "./write.ts";
 /** How long the secret before a rotation signs too, in milliseconds. */
 const rotationMs = 24 * 3_600_000;
 
+/** An event that an administrator sends. Its body can depend on the webhook. */
+interface OwnSending extends Omit<Sending, "webhook" | "state" | "body"> {
+  bodyFor: (webhook: Webhook) => string | Promise<string>;
+}
+
 /** The webhooks of one service. */
 export class Webhooks {
   readonly collection: Collection;
@@ -115,21 +120,24 @@ export class Webhooks {
     signal: AbortSignal,
   ): Promise<Record<string, unknown> | undefined> {
     const { records, clock } = this.#parts;
-    const { id } = webhook.value;
-    const before = await records.delivery(id, event);
+    const before = await records.delivery(webhook.value.id, event);
     if (before === undefined) return undefined;
-    const misfit = misfitOf(webhook.value, this.#parts);
+    const bodyFor = (now: Webhook) => this.#bodyAgain(now, before.value);
+    const result = await this.#send(webhook, { event, origin: before.value, bodyFor }, signal);
+    return result && shownDelivery(await this.#record(before, result, clock.now()));
+  }
+
+  async #bodyAgain(webhook: Webhook, delivery: DeliveryRecord): Promise<string> {
+    const misfit = misfitOf(webhook, this.#parts);
     if (misfit !== undefined) throw new Problem("WEBHOOKS_UNAVAILABLE", misfit);
-    const body = await bodyOf(this.#parts, webhook.value, before.value);
-    if (body === undefined)
-      throw new Problem("WEBHOOKS_UNAVAILABLE", "The history no longer has the change of this event.");
-    const result = await this.#send(webhook.value, { event, origin: before.value, body }, signal);
-    return shownDelivery(await this.#record(before, result, clock.now()));
+    const body = await bodyOf(this.#parts, webhook, delivery);
+    if (body !== undefined) return body;
+    throw new Problem("WEBHOOKS_UNAVAILABLE", "The history no longer has the change of this event.");
   }
 
   /**
-   * Stores the outcome of a retry that an administrator started. The worker can have tried the same event in the meantime. A success ends the
-   * state "failing": the worker of the webhook then starts again, because it knows only the state before.
+   * Stores the outcome of a retry that an administrator started. The worker can have tried the same event in the meantime, and the webhook can
+   * be deleted. A success ends the state "failing": the worker of the webhook then starts again, because it knows only the state before.
    */
   async #record(
     before: Versioned<DeliveryRecord>,
@@ -148,58 +156,72 @@ export class Webhooks {
       if (endsFailing) this.#engine.restart(webhook);
       return record;
     } catch (error) {
-      const now = isOvertaken(error) ? await records.delivery(webhook, event) : undefined;
-      if (now === undefined || (now.version === before.version && !endsFailing)) throw error;
-      return this.#record(now, result, at);
+      if (!isOvertaken(error)) throw error;
+      const now = await records.delivery(webhook, event);
+      return now === undefined ? record : this.#record(now, result, at);
     }
   }
 
-  /** Sends a test event, now. */
-  async test({ value: webhook }: Versioned<Webhook>, signal: AbortSignal): Promise<Record<string, unknown>> {
+  /** Sends a test event, now. `undefined` if the webhook is deleted before. */
+  async test(webhook: Versioned<Webhook>, signal: AbortSignal): Promise<Record<string, unknown> | undefined> {
+    const { id } = webhook.value;
     const { clock, newUuid, prefix } = this.#parts;
     const event = newUuid();
     const body = JSON.stringify({
       specversion: "1.0",
       id: event,
-      source: `${prefix}/${webhooksName}/${webhook.id}`,
+      source: `${prefix}/${webhooksName}/${id}`,
       type: "holdfast.test",
       time: new Date(clock.now()).toISOString(),
       datacontenttype: "application/json",
-      data: { webhook: webhook.id },
+      data: { webhook: id },
     });
-    const result = await this.#send(webhook, { event, origin: undefined, body }, signal);
+    const result = await this.#send(webhook, { event, origin: undefined, bodyFor: () => body }, signal);
+    if (result === undefined) return undefined;
     const { isDelivered, status = null, milliseconds, response, error = null } = result;
     return { event, delivered: isDelivered, status, milliseconds, response, error };
   }
 
+  /** Sends an event as the webhook is when its turn comes. `undefined` if the webhook is deleted before. */
   async #send(
-    webhook: Webhook,
-    sending: Omit<Sending, "webhook" | "state">,
+    { value: webhook, version }: Versioned<Webhook>,
+    { bodyFor, ...sending }: OwnSending,
     signal: AbortSignal,
-  ): Promise<AttemptResult> {
-    const state = (await this.#parts.records.state(webhook.id))?.value;
-    const result = await this.#engine.receivers.run(webhook.url, () =>
-      sendSigned(this.#parts, { webhook, state, ...sending }, signal),
-    );
-    if (result !== undefined) return result;
+  ): Promise<AttemptResult | undefined> {
+    const { records } = this.#parts;
+    const body = await bodyFor(webhook);
+    const sent = await this.#engine.receivers.run(webhook.url, async () => {
+      const state = (await records.state(webhook.id))?.value;
+      const now = await records.webhook(webhook.id); // after the state, which a rotation changes too
+      if (now?.version !== version) return { now };
+      return { result: await sendSigned(this.#parts, { webhook, state, ...sending, body }, signal) };
+    });
+    if ("now" in sent) return sent.now && this.#send(sent.now, { ...sending, bodyFor }, signal);
+    if (sent.result !== undefined) return sent.result;
     throw new Problem("UNAVAILABLE", "The service is stopping. Try again later.");
   }
 
-  /** Gives a webhook a new secret. The previous one signs too for a day. Returns the new one. */
-  async rotate(webhook: Versioned<Webhook>): Promise<string> {
+  /**
+   * Gives a webhook a new secret. The previous one signs too for a day. Returns the new one; `undefined` if another write of
+   * the webhook or of its state came first.
+   */
+  async rotate(webhook: Versioned<Webhook>): Promise<string | undefined> {
     const { records, clock } = this.#parts;
     const { id, secret: oldSecret } = webhook.value;
     const state = await records.state(id);
     const secret = createSecret();
     const known = state?.value ?? { marks: {}, lost: 0 };
     const now = clock.now();
-    await records.commit(
-      [
-        put(webhooksName, id, webhook, { ...webhook.value, secret }),
-        put(statesName, id, state, { ...known, oldSecret, oldSecretUntil: now + rotationMs }),
-      ],
-      now,
-    );
+    const changes = [
+      put(webhooksName, id, webhook, { ...webhook.value, secret }),
+      put(statesName, id, state, { ...known, oldSecret, oldSecretUntil: now + rotationMs }),
+    ];
+    try {
+      await records.commit(changes, now);
+    } catch (error) {
+      if (isOvertaken(error)) return undefined;
+      throw error;
+    }
     this.noteWrite();
     return secret;
   }

@@ -25,8 +25,10 @@ export async function deliver(parts: WorkerParts, webhook: Versioned<Webhook>): 
   const leave = parts.feed.watch.join();
   try {
     const journal = await Journal.open(parts, webhook);
+    // A webhook is deleted with its state. The worker would make a new state, which belongs to no webhook.
+    if (journal.state === undefined && (await parts.records.webhook(webhook.value.id)) === undefined) return;
     const reader = await EventReader.open(parts, webhook.value, journal.state);
-    await new Worker(parts, webhook.value, { journal, reader }).run();
+    await new Worker(parts, webhook, { journal, reader }).run();
   } finally {
     leave();
   }
@@ -36,14 +38,26 @@ export async function deliver(parts: WorkerParts, webhook: Versioned<Webhook>): 
 class Worker {
   readonly #parts: WorkerParts;
   readonly #webhook: Webhook;
+  readonly #version: number;
   readonly #journal: Journal;
   readonly #reader: EventReader;
   readonly #attempts: Attempts;
   readonly #cleanup: Cleanup;
+  /** Aborted when the webhook is no longer as this worker knows it, or when that cannot be read. */
+  readonly #ended = new AbortController();
+  /** Aborted to end the worker, whoever ends it. */
+  readonly #stopped: AbortSignal;
+  #failure: unknown;
 
-  constructor(parts: WorkerParts, webhook: Webhook, read: { journal: Journal; reader: EventReader }) {
+  constructor(
+    parts: WorkerParts,
+    { value: webhook, version }: Versioned<Webhook>,
+    read: { journal: Journal; reader: EventReader },
+  ) {
     this.#parts = parts;
     this.#webhook = webhook;
+    this.#version = version;
+    this.#stopped = AbortSignal.any([parts.stopped, this.#ended.signal]);
     this.#journal = read.journal;
     this.#reader = read.reader;
     this.#attempts = new Attempts((due) => this.#send(due), parts.clock.now);
@@ -56,13 +70,14 @@ class Worker {
       await this.#attempts.settled();
       await this.#store();
       await this.#journal.storePosition(this.#reader.position);
+      if (this.#failure !== undefined) throw this.#failure;
     } finally {
       await this.#attempts.settled();
     }
   }
 
   get #isOver(): boolean {
-    return this.#parts.stopped.aborted || this.#journal.isDisabled;
+    return this.#stopped.aborted || this.#journal.isDisabled;
   }
 
   async #round(): Promise<void> {
@@ -119,18 +134,34 @@ class Worker {
 
   async #send({ attempted, body }: Due): Promise<AttemptResult | undefined> {
     if (body === undefined) return noResponse("The history no longer has the change.");
-    const { receivers, stopped } = this.#parts;
-    return receivers.run(this.#webhook.url, async () => {
-      if (stopped.aborted) return undefined;
+    const stopped = this.#stopped;
+    return this.#parts.receivers.run(this.#webhook.url, async () => {
+      if (stopped.aborted || !(await this.#isCurrent())) return undefined;
       const { state } = this.#journal;
       const sending = { webhook: this.#webhook, state, event: attempted.event, origin: attempted, body };
       return sendSigned(this.#parts, sending, stopped);
     });
   }
 
+  /**
+   * Whether the webhook is still as this worker knows it. Another instance or thread can have changed it, and no attempt may start
+   * as it was before. If it is not, the worker ends. The events without a response are then sent again as the webhook is now.
+   */
+  async #isCurrent(): Promise<boolean> {
+    try {
+      const now = await this.#parts.records.webhook(this.#webhook.id);
+      if (now?.version === this.#version) return true;
+    } catch (error) {
+      this.#failure ??= error;
+    }
+    this.#ended.abort();
+    return false;
+  }
+
   /** Waits for a commit, for responses, for the next retry, or until it is time to store the position. */
   async #wait(seen: ReadonlyMap<string, number>): Promise<void> {
-    const { clock, feed, stopped } = this.#parts;
+    const { clock, feed } = this.#parts;
+    const stopped = this.#stopped;
     const over = new AbortController();
     const end = () => over.abort();
     stopped.addEventListener("abort", end);

@@ -8,22 +8,43 @@ import { notFound, type Result } from "../operations/result.ts";
 import { requirePreconditions, validatorsOf } from "../protocol/conditional.ts";
 import { type HttpRequest, jsonType } from "../protocol/message.ts";
 import { findCollection, type Service } from "../service.ts";
+import { overtaken, type WriteAttempt } from "../writes/commit.ts";
+import { untilCommitted } from "../writes/write.ts";
+
+type OnWebhookOperation = OperationOf<"webhookStatus" | "webhookDeliveries" | "webhookAction">;
 
 /** Throws PRECONDITION_FAILED, UNAVAILABLE if the service is read-only, and WEBHOOKS_UNAVAILABLE. */
 export async function performOnWebhook(
   service: Service,
-  operation: OperationOf<"webhookStatus" | "webhookDeliveries" | "webhookAction">,
+  operation: OnWebhookOperation,
   { headers }: Pick<HttpRequest, "headers">,
 ): Promise<Result> {
   const webhooks = service.webhooks as Webhooks; // without it, the path does not exist
-  const webhook = await webhooks.webhook(operation.id);
-  if (webhook === undefined) return notFound;
   // Only this one changes the webhook itself. The others have no state that a precondition could name.
   if (operation.kind === "webhookAction" && operation.action === "rotate")
-    await requireState(service, operation.id, headers);
-  const body = await bodyOf(service, { webhooks, webhook, operation });
-  if (body === undefined) return notFound;
+    return untilCommitted(service, () => rotate(service, operation.id, headers));
+  const webhook = await webhooks.webhook(operation.id);
+  const body = webhook && (await bodyOf(service, { webhooks, webhook, operation }));
+  return body === undefined ? notFound : answerOf(body);
+}
+
+function answerOf(body: unknown): Result {
   return { kind: "document", document: { status: 200, type: jsonType, body: JSON.stringify(body) } };
+}
+
+/** One attempt to give a webhook a new secret. Its deliveries write the state that belongs to the secret, and can come first. */
+async function rotate(
+  service: Service,
+  id: string,
+  headers: Pick<HttpRequest, "headers">["headers"],
+): Promise<WriteAttempt> {
+  const webhooks = service.webhooks as Webhooks;
+  const webhook = await webhooks.webhook(id);
+  if (webhook === undefined) return notFound;
+  await requireState(service, id, headers);
+  requireDeliveries(service);
+  const secret = await webhooks.rotate(webhook);
+  return secret === undefined ? overtaken : answerOf({ secret });
 }
 
 async function requireState(
@@ -40,7 +61,7 @@ async function requireState(
 interface OnWebhook {
   webhooks: Webhooks;
   webhook: Versioned<Webhook>;
-  operation: OperationOf<"webhookStatus" | "webhookDeliveries" | "webhookAction">;
+  operation: OnWebhookOperation;
 }
 
 function bodyOf(service: Service, { webhooks, webhook, operation }: OnWebhook): Promise<unknown> {
@@ -54,19 +75,18 @@ function bodyOf(service: Service, { webhooks, webhook, operation }: OnWebhook): 
   }
 }
 
+/** Carries out an action that does not change the webhook. */
 async function act(
   service: Service,
   { webhooks, webhook, operation }: OnWebhook & { operation: OperationOf<"webhookAction"> },
 ): Promise<unknown> {
-  if (service.readOnly)
-    throw new Problem("UNAVAILABLE", "The service is read-only now. It delivers nothing.");
+  requireDeliveries(service);
   const { signal } = new AbortController();
-  switch (operation.action) {
-    case "test":
-      return webhooks.test(webhook, signal);
-    case "retry":
-      return webhooks.retry(webhook, operation.event, signal);
-    case "rotate":
-      return { secret: await webhooks.rotate(webhook) };
-  }
+  return operation.action === "test"
+    ? webhooks.test(webhook, signal)
+    : webhooks.retry(webhook, operation.event, signal);
+}
+
+function requireDeliveries({ readOnly }: Service): void {
+  if (readOnly) throw new Problem("UNAVAILABLE", "The service is read-only now. It delivers nothing.");
 }

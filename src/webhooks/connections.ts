@@ -50,6 +50,11 @@ export class Connections {
     return send(url, { ...options, defaultPort: isSecure ? 443 : 80, createConnection });
   }
 
+  /** Checks that the service can connect to a URL now. Throws NotAllowed, and the errors of the resolver. */
+  async check(url: URL): Promise<void> {
+    await allowedAddressOf(url, this.#parts);
+  }
+
   /** Closes all connections. */
   close(): void {
     this.#plain.destroy();

@@ -67,7 +67,7 @@ export class Webhooks {
     this.#engine.wake();
   }
 
-  /** Completes a write. Throws WEBHOOKS_UNAVAILABLE if the service cannot have another webhook. */
+  /** Completes a write. Throws WEBHOOKS_UNAVAILABLE if the service cannot have another webhook, and VALIDATION_FAILED. */
   settle(write: WebhookWrite): Promise<SettledWrite> {
     return settleWrite(this.#parts, write);
   }

@@ -1,7 +1,10 @@
 /** Completes the writes of webhooks: defaults, secrets, and the state that belongs to each webhook. */
+import { isIP } from "node:net";
+import { attributeViolation } from "../collection/resource.ts";
 import { Problem } from "../errors.ts";
 import type { Change } from "../store/commit.ts";
 import type { Key } from "../store/stored.ts";
+import { hostOf, NotAllowed } from "./addresses.ts";
 import { maxWebhooks } from "./collection.ts";
 import type { WebhookParts } from "./parts.ts";
 import { collectionsOf, owedAt, placeNow } from "./place.ts";
@@ -30,7 +33,7 @@ export interface SettledWrite {
   secret: string | undefined;
 }
 
-/** Completes a write. Throws WEBHOOKS_UNAVAILABLE if the service cannot have another webhook. */
+/** Completes a write. Throws WEBHOOKS_UNAVAILABLE if the service cannot have another webhook, and VALIDATION_FAILED. */
 export async function settleWrite(
   parts: WebhookParts,
   { key: { id }, current, next, named }: WebhookWrite,
@@ -40,6 +43,7 @@ export async function settleWrite(
   const after = withWebhookDefaults(JSON.parse(next) as Webhook);
   const before = current === undefined ? undefined : (JSON.parse(current) as Webhook);
   if (before === undefined) await requireAnother(parts);
+  if (before?.url !== after.url) await requirePlainReceiver(parts, new URL(after.url));
   const secret = after.secret === undefined ? createSecret() : undefined;
   const moved = before !== undefined && new URL(before.url).origin !== new URL(after.url).origin;
   const { headers, ...others } = after;
@@ -60,6 +64,26 @@ async function removalsOf(
   const deliveries = await records.allDeliveries(id);
   const changes = deliveries.map((each) => remove(deliveriesName, each.id, each));
   return state === undefined ? changes : [...changes, remove(statesName, id, state)];
+}
+
+/**
+ * Without encryption, a name needs addresses that are allowed. The rules cannot look them up, so this does. Another URL is not
+ * resolved: its receiver can appear later. Throws VALIDATION_FAILED.
+ */
+async function requirePlainReceiver({ allow, connections }: WebhookParts, url: URL): Promise<void> {
+  const host = hostOf(url.hostname);
+  if (url.protocol !== "http:" || isIP(host) !== 0 || allow.hasName(host)) return;
+  try {
+    await connections.check(url);
+  } catch (error) {
+    const why =
+      error instanceof NotAllowed
+        ? error.message
+        : `The name ${host} has no address now. Correct it, or add it to "webhooks.allow" in the configuration.`;
+    const detail = `cannot be a receiver. ${why.replace(/\.$/, "")}`;
+    const violations = [attributeViolation("url", "url", detail)];
+    throw new Problem("VALIDATION_FAILED", `The attribute "url" ${detail}.`, { violations });
+  }
 }
 
 async function requireAnother({ feed, records }: WebhookParts): Promise<void> {

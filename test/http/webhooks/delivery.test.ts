@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { until } from "../../until.ts";
-import { startServiceForFile } from "../service.ts";
+import { startService, startServiceForFile } from "../service.ts";
 import { accept, startReceiver } from "./receiver.ts";
 
 const hooks = "/api/v1/_webhooks";
@@ -129,6 +129,44 @@ describe("a webhook is a resource", () => {
       const { violations } = answer.json as { violations: { pointer: string }[] };
       assert.equal(violations[0]?.pointer, pointer, answer.text);
     });
+});
+
+describe("a name without encryption", () => {
+  const at: Readonly<Record<string, readonly string[]>> = {
+    "inside.example": ["127.0.0.1"],
+    "public.example": ["8.8.8.8"],
+    "private.example": ["10.1.2.3"],
+  };
+  const resolve = async (host: string) => {
+    const addresses = at[host];
+    if (addresses === undefined) throw Object.assign(new Error("no address"), { code: "ENOTFOUND" });
+    return addresses;
+  };
+  const write = (on: typeof service, request: { method: string; path: string }, url: string) =>
+    on.send({ ...request, content: { url, collections: ["a"] } });
+
+  test("is a receiver only if its addresses are allowed", async (t) => {
+    const resolving = await startService({ webhookParts: { resolve } });
+    t.after(() => resolving.stop());
+    const post = { method: "POST", path: hooks };
+    for (const [name, reason] of [
+      ["public.example", /only with https.*"webhooks\.allow"/],
+      ["private.example", /10\.1\.2\.3.*not public/],
+      ["nowhere.example", /has no address now/],
+    ] as const) {
+      const refused = await write(resolving, post, `http://${name}/hook`);
+      assert.equal(refused.status, 400, name);
+      const { detail, violations } = refused.json as { detail: string; violations: { pointer: string }[] };
+      assert.match(detail, reason);
+      assert.equal(violations[0]?.pointer, "#/url");
+    }
+    const made = await write(resolving, post, "http://inside.example/hook");
+    assert.equal(made.status, 201, made.text);
+    const path = `${hooks}/${(made.json as { id: string }).id}`;
+    const patch = { method: "PATCH", path };
+    assert.equal((await write(resolving, patch, "http://public.example/hook")).status, 400);
+    assert.equal((await write(resolving, patch, "https://nowhere.example/hook")).status, 200);
+  });
 });
 
 describe("a receiver", () => {

@@ -10,6 +10,7 @@ import type { Frames } from "../changes/frames.ts";
 import type { Lags } from "../changes/lags.ts";
 import type { SharedReads } from "../changes/shared-reads.ts";
 import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
+import type { KeptReceipt } from "../store/commit.ts";
 import type { KeyedQueue } from "../store/keyed-queue.ts";
 import type { Keys } from "../store/keys.ts";
 import type { HistoryStore, ServingStore, StoreAdministration } from "../store/store.ts";
@@ -78,8 +79,11 @@ export interface Service {
   access?: Access | undefined;
   /** Writes to the same resource wait for each other here. */
   writes: KeyedQueue;
-  /** The Idempotency-Keys of requests in progress, each with the caller and the request that it belongs to. */
-  keysInProgress: Set<string>;
+  /**
+   * The Idempotency-Keys of requests in progress, each with the caller and the request that it belongs to. The value is the
+   * stored response, which retries at the same time share; `undefined` if the request is the first one.
+   */
+  keysInProgress: Map<string, Promise<KeptReceipt | undefined>>;
   /** Absent if the service has no administrators. */
   webhooks?: Webhooks | undefined;
   /** Absent if the service accepts no API keys, or has no administrators. */

@@ -200,7 +200,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     readOnly: config.readOnly,
     access: config.access,
     writes: createKeyedQueue({ maxWaitMs: http.limits.handlerTimeoutMs }),
-    keysInProgress: new Set(),
+    keysInProgress: new Map(),
     shared,
     newUuid: createUuidSource(),
     isOwnHost: createHostCheck(config.auth === undefined ? ownHosts(config) : "any"),

@@ -106,6 +106,21 @@ describe("a key makes of many requests one effect", () => {
     requireReplay(await service.send(request), firsts[0] as Answer);
   });
 
+  test("retries at once all get the kept answer, and none is asked to wait", async () => {
+    const request = create(newKey(), { title: "kept", text: "x".repeat(10_000) });
+    const first = await service.send(request);
+    for (let round = 0; round < 5; round++) {
+      const answers = await Promise.all(Array.from({ length: 100 }, () => service.send(request)));
+      for (const answer of answers) requireReplay(answer, first);
+    }
+    const other = create(String(request.headers?.["Idempotency-Key"]), { title: "other" });
+    const mixed = await Promise.all([request, other, request, other].map((each) => service.send(each)));
+    assert.deepEqual(
+      mixed.map(({ status }) => status),
+      [201, 422, 201, 422],
+    );
+  });
+
   test("50 requests at once that patch one resource with one key are one change", async () => {
     const made = await service.create("topics", { list: [] });
     const append: Request = {

@@ -73,7 +73,7 @@ async function startWatched(
       isEmbedded: false,
       readOnly: false,
       writes: createKeyedQueue({ maxWaitMs: 1_000 }),
-      keysInProgress: new Set(),
+      keysInProgress: new Map(),
       shared: openLimits(createLimits(sizeFor(plainSettings, 1)), 0),
       turnBudget,
       newUuid: () => "b",

@@ -51,14 +51,19 @@ export async function performOnce(
   const content = await request.content.receive(service.settings.limits.bodyBytes);
   const fingerprint = hash("sha256", Buffer.concat([typeOf(request), content]), "base64url");
   const { keysInProgress } = service;
-  if (keysInProgress.has(key)) throw inProgress();
-  keysInProgress.add(key);
   const idempotency: Idempotency = { key, fingerprint, shownTo };
+  const shared = keysInProgress.get(key);
+  if (shared !== undefined) {
+    const receipt = await shared;
+    if (receipt === undefined) throw inProgress();
+    return responseFrom(receipt, idempotency);
+  }
+  const stored = service.store.receipt(key, service.now());
+  keysInProgress.set(key, stored);
   try {
-    const stored = await storedResponse(service, idempotency);
-    return (
-      stored ?? (await performOrRepeat(service, idempotency, () => perform({ ...operation, idempotency })))
-    );
+    const receipt = await stored;
+    if (receipt !== undefined) return responseFrom(receipt, idempotency);
+    return await performOrRepeat(service, idempotency, () => perform({ ...operation, idempotency }));
   } finally {
     // A commit can take longer than its request. Until it ends, the key is in use.
     const release = () => keysInProgress.delete(key);
@@ -103,12 +108,13 @@ export function receiptFor(
   return { key, fingerprint, answer, brief, expiresAt: service.now() + validMs };
 }
 
-async function storedResponse(
-  service: Service,
-  { key, fingerprint, shownTo }: Idempotency,
-): Promise<Result | undefined> {
-  const receipt = await service.store.receipt(key, service.now());
-  if (receipt === undefined) return undefined;
+async function storedResponse(service: Service, idempotency: Idempotency): Promise<Result | undefined> {
+  const receipt = await service.store.receipt(idempotency.key, service.now());
+  return receipt && responseFrom(receipt, idempotency);
+}
+
+/** The stored response. Throws IDEMPOTENCY_KEY_REUSED and ANSWER_NOT_KEPT. */
+function responseFrom(receipt: KeptReceipt, { fingerprint, shownTo }: Idempotency): Result {
   if (receipt.fingerprint !== fingerprint && receipt.fingerprint !== "") throw reused();
   if (receipt.answer === undefined) throw responseNotStored(receipt);
   const { shownTo: first, ...answer } = JSON.parse(receipt.answer) as HttpResponse & { shownTo: string };

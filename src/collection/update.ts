@@ -101,6 +101,47 @@ function operandFault(operator: UpdateOperator, operand: unknown): string | unde
   }
 }
 
+/** An operator in a merge patch, and the names that lead to it. */
+export interface StrayOperator {
+  names: readonly string[];
+  operator: UpdateOperator;
+}
+
+/**
+ * The first place where a merge patch would replace a value by an object whose only member is an operator that works on this
+ * value. `undefined` if there is none.
+ */
+export function strayOperatorIn(
+  patch: Record<string, unknown>,
+  stored: Record<string, unknown>,
+): StrayOperator | undefined {
+  for (const [name, change] of Object.entries(patch)) {
+    const value = Object.hasOwn(stored, name) ? stored[name] : undefined;
+    if (!isObject(change) || value === undefined) continue;
+    if (isObject(value)) {
+      const inner = strayOperatorIn(change, value);
+      if (inner !== undefined) return { ...inner, names: [name, ...inner.names] };
+      continue;
+    }
+    const [operator = "", ...others] = Object.keys(change);
+    if (others.length === 0 && isOperator(operator) && worksOn(operator, value))
+      return { names: [name], operator };
+  }
+  return undefined;
+}
+
+function worksOn(operator: UpdateOperator, value: unknown): boolean {
+  switch (operands[operator]) {
+    case "number":
+      return typeof value === "number";
+    case "array":
+      return Array.isArray(value);
+    case "true":
+    case "any":
+      return true;
+  }
+}
+
 /** Refuses two paths if one contains the other, because the result would depend on the order of the operations. */
 function requireSeparate(operations: readonly UpdateOperation[]): void {
   const names = new Set(operations.map(({ path }) => formatPath(path)));

@@ -220,6 +220,31 @@ describe("a bulk change is refused", () => {
     assert.equal((await listOf(things)).length, 3);
   });
 
+  test("with advice that works", async () => {
+    const detailOf = async (things: string, content: object) => {
+      const answer = await send(things, { delete: true, dryRun: true, ...content });
+      return answer.status === 200 ? undefined : (answer.json as { detail: string }).detail;
+    };
+    const few = fresh();
+    await fill(few, ...three);
+    const advised = /Send "max":(\d+),/.exec(String(await detailOf(few, { all: true, max: 2 })))?.[1];
+    assert.equal(await detailOf(few, { all: true, max: Number(advised) }), undefined);
+
+    const many = fresh();
+    await service.send({
+      method: "POST",
+      path: `/api/v1/${many}/_import`,
+      headers: { "Content-Type": "application/x-ndjson" },
+      body: Array.from({ length: 1_250 }, (_, n) => `{"id":"n${String(n).padStart(4, "0")}"}\n`).join(""),
+    });
+    for (const max of [1_000, 10]) {
+      const detail = String(await detailOf(many, { all: true, max }));
+      assert.match(detail, /^1250 resources match.* at most 1000\. Send several requests/);
+      const filter = JSON.parse(`{${/such as ("id":\{.*\})\.$/.exec(detail)?.[1]}}`);
+      assert.equal(await detailOf(many, { filter, max }), undefined, detail);
+    }
+  });
+
   test("as a whole, with the resource, if one is refused", async () => {
     await fill("books", { n: 1 });
     const things = fresh();

@@ -256,3 +256,42 @@ describe("update operators without If-Match", () => {
     });
   });
 });
+
+describe("an operator in a patch of plain JSON", () => {
+  const stored = { n: 1, list: [1], text: "a", object: { n: 1, operators: {} }, none: null };
+  const refused: [object, string, string][] = [
+    [{ n: { $increment: 1 } }, "#/n", "n"],
+    [{ text: "b", n: { $max: 4 } }, "#/n", "n"],
+    [{ list: { $append: [2] } }, "#/list", "list"],
+    [{ text: { $set: "b" } }, "#/text", "text"],
+    [{ none: { $unset: true } }, "#/none", "none"],
+    [{ object: { n: { $min: 0 } } }, "#/object/n", "object.n"],
+  ];
+  for (const [content, pointer, name] of refused)
+    test(`is refused over a value that it works on: ${JSON.stringify(content)}`, async () => {
+      const { path, body } = await service.create("plain", stored);
+      const answer = await service.send({ method: "PATCH", path, content });
+      check(answer, { status: 400, problem: "INVALID_PATCH", violations: [{ in: "body", pointer }] });
+      const { detail } = answer.json as { detail: string };
+      assert.ok(detail.startsWith(`"${name}" would be replaced`), detail);
+      assert.match(detail, /application\/vnd\.holdfast\.update\+json/);
+      assert.deepEqual((await service.send({ path })).json, body);
+      const headers = { "Content-Type": "application/merge-patch+json" };
+      check(await service.send({ method: "PATCH", path, headers, content }), { status: 200 });
+    });
+
+  const kept: object[] = [
+    { text: { $increment: 1 } },
+    { n: { $append: [1] } },
+    { n: { $increment: 1, other: 2 } },
+    { n: { $count: 1 } },
+    { fresh: { $increment: 1 } },
+    { object: { $set: 1 } },
+    { object: { operators: { $set: 1 } } },
+  ];
+  for (const content of kept)
+    test(`is stored where nothing else can be meant: ${JSON.stringify(content)}`, async () => {
+      const { path } = await service.create("plain", stored);
+      check(await service.send({ method: "PATCH", path, content }), { status: 200 });
+    });
+});

@@ -20,7 +20,7 @@ import type { Service } from "../service.ts";
 import { type ChangeContent, decideChange, deletion, patchContent, requireRight } from "../writes/change.ts";
 import type { CommitPlan, Write } from "../writes/commit.ts";
 import { hold, nameOf, runWrite, type WriteSteps } from "../writes/write.ts";
-import { type BulkRequest, insideUpdate, parseBulk } from "./bulk-content.ts";
+import { type BulkRequest, insideUpdate, maxBulk, parseBulk } from "./bulk-content.ts";
 
 /**
  * The limit of the changed resources, in bytes, each before or after the change, together with the changes that follow from
@@ -161,7 +161,8 @@ async function select(write: BulkWrite, { filter, max }: BulkRequest): Promise<r
   const counted = await readPage(service, { ...query, limit: 1, count: true }, context).catch(
     unlessExpensive,
   );
-  throw tooMany(counted?.total, max);
+  const lastId = idJson(collection.idKind, selected[max - 1]?.id ?? "");
+  throw tooMany(counted?.total, { max, part: `"id":{"lte":${lastId}}` });
 }
 
 /** The part of the list after the resources that are selected already. */
@@ -201,12 +202,17 @@ function withResource(error: unknown, { path }: Bulk, id: string | undefined): u
   return new Problem(code, message, { violations, headers, cause, resource });
 }
 
-function tooMany(total: number | undefined, max: number): Problem {
+/** `part` is a filter for the first resources that match. */
+function tooMany(total: number | undefined, { max, part }: { max: number; part: string }): Problem {
   const matched = total === undefined ? undefined : Math.max(total, max + 1);
   const many = matched === undefined ? `More than ${max}` : `${matched}`;
+  const fits = max < maxBulk && (matched === undefined || matched <= maxBulk);
+  const advice = fits
+    ? `Send "max":${matched ?? maxBulk}, or a filter that matches fewer.`
+    : `One request can change at most ${maxBulk}. Send several requests, each with a filter that matches fewer, such as ${part}.`;
   return new Problem(
     "TOO_MANY_MATCHES",
-    `${many} resources match, but "max" is ${max}, so nothing changed. Send a larger "max", or a filter that matches fewer.`,
+    `${many} resources match, but "max" is ${max}, so nothing changed. ${advice}`,
     { matched },
   );
 }

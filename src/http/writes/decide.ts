@@ -20,7 +20,7 @@ import { Problem, toSentence, type Violation } from "../../errors.ts";
 import { subjectAt, toFragment } from "../../json/pointer.ts";
 import { nextMember } from "../../query/embed.ts";
 import type { Limits } from "../settings.ts";
-import { applyPatch, type Patch, removedBy, unreadableViolations } from "./patch.ts";
+import { applyPatch, type Patch, removedBy, requireNoStrayOperator, unreadableViolations } from "./patch.ts";
 
 /** The resource that a write changes. */
 interface ResourceIn {
@@ -82,7 +82,7 @@ export function decideReplace(
   });
 }
 
-/** The text that a patch makes. Throws VALIDATION_FAILED, ID_MISMATCH, CONTENT_TOO_LARGE and the problems of `applyPatch`. */
+/** The text that a patch makes. Throws VALIDATION_FAILED, ID_MISMATCH, CONTENT_TOO_LARGE and the problems of `applyPatch` and `requireNoStrayOperator`. */
 export async function decidePatch(
   resource: ResourceIn,
   patch: Patch,
@@ -90,6 +90,9 @@ export async function decidePatch(
 ): Promise<string> {
   const { visibility } = resource.collection;
   const { value, limits, before } = context;
+  const seen = visibility === undefined ? value : visiblePart(value, visibility);
+  // For a caller who cannot read, the error would reveal the type of the value.
+  if (context.named === undefined) requireNoStrayOperator(patch, seen);
   if (visibility === undefined) {
     const next = await applyPatch(patch, value, limits);
     return withinLimit(nextText(resource, next, { ...context, isKept: () => false }), before, limits);
@@ -97,7 +100,7 @@ export async function decidePatch(
   requireNone(unreadableViolations(patch, visibility));
   const removed = removedBy(patch);
   if (context.named !== undefined) requireNone(removalViolationsWithoutRead([...removed], visibility));
-  const next = await applyPatch(patch, visiblePart(value, visibility), limits);
+  const next = await applyPatch(patch, seen, limits);
   requireNone(removalViolations(next, value, visibility));
   const { hidden, restricted, readOnly } = visibility;
   const isRemoved = (name: string) => removed.has(name) && !restricted.has(name) && !readOnly.has(name);

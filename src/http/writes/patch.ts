@@ -1,24 +1,30 @@
 /** Patches: reads them, and applies them to a resource. */
 import type { Collection } from "../../collection/collection.ts";
 import { attributeViolation } from "../../collection/resource.ts";
-import { applyUpdate, parseUpdate, type UpdateOperation } from "../../collection/update.ts";
+import { applyUpdate, parseUpdate, strayOperatorIn, type UpdateOperation } from "../../collection/update.ts";
 import type { AttributeVisibility } from "../../collection/visibility.ts";
 import { Problem, type Violation } from "../../errors.ts";
 import { applyJsonPatch } from "../../json/json-patch.ts";
 import { applyMergePatch } from "../../json/merge-patch.ts";
 import { parseJson, requireObject } from "../../json/parse.ts";
 import { parseOperations } from "../../json/patch-operations.ts";
-import { parsePointer } from "../../json/pointer.ts";
+import { parsePointer, subjectAt, toFragment } from "../../json/pointer.ts";
 import { isObject } from "../../json/values.ts";
 import { createPauses, pauseAfter } from "../limits/turns.ts";
 import { jsonLimits, readContent } from "../protocol/content.ts";
 import type { PatchFormat } from "../protocol/content-types.ts";
+import { parseMediaType } from "../protocol/media-types.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import type { Limits } from "../settings.ts";
 
 /** A patch whose JSON is read and checked. */
 export type Patch =
-  | { format: Exclude<PatchFormat, "update">; value: unknown }
+  | {
+      format: Exclude<PatchFormat, "update">;
+      value: unknown;
+      /** Whether the client has not said which kind of patch it is: `application/json`. @default false */
+      isPlain?: boolean;
+    }
   | { format: "update"; operations: readonly UpdateOperation[] };
 
 /** Reads the content of a patch. Throws INVALID_PATCH, the problems of `readContent` and those of `parseJson`. */
@@ -27,7 +33,8 @@ export async function readPatch(request: HttpRequest, format: PatchFormat, limit
     const bytes = await readContent(request, limits);
     const value = parseJson(bytes, jsonLimits(limits));
     await pauseAfter(bytes.length);
-    return patchOf(format, value, limits);
+    const isPlain = parseMediaType(request.headers["content-type"] ?? "")?.type === "application/json";
+    return { ...patchOf(format, value, limits), ...(isPlain && { isPlain }) };
   } catch (error) {
     const isNoPatch =
       error instanceof Problem && (error.code === "MALFORMED_JSON" || error.code === "BODY_REQUIRED");
@@ -65,6 +72,22 @@ export async function applyPatch(
     return requireObject(applyMergePatch(resource, patch.value, json), result);
   const { patchOperations: maxOperations, bodyBytes: maxBytes } = limits;
   return requireObject(applyJsonPatch(resource, patch.value, { maxOperations, maxBytes, json }), result);
+}
+
+/**
+ * Refuses a patch of the type `application/json` that stores an update operator in place of a value on which the operator
+ * works: the client meant an update. Throws INVALID_PATCH.
+ */
+export function requireNoStrayOperator(patch: Patch, resource: Record<string, unknown>): void {
+  if (patch.format !== "merge-patch" || patch.isPlain !== true || !isObject(patch.value)) return;
+  const stray = strayOperatorIn(patch.value, resource);
+  if (stray === undefined) return;
+  const { names, operator } = stray;
+  const detail = `would be replaced by an object with the member "${operator}". To apply the operator, send Content-Type: application/vnd.holdfast.update+json. To store the object, send Content-Type: application/merge-patch+json`;
+  const pointer = toFragment(names);
+  throw new Problem("INVALID_PATCH", `${subjectAt(pointer, "The resource")} ${detail}.`, {
+    violations: [{ in: "body", pointer, code: "operator", detail }],
+  });
 }
 
 /**

@@ -186,7 +186,11 @@ export interface EmbeddedConfig extends Omit<HoldfastConfig, (typeof application
  * A plugin for Fastify: `app.register(holdfast, config)` serves the collections below the prefix. The hooks of the
  * application run first. The store opens before the application is ready, and closes with it.
  */
-export async function holdfast(app: App, config: EmbeddedConfig): Promise<void> {
-  const { registerService } = await import("./server/plugin.ts"); // a configuration file does not need it
-  await registerService(app, { ...config });
+export function holdfast(app: App, config: EmbeddedConfig): void {
+  // A configuration file does not need this code.
+  const opening = import("./server/plugin.ts").then(({ openFor }) => openFor(app, { ...config }));
+  const opened = opening.catch(() => undefined); // Fastify reports the error
+  app.addHook("onClose", async () => (await opened)?.close());
+  // `pluginTimeout` of the application limits a plugin, but not the promise of one. A store can take longer to open.
+  app.register(opening.then(({ serve }) => ({ default: serve })));
 }

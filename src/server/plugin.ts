@@ -30,11 +30,16 @@ export const applicationLimits = [
   "keepAliveTimeoutMs",
 ] as const;
 
-/**
- * Opens the service and serves it below the prefix. It is ready when the application is ready, and its store closes with
- * the application. Throws StartError if the configuration has faults.
- */
-export async function registerService(app: App, config: Record<string, unknown>): Promise<void> {
+/** A service that an application serves. */
+export interface EmbeddedService {
+  /** The plugin of Fastify that serves it. */
+  serve: (app: App) => Promise<void>;
+  /** Closes the store. */
+  close: () => Promise<void>;
+}
+
+/** Opens the service for an application. Throws StartError if the configuration has faults. */
+export async function openFor(app: App, config: Record<string, unknown>): Promise<EmbeddedService> {
   refuseApplicationOptions(config);
   // Fastify already puts a prefix that the application passes before the paths of this plugin.
   const below = config.prefix === undefined ? "/api/v1" : "";
@@ -51,12 +56,16 @@ export async function registerService(app: App, config: Record<string, unknown>)
     },
   );
   if (service.feed === undefined) log.info(`history is "none": ${withoutHistory}`);
-  app.addHook("preClose", async () => {
-    drain();
-    endStreams();
-  });
-  app.addHook("onClose", close);
-  await app.register(async (inner) => mountService(inner, service), { prefix: below });
+  return {
+    serve: async (plugin) => {
+      plugin.addHook("preClose", async () => {
+        drain();
+        endStreams();
+      });
+      plugin.register(async (inner) => mountService(inner, service), { prefix: below });
+    },
+    close,
+  };
 }
 
 function refuseApplicationOptions(config: Record<string, unknown>): void {

@@ -3,12 +3,16 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { type FastifyInstance, fastify } from "fastify";
 import { options } from "../../src/config/options.ts";
 import { type EmbeddedConfig, holdfast } from "../../src/index.ts";
+import { until } from "../until.ts";
 
 interface Embedded {
   app: FastifyInstance;
@@ -17,15 +21,26 @@ interface Embedded {
 
 type Prepare = (app: FastifyInstance) => void;
 
-async function start(t: TestContext, config: EmbeddedConfig, prepare: Prepare = () => {}): Promise<Embedded> {
+interface Problem {
+  code: string;
+}
+
+/** Starts an application, prepared before or after it registers the plugin. */
+async function start(
+  t: TestContext,
+  config: EmbeddedConfig,
+  prepare: Prepare = () => {},
+  place: "before" | "after" = "before",
+): Promise<Embedded> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-embed-"));
   const app = fastify();
   t.after(async () => {
     await app.close();
     await rm(folder, { recursive: true, force: true });
   });
-  prepare(app);
+  if (place === "before") prepare(app);
   app.register(holdfast, { store: join(folder, "store.db"), ...config });
+  if (place === "after") prepare(app);
   return { app, origin: await app.listen({ host: "127.0.0.1", port: 0 }) };
 }
 
@@ -180,11 +195,11 @@ test("what a hook of the application refuses is never served, however it is aske
   }
 });
 
-test("content is read as it arrives, and judged as by the program itself", async (t) => {
+test("content is judged as by the program itself, and content over the limit is not waited for", async (t) => {
   const { origin } = await start(t, {});
   const outgoing = request(`${origin}/api/v1/topics/missing`, {
     method: "PUT",
-    headers: { ...json, "content-length": 1_000 },
+    headers: { ...json, "content-length": 2_000_000 },
   });
   outgoing.on("error", () => {});
   outgoing.flushHeaders();
@@ -192,11 +207,259 @@ test("content is read as it arrives, and judged as by the program itself", async
     outgoing.on("response", (answer) => resolve(answer.statusCode)),
   );
   outgoing.destroy();
-  assert.equal(status, 404, "nothing of the content was waited for");
+  assert.equal(status, 413);
+  const broken = { method: "PUT", headers: json, body: "{" };
+  assert.equal((await fetch(`${origin}/api/v1/topics/missing`, broken)).status, 404, "before its content");
   const tooLarge = await post(`${origin}/api/v1/topics`, { text: "x".repeat(1_100_000) });
   assert.equal(tooLarge.status, 413);
   const large = await post(`${origin}/api/v1/topics`, { text: "x".repeat(1_000_000) });
   assert.equal(large.status, 201);
+  for (const [body, code] of [
+    ['{"a":1,"a":2}', "DUPLICATE_MEMBER"],
+    ['{"a":1e999}', "NUMBER_OUT_OF_RANGE"],
+    ["", "BODY_REQUIRED"],
+  ] as const) {
+    const answer = await fetch(`${origin}/api/v1/topics`, { method: "POST", headers: json, body });
+    assert.equal(((await answer.json()) as Problem).code, code);
+  }
+});
+
+const patches = {
+  "application/json": { kind: "spam" },
+  "application/merge-patch+json": { kind: "spam" },
+  "application/json-patch+json": [{ op: "replace", path: "/kind", value: "spam" }],
+  "application/vnd.holdfast.update+json": { kind: { $set: "spam" } },
+};
+
+for (const hook of ["preValidation", "preHandler"] as const)
+  for (const place of ["before", "after"] as const)
+    test(`a guard in ${hook} that an application adds ${place} the plugin reads the body of every write`, async (t) => {
+      const guard: Prepare = (app) =>
+        app.addHook(hook, async (request, reply) => {
+          if (JSON.stringify(request.body ?? null).includes('"spam"'))
+            return reply.code(422).send({ error: "no spam" });
+        });
+      const { origin } = await start(t, {}, guard, place);
+      const url = `${origin}/api/v1/topics`;
+      const created = await post(url, { kind: "news" });
+      assert.equal(created.status, 201);
+      const one = `${origin}${created.headers.get("location")}`;
+      const before = await (await fetch(one)).text();
+      const { id } = JSON.parse(before);
+      const send = (path: string, method: string, content: unknown, type = "application/json") =>
+        fetch(path, { method, headers: { "content-type": type }, body: JSON.stringify(content) });
+      const create = { operation: "create", collection: "topics", attributes: { kind: "spam" } };
+      const answers = [
+        await send(url, "POST", { kind: "spam" }),
+        await send(one, "PUT", { id, kind: "spam" }),
+        await send(`${origin}/api/v1/_batch`, "POST", { operations: [create] }),
+        await send(`${url}/_bulk`, "POST", { filter: {}, patch: { kind: "spam" } }),
+      ];
+      for (const [type, content] of Object.entries(patches))
+        answers.push(await send(one, "PATCH", content, type));
+      for (const answer of answers) assert.equal(answer.status, 422, await answer.text());
+      const refused = await fetch(`${url}/_import`, {
+        method: "POST",
+        headers: { "content-type": "application/x-ndjson" },
+        body: '{"kind":"spam"}\n',
+      });
+      assert.equal(refused.status, 500);
+      assert.match(await refused.text(), /the service reads it as a stream/);
+      assert.equal(await (await fetch(url)).text(), `[${before}]`);
+      assert.equal((await send(one, "PATCH", { kind: "sports" })).status, 200);
+    });
+
+test("a hook that reads the body gets the problem of a body that the service refuses", async (t) => {
+  const { origin } = await start(t, {}, (app) =>
+    app.addHook("preHandler", async (request) => void (request.body as { title?: string }).title),
+  );
+  const url = `${origin}/api/v1/topics`;
+  for (const [body, status, code] of [
+    ["{", 400, "MALFORMED_JSON"],
+    ['{"a":1,"a":2}', 400, "DUPLICATE_MEMBER"],
+    [JSON.stringify("x".repeat(1_100_000)), 413, "CONTENT_TOO_LARGE"],
+  ] as const) {
+    const answer = await fetch(url, { method: "POST", headers: json, body });
+    assert.equal(answer.status, status);
+    assert.equal(((await answer.json()) as Problem).code, code);
+  }
+});
+
+test("what a hook makes of the body is stored, and what is not JSON is refused", async (t) => {
+  const { origin } = await start(t, {}, (app) =>
+    app.addHook("preHandler", async (request) => {
+      const body = request.body as Record<string, unknown>;
+      if (request.method !== "POST") return;
+      if (body.replace === true) request.body = { replaced: true };
+      else if (body.date === true) body.date = new Date(0);
+      else if (body.number === true) body.number = Number.NaN;
+      else if (body.large === true) body.large = "x".repeat(1_100_000);
+      else body.stamp = "mine";
+    }),
+  );
+  const url = `${origin}/api/v1/topics`;
+  const stored = async (content: object) => {
+    const answer = await fetch(`${origin}${(await post(url, content)).headers.get("location")}`);
+    const { id: _, ...attributes } = (await answer.json()) as Record<string, unknown>;
+    return attributes;
+  };
+  assert.deepEqual(await stored({ a: 1 }), { a: 1, stamp: "mine" });
+  assert.deepEqual(await stored({ replace: true }), { replaced: true });
+  const date = await post(url, { date: true });
+  assert.equal(date.status, 500);
+  assert.match(await date.text(), /A hook has put a Date into request\.body, as \\"date\\"/);
+  assert.match(await (await post(url, { number: true })).text(), /A hook has put NaN/);
+  assert.equal((await post(url, { large: true })).status, 413);
+});
+
+test("an import reads its stream behind hooks that leave it alone", async (t) => {
+  let reads = false;
+  const { origin } = await start(t, {}, (app) =>
+    app.addHook("preHandler", async (request) => {
+      if (reads) for await (const _ of request.raw);
+    }),
+  );
+  const send = () =>
+    fetch(`${origin}/api/v1/topics/_import`, {
+      method: "POST",
+      headers: { "content-type": "text/csv" },
+      body: `title\n${`${"x".repeat(200)}\n`.repeat(10_000)}`,
+    });
+  const answer = await send();
+  assert.equal(answer.status, 200, await answer.clone().text());
+  assert.equal(((await answer.json()) as { imported: number }).imported, 10_000);
+  reads = true;
+  assert.equal((await send()).status, 500);
+});
+
+test("a hook that replaces the stream of a request is named", async (t) => {
+  const { origin } = await start(t, {}, (app) =>
+    app.addHook("preParsing", async (_request, _reply, payload) => payload.pipe(new PassThrough())),
+  );
+  const answer = await post(`${origin}/api/v1/topics`, { a: 1 });
+  assert.equal(answer.status, 500);
+  assert.match(await answer.text(), /A preParsing hook has replaced the stream/);
+});
+
+test("headers that hooks set are on the responses of the collections", async (t) => {
+  const { origin } = await start(t, {}, (app) =>
+    app.addHook("onRequest", async (_request, reply) => {
+      reply.headers({ "x-shop": "1", vary: "Cookie", "content-type": "text/html", etag: '"mine"' });
+      reply.header("set-cookie", ["a=1", "b=2"]);
+    }),
+  );
+  const answer = await post(`${origin}/api/v1/topics`, {});
+  assert.equal(answer.headers.get("x-shop"), "1");
+  assert.deepEqual(answer.headers.getSetCookie(), ["a=1", "b=2"]);
+  assert.match(answer.headers.get("vary") ?? "", /(?:.+, )?Cookie$/);
+  assert.match(answer.headers.get("content-type") ?? "", /^application\/json/);
+  assert.equal(answer.headers.get("etag"), '"1"');
+});
+
+test("a request does not overtake the one before it on its connection, whatever the hooks do", async (t) => {
+  const reads = Promise.withResolvers<void>();
+  const { origin } = await start(t, {}, (app) =>
+    app.addHook("preHandler", async (request) => {
+      if (request.method === "GET") reads.resolve();
+      else await reads.promise;
+    }),
+  );
+  const { hostname, port } = new URL(origin);
+  const host = `Host: ${hostname}:${port}`;
+  const create = `POST /api/v1/topics HTTP/1.1\r\n${host}\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{"first":1}`;
+  const socket = connect(Number(port), hostname);
+  t.after(() => socket.destroy());
+  socket.write(`${create}GET /api/v1/topics HTTP/1.1\r\n${host}\r\nConnection: close\r\n\r\n`);
+  const answers = await text(socket);
+  assert.match(answers, /^HTTP\/1\.1 201.+HTTP\/1\.1 200.+\[\{"id":"[^"]+","first":1\}\]$/s);
+});
+
+test("requests that are injected work as those of a connection", async (t) => {
+  const { app } = await start(t, {}, (app) =>
+    app.addHook("preHandler", async (request, reply) => {
+      if ((request.body as { kind?: string } | undefined)?.kind === "spam") return reply.code(422).send();
+    }),
+  );
+  const inject = (payload: object) => app.inject({ method: "POST", url: "/api/v1/topics", payload });
+  assert.equal((await inject({ kind: "spam" })).statusCode, 422);
+  const created = await inject({ kind: "news" });
+  assert.equal(created.statusCode, 201);
+  const read = await app.inject(String(created.headers.location));
+  assert.equal(read.json().kind, "news");
+});
+
+test("bodies that a hook refuses use no memory afterwards", async (t) => {
+  const { origin } = await start(t, {}, (app) =>
+    app.addHook("preHandler", async (request, reply) => {
+      if ((request.body as { kind?: string }).kind === "spam") return reply.code(422).send();
+    }),
+  );
+  const url = `${origin}/api/v1/topics`;
+  const text = "x".repeat(900_000);
+  // Together they are larger than the memory for content, and than the queue of large bodies.
+  for (let i = 0; i < 80; i++) assert.equal((await post(url, { kind: "spam", text })).status, 422);
+  assert.equal((await post(url, { kind: "news", text })).status, 201);
+});
+
+test("bodies of clients that go away before their turn use no memory afterwards", async (t) => {
+  const turn = Promise.withResolvers<void>();
+  let arrived = 0;
+  const { origin } = await start(t, {}, (app) =>
+    app.addHook("preHandler", async (request) => {
+      arrived++;
+      if (request.url.endsWith("?first")) await turn.promise;
+    }),
+  );
+  const { hostname, port } = new URL(origin);
+  const body = JSON.stringify({ text: "x".repeat(900_000) });
+  for (let i = 0; i < 80; i++) {
+    const socket = connect(Number(port), hostname);
+    const head = `HTTP/1.1\r\nHost: ${hostname}\r\n`;
+    socket.write(
+      `GET /api/v1/topics?first ${head}\r\nPOST /api/v1/topics ${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await until("both requests have arrived", () => arrived === 2 * (i + 1));
+    socket.destroy();
+  }
+  turn.resolve();
+  const answer = await fetch(`${origin}/api/v1/topics`, { method: "POST", headers: json, body });
+  assert.equal(answer.status, 201);
+});
+
+for (const first of [true, false])
+  test(`the time-out for plugins does not count while the service opens${first ? "" : ", below other plugins"}`, async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), "holdfast-embed-"));
+    const app = fastify({ pluginTimeout: 1 });
+    t.after(async () => {
+      await app.close();
+      await rm(folder, { recursive: true, force: true });
+    });
+    const config = { store: join(folder, "store.db") };
+    if (first) app.register(holdfast, config);
+    else
+      app.register((inner, _options, done) => {
+        inner.register(holdfast, config);
+        done();
+      });
+    await app.ready();
+    assert.equal((await app.inject("/api/v1")).statusCode, 200);
+  });
+
+test("the store is closed when another plugin keeps the application from becoming ready", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-embed-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const config = { store: join(folder, "store.db") };
+  const broken = fastify();
+  broken.register(async () => {
+    throw new Error("mine");
+  });
+  broken.register(holdfast, config);
+  await assert.rejects(async () => broken.ready(), /mine/);
+  await broken.close();
+  const app = fastify();
+  app.register(holdfast, config);
+  await app.ready();
+  await app.close();
 });
 
 test("the store is closed with the application, and opened again by the next", async (t) => {

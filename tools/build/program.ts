@@ -14,9 +14,9 @@ export async function runThread(): Promise<void> {
 }
 
 /** The Fastify plugin. */
-export async function registerService(
-  ...args: Parameters<typeof import("../../src/server/plugin.ts").registerService>
-): Promise<void> {
+export async function openFor(
+  ...args: Parameters<typeof import("../../src/server/plugin.ts").openFor>
+): ReturnType<typeof import("../../src/server/plugin.ts").openFor> {
   const plugin = await import("../../src/server/plugin.ts");
-  await plugin.registerService(...args);
+  return plugin.openFor(...args);
 }

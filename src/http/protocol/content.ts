@@ -106,6 +106,7 @@ export class IncomingContent implements Content, Holder {
   release(): void {
     const { budget, largeBodies } = this.#limits;
     budget.held -= this.#heldBytes;
+    this.#heldBytes = 0;
     largeBodies.arriving.leave(this);
     largeBodies.atWork.leave(this);
   }

@@ -1,10 +1,15 @@
 /** Serves a service inside an application of Fastify. This is the only file that knows Fastify. */
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { createBudget } from "../limits/budget.ts";
+import { hasContent, noContent } from "../protocol/content.ts";
+import type { Content } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
 import { defaultBounds } from "./bounds.ts";
+import { contentFrom, HookedContent, isTooLarge } from "./hooks.ts";
 import { createRequestIds } from "./request-ids.ts";
-import { createServe, createWire } from "./serve.ts";
+import { contentIn, createServe, createWire } from "./serve.ts";
 
 /** The application of Fastify that the service is embedded in. */
 export type App = FastifyInstance;
@@ -15,14 +20,58 @@ export type App = FastifyInstance;
  */
 export function mountService(app: App, service: Service): void {
   const nextId = createRequestIds(); // the application's own ids can be anything, and problems contain them
+  const { limits } = service.settings;
   const budget = createBudget(defaultBounds.maxHeldBytes, defaultBounds.maxRequests, service.shared);
-  const serve = createServe(createWire({ service, logRequests: false, budget, bounds: defaultBounds }));
-  const handler = (request: FastifyRequest, reply: FastifyReply) => {
-    reply.hijack();
-    serve({ message: request.raw, response: reply.raw, id: nextId(), client: request });
+  const wire = createWire({ service, logRequests: false, budget, bounds: defaultBounds });
+  const serve = createServe(wire);
+  const contents = new WeakMap<FastifyRequest, HookedContent>();
+  const contentAfterHooks = (request: FastifyRequest): Content => {
+    const content = contents.get(request);
+    if (content !== undefined) return content.take();
+    return request.body == null ? contentIn(request.raw, wire) : contentFrom(request.body, limits, noContent);
   };
+  const handler = (request: FastifyRequest, reply: FastifyReply) => {
+    const content = contentAfterHooks(request);
+    const also = reply.getHeaders() as OutgoingHttpHeaders;
+    reply.hijack();
+    inOrderOfArrival(reply.raw, () =>
+      serve({ message: request.raw, response: reply.raw, id: nextId(), client: request, content, also }),
+    );
+  };
+  // A hook can refuse a request with content, and its client can go away before the service takes it.
+  app.addHook("onRequest", async (request, reply) => {
+    if (!hasContent(request.raw)) return;
+    afterwards(reply.raw, request.socket, () => contents.get(request)?.release());
+    if (isTooLarge(request, limits)) reply.header("connection", "close"); // nobody reads the content
+  });
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", (_request, _content, done) => done(null)); // the service reads the content
+  app.addContentTypeParser("*", async (request: FastifyRequest, payload: unknown) => {
+    if (payload !== request.raw) throw new Error(replacedStream);
+    const content = new HookedContent(request, contentIn(request.raw, wire), limits);
+    contents.set(request, content);
+    return content.receive();
+  });
   app.all("/*", handler);
-  app.setNotFoundHandler(handler); // OPTIONS *, TRACE, //path, QUERY …
+  app.setNotFoundHandler(handler); // OPTIONS *, TRACE, //path …
+}
+
+const replacedStream =
+  "A preParsing hook has replaced the stream of a request to a collection. The service reads the request itself. Let the hook leave these paths out.";
+
+/** Calls back when a response is complete, or its connection is closed. A response that waits for others has no connection yet. */
+function afterwards(response: ServerResponse, connection: Socket, callback: () => void): void {
+  const done = () => {
+    response.off("close", done);
+    connection.off("close", done);
+    callback();
+  };
+  connection.setMaxListeners(0); // it can have many requests that wait
+  response.on("close", done);
+  connection.on("close", done);
+}
+
+/** Hooks can take longer for one request than for the next of the same connection, which must not overtake it. */
+function inOrderOfArrival(response: ServerResponse, serve: () => void): void {
+  if (response.socket !== null) serve();
+  else response.once("socket", serve); // the response before this one is complete
 }

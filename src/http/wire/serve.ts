@@ -2,7 +2,7 @@
  * Serves each request of a connection in its turn: calls the handler, which reads the content itself, and sends the response.
  * It refuses requests that exceed the limits for all connections together.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Problem } from "../../errors.ts";
 import { after } from "../after.ts";
 import { anonymous } from "../caller/admit.ts";
@@ -48,6 +48,10 @@ export interface Incoming {
   /** Identifies the request in its response and in the log. */
   id: string;
   client: HttpRequest["client"];
+  /** The content, if the message no longer has it. */
+  content?: Content;
+  /** Headers that the response has too, unless the service itself sets them. */
+  also?: OutgoingHttpHeaders;
 }
 
 /** Serves one request. Returns at once, and never throws. */
@@ -158,7 +162,7 @@ function answer(wire: Wire, incoming: Incoming): boolean | Promise<boolean> {
   }
 }
 
-function toHttpRequest({ message, id, client }: Incoming, wire: Wire): HttpRequest {
+function toHttpRequest({ message, id, client, content }: Incoming, wire: Wire): HttpRequest {
   const { budget, largeReads } = wire;
   return {
     version: message.httpVersion,
@@ -169,13 +173,15 @@ function toHttpRequest({ message, id, client }: Incoming, wire: Wire): HttpReque
     id,
     client,
     socket: message.socket,
-    content: hasContent(message) ? incomingContent(message, wire) : noContent,
+    content: content ?? contentIn(message, wire),
     budget,
     largeReads,
   };
 }
 
-function incomingContent(message: IncomingMessage, limits: ContentLimits): Content {
+/** The content of a message, unread. */
+export function contentIn(message: IncomingMessage, limits: ContentLimits): Content {
+  if (!hasContent(message)) return noContent;
   const waiting = message.headers.expect === undefined ? undefined : continuationOf(message);
   return new IncomingContent(message, limits, waiting && (() => waiting.writeContinue()));
 }
@@ -215,7 +221,7 @@ interface Exchange {
 /** Sends a response. Returns whether the connection stays open. */
 function send(
   wire: Wire,
-  { message, response: out }: Incoming,
+  { message, response: out, also }: Incoming,
   exchange: Exchange,
 ): boolean | Promise<boolean> {
   const { request, response } = exchange;
@@ -223,7 +229,7 @@ function send(
   const body = request.method === "HEAD" ? undefined : response.body;
   if (closesBehind(message)) headers.connection = "close";
   if (headers.connection === "close" && hasContent(message) && !message.complete) closeGently(message);
-  out.writeHead(status, headers);
+  out.writeHead(status, also === undefined ? headers : joined(also, headers));
   if (wire.isObserved) {
     response.status = refusalStatusOf(message) ?? status; // the client got the refusal
     note(wire, exchange);
@@ -248,6 +254,13 @@ function send(
   if (bytes === 0) return staysOpen();
   const read = untilRead(out, connection, wire.budget);
   return atFairPace(read, { connection, bytes }, wire).then(staysOpen);
+}
+
+/** The headers of the service, and the others that say nothing about its content or connection. */
+function joined(also: OutgoingHttpHeaders, headers: HttpResponse["headers"]): OutgoingHttpHeaders {
+  const others = Object.entries(also).filter(([name]) => !/^(?:content-|transfer-|connection$)/.test(name));
+  const vary = [headers.vary, also.vary].flat().filter((value) => value !== undefined);
+  return { ...Object.fromEntries(others), ...headers, ...(vary.length > 0 && { vary: vary.join(", ") }) };
 }
 
 /** The response starts now. */

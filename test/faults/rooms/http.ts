@@ -42,6 +42,26 @@ export const httpFaults: readonly Fault[] = [
     ],
   },
   {
+    name: "hooked-body-ignored",
+    what: "In an application of Fastify, the service stores the body as it was sent, although a hook has changed it.",
+    noticedBy: "test/http/embed.test.ts",
+    replacements: [["return isSame ? this.#content :", "return isSame || raw.complete ? this.#content :"]],
+  },
+  {
+    name: "hooked-import-body",
+    what: "A guard of an application takes the body of an import for an empty one.",
+    noticedBy: "test/http/embed.test.ts",
+    replacements: [
+      ['return unreadable(importAdvice, { code: "HOLDFAST_IMPORT", status: 500 });', "return undefined;"],
+    ],
+  },
+  {
+    name: "hooked-body-held",
+    what: "A body that a hook of an application refuses counts as held for ever.",
+    noticedBy: "test/http/embed.test.ts",
+    replacements: [['connection.off("close", done);\n    callback();', 'connection.off("close", done);']],
+  },
+  {
     name: "cors-etag",
     what: "CORS does not expose ETag, so scripts of other origins cannot read it.",
     noticedBy: "test/http/hosts-and-cors.test.ts",

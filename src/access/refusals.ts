@@ -1,7 +1,11 @@
 /** The responses to callers that are unknown (401), or that do not have a permission (403) (RFC 6750 §3). */
+
+import { formatPath, type Path } from "../collection/paths.ts";
 import { Problem } from "../errors.ts";
+import { leavesOf } from "../query/filter.ts";
 import { type Action, scopeOf } from "./actions.ts";
 import type { Principal } from "./principal.ts";
+import type { AllowedResources } from "./rules.ts";
 
 const realm = 'Bearer realm="api"';
 
@@ -20,23 +24,45 @@ export function invalidToken(detail: string, cause?: unknown): Problem {
   });
 }
 
+/** What a caller cannot do. */
+interface Needed {
+  collection: string;
+  action: Action;
+  /** The one resource with which the caller cannot do it. @default the collection */
+  resource?: string;
+}
+
 /**
  * The caller does not have a permission. Without a credential, the response asks for one. With a credential, it names the
  * scope that the action needs. `advice` is added to the message.
  */
-export function denied(
-  principal: Principal | undefined,
-  needed?: { collection: string; action: Action },
-  advice?: string,
-): Problem {
+export function denied(principal: Principal | undefined, needed?: Needed, advice?: string): Problem {
   if (principal === undefined) return unauthenticated();
   const scope = needed === undefined ? "" : `, scope="${needed.collection}:${scopeOf(needed.action)}"`;
   const headers = { "www-authenticate": `Bearer error="insufficient_scope"${scope}` };
   const detail =
     needed === undefined
       ? "The credential does not permit any writes."
-      : `The credential does not permit the action "${needed.action}" in the collection "${needed.collection}".`;
+      : `The credential does not permit the action "${needed.action}" ${needed.resource === undefined ? "" : `with ${needed.resource} `}in the collection "${needed.collection}".`;
   return new Problem("INSUFFICIENT_SCOPE", advice === undefined ? detail : `${detail} ${advice}`, {
     headers,
   });
+}
+
+/**
+ * What a rule compares in a resource, as a sentence; `undefined` if it does not depend on the resource. It names only
+ * attributes that the caller sees, and no value except the caller's own subject.
+ */
+export function comparedIn(
+  allowed: AllowedResources,
+  { subject }: Pick<Principal, "subject">,
+  isVisible: (path: Path) => boolean,
+): string | undefined {
+  if (typeof allowed === "string") return undefined;
+  const own = allowed.kind === "in" && allowed.values.length === 1 && allowed.values[0] === subject;
+  if (own && isVisible(allowed.path))
+    return `The attribute ${JSON.stringify(formatPath(allowed.path))} must be your subject, ${JSON.stringify(subject)}.`;
+  const names = leavesOf(allowed).flatMap(({ path }) => (isVisible(path) ? [formatPath(path)] : []));
+  const quoted = [...new Set(names)].map((name) => JSON.stringify(name));
+  return quoted.length === 0 ? undefined : `The rule depends on ${quoted.join(", ")}.`;
 }

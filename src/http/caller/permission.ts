@@ -5,7 +5,7 @@
 import type { Action } from "../../access/actions.ts";
 import { includes, type Permit } from "../../access/permit.ts";
 import type { Principal } from "../../access/principal.ts";
-import { denied } from "../../access/refusals.ts";
+import { comparedIn, denied } from "../../access/refusals.ts";
 import type { AllowedResources } from "../../access/rules.ts";
 import type { Tags } from "../../access/tags.ts";
 import type { Collection } from "../../collection/collection.ts";
@@ -153,9 +153,18 @@ export class Guard {
     return includes(this.#permit.may(action), text);
   }
 
-  /** Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE unless the caller can do this with a resource with this JSON text. */
-  require(action: Action, text: string): void {
-    if (!this.may(action, text)) throw this.denied(action);
+  /**
+   * Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE unless the caller can do this with a resource with this JSON text. `resource`
+   * says which one this is.
+   */
+  require(action: Action, text: string, resource = "this resource"): void {
+    const allowed = this.#permit.may(action);
+    if (includes(allowed, text)) return;
+    const needed = { collection: this.#collection.name, action };
+    if (allowed === "nothing" || this.#principal === undefined) throw denied(this.#principal, needed);
+    const hidden = this.#collection.visibility?.hidden;
+    const advice = comparedIn(allowed, this.#principal, ([name]) => hidden?.has(name) !== true);
+    throw denied(this.#principal, { ...needed, resource }, advice);
   }
 
   /** The error for a caller who cannot do this. */

@@ -43,7 +43,8 @@ export async function planFor(
       : { key, expect: current.version, replaced: current.text.length };
   if (next === undefined)
     return { kind: "plan", changes: [{ ...replacing, next }], at, result: { kind: "deleted" } };
-  guard.require(current === undefined ? "create" : "update", next);
+  if (current === undefined) guard.require("create", next, "these attributes");
+  else guard.require("update", next, "the new attributes of this resource");
   const checked = withoutHiddenReferences(service, caller, { collection, next, before: current?.text });
   const text = typeof checked === "string" ? checked : await checked;
   const after = deletedVersion === undefined ? {} : { after: deletedVersion };

@@ -34,6 +34,19 @@ const service = await startServiceForFile({
       attributes: { secretId: { roles: ["editor"] } },
     },
     drafts: { access: { read: "authenticated", write: owner("authorId") } },
+    gated: {
+      schema: {
+        type: "object",
+        properties: { state: { type: "string" }, level: { type: "integer" }, secret: { type: "string" } },
+      },
+      attributes: { secret: { roles: ["editor"] } },
+      access: {
+        read: "public",
+        create: { where: { state: "open" } },
+        update: { where: { state: "open", level: { lt: 5 }, secret: { exists: false } } },
+        delete: { where: { secret: "$subject" } },
+      },
+    },
     ours: { access: { read: { where: { tenant: "$claims.tenant" } }, write: "authenticated" } },
     forms: { access: { create: "public", read: { role: "editor" } } },
   },
@@ -46,6 +59,48 @@ const newTitle = () => `title${++titles}`;
 
 const articleOf = (authorId: Caller) =>
   createAs(service, authorId, "articles", { title: newTitle(), authorId });
+
+test("a refusal names the resource, and what the rule compares, as far as the caller sees it", async () => {
+  const detail = async (who: Caller, request: Parameters<typeof sendAs>[2]) => {
+    const { status, json } = await sendAs(service, who, request);
+    assert.equal(status, 403);
+    return (json as { detail: string }).detail;
+  };
+  const draft = await createAs(service, "ada", "drafts", { authorId: "ada" });
+  const patch = { method: "PATCH", path: draft.path, content: { title: "b" } };
+  const subject = (who: string) => `The attribute "authorId" must be your subject, "${who}".`;
+  assert.equal(
+    await detail("bob", patch),
+    `The credential does not permit the action "update" with this resource in the collection "drafts". ${subject("bob")}`,
+  );
+  assert.equal(
+    await detail("bob", { method: "DELETE", path: draft.path }),
+    `The credential does not permit the action "delete" with this resource in the collection "drafts". ${subject("bob")}`,
+  );
+  assert.equal(
+    await detail("ada", { ...patch, content: { authorId: "bob" } }),
+    `The credential does not permit the action "update" with the new attributes of this resource in the collection "drafts". ${subject("ada")}`,
+  );
+  assert.equal(
+    await detail("bob", { method: "POST", path: "/api/v1/drafts", content: { authorId: "ada" } }),
+    `The credential does not permit the action "create" with these attributes in the collection "drafts". ${subject("bob")}`,
+  );
+  const gated = await createAs(service, "ada", "gated", { state: "open", level: 7 });
+  const change = { method: "PATCH", path: gated.path, content: { level: 1 } };
+  const refused =
+    'The credential does not permit the action "update" with this resource in the collection "gated".';
+  assert.equal(await detail("ada", change), `${refused} The rule depends on "state", "level".`);
+  assert.equal(await detail("eve", change), `${refused} The rule depends on "state", "level", "secret".`);
+  // Nothing about an attribute that the caller does not see.
+  assert.equal(
+    await detail("ada", { method: "DELETE", path: gated.path }),
+    'The credential does not permit the action "delete" with this resource in the collection "gated".',
+  );
+  assert.equal(
+    await detail("adaReads", { method: "DELETE", path: draft.path }),
+    'The credential does not permit the action "delete" in the collection "drafts".',
+  );
+});
 
 describe("a resource that somebody may not read", () => {
   test("is not there for any method, with or without what is behind its path", async () => {

@@ -26,7 +26,11 @@ export interface FilterFor {
 export function readWhere(declared: unknown, at: string, collection: Collection): FilterFor {
   const names = [...namesIn(declared)];
   requireNames(names, at);
-  const read = (resolve: ResolveRef) => readAs(substitute(declared, resolve), collection);
+  const read = (resolve: ResolveRef) => {
+    // A claim can be about more than this collection, such as a list of all teams of the caller.
+    const unjudged = new Set(names.flatMap((name) => resolve(name)));
+    return readAs(substitute(declared, resolve), collection, unjudged);
+  };
   const { filter, violations } = read(samplesFor(names, read));
   requireUsefulFilter(filter, violations, at);
   requireOwnAttributes(filter, at, collection);
@@ -51,9 +55,9 @@ interface ReadFilter {
   violations: Violations;
 }
 
-function readAs(value: unknown, collection: Collection): ReadFilter {
+function readAs(value: unknown, collection: Collection, unjudged: ReadonlySet<unknown>): ReadFilter {
   const violations = new Violations();
-  const reading = { collection, violations, used: emptyFilterSize() };
+  const reading = { collection, violations, used: emptyFilterSize(), unjudged };
   return { filter: readOwnFilter(value, inBody("where"), reading), violations };
 }
 

@@ -33,6 +33,14 @@ export interface AttributeInfo {
   isRequired?: boolean;
   /** The forms of dates that its texts and numbers can have; `undefined`: the schema allows other texts or numbers. */
   dates?: ReadonlySet<DateForm> | undefined;
+  /** The schemas that every value must fit, and how they find others. */
+  fits?: Fits;
+}
+
+/** Schemas that a value must fit. */
+export interface Fits {
+  schemas: readonly unknown[];
+  resolve: ResolveRef;
 }
 
 /** How a date can be written: `YYYY-MM-DD`, `YYYY-MM-DDThh:mm:ss.SSSZ`, or Unix time in milliseconds. */
@@ -134,6 +142,7 @@ function memberInfo(level: Level, name: string, resolve: ResolveRef): AttributeI
     itemTypes: intersection(all.map(({ items }) => typesOf(items, resolve, new Set()))),
     maxLength: maxLengths && Math.min(...maxLengths),
     minItems: minItems && Math.max(...minItems),
+    fits: { schemas: certain, resolve },
     dates: datesOf(intersectForms(certain.map((schema) => formsOf(schema, resolve, new Set())))),
     isRequired: certainOf(level.certain, resolve).some(
       ({ required }) => Array.isArray(required) && required.includes(name),

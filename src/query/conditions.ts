@@ -32,7 +32,7 @@ import {
   readPath,
   visibleAttributeInfo,
 } from "./reading.ts";
-import type { Location, Violations } from "./violations.ts";
+import type { Location } from "./violations.ts";
 
 /** Splits a name such as `views_gte`. If the schema lists an attribute with the whole name, the operator is `eq`. */
 export function splitSuffix(name: string, collection: Collection): { name: string; operator: OperatorName } {
@@ -84,7 +84,7 @@ export function toDateCondition(
   operator: OperatorName,
   attribute: Attribute & { dates: ReadonlySet<DateForm> },
   { written, isText }: { written: readonly Scalar[]; isText: boolean },
-  { location, violations }: { location: Location; violations: Violations },
+  { location, violations }: Pick<Reading, "violations"> & { location: Location },
 ): RequestedFilter {
   const operands = written.flatMap((each) => {
     const operand = readDateOperand(each, attribute, isText);

@@ -21,7 +21,7 @@ import {
   type Scalar,
 } from "./filter.ts";
 import { unknownOperator } from "./foreign-operators.ts";
-import { whyImpossible } from "./impossible.ts";
+import { checkComparison } from "./impossible.ts";
 import { isOperator, type OperatorName, operators } from "./operators.ts";
 import { filterLimits, type Reading, readFilterAttribute } from "./reading.ts";
 import { inside, type Location } from "./violations.ts";
@@ -177,10 +177,8 @@ function readCondition(
   if (takes === "boolean") return toCondition(operator, attribute, values);
   if (comparesDates(operator, attribute))
     return toDateCondition(operator, attribute, { written: values, isText: false }, { ...reading, location });
-  for (const written of values) {
-    const why = whyImpossible({ operator, attribute, written, values: [written] });
-    if (why !== undefined) reading.violations.add(location, "type", why);
-  }
+  for (const written of values)
+    checkComparison({ operator, attribute, written, values: [written] }, location, reading);
   return toCondition(operator, attribute, valuesOf(values, operator, attribute));
 }
 

@@ -11,7 +11,7 @@ import {
 import { comparesDates } from "./date-operands.ts";
 import type { RequestedFilter, Scalar } from "./filter.ts";
 import { unknownOperator } from "./foreign-operators.ts";
-import { whyImpossible } from "./impossible.ts";
+import { checkComparison } from "./impossible.ts";
 import { isOperator, type OperatorName, operators } from "./operators.ts";
 import { type Reading, readFilterAttribute } from "./reading.ts";
 import { inQuery, type Location } from "./violations.ts";
@@ -41,8 +41,7 @@ export function readFilterParameter(
     return toDateCondition(operator, attribute, { written: values, isText: true }, { ...reading, location });
   const candidates = values.flatMap((text): Scalar[] => {
     const found = candidatesOf(text, operator, attribute);
-    const why = whyImpossible({ operator, attribute, written: text, values: found });
-    if (why !== undefined) reading.violations.add(location, "type", why);
+    checkComparison({ operator, attribute, written: text, values: found }, location, reading);
     return found;
   });
   return toCondition(operator, attribute, candidates);

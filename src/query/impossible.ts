@@ -1,9 +1,12 @@
 /** Finds conditions that can never match because of the schema. The service refuses them. */
 import { type AttributeType, typeOf } from "../collection/attributes.ts";
 import { shortJson } from "../collection/messages.ts";
+import { itemsOf, type Never, whyNever } from "../collection/possible.ts";
+import type { ResolveRef } from "../collection/subschemas.ts";
 import type { Scalar } from "./filter.ts";
 import { type OperatorName, operators } from "./operators.ts";
-import type { Attribute } from "./reading.ts";
+import type { Attribute, Reading } from "./reading.ts";
+import type { Location } from "./violations.ts";
 
 const typeNames: Record<AttributeType, string> = {
   null: "null",
@@ -24,8 +27,45 @@ export interface Comparison {
   values: readonly Scalar[];
 }
 
-/** Why the comparison can never match; `undefined` if it can. Every attribute can be compared with null. */
-export function whyImpossible(comparison: Comparison): string | undefined {
+/** Adds a violation if the comparison can never match. */
+export function checkComparison(comparison: Comparison, location: Location, reading: Reading): void {
+  const { violations, unjudged } = reading;
+  const why = whyImpossible(comparison);
+  if (why !== undefined) violations.add(location, "type", why);
+  else if (unjudged?.has(comparison.written) !== true) {
+    const never = neverOf(comparison);
+    if (never === undefined) return;
+    const { written } = comparison;
+    violations.add(location, "value", () => {
+      const nearest = typeof written === "string" ? violations.suggest(written, () => never.known) : "";
+      return `${never.detail}, not ${shortJson(written)}${nearest === "" ? "" : `.${nearest}`}`;
+    });
+  }
+}
+
+/** Why the schema allows none of the values, if the operator looks for an equal value. */
+function neverOf({ operator, attribute, written, values }: Comparison): Never | undefined {
+  const { types, idKind, fits } = attribute;
+  if (fits === undefined || idKind !== undefined || values.length === 0) return undefined;
+  const { kind } = operators[operator];
+  if (kind === "in" ? written === null || written === "null" : kind !== "contains") return undefined;
+  const { schemas, resolve } = fits;
+  if (kind === "in") return whyNone(values, schemas, resolve);
+  const others = [...(types ?? ["string" as const])].some((type) => type !== "array" && type !== "null");
+  return others ? undefined : whyNone(values, itemsOf(schemas, resolve), resolve);
+}
+
+function whyNone(
+  values: readonly Scalar[],
+  schemas: readonly unknown[],
+  resolve: ResolveRef,
+): Never | undefined {
+  const reasons = values.map((value) => whyNever(schemas, value, resolve));
+  return reasons.includes(undefined) ? undefined : reasons[0];
+}
+
+/** Why the comparison can never match because of its types; `undefined` if it can. Every attribute can be compared with null. */
+function whyImpossible(comparison: Comparison): string | undefined {
   const { operator, attribute, written, values } = comparison;
   const { types, idKind } = attribute;
   if (types === undefined || idKind !== undefined) return undefined;

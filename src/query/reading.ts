@@ -7,6 +7,7 @@ import {
   type AttributeType,
   attributeInfo,
   type DateForm,
+  type Fits,
 } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { timeExamples, timeOf } from "../collection/dates.ts";
@@ -72,6 +73,8 @@ export interface Reading {
   viewOf?: ViewOf;
   /** As in `ListScope`. */
   refusesRelations?: boolean;
+  /** Values that the client did not write: they can be compared with every attribute of their type. */
+  unjudged?: ReadonlySet<unknown>;
 }
 
 /** An attribute that a request names. */
@@ -81,6 +84,8 @@ export interface Attribute {
   types: ReadonlySet<AttributeType> | undefined;
   /** The kind of ids, if the attribute is `id`. */
   idKind: IdKind | undefined;
+  /** The schemas that its values must fit. */
+  fits?: Fits | undefined;
   /** The forms of its dates, if the schema declares it as a date. */
   dates?: ReadonlySet<DateForm> | undefined;
   /** The relation to the resources that have the attribute; absent for an attribute of the resource itself. */
@@ -107,9 +112,9 @@ export function readAttribute(name: string, location: Location, reading: Reading
     );
     return undefined;
   }
-  const { types, dates, alternatives } = visibleAttributeInfo(collection, path);
+  const { types, dates, fits, alternatives } = visibleAttributeInfo(collection, path);
   if (alternatives === undefined) {
-    return { path, types, dates, idKind: isIdPath(path) ? collection.idKind : undefined };
+    return { path, types, dates, fits, idKind: isIdPath(path) ? collection.idKind : undefined };
   }
   violations.add(location, "unknownAttribute", () =>
     unknownAttribute(name, location, { ...reading, path, alternatives }),
@@ -140,9 +145,9 @@ export function readFilterAttribute(
   if (second === undefined)
     return { path: ["id"], types: undefined, idKind: undefined, through, isRelation: true };
   const inner: Path = [second, ...rest];
-  const { types, dates, alternatives } = visibleAttributeInfo(target, inner);
+  const { types, dates, fits, alternatives } = visibleAttributeInfo(target, inner);
   if (alternatives === undefined)
-    return { path: inner, types, dates, idKind: isIdPath(inner) ? target.idKind : undefined, through };
+    return { path: inner, types, dates, fits, idKind: isIdPath(inner) ? target.idKind : undefined, through };
   violations.add(location, "unknownAttribute", () => {
     const what = `${naming(name, location)}is not an attribute of "${target.name}", the collection of "${first}".`;
     if (usableRelation(target, second, viewOf) !== undefined)

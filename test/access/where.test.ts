@@ -40,6 +40,25 @@ describe("a filter that names a claim", () => {
     assert.equal(mayUpdate(access, tenanted({ tenant: "7" }), { owner: "ada", tenant: 7 }), false);
   });
 
+  test("takes the values that the schema allows out of a claim with others", async () => {
+    const schema = {
+      properties: { team: { enum: ["red", "green"] }, at: { type: "string", format: "date-time" } },
+    };
+    const access = await accessOf({ update: { where: { team: "$claims.teams" } } }, schema);
+    const claims = { teams: ["red", "blue"] };
+    assert.equal(mayUpdate(access, tenanted(claims), { team: "red" }), true);
+    assert.equal(mayUpdate(access, tenanted(claims), { team: "green" }), false);
+    await assert.rejects(
+      accessOf({ update: { where: { team: "geren" } } }, schema),
+      /must be one of "red", "green"/,
+    );
+    const from = await accessOf({ update: { where: { at: { gte: "$claims.from" } } } }, schema);
+    const at = "2026-11-23T10:00:00.000Z";
+    assert.equal(mayUpdate(from, tenanted({ from: "2026-11-23T11:00:00+01:00" }), { at }), true);
+    assert.equal(mayUpdate(from, tenanted({ from: 1_795_428_000_001 }), { at }), false);
+    assert.equal(mayUpdate(from, tenanted({ from: "always" }), { at }), false);
+  });
+
   test("may stand beside a text that begins with a dollar sign", async () => {
     assert.equal(await updates({ price: "$$5" }, {}, { price: "$5" }), true);
   });

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Collection } from "../../src/collection/collection.ts";
+import { defineCollection } from "../../src/collection/declaration.ts";
 import { parseList } from "../../src/query/query-string.ts";
 import { dotted, posts, topics } from "./collections.ts";
 import { isRefused } from "./refused.ts";
@@ -446,4 +447,64 @@ test("filters up to the limits are taken", () => {
       .map((n) => `a${n}=1`)
       .join("&"),
   );
+});
+
+const ticket = await defineCollection("tickets", {
+  references: { owner: "users" },
+  schema: {
+    type: "object",
+    $defs: { state: { enum: ["open", "waiting", "done"] } },
+    properties: {
+      state: { $ref: "#/$defs/state" },
+      code: { anyOf: [{ type: "string", maxLength: 3 }, { type: "null" }] },
+      size: { type: "integer", minimum: 1, exclusiveMaximum: 9 },
+      email: { type: "string", format: "email", maxLength: 99 },
+      kind: { const: "bug" },
+      mixed: { enum: ["a", 5] },
+      labels: { type: "array", items: { enum: ["red", "blue"] } },
+      due: { type: "string", format: "date" },
+      owner: { type: "string", minLength: 2 },
+    },
+  },
+});
+
+/** Values that no ticket can have, each with what the schema asks for. */
+const impossible: [query: string, what: string][] = [
+  ["state=opne", 'must be one of "open", "waiting", "done", not "opne". Did you mean "open"?'],
+  ["state:ne=Open", 'must be one of "open", "waiting", "done", not "Open". Did you mean "open"?'],
+  ["state:in=open,xyzzyx", 'must be one of "open", "waiting", "done", not "xyzzyx"'],
+  ["state:nin=dome", 'must be one of "open", "waiting", "done", not "dome". Did you mean "done"?'],
+  ["code=abcd", 'must have at most 3 characters, not "abcd"'],
+  ["size=0", 'must be at least 1, not "0"'],
+  ["size=9", 'must be less than 9, not "9"'],
+  ["size=1.5", 'must be an integer, not "1.5"'],
+  ["email=ada", 'must be an email address, not "ada"'],
+  ["kind=feature", 'must be "bug", not "feature"'],
+  ["mixed=6", 'must be one of "a", 5, not "6"'],
+  ["labels:contains=bleu", 'must be one of "red", "blue", not "bleu". Did you mean "blue"?'],
+  ["owner=a", 'must have at least 2 characters, not "a"'],
+];
+for (const [query, what] of impossible)
+  test(`a value that cannot occur is refused: ${query}`, () => {
+    const [name = ""] = query.split("=");
+    const [violation] = isRefused(query, ticket).violations;
+    assert.equal(violation?.detail, `"${name}" ${what}`);
+    assert.equal(violation.code, "value");
+  });
+
+test("a value that can occur is not refused, nor a limit, nor a part of a text", () => {
+  const possible = [
+    ...["state=open&state=done", "state:startsWith=op", "state:gt=b", "state=null", "code=abc", "code=null"],
+    ...[
+      "size:lt=100",
+      "size:gte=0",
+      "size=8",
+      "email:contains=ada",
+      "mixed=5",
+      "mixed=a",
+      "labels:contains=red",
+    ],
+    ...["email=ada@example.org", "owner=ada", "labels:exists=true"],
+  ];
+  for (const query of possible) assert.ok(parseList(query, ticket, 1_000).filter, query);
 });

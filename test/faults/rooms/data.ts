@@ -21,6 +21,12 @@ export const dataFaults: readonly Fault[] = [
     replacements: [['isUpwards ? "gt" : "lte", path,', 'isUpwards ? "gte" : "lte", path,']],
   },
   {
+    name: "claims-judged",
+    what: "A rule lets a caller see nothing if one of several values of a claim is not in the schema.",
+    noticedBy: "test/access/where.test.ts",
+    replacements: [["unjudged?.has(comparison.written) !== true", "!(unjudged?.has(undefined) === true)"]],
+  },
+  {
     name: "cursor-of-other-search",
     what: "A cursor does not contain the words of the search, so it also works for another search.",
     noticedBy: "test/query/cursor.test.ts",

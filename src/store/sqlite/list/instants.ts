@@ -1,6 +1,7 @@
 /** The keys of instants in the SQL of SQLite, equal to those of `collection/instants.ts`. */
 import { type InstantForm, keyDigits, keyOffset, maxFraction } from "../../../collection/instants.ts";
 import type { Path } from "../../../collection/paths.ts";
+import { either, every } from "../../filter-sql.ts";
 import { extractSql, typeSql } from "./columns.ts";
 
 /** The key of the instant that an attribute means; null if it means none. */
@@ -31,11 +32,20 @@ function isDay(t: string): string {
 /** A text with a null character or with others than those of ASCII has more bytes than characters. */
 function isTime(t: string): string {
   const [day, between] = [`substr(${t}, 1, 10)`, betweenSql(t)];
-  return `(${t} glob '${dayPattern}[Tt][0-2][0-9]:[0-5][0-9]*' and substr(${t}, 12, 2) <= '23'
-    and octet_length(${t}) = length(${t}) and date(${day}) = ${day}
-    and (${isZulu(t)} or (${t} glob '*[+-][0-2][0-9]:[0-5][0-9]' and substr(${t}, -5, 2) <= '23'))
-    and (${between} = '' or ${between} glob ':[0-5][0-9]' or (${between} glob ':[0-5][0-9].[0-9]*'
-      and substr(${between}, 5) not glob '*[^0-9]*' and length(${between}) <= ${maxFraction + 4})))`;
+  const isOffset = every([`${t} glob '*[+-][0-2][0-9]:[0-5][0-9]'`, `substr(${t}, -5, 2) <= '23'`]);
+  const hasFraction = every([
+    `${between} glob ':[0-5][0-9].[0-9]*'`,
+    `rtrim(substr(${between}, 5), '0123456789') = ''`,
+    `length(${between}) <= ${maxFraction + 4}`,
+  ]);
+  return every([
+    `${t} glob '${dayPattern}[Tt][0-2][0-9]:[0-5][0-9]*'`,
+    `substr(${t}, 12, 2) <= '23'`,
+    `octet_length(${t}) = length(${t})`,
+    `date(${day}) = ${day}`,
+    either([isZulu(t), isOffset]),
+    either([`${between} = ''`, `${between} glob ':[0-5][0-9]'`, hasFraction]),
+  ]);
 }
 
 function isZulu(t: string): string {

@@ -1,0 +1,112 @@
+/** Values that an attribute can never have. A filter that compares with one finds nothing, so it is probably misspelled. */
+import type { ErrorObject } from "ajv/dist/2020.js";
+import { isObject } from "../json/values.ts";
+import { typeOf } from "./attributes.ts";
+import { formatOf } from "./formats.ts";
+import type { ResolveRef, Schema } from "./subschemas.ts";
+import { detailOf } from "./violations.ts";
+
+/** Why a value can never occur, and the texts that can occur instead if the schema lists them. */
+export interface Never {
+  /** Completes a sentence that begins with the attribute: “must be at most 3”. */
+  detail: string;
+  known: readonly string[];
+}
+
+/**
+ * Why no value that fits all of these schemas is equal to `value`, which is no array or object; `undefined` if one can be. Patterns
+ * and conditions are not looked at: they count as fulfilled.
+ */
+export function whyNever(
+  schemas: readonly unknown[],
+  value: unknown,
+  resolve: ResolveRef,
+  seen: ReadonlySet<unknown> = new Set(),
+): Never | undefined {
+  for (const schema of schemas) {
+    const why = isObject(schema) && !seen.has(schema) ? refusal(schema, value, resolve, seen) : undefined;
+    if (why !== undefined) return why;
+  }
+  return schemas.includes(false) ? { detail: "cannot exist", known: [] } : undefined;
+}
+
+/** The schemas that every item of an array must fit, if the array fits these schemas. */
+export function itemsOf(
+  schemas: readonly unknown[],
+  resolve: ResolveRef,
+  seen: ReadonlySet<unknown> = new Set(),
+): readonly unknown[] {
+  return schemas.filter(isObject).flatMap((schema) => {
+    if (seen.has(schema)) return [];
+    const { items, prefixItems, $ref, allOf } = schema;
+    const more = [
+      typeof $ref === "string" ? resolve($ref) : undefined,
+      ...(Array.isArray(allOf) ? allOf : []),
+    ];
+    const own = items === undefined || prefixItems !== undefined ? [] : [items];
+    return [...own, ...itemsOf(more, resolve, new Set([...seen, schema]))];
+  });
+}
+
+function refusal(
+  schema: Schema,
+  value: unknown,
+  resolve: ResolveRef,
+  seen: ReadonlySet<unknown>,
+): Never | undefined {
+  const keyword = Object.keys(checks).find(
+    (name) => Object.hasOwn(schema, name) && checks[name]?.(schema[name], value) === false,
+  );
+  if (keyword !== undefined) {
+    const limit = schema[keyword];
+    const error = { keyword, schema: limit, params: {} } as ErrorObject;
+    const listed = keyword === "enum" && Array.isArray(limit) ? limit : [];
+    return { detail: detailOf(error), known: listed.filter((each) => typeof each === "string") };
+  }
+  const inner = new Set([...seen, schema]);
+  const { $ref, allOf, anyOf, oneOf } = schema;
+  const all = [
+    ...(typeof $ref === "string" ? [resolve($ref)] : []),
+    ...(Array.isArray(allOf) ? (allOf as unknown[]) : []),
+  ];
+  const why = whyNever(all, value, resolve, inner);
+  if (why !== undefined) return why;
+  for (const branches of [anyOf, oneOf]) {
+    if (!Array.isArray(branches)) continue;
+    const refusals = branches.map((each) => whyNever([each], value, resolve, inner));
+    // The reason of a branch that is for values of this type says more than that of a branch for others.
+    if (refusals.every((each) => each !== undefined))
+      return refusals.find((_, n) => takes(branches[n], value)) ?? refusals[0];
+  }
+  return undefined;
+}
+
+/** Whether a branch is for values of this type, as far as the branch itself says. */
+function takes(branch: unknown, value: unknown): boolean {
+  return !isObject(branch) || !Object.hasOwn(branch, "type") || checks.type?.(branch.type, value) === true;
+}
+
+/** Whether a value fits a keyword. Only the keywords for scalars that need no regular expression. */
+const checks: Readonly<Record<string, (limit: unknown, value: unknown) => boolean>> = {
+  type: (limit, value) =>
+    [limit].flat().some((type) => type === typeOf(value) || (type === "integer" && Number.isInteger(value))),
+  enum: (limit, value) => !Array.isArray(limit) || limit.includes(value),
+  const: (limit, value) => limit === value,
+  minimum: ofNumbers((value, limit) => value >= limit),
+  maximum: ofNumbers((value, limit) => value <= limit),
+  exclusiveMinimum: ofNumbers((value, limit) => value > limit),
+  exclusiveMaximum: ofNumbers((value, limit) => value < limit),
+  minLength: ofTexts((text, limit) => text.length >= limit && [...text].length >= limit),
+  maxLength: ofTexts((text, limit) => text.length <= limit || [...text].length <= limit),
+  format: (limit, value) => formatOf(String(limit))?.test(value) ?? true,
+};
+
+function ofNumbers(fits: (value: number, limit: number) => boolean) {
+  return (limit: unknown, value: unknown) =>
+    typeof value !== "number" || typeof limit !== "number" || fits(value, limit);
+}
+
+function ofTexts(fits: (text: string, limit: number) => boolean) {
+  return (limit: unknown, value: unknown) =>
+    typeof value !== "string" || typeof limit !== "number" || fits(value, limit);
+}

@@ -79,7 +79,7 @@ test("the dependencies that are explained are those of the package, and the reas
   const all = [dependencies, devDependencies, optionalDependencies, ofTests]
     .flatMap(Object.keys)
     .concat(docsPagePackage);
-  const used = packagesOf("src");
+  const used = packagesOf("src").add(docsPagePackage);
   const onPage = packagesOf("console/src");
   const known = [
     all.filter((name) => used.has(name)),

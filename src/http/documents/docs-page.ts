@@ -1,7 +1,5 @@
 /** The page at `/docs`: Scalar's API reference. The service serves all its files itself, and no file that is not named here. */
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { join } from "node:path";
 import { readProgramFile } from "../../program.ts";
 import type { Document } from "../operations/result.ts";
 
@@ -59,11 +57,13 @@ async function readUncached(file: string): Promise<string | undefined> {
   return readProgramFile(`docs-page/${file}`) ?? readFromPackage(file);
 }
 
+/** The files of the reference in a clone. The build of the clone downloads them (`tools/build/docs-page.ts`). */
+const packageFolder = "../../../node_modules/@scalar/api-reference/dist/browser/";
+
 /** Reads a file in a clone, whose sources have no copy of it; `undefined` if its package is not installed. */
 async function readFromPackage(file: string): Promise<string | undefined> {
   try {
-    const { resolve } = createRequire(import.meta.url);
-    return await readFile(join(resolve("@scalar/api-reference"), "../browser", file), "utf8");
+    return await readFile(new URL(packageFolder + file, import.meta.url), "utf8");
   } catch {
     return undefined;
   }

@@ -144,22 +144,28 @@ export class WebhookRecords {
 
   /** The deliveries of a webhook that are in a state. */
   async deliveriesIn(webhook: string, state: DeliveryRecord["state"]): Promise<Versioned<DeliveryRecord>[]> {
-    const all: Versioned<DeliveryRecord>[] = [];
-    for (;;) {
-      const conditions = [isWebhook(webhook), isIn("state", state)];
-      const { items, more } = await this.#deliveries(conditions, { limit: 500, offset: all.length });
-      all.push(...items.map((item) => parse<DeliveryRecord>(item)));
-      if (!more || items.length === 0) return all;
-    }
+    const all = await this.#allDeliveries([isWebhook(webhook), isIn("state", state)]);
+    return all.map((item) => parse<DeliveryRecord>(item));
   }
 
   /** All deliveries of a webhook. */
-  async allDeliveries(webhook: string): Promise<{ id: string; version: number }[]> {
-    const all: { id: string; version: number }[] = [];
+  allDeliveries(webhook: string): Promise<Stored[]> {
+    return this.#allDeliveries([isWebhook(webhook)]);
+  }
+
+  /** Reads page by page in the order of ids, because a delivery that is written meanwhile can move in any other order. */
+  async #allDeliveries(filters: readonly Filter[]): Promise<Stored[]> {
+    const all: Stored[] = [];
     for (;;) {
-      const page = await this.#deliveries([isWebhook(webhook)], { limit: 500, offset: all.length });
-      all.push(...page.items);
-      if (!page.more || page.items.length === 0) return all;
+      const last = all.at(-1);
+      const { items, more } = await this.#store.list({
+        collection: deliveriesName,
+        filter: { kind: "and", filters },
+        limit: 500,
+        ...(last && { after: [last.id] }),
+      });
+      all.push(...items);
+      if (!more) return all;
     }
   }
 

@@ -139,6 +139,8 @@ test("a file that the configuration imports is watched too, a helper of the help
   await until("the comment is read", () => reads() >= 4);
   await replace(cwd, "holdfast.config.ts", "export default { collections: { fourth: {} } };");
   await answers(`${service.base}/fourth`, 200);
+  await until("the service says where it listens", () => addresses(service).length >= 4);
+  await stop(service);
   assert.equal(addresses(service).length, 4, "a comment restarts nothing");
 });
 

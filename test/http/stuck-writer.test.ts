@@ -4,6 +4,7 @@ import { type TestContext, test } from "node:test";
 import { until } from "../until.ts";
 import { openBelow } from "./below.ts";
 import { type Answer, type Service, type ServiceOptions, startService } from "./service.ts";
+import { isOnPostgres } from "./test-store.ts";
 
 const id = "0199e7b2-3c4d-7abc-8def-0123456789ab";
 
@@ -60,10 +61,12 @@ test("a create in a new collection is refused in time, and those that wait behin
   await untilDone(() => create(service, "a"), 201);
 });
 
-test("a create in a collection of integers is refused in time while no id can be had", async (t) => {
+test("a create in a collection of integers is refused in time", async (t) => {
   const collections = { numbers: { id: "integer" } } as const;
   const { service, release } = await startStuck(t, { collections });
-  assert.equal(codeOf(await create(service, "numbers")), "UNAVAILABLE");
+  // PostgreSQL gives the id, so the commit has not begun. The writer of SQLite counts in memory, so only the commit waits.
+  const expected = isOnPostgres ? "UNAVAILABLE" : "OUTCOME_UNKNOWN";
+  assert.equal(codeOf(await create(service, "numbers")), expected);
   await release();
   await untilDone(() => create(service, "numbers"), 201);
 });

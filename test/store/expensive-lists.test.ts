@@ -84,15 +84,14 @@ describe("a list that no index serves", () => {
         offset: 0,
         filter,
       });
-    const many = Array.from({ length: 4 }, () =>
-      assert.rejects(figures(heavy), (error) => {
-        assert.ok(error instanceof Problem);
-        assert.equal(error.code, "QUERY_TOO_EXPENSIVE");
-        assert.match(error.message, /^The figures take longer than the limit of 1000 ms\. Add a filter/);
-        return true;
-      }),
-    );
-    await Promise.all(many);
+    const many = await Promise.allSettled(Array.from({ length: 4 }, () => figures(heavy)));
+    const problems = many.map((each) => (each.status === "rejected" ? each.reason : undefined) as Problem);
+    const tooExpensive = problems.filter((problem) => problem.code === "QUERY_TOO_EXPENSIVE");
+    const busy = problems.filter((problem) => problem.code === "UNAVAILABLE"); // it waited too long for a place
+    assert.equal(tooExpensive.length + busy.length, 4);
+    assert.ok(tooExpensive.length > 0);
+    for (const { message } of tooExpensive)
+      assert.match(message, /^The figures take longer than the limit of 1000 ms\. Add a filter/);
     const { groups } = await untilAnswered(() => figures({ kind: "in", path: ["n"], values: [3] }));
     assert.deepEqual(groups, [["3", "1"]]);
   });

@@ -2,15 +2,16 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { openBrowser, watchPage } from "./browser/browser.ts";
-import { folder } from "./commands/cli.ts";
+import { folder, run as runCommand, serve } from "./commands/cli.ts";
 import { links } from "./http/check.ts";
 import { type Made, type Service, type ServiceOptions, startService } from "./http/service.ts";
 import { until } from "./until.ts";
@@ -94,9 +95,10 @@ test("the stream of the reference is the one that a service sends", async (t) =>
 });
 
 /** The program of a guide, in a temporary folder, for a service. */
-async function programOf(t: TestContext, page: string, service: Service): Promise<string> {
+async function programOf(t: TestContext, page: string, service: { port: number }): Promise<string> {
   const [, name = "", text = ""] =
-    /^```(?:ts|html) (\S+)\n(.*?)^```$/ms.exec(await readFile(`docs/how-to/${page}`, "utf8")) ?? [];
+    /^```(?:ts|html) ((?!holdfast)\S+)\n(.*?)^```$/ms.exec(await readFile(`docs/how-to/${page}`, "utf8")) ??
+    [];
   const address = "http://127.0.0.1:3000";
   assert.ok(text.includes(address));
   const cwd = await folder(t, { [name]: text.replaceAll(address, `http://127.0.0.1:${service.port}`) });
@@ -193,10 +195,11 @@ const skip = "why" in opened ? opened.why : false;
 const { browser } = opened as { browser: Browser };
 after(() => browser?.close());
 
-/** The address of a server of one page. */
-async function serveFile(t: TestContext, file: string): Promise<string> {
-  const page = await readFile(file);
-  const server = createServer((_, out) => out.setHeader("content-type", "text/html").end(page));
+/** The address of a server of one page, which is read when the browser asks for it. */
+async function serveFile(t: TestContext, file: () => string): Promise<string> {
+  const server = createServer((_, out) =>
+    out.setHeader("content-type", "text/html").end(readFileSync(file())),
+  );
   await once(server.listen(0, "127.0.0.1"), "listening");
   t.after(() => {
     server.close();
@@ -218,7 +221,8 @@ test("the page of the guide shows the list and follows every change", { skip }, 
   t.after(() => page.close());
   page.setDefaultTimeout(120_000);
   const seen = watchPage(page);
-  await page.goto(await serveFile(t, await programOf(t, "live-data.md", service)));
+  const file = await programOf(t, "live-data.md", service);
+  await page.goto(await serveFile(t, () => file));
   const shows = (...titles: string[]) =>
     until(`the page shows ${JSON.stringify(titles)}`, async () =>
       isDeepStrictEqual(await rowsOf(page), titles),
@@ -245,11 +249,49 @@ test("the page of the guide says so when the service has no events", { skip }, a
   t.after(() => page.close());
   page.setDefaultTimeout(120_000);
   const seen = watchPage(page);
-  await page.goto(await serveFile(t, await programOf(t, "live-data.md", service)));
+  const file = await programOf(t, "live-data.md", service);
+  await page.goto(await serveFile(t, () => file));
   await page.getByText("These topics stay as they are: the service keeps no history").waitFor();
   assert.deepEqual(await rowsOf(page), ["One"]);
   assert.deepEqual(
     seen.errors.filter((error) => !error.includes("favicon")),
     [],
   );
+});
+
+test("the page of the guide works with the configuration of the guide, and says what to do without it", {
+  skip,
+}, async (t) => {
+  let file = "";
+  const address = await serveFile(t, () => file);
+  const [, shown = ""] =
+    /^```ts holdfast.config.ts\n(.*?)^```$/ms.exec(await readFile("docs/how-to/live-data.md", "utf8")) ?? [];
+  assert.ok(shown.includes("http://localhost:8000"));
+  const page = await browser.newPage();
+  t.after(() => page.close());
+  page.setDefaultTimeout(120_000);
+  const started = async (origin: string) => {
+    const config = shown.replace("http://localhost:8000", origin);
+    const cwd = await folder(t, { "holdfast.config.ts": config });
+    await mkdir(join(cwd, "node_modules"));
+    await symlink(resolve("."), join(cwd, "node_modules", "holdfast"), "junction");
+    const { stdout } = await runCommand(t, ["keys", "create", "--name", "ada"], { cwd });
+    const service = await serve(t, [], { cwd });
+    const { port } = new URL(service.origin);
+    file = await programOf(t, "live-data.md", { port: Number(port) });
+    await page.goto(address);
+    return (title: string) =>
+      fetch(`${service.base}/topics`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", Authorization: `Bearer ${stdout.trim()}` },
+        body: JSON.stringify({ title, status: "open" }),
+      });
+  };
+  await started("http://localhost:8001");
+  await page.getByText("The topics cannot be read").waitFor();
+  const create = await started(new URL(address).origin);
+  await until("the page shows the new topic", async () => {
+    assert.equal((await create("One")).status, 201);
+    return (await rowsOf(page)).includes("One");
+  });
 });

@@ -50,7 +50,8 @@ function contentOf(name: string, results: Results, file: string): string {
   if (!Object.hasOwn(tables, name))
     throw new Error(`a page contains the table "${name}", which does not exist`);
   const table = tables[name as keyof typeof tables](results);
-  return table.rows.length === 0 ? "Nothing was measured." : toMarkdown(table);
+  if (table.rows.length > 0) return toMarkdown(table);
+  return name === "absent" ? "The last run measured everything." : "The last run did not measure this.";
 }
 
 function conditions(results: Results, file: string): string {

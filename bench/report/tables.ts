@@ -121,7 +121,9 @@ function aimsTable({ ratios }: Results): Table {
 }
 
 function subjectsTable({ subjects }: Results): Table {
-  const rows = subjects.map(({ title, versions, keeps, checks }) => [title, versions, keeps, checks]);
+  const rows = subjects
+    .filter(({ isLimit }) => !isLimit)
+    .map(({ title, versions, keeps, checks }) => [title, versions, keeps, checks]);
   return {
     title: "What is compared",
     head: ["", "versions", "an answered write", "what is checked, and what is unequal"],

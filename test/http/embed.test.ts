@@ -1,7 +1,7 @@
 /** The service as a plugin of another Fastify application. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -490,6 +490,33 @@ test("what is the application's to say, and what is wrong, keeps it from becomin
     await assert.rejects(async () => app.ready(), message);
     await app.close();
   }
+});
+
+test("the hook of the guide accepts and completes orders, and refuses everything else", async (t) => {
+  const guide = readFileSync("docs/how-to/fastify.md", "utf8");
+  const [, hook = ""] = /^```ts\n(app\.addHook\(.*?)^```$/ms.exec(guide) ?? [];
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-guide-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  await writeFile(join(folder, "hook.ts"), `export default (app: any) => {\n${hook}};\n`);
+  const { default: addHook } = (await import(join(folder, "hook.ts"))) as { default: Prepare };
+  const { origin } = await start(t, { collections: { orders: {}, customers: {} } }, addHook);
+  const orders = `${origin}/api/v1/orders`;
+  const created = await post(orders, { quantity: 2, total: 1 });
+  assert.deepEqual([created.status, ((await created.json()) as { total: number }).total], [201, 19]);
+  assert.equal((await post(orders, { quantity: "2" })).status, 422);
+  assert.equal((await fetch(orders)).status, 200);
+  const operations = [{ method: "POST", path: "/orders", body: { quantity: 2 } }];
+  const refused = [
+    post(`${origin}/api/v1/customers`, {}),
+    post(`${origin}/api/v1/_batch`, { operations }),
+    post(`${orders}/_bulk`, { all: true, delete: true, max: 9 }),
+    post(`${orders}/_import`, [{ quantity: 2 }]),
+    fetch(`${origin}${created.headers.get("location")}`, { method: "DELETE" }),
+  ];
+  assert.deepEqual(
+    (await Promise.all(refused)).map(({ status }) => status),
+    [403, 403, 403, 403, 403],
+  );
 });
 
 test("what the guide says is the application's own is refused, and nothing else", async () => {

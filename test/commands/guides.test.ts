@@ -1,4 +1,4 @@
-/** Runs the guide to rules: serves each configuration, and compares the output of each command with the guide. */
+/** Runs guides: serves each configuration, and compares the output of each command with the guide. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,13 +10,16 @@ import { folder, type RunningService, serve } from "./cli.ts";
 
 interface Step {
   language: "ts" | "console";
+  /** The file that a configuration is written to. */
+  file: string;
   text: string;
 }
 
 async function stepsOf(guide: string): Promise<Step[]> {
   const text = await readFile(`docs/how-to/${guide}.md`, "utf8");
-  return [...text.matchAll(/^```(ts|console)\n(.*?)^```$/gms)].map(([, language, code]) => ({
+  return [...text.matchAll(/^```(ts|console)(?: (\S+))?\n(.*?)^```$/gms)].map(([, language, file, code]) => ({
     language: language as Step["language"],
+    file: file ?? "holdfast.config.ts",
     text: code ?? "",
   }));
 }
@@ -87,4 +90,40 @@ test("every step of the guide to rules comes to what it says", async (t) => {
       id = /"id":"([^"]+)"/.exec(written)?.[1] ?? id;
     }
   }
+});
+
+test("every step of the guide to another schema comes to what it says", async (t) => {
+  const cwd = await folder(t, {});
+  await install(cwd);
+  let service: RunningService | undefined;
+  const restart = async () => {
+    service?.process.kill("SIGTERM");
+    await service?.ended;
+    service = await serve(t, ["--port", service === undefined ? "0" : new URL(service.origin).port], { cwd });
+    return service;
+  };
+  for (const { language, file, text } of await stepsOf("change-a-schema")) {
+    if (language === "ts") {
+      await writeFile(join(cwd, file), text);
+      if (service !== undefined) continue;
+      const { base } = await restart();
+      for (const state of ["DONE", "DONE", "OPEN", undefined]) {
+        const body = JSON.stringify({ title: "One", state });
+        const headers = { "Content-Type": "application/json" };
+        const { status } = await fetch(`${base}/topics`, { method: "POST", headers, body });
+        assert.equal(status, 201);
+      }
+      continue;
+    }
+    for (const { command, output } of commandsOf(text)) {
+      const written = await runIn(cwd, command.replaceAll("http://localhost:3000", service?.origin ?? ""));
+      assert.equal(generalId(written).replaceAll(cwd, "/srv/shop").trim(), output.trim(), command);
+      if (command.startsWith("mv ")) await restart();
+    }
+  }
+  const topics = (await (await fetch(`${service?.base}/topics?sort=status`)).json()) as { status?: string }[];
+  assert.deepEqual(
+    topics.map(({ status }) => status),
+    [undefined, "done", "done", "open"],
+  );
 });

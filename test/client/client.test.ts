@@ -157,13 +157,13 @@ describe("the client", () => {
     const then = new Date();
     await until("the next millisecond", () => Date.now() > then.getTime());
     await articles.patch(id, { title: "After" });
-    const dry = await client.$rewind({ to: then, collections: ["articles"], dryRun: true });
+    const dry = await client.$rewind({ to: then, collections: ["articles"], max: 1, dryRun: true });
     assert.deepEqual([dry.dryRun, dry.replaced, dry.misfits.first], [true, 1, []]);
-    const done = await client.$rewind({ to: then, collections: ["articles"] });
+    const done = await client.$rewind({ to: then, collections: ["articles"], max: 1 });
     assert.deepEqual([done.replaced, (await articles.get(id)).title], [1, "Before"]);
-    await client.$rewind({ to: done.before ?? "", collections: ["articles"] });
+    await client.$rewind({ to: done.before ?? "", collections: ["articles"], max: 1 });
     assert.equal((await articles.get(id)).title, "After");
-    await assert.rejects(client.$rewind({ to: "2999-01-01" }), ProblemError);
+    await assert.rejects(client.$rewind({ to: "2999-01-01", max: 1 }), ProblemError);
   });
 
   test("reads integer ids and service-made timestamps, and chosen attributes", async () => {

@@ -207,6 +207,8 @@ export async function compile(): Promise<void> {
   await articles.bulk({ filter: { "author.name": "Ann" }, delete: true, max: 10 });
   // @ts-expect-error: the maximum of matches is required
   await articles.bulk({ all: true, delete: true });
+  // @ts-expect-error: so it is for a rewind
+  await client.$rewind({ to: "2026-01-31" });
   // @ts-expect-error: the selection is missing
   await articles.bulk({ delete: true, max: 10 });
   // @ts-expect-error: the change is missing

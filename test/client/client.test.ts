@@ -184,6 +184,16 @@ describe("the client", () => {
     await assert.rejects(async () => open.toString.list().page(), NotFoundError);
   });
 
+  test("says which collection a misspelled one can mean", async () => {
+    const open = createClient({ baseUrl: `${service.origin}/api/v1` }) as unknown as {
+      artciles: Client<typeof config>["articles"];
+    };
+    await assert.rejects(async () => open.artciles.list().page(), {
+      name: "NotFoundError",
+      message: 'The service responded with status 404: did you mean "articles"?',
+    });
+  });
+
   test("reads the list of collections", async () => {
     const names = Object.keys(config.collections).sort();
     const expected = names.map((name) => ({ name, href: `/api/v1/${name}` }));

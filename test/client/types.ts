@@ -87,6 +87,7 @@ export async function compile(): Promise<void> {
   const owner: string | undefined = loan?.shelf?.owner?.name;
   const readers: string[] | undefined = loan?.readers.map(({ name }) => name);
   const more: string | undefined = loan?._next?.readers;
+  const unseen: readonly ("shelf" | "readers")[] | undefined = loan?._hidden;
   const days: number | undefined = loan?.days;
   // @ts-expect-error: it was not embedded
   loan?.borrower;
@@ -124,7 +125,7 @@ export async function compile(): Promise<void> {
   await below.create({ shelfId: 1, dayz: 1 });
   // @ts-expect-error: a reference has no nested path
   loans.nested("1", "shelf");
-  void [owner, readers, more, days, lent, shelf];
+  void [owner, readers, more, unseen, days, lent, shelf];
 
   // Reads
   const article = await articles.get("1");

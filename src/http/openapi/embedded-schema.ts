@@ -52,12 +52,10 @@ export function embeddedSchema(
       properties: {
         ...all,
         ...Object.fromEntries(members),
-        [hiddenMember]: {
-          description:
-            "The references that are null because the caller cannot list the resource, or because it does not exist.",
-          type: "array",
-          items: isComplete ? { enum: single.map(({ name }) => name) } : { type: "string" },
-        },
+        ...hiddenPart(
+          single.map(({ name }) => name),
+          isComplete,
+        ),
         [nextMember]: {
           description: "The links to the next related resources, for each array that does not contain all.",
           type: "object",
@@ -67,6 +65,19 @@ export function embeddedSchema(
       },
       additionalProperties: !(isClosed && isComplete),
       ...declaredReferences(collection),
+    },
+  };
+}
+
+/** `_hidden`, if the collection refers to others. `isComplete`: every relation is in the document. */
+function hiddenPart(names: readonly string[], isComplete: boolean): Part {
+  if (names.length === 0) return {};
+  return {
+    [hiddenMember]: {
+      description:
+        "The references that are null because the caller cannot list the resource, or because it does not exist.",
+      type: "array",
+      items: isComplete ? { enum: names } : { type: "string" },
     },
   };
 }

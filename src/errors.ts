@@ -72,7 +72,7 @@ export const problems = {
   },
   TOO_MANY_MATCHES: {
     status: 409,
-    meaning: 'More resources match the filter than "max" allows. Nothing changed.',
+    meaning: 'More resources match, or would change, than "max" allows. Nothing changed.',
   },
   REWIND_REFUSED: {
     status: 409,

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -124,4 +125,17 @@ test("the contributor's order of the rooms is the one that the code is held to",
     order.split(/ < |, /),
     there.filter((room) => !["program", "about", "react-admin"].includes(room)),
   );
+});
+
+// The single executable is a copy of the Node that runs the tests.
+test("the guide to the single executable names every library that it needs", {
+  skip: process.platform !== "linux" && "the libraries differ",
+}, () => {
+  const guide = readFileSync("docs/how-to/install.md", "utf8");
+  const loaded = execFileSync("ldd", [process.execPath], { encoding: "utf8" });
+  const names = [...loaded.matchAll(/^\s*(lib\S+) => /gm)].map(([, name = ""]) => name);
+  assert.ok(names.length > 0, loaded);
+  const ofGlibc = /^lib(?:c|m|dl|pthread|rt)\.so/;
+  for (const name of names.filter((each) => !ofGlibc.test(each)))
+    assert.ok(guide.includes(`\`${name}\``), name);
 });

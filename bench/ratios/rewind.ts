@@ -41,7 +41,7 @@ export async function measureRewind(effort: Effort): Promise<Figure[]> {
     let to: number | string = then;
     const rewind = async () => {
       const start = performance.now();
-      const { replaced, before } = await post(`${service}/_rewind`, { to });
+      const { replaced, before } = await post(`${service}/_rewind`, { to, max: resources });
       if (replaced !== resources) throw new Error(`${replaced} resources were rewound, not ${resources}.`);
       to = String(before);
       return (performance.now() - start) / 1_000;

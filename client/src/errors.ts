@@ -75,7 +75,9 @@ export class ProblemError extends HoldfastError {
 
   constructor(answer: { status: number; headers: Headers; body: unknown; afterLostAnswer: boolean }) {
     const problem = problemOf(answer.body);
-    super(problem.detail ?? `The service responded with status ${answer.status}.`);
+    const hint = answer.headers.get("holdfast-hint"); // a 404 has no body
+    const status = `The service responded with status ${answer.status}`;
+    super(problem.detail ?? (hint === null ? `${status}.` : `${status}: ${hint}`));
     this.status = answer.status;
     this.code = problem.code;
     this.problem = problem;

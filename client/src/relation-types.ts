@@ -129,6 +129,8 @@ export type Embedded<All, Name, E> = [keyof E] extends [never]
     : {
         [K in keyof E & keyof RelationsOf<All, Name>]: Related<All, RelationsOf<All, Name>[K], Inner<E[K]>>;
       } & {
+        /** The references to resources that the caller cannot see, or that do not exist. */
+        readonly _hidden?: readonly (keyof E & string)[];
         /** The links to the next related resources, for each array that does not contain all. */
         readonly _next?: { readonly [K in keyof E]?: string };
       };

@@ -6,6 +6,8 @@ export interface Rewind<Name extends string = string> {
   readonly to: Date | string | number;
   /** The collections to rewind. @default all */
   readonly collections?: readonly Name[];
+  /** The most resources that can change. If more would, nothing changes. At most 100,000. */
+  readonly max: number;
   /** Whether to return what would change without changing it. @default false */
   readonly dryRun?: boolean;
 }

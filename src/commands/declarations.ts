@@ -190,6 +190,7 @@ function rewindCommand(env: Environment): Command {
     )
     .requiredOption("--to <time>", "time to go back to, such as 2026-01-31T08:30:00.000Z")
     .option("--collection <name...>", "collections to rewind (default: all)")
+    .option("--max <number>", "most resources that can change; required without --dry-run")
     .option("--dry-run", "only say what would change")
     .option("--url <url>", "rewind a running service: the URL of its collections")
     .option(
@@ -200,7 +201,7 @@ function rewindCommand(env: Environment): Command {
       "after",
       examples(
         "rewind --to 2026-01-31T08:30:00.000Z --dry-run",
-        "rewind --to 2026-01-31 --collection topics --url http://localhost:3000",
+        "rewind --to 2026-01-31 --max 100 --collection topics --url http://localhost:3000",
       ),
     )
     .action(async (flags: Flags) => (await import("./rewind.ts")).runRewind(flags, env));

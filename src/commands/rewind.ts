@@ -8,10 +8,11 @@ import type { RewindAsked } from "../rewind/plan.ts";
 import { type RewindReport, refusalOf } from "../rewind/report.ts";
 import { openService } from "../server/open-service.ts";
 import { HistoryMissing } from "../store/changed-resources.ts";
+import { maxChangesSince } from "../store/changes-since.ts";
 import { onStoreOf, requireStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";
-import { requestRewind } from "./rewind/running-service.ts";
+import { requestRewind, tooMany } from "./rewind/running-service.ts";
 import { runningOf } from "./running-service.ts";
 import { shell } from "./shell.ts";
 import { withOpen } from "./store.ts";
@@ -22,12 +23,13 @@ const maxAttempts = 10;
 
 /** Rewinds, and says what it did. Throws StartError if nothing was rewound, or would be. */
 export async function runRewind(
-  { to, collection, dryRun, url, token, ...flags }: Flags,
+  { to, collection, max, dryRun, url, token, ...flags }: Flags,
   env: Environment,
 ): Promise<void> {
   const asked = {
     to: readTo(String(to)),
     names: collection === undefined ? undefined : [...new Set(collection as string[])],
+    max: readMax(max, dryRun === true),
     isDryRun: dryRun === true,
   };
   const undo = undoWith({ collection: asked.names, url, ...flags });
@@ -63,7 +65,21 @@ function readTo(text: string): number {
   return to;
 }
 
-type AskedOfStore = Omit<RewindAsked, "now"> & { isDryRun: boolean };
+/** A dry run without `--max` counts all changes. */
+function readMax(text: unknown, isDryRun: boolean): number {
+  if (text === undefined && isDryRun) return maxChangesSince;
+  const numbers = `a whole number from 1 to ${maxChangesSince}`;
+  if (text === undefined)
+    throw new StartError(
+      `--max is required: the most resources that can change, ${numbers}. --dry-run says how many would change.`,
+    );
+  const max = Number(text);
+  if (!/^\d+$/.test(String(text)) || max < 1 || max > maxChangesSince)
+    throw new StartError(`--max must be ${numbers}, not "${text}".`);
+  return max;
+}
+
+type AskedOfStore = Omit<RewindAsked, "now"> & { max: number; isDryRun: boolean };
 
 async function rewind(store: Store, asked: AskedOfStore): Promise<RewindReport> {
   for (let attempts = 0; attempts < maxAttempts; attempts++) {
@@ -79,7 +95,7 @@ function attempt(store: Store, asked: AskedOfStore): Promise<RewindReport | unde
   return store.exclusively(names, async (commitNow) => {
     const commit = (commit: RewindCommit) => isCommitted(commitNow, commit);
     const made = await attemptRewind(store, { ...asked, now: Date.now() }, commit).catch((error: unknown) => {
-      throw startErrorOf(error);
+      throw startErrorOf(error, asked.max);
     });
     return made?.report;
   });
@@ -96,22 +112,23 @@ async function isCommitted(commitNow: Store["commit"], commit: RewindCommit): Pr
   }
 }
 
-function startErrorOf(error: unknown): unknown {
+function startErrorOf(error: unknown, max: number): unknown {
   if (error instanceof HistoryMissing)
     return new StartError(
       `--to ${beforeHistory(error)}. Nothing was rewound. Give a later time, or restore a backup.`,
     );
-  return error instanceof Problem && error.code === "CONTENT_TOO_LARGE"
-    ? new StartError(error.message)
-    : error;
+  if (!(error instanceof Problem)) return error;
+  if (error.code === "TOO_MANY_MATCHES") return new StartError(tooMany(error.matched, max));
+  return error.code === "CONTENT_TOO_LARGE" ? new StartError(error.message) : error;
 }
 
 /** The command that undoes a rewind: it has to reach the same collections of the same store, and no others. */
-function undoWith(flags: Flags): (to: string) => string {
+function undoWith(flags: Flags): (to: string, max: number) => string {
   const repeated = ["collection", "url", "store", "config"].flatMap((name) =>
     [flags[name] ?? []].flat().map((value) => ` --${name} ${quoted(String(value))}`),
   );
-  return (to) => withCommand(withoutSecrets(`npx holdfast rewind --to ${to}${repeated.join("")}`));
+  return (to, max) =>
+    withCommand(withoutSecrets(`npx holdfast rewind --to ${to} --max ${max}${repeated.join("")}`));
 }
 
 /** An argument as a shell reads it. */
@@ -120,7 +137,7 @@ function quoted(argument: string): string {
 }
 
 /** Prints the report, with the command that undoes the rewind. Throws StartError if something does not fit. */
-function show(report: RewindReport, undo: (to: string) => string): void {
+function show(report: RewindReport, undo: ReturnType<typeof undoWith>): void {
   const { to, dryRun, before, collections, misfits } = report;
   const lines = collections
     .filter(({ created, replaced, deleted }) => created + replaced + deleted > 0)
@@ -134,6 +151,6 @@ function show(report: RewindReport, undo: (to: string) => string): void {
   if (misfits.first.length > 0) throw new StartError(refusalOf(misfits));
   const total = report.created + report.replaced + report.deleted;
   const did = dryRun ? "would rewind" : "rewound";
-  const back = before === undefined ? "" : `. To undo this: ${undo(before)}`;
+  const back = before === undefined ? "" : `. To undo this: ${undo(before, total)}`;
   shell().stderr.write(`${did} ${counted(total, "resource")} to ${to}${back}\n`);
 }

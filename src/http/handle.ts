@@ -1,6 +1,7 @@
 /** THE PATH: all steps of one request, in order, with the statuses that each step can respond with. */
 import { after } from "./after.ts";
 import { admit, anonymous, type Caller, identifiesCallers } from "./caller/admit.ts";
+import { hintFor, mayBeMisspelled } from "./documents/collections.ts";
 import { parseOperation } from "./operations/parse.ts";
 import { perform } from "./perform.ts";
 import { problemResponse } from "./problem.ts";
@@ -43,7 +44,14 @@ function takeSteps(
     progress.caller = caller;
     const operation = parseOperation(service, route, caller, request); //   401 403, 417 415 413 406 400
     const result = perform(service, operation, request); //                 404, 412 428 304, then the content: 413 400, then the commit: 409 503
-    return after(result, (found) => respond(service, found, request)); //   200 201 204 205 304 404
+    return after(result, (found) => {
+      const response = respond(service, found, request); //                 200 201 204 205 304 404
+      if (!mayBeMisspelled(found)) return response;
+      return after(hintFor(service, { route, caller, request }), (hint) => {
+        if (hint !== undefined) response.headers["holdfast-hint"] = hint;
+        return response;
+      });
+    });
   });
 }
 

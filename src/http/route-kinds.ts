@@ -7,8 +7,11 @@ import type { HttpRequest } from "./protocol/message.ts";
 
 /** What a request target addresses. `query` is the raw query string without `?`, and `path` is the path of the collection. */
 export type Route =
-  /** `outside` is set if the path is outside the prefix: then a browser gets a page. */
-  | { kind: "nothing"; outside?: { path: string; query: string } }
+  /**
+   * `outside` is set if the path is outside the prefix: then a browser gets a page. `name` is set if no collection has this
+   * name.
+   */
+  | { kind: "nothing"; outside?: { path: string; query: string }; name?: string }
   /** `OPTIONS *`: the service as a whole. */
   | { kind: "service" }
   /** The prefix itself, with the list of collections. */

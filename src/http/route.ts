@@ -150,7 +150,7 @@ function matchSegments(service: Service, segments: string[], query: string): Rou
   if (name === undefined || rest.length > 0) return nothing;
   const collection = findCollection(service, name);
   if (collection === undefined) {
-    return id === undefined ? ownPath(service, name, query) : nothing;
+    return id === undefined ? ownPath(service, name, query) : { kind: "nothing", name };
   }
   const path = `${service.settings.prefix}/${name}`;
   if (id === undefined) return { kind: "collection", collection, path, query };
@@ -184,7 +184,7 @@ function ownPath({ feed, webhooks }: Service, name: string, query: string): Rout
   // Without webhooks, the service has no administrators.
   if ((name === "_configuration" || name === "_rewind") && webhooks === undefined) return nothing;
   const kind = ownPaths.get(name);
-  return kind === undefined ? nothing : { kind, query };
+  return kind === undefined ? { kind: "nothing", name } : { kind, query };
 }
 
 type OwnPath = "accessCheck" | "batch" | "collectionDetails" | "configuration" | "feed" | "rewind";

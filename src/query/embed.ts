@@ -34,6 +34,9 @@ export const defaultEmbedLimit = 5;
 /** The member with the links to the next related resources. */
 export const nextMember = "_next";
 
+/** The member with the names of references that lead to no resource that the caller can list. */
+export const hiddenMember = "_hidden";
+
 /** A relation while the text is read. */
 interface Draft extends Omit<Embed, "embeds"> {
   /** Whether the text has options for it. */

@@ -19,7 +19,7 @@ import type { Filter, RelationPath } from "./filter.ts";
 import { hintFor } from "./foreign-parameters.ts";
 import { listParameters, type Parameters } from "./parameters.ts";
 import { relationsAdviser, unnamedAdvice, usableRelation, type ViewOf } from "./relations.ts";
-import type { Location, Violations } from "./violations.ts";
+import { inBody, type Location, type Violations } from "./violations.ts";
 
 /** The limits of one filter. Each of them limits the work of a store. */
 export const filterLimits = {
@@ -284,6 +284,22 @@ export function readTime(value: unknown, location: Location, violations: Violati
   if (time === undefined)
     violations.add(location, "dateValue", `must be a time such as ${timeExamples}, not ${shortJson(value)}`);
   return time;
+}
+
+/**
+ * Reads the member `max` of a change of many resources: the most of them. `verb` says what more of them would do. Adds a
+ * violation, and returns `most`, unless it is a whole number from 1 to `most`.
+ */
+export function readMax(
+  value: unknown,
+  violations: Violations,
+  { most, verb }: { most: number; verb: string },
+): number {
+  if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= most) return value;
+  const wanted = `a whole number from 1 to ${most}: if more resources ${verb}, nothing changes`;
+  if (value === undefined) violations.add(inBody("max"), "required", `is required. Send ${wanted}`);
+  else violations.add(inBody("max"), "max", `must be ${wanted}. It cannot be ${shortJson(value)}`);
+  return most;
 }
 
 /** Reads a value that must be one of these words; `undefined` if it is absent. Adds a violation for any other value. */

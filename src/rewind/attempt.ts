@@ -1,5 +1,6 @@
 /** One attempt at a rewind: plans it, has its commit written or only judged, and reports. The path `_rewind` and the command use it. */
 
+import { Problem } from "../errors.ts";
 import type { HistoryMissing } from "../store/changed-resources.ts";
 import type { Commit } from "../store/commit.ts";
 import { Moved, planRewind, type RewindAsked, type RewindPlan } from "./plan.ts";
@@ -17,11 +18,12 @@ export type RewindCommit = RewindPlan["commit"] & Required<Pick<Commit, "isDryRu
 /**
  * Attempts a rewind. `commit` gets the report for its success, and returns `undefined` if other writes came first. Then this
  * returns `undefined` too, and another attempt can succeed. Even if resources do not fit, `commit` is called, with `isDryRun`:
- * the report then has everything that does not fit. Throws HistoryMissing, CONTENT_TOO_LARGE, and what `commit` throws.
+ * the report then has everything that does not fit. Throws HistoryMissing, TOO_MANY_MATCHES if more than `max` resources would
+ * change, CONTENT_TOO_LARGE, and what `commit` throws.
  */
 export async function attemptRewind<Committed>(
   store: Parameters<typeof planRewind>[0],
-  { isDryRun, ...asked }: RewindAsked & { isDryRun: boolean },
+  { isDryRun, max, ...asked }: RewindAsked & { max: number; isDryRun: boolean },
   commit: (commit: RewindCommit, report: RewindReport) => Promise<Committed | undefined>,
 ): Promise<RewindAttempt<Committed> | undefined> {
   const plan = await planRewind(store, asked).catch((error: unknown) => {
@@ -30,6 +32,8 @@ export async function attemptRewind<Committed>(
   });
   if (plan === undefined) return undefined;
   const { misfits } = plan;
+  const { length } = plan.commit.changes;
+  if (length > max) throw tooMany(length, max);
   const reportOf = (isWritten: boolean) => rewindReport(plan, { to: asked.to, dryRun: isDryRun, isWritten });
   const isOnlyJudged = isDryRun || !misfits.isEmpty;
   const report = reportOf(!isOnlyJudged);
@@ -41,6 +45,11 @@ export async function attemptRewind<Committed>(
     misfits.addRefusals(error, plan.commit.changes);
   }
   return { report: reportOf(false) };
+}
+
+function tooMany(matched: number, max: number): Problem {
+  const detail = `${matched} resources would change, but "max" is ${max}, so nothing was rewound. Send "max":${matched}, or a later time.`;
+  return new Problem("TOO_MANY_MATCHES", detail, { matched });
 }
 
 /** The end of a message about a time before a history: which history, and when it begins. */

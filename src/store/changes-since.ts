@@ -49,7 +49,7 @@ interface Part {
 
 /**
  * The changes of collections after a time. Each read sees its own state, so the caller must keep other writes away. Throws
- * HistoryMissing with the collection, and CONTENT_TOO_LARGE if there are more than `maxChangesSince` changes.
+ * HistoryMissing with the collection, also if the time is before all of their changes, and CONTENT_TOO_LARGE if there are more than `maxChangesSince` changes.
  */
 export async function changesSince(
   collections: readonly string[],
@@ -58,6 +58,7 @@ export async function changesSince(
 ): Promise<ChangesSince[]> {
   const ends = new Map<string, { current: number; past: number }>();
   for (const name of collections) ends.set(name, await readsOf(name).sequences(at));
+  await requireChangeBefore(ends, readsOf);
   await requireFew(ends, readsOf);
   const parts: Part[] = [];
   const groupsBefore = new Set<number>();
@@ -92,6 +93,26 @@ async function rowsBetween(
     log as PastPageLookups, // `readRows` uses nothing else
   );
   return rows;
+}
+
+/**
+ * A time before every change is a mistake, and would delete everything. Then this names the first change. A log that does not
+ * have it is a reason of its own.
+ */
+async function requireChangeBefore(
+  ends: ReadonlyMap<string, { current: number; past: number }>,
+  readsOf: (collection: string) => LogReads,
+): Promise<void> {
+  if ([...ends.values()].some(({ past }) => past > 0)) return;
+  const firsts: { collection: string; at: number }[] = [];
+  for (const [collection, { current }] of ends) {
+    if (current === 0) continue;
+    const [first] = await readsOf(collection).changes(0, 1);
+    if (first?.sequence !== 1) return;
+    firsts.push({ collection, at: first.at });
+  }
+  const [earliest] = firsts.sort((a, b) => a.at - b.at);
+  if (earliest !== undefined) throw new HistoryMissing(earliest.at, earliest.collection);
 }
 
 /** Too many changes are refused before they are read. A log that begins later is the better reason. */

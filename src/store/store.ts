@@ -157,8 +157,8 @@ export interface HistoryStore {
   /**
    * The changes of collections after a time (Unix time in milliseconds), by the times of the commits. Either all changes of a
    * commit are after the time, or none. A collection that does not exist has no changes. The state is that of one moment only
-   * if nothing writes during the call. Throws HistoryMissing if a log does not have all changes since that time, and
-   * CONTENT_TOO_LARGE if there are more than `maxChangesSince`.
+   * if nothing writes during the call. Throws HistoryMissing if a log does not have all changes since that time, or if
+   * no collection has a change until then, and CONTENT_TOO_LARGE if there are more than `maxChangesSince`.
    */
   changesSince(collections: readonly string[], at: number): Promise<readonly ChangesSince[]>;
 

@@ -157,13 +157,13 @@ describe("the client", () => {
     const then = new Date();
     await until("the next millisecond", () => Date.now() > then.getTime());
     await articles.patch(id, { title: "After" });
-    const dry = await client.$rewind({ to: then, collections: ["articles"], dryRun: true });
+    const dry = await client.$rewind({ to: then, collections: ["articles"], max: 1, dryRun: true });
     assert.deepEqual([dry.dryRun, dry.replaced, dry.misfits.first], [true, 1, []]);
-    const done = await client.$rewind({ to: then, collections: ["articles"] });
+    const done = await client.$rewind({ to: then, collections: ["articles"], max: 1 });
     assert.deepEqual([done.replaced, (await articles.get(id)).title], [1, "Before"]);
-    await client.$rewind({ to: done.before ?? "", collections: ["articles"] });
+    await client.$rewind({ to: done.before ?? "", collections: ["articles"], max: 1 });
     assert.equal((await articles.get(id)).title, "After");
-    await assert.rejects(client.$rewind({ to: "2999-01-01" }), ProblemError);
+    await assert.rejects(client.$rewind({ to: "2999-01-01", max: 1 }), ProblemError);
   });
 
   test("reads integer ids and service-made timestamps, and chosen attributes", async () => {
@@ -182,6 +182,16 @@ describe("the client", () => {
       toString: Client<typeof config>["notes"];
     };
     await assert.rejects(async () => open.toString.list().page(), NotFoundError);
+  });
+
+  test("says which collection a misspelled one can mean", async () => {
+    const open = createClient({ baseUrl: `${service.origin}/api/v1` }) as unknown as {
+      artciles: Client<typeof config>["articles"];
+    };
+    await assert.rejects(async () => open.artciles.list().page(), {
+      name: "NotFoundError",
+      message: 'The service responded with status 404: did you mean "articles"?',
+    });
   });
 
   test("reads the list of collections", async () => {

@@ -87,6 +87,7 @@ export async function compile(): Promise<void> {
   const owner: string | undefined = loan?.shelf?.owner?.name;
   const readers: string[] | undefined = loan?.readers.map(({ name }) => name);
   const more: string | undefined = loan?._next?.readers;
+  const unseen: readonly ("shelf" | "readers")[] | undefined = loan?._hidden;
   const days: number | undefined = loan?.days;
   // @ts-expect-error: it was not embedded
   loan?.borrower;
@@ -124,7 +125,7 @@ export async function compile(): Promise<void> {
   await below.create({ shelfId: 1, dayz: 1 });
   // @ts-expect-error: a reference has no nested path
   loans.nested("1", "shelf");
-  void [owner, readers, more, days, lent, shelf];
+  void [owner, readers, more, unseen, days, lent, shelf];
 
   // Reads
   const article = await articles.get("1");
@@ -207,6 +208,8 @@ export async function compile(): Promise<void> {
   await articles.bulk({ filter: { "author.name": "Ann" }, delete: true, max: 10 });
   // @ts-expect-error: the maximum of matches is required
   await articles.bulk({ all: true, delete: true });
+  // @ts-expect-error: so it is for a rewind
+  await client.$rewind({ to: "2026-01-31" });
   // @ts-expect-error: the selection is missing
   await articles.bulk({ delete: true, max: 10 });
   // @ts-expect-error: the change is missing

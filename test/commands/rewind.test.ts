@@ -29,10 +29,10 @@ test("a store that no service uses goes back, and again to where it was", async 
     `people: 0 created again, 0 replaced, 1 deleted\nwould rewind 1 resource to ${then}\n`,
   );
   assert.equal(await exported(t, cwd), after);
-  const rewound = await run(t, ["rewind", "--to", then, "--collection", "people"], { cwd });
+  const rewound = await run(t, ["rewind", "--to", then, "--max", "1", "--collection", "people"], { cwd });
   assert.equal(rewound.exitCode, 0, rewound.stderr);
   const [, undo = ""] =
-    /To undo this: npx holdfast (rewind --to \S+ --collection people)\n$/.exec(rewound.stderr) ?? [];
+    /To undo this: npx holdfast (rewind --to \S+ --max 1 --collection people)\n$/.exec(rewound.stderr) ?? [];
   assert.equal(await exported(t, cwd), lines);
   const again = await run(t, undo.split(" "), { cwd });
   assert.match(again.stderr, /^people: 1 created again, 0 replaced, 0 deleted\nrewound 1 resource to /);
@@ -45,7 +45,8 @@ test("beside a running service, the command names --url, and works with it", asy
   const then = await moment();
   const service = await serve(t, [], { cwd });
   await fetch(`${service.base}/people/a`, { method: "DELETE" });
-  const beside = await run(t, ["rewind", "--to", then], { cwd });
+  const args = ["rewind", "--max", "1", "--to", then];
+  const beside = await run(t, args, { cwd });
   assert.deepEqual(
     [beside.exitCode, beside.stderr],
     [
@@ -53,14 +54,12 @@ test("beside a running service, the command names --url, and works with it", asy
       "holdfast: The store is in use by another Holdfast program. If it is the service, give its address: --url http://localhost:3000\n",
     ],
   );
-  const there = await run(t, ["rewind", "--to", then, "--url", service.base], { cwd });
+  const there = await run(t, [...args, "--url", service.base], { cwd });
   assert.equal(there.exitCode, 0, there.stderr);
   assert.match(there.stderr, /^people: 1 created again, 0 replaced, 0 deleted\nrewound 1 resource to /);
   assert.ok(there.stderr.endsWith(` --url ${service.base}\n`), there.stderr);
   assert.equal((await fetch(`${service.base}/people/a`)).status, 200);
-  const wrong = await run(t, ["rewind", "--to", then, "--url", `${new URL(service.base).origin}/v9`], {
-    cwd,
-  });
+  const wrong = await run(t, [...args, "--url", `${new URL(service.base).origin}/v9`], { cwd });
   assert.equal(wrong.exitCode, 1);
   assert.match(
     wrong.stderr,
@@ -81,7 +80,7 @@ test("what does not fit today's declaration is listed, and nothing changes", asy
     unique: ["name"],
   };
   const changed = await folder(t, configuration({ people: strict }));
-  const args = ["rewind", "--to", then, "--store", `sqlite:${cwd}/holdfast.db`];
+  const args = ["rewind", "--to", then, "--max", "2", "--store", `sqlite:${cwd}/holdfast.db`];
   const { exitCode, stderr } = await run(t, args, { cwd: changed });
   assert.equal(exitCode, 1);
   assert.match(
@@ -113,12 +112,59 @@ test("arguments that cannot work are refused in one line", async (t) => {
     [[], /--to/],
   ];
   for (const [args, expected] of faults) {
-    const { exitCode, stderr } = await run(t, ["rewind", ...args], { cwd });
+    const { exitCode, stderr } = await run(t, ["rewind", "--max", "5", ...args], { cwd });
     assert.equal(exitCode, 1, args.join(" "));
     assert.match(stderr, expected);
   }
   const none = await folder(t, {});
-  assert.match((await run(t, ["rewind", "--to", "2026-01-01"], { cwd: none })).stderr, /does not exist\.\n$/);
+  assert.match(
+    (await run(t, ["rewind", "--to", "2026-01-01", "--dry-run"], { cwd: none })).stderr,
+    /does not exist\.\n$/,
+  );
+});
+
+test("more changes than --max are refused, in the store and in a service, and the --max in the message works", async (t) => {
+  const cwd = await folder(t, { people: lines, more: '{"id":"c"}\n{"id":"d"}\n' });
+  await run(t, ["import", "people", "people"], { cwd });
+  const then = await moment();
+  await run(t, ["import", "people", "more"], { cwd });
+  const after = await exported(t, cwd);
+  const rewind = (args: readonly string[]) => run(t, ["rewind", "--to", then, ...args], { cwd });
+  const refusal =
+    "holdfast: 2 resources would change, but --max is 1, so nothing was rewound. Give --max 2, or a later time.\n";
+  for (const more of [[], ["--dry-run"]]) {
+    const { exitCode, stderr } = await rewind(["--max", "1", ...more]);
+    assert.deepEqual([exitCode, stderr], [1, refusal]);
+  }
+  const faults: [string[], RegExp][] = [
+    [
+      [],
+      /^holdfast: --max is required: [^\n]+, a whole number from 1 to 100000\. --dry-run says how many would change\.\n$/,
+    ],
+    ...["0", "-1", "1.5", "100001", "many"].map((max): [string[], RegExp] => [
+      [`--max=${max}`],
+      /^holdfast: --max must be a whole number from 1 to 100000, not "[^\n]+"\.\n$/,
+    ]),
+  ];
+  for (const [args, expected] of faults) assert.match((await rewind(args)).stderr, expected);
+  assert.equal(await exported(t, cwd), after);
+  const service = await serve(t, [], { cwd });
+  assert.equal((await rewind(["--max", "1", "--url", service.base])).stderr, refusal);
+  assert.equal((await rewind(["--max", "2", "--url", service.base])).exitCode, 0);
+  await stop(service);
+  assert.equal(await exported(t, cwd), lines);
+});
+
+test("a time before the first change is refused with the time of the first change", async (t) => {
+  const cwd = await folder(t, { people: lines });
+  await run(t, ["import", "people", "people"], { cwd });
+  const early = await run(t, ["rewind", "--to", "2020-01-01", "--max", "5"], { cwd });
+  const [, first = ""] =
+    /^holdfast: --to is before the history of people, which begins at (\S+)\. Nothing was rewound\. [^\n]+\n$/.exec(
+      early.stderr,
+    ) ?? [];
+  const { stderr } = await run(t, ["rewind", "--to", first, "--dry-run"], { cwd });
+  assert.equal(stderr, `would rewind 0 resources to ${first}\n`);
 });
 
 test("a log that begins later is named", async (t) => {
@@ -126,7 +172,7 @@ test("a log that begins later is named", async (t) => {
   const then = await moment();
   await run(t, ["import", "people", "people"], { cwd });
   await run(t, ["erase", "people", "a"], { cwd });
-  const { exitCode, stderr } = await run(t, ["rewind", "--to", then], { cwd });
+  const { exitCode, stderr } = await run(t, ["rewind", "--to", then, "--max", "5"], { cwd });
   assert.equal(exitCode, 1);
   assert.match(
     stderr,

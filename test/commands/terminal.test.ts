@@ -9,6 +9,8 @@ import { atTerminal, skip } from "./terminal.ts";
 const ctrlC = "\x03";
 const showCursor = "\x1b[?25h";
 
+const headers = { "Content-Type": "application/json" };
+
 const numbered = (n: number) => Array.from({ length: n }, (_, id) => `{"id":"${id}"}\n`).join("");
 
 describe("at a terminal", { skip }, () => {
@@ -50,6 +52,9 @@ describe("at a terminal", { skip }, () => {
     const path = new URL(`${base}/things`).pathname;
     assert.equal((await fetch(`${base}/things?limit=1`)).status, 200);
     assert.equal((await fetch(`${base}/things/none`)).status, 404);
+    assert.equal((await fetch(`${base}/others`, { method: "POST", headers, body: "{}" })).status, 201);
+    assert.equal((await fetch(`${base}/other`)).status, 200);
+    await terminal.shows(/INFO: GET \S+\/other 200 \d+(?:\.\d+)? ms: did you mean "others"\?\r\n/);
     await terminal.shows(new RegExp(`INFO: GET ${path} 200 \\d+(?:\\.\\d+)? ms`));
     await terminal.shows(new RegExp(`INFO: GET ${path}/none 404 \\d+(?:\\.\\d+)? ms`));
     terminal.type(ctrlC);

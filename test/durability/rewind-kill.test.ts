@@ -83,7 +83,7 @@ test(`${kills} times killed during a rewind, all of it or nothing is there`, asy
       const before = countIn(path);
       const start = performance.now();
       const to = before.there === 0 ? full : empty;
-      const rewinding = send(program.port, "_rewind", JSON.stringify({ to }));
+      const rewinding = send(program.port, "_rewind", JSON.stringify({ to, max: resources }));
       const killed = program;
       if (round > 0) void sleep(Math.random() * 1.2 * longestMs).then(() => end(killed, "SIGKILL"));
       const answer = await rewinding;

@@ -7,7 +7,7 @@ const topics = "/api/v1/topics";
 const exposed =
   "Content-Range, X-Total-Count, Page-Limit, Link, Location, Content-Location, ETag, Allow, Accept-Patch, Retry-After, " +
   "RateLimit, RateLimit-Policy, Preference-Applied, Idempotent-Replayed, Deprecation, Sunset, WWW-Authenticate, " +
-  "X-Request-Id";
+  "Holdfast-Hint, X-Request-Id";
 const allowedHeaders =
   "Authorization, Content-Type, Accept, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, " +
   "Idempotency-Key, Prefer, Range, Last-Event-ID, X-Request-Id, traceparent, tracestate";

@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { matches } from "../../src/query/filter.ts";
 import { compareBy } from "../../src/query/sort.ts";
 import { randomOf } from "../explorer/random.ts";
-import { type Resource, relatedTo, type World } from "../related-model.ts";
+import { idsIn, type Resource, relatedTo, type World } from "../related-model.ts";
 import { auth, type Caller, sendAs } from "./access/callers.ts";
 import { type Service, startService } from "./service.ts";
 
@@ -201,12 +201,15 @@ function embedded(
 ): Resource {
   const result: Resource = shown(caller, collection, resource);
   const cut: string[] = [];
+  const hidden: string[] = [];
   for (const { relation, limit, sort, inner } of nodes) {
     const all = relatedTo(world as World, resource, relation);
     const listed = all.filter((each) => canList(caller, relation.collection, each));
     const own = (each: Resource) => embedded(caller, relation.collection, each, inner);
-    if (!relation.isList) result[relation.name] = listed[0] === undefined ? null : own(listed[0]);
-    else if (relation.kind === "reference") {
+    if (!relation.isList) {
+      result[relation.name] = listed[0] === undefined ? null : own(listed[0]);
+      if (listed[0] === undefined && idsIn(resource, relation.path).length > 0) hidden.push(relation.name);
+    } else if (relation.kind === "reference") {
       // The limit is about the ids, which the caller can see.
       const some = all.slice(0, limit).filter((each) => listed.includes(each));
       result[relation.name] = some.map(own);
@@ -217,6 +220,7 @@ function embedded(
       if (sorted.length > limit) cut.push(relation.name);
     }
   }
+  if (hidden.length > 0) result._hidden = hidden;
   if (cut.length > 0) result._next = cut.sort();
   return result;
 }

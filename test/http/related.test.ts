@@ -1,8 +1,11 @@
 /** Related resources in responses (`embed`), and filters through references. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { folder } from "../commands/cli.ts";
+import { auth } from "./access/callers.ts";
 import { check } from "./check.ts";
-import { startServiceForFile } from "./service.ts";
+import { startService, startServiceForFile } from "./service.ts";
+import { openTestStore } from "./test-store.ts";
 
 const text = { type: "string", maxLength: 4_000_000 } as const;
 const list = { type: "array", items: text } as const;
@@ -257,6 +260,60 @@ describe("embed", () => {
       problem: "INVALID_PARAMETER",
       violations: [{ name: "embed" }],
     });
+  });
+
+  test("says that a reference leads to a resource that the caller cannot see, and not whether it exists", async (t) => {
+    const open = await openTestStore(await folder(t, {}));
+    t.after(() => open.release());
+    const store = { store: open.address };
+    const before = await startService({ ...store, openCollections: true });
+    const names = ["shown", "hidden", "gone"];
+    const people = await Promise.all(names.map((name) => before.create("people", { name })));
+    const [shown, hidden, gone] = people.map(({ id }) => id);
+    await before.send({ method: "DELETE", path: `/api/v1/people/${gone}` });
+    for (const [n, id] of [shown, hidden, gone, undefined].entries())
+      await before.create("issues", { n, ...(id !== undefined && { assigneeId: id, watcherIds: [id] }) });
+    await before.stop();
+    const closed = await startService({
+      ...store,
+      accept: true,
+      auth,
+      collections: {
+        people: {
+          schema: { type: "object", properties: { name: text } },
+          access: { read: { where: { name: "shown" } } },
+        },
+        issues: {
+          schema: {
+            type: "object",
+            properties: { n: { type: "integer" }, assigneeId: text, watcherIds: list },
+          },
+          references: {
+            assigneeId: { collection: "people", as: "assignee" },
+            watcherIds: { collection: "people", as: "watchers" },
+          },
+          access: { read: "public" },
+        },
+      },
+    });
+    t.after(() => closed.stop());
+    const path = "/api/v1/issues?sort=n&fields=n&embed=watchers,assignee";
+    const expected = [
+      { n: 0, watchers: [{ id: shown, name: "shown" }], assignee: { id: shown, name: "shown" } },
+      { n: 1, watchers: [], assignee: null, _hidden: ["assignee"] },
+      { n: 2, watchers: [], assignee: null, _hidden: ["assignee"] },
+      { n: 3, watchers: [], assignee: null },
+    ];
+    const withoutIds = (found: unknown) => (found as Json[]).map(({ id: _, ...others }) => others);
+    const found = await closed.send({ path });
+    assert.deepEqual(withoutIds(found.json), expected);
+    const content = { sort: ["n"], fields: ["n"], embed: ["watchers", "assignee"] };
+    const queried = await closed.send({ method: "QUERY", path: "/api/v1/issues", content });
+    assert.deepEqual(withoutIds(queried.json), expected);
+    for (const [n, { id }] of (found.json as { id: string }[]).entries()) {
+      const one = await closed.send({ path: `/api/v1/issues/${id}?fields=n&embed=watchers,assignee` });
+      assert.deepEqual(withoutIds([one.json]), [expected[n]]);
+    }
   });
 
   test("a written member that was embedded is named as such", async () => {

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
+import { until } from "../until.ts";
 import { auth, sendAs, sendWith } from "./access/callers.ts";
 import { check } from "./check.ts";
 import { type Request, type Service, type ServiceOptions, startService } from "./service.ts";
@@ -42,10 +43,17 @@ function moment(): string {
   return new Date(clock - 500).toISOString();
 }
 
-const asked = (content: unknown, headers: Request["headers"] = {}): Request => ({
+/** The same with the real clock. */
+async function realMoment(): Promise<string> {
+  const now = Date.now();
+  await until("the next millisecond", () => Date.now() > now);
+  return new Date(now).toISOString();
+}
+
+const asked = (content: object, headers: Request["headers"] = {}): Request => ({
   method: "POST",
   path,
-  content,
+  content: { max: 1_000, ...content },
   headers,
 });
 
@@ -58,7 +66,8 @@ describe("who can rewind", () => {
       auth: { ...auth, administrators: [{ role: "ops" }] },
       collections: { things: { access: { read: "public", write: "public" } } },
     });
-    const content = { to: "2026-01-01", collections: ["things"] };
+    await service.create("things", { n: 0 });
+    const content = { to: await realMoment(), collections: ["things"] };
     for (const method of ["POST", "GET", "PUT", "DELETE", "PATCH"]) {
       for (const who of [undefined, "ada"] as const) {
         const answer = await sendAs(service, who, { ...asked(content), method });
@@ -88,7 +97,9 @@ describe("who can rewind", () => {
       collections: { things: { access: { read: { role: "ops" }, write: "public" } } },
     });
     await sendWith(service, ops, { method: "POST", path: "/api/v1/things", content: {} });
-    const request = asked({ to: "2026-01-01" }, { "Idempotency-Key": "once" });
+    const to = await realMoment();
+    await sendWith(service, ops, { method: "POST", path: "/api/v1/things", content: {} });
+    const request = asked({ to }, { "Idempotency-Key": "once" });
     assert.equal((await sendWith(service, ops, request)).status, 200);
     const again = await sendWith(service, { sub: "olga" }, request);
     assert.deepEqual([again.status, again.headers["idempotent-replayed"]], [204, "true"]);
@@ -106,7 +117,8 @@ describe("who can rewind", () => {
 describe("the request of a rewind", () => {
   test("has the headers of every POST", async (t) => {
     const service = await start(t, { limits: { bodyBytes: 1_000 } });
-    const content = { to: "2026-01-01" };
+    await service.create("things", {});
+    const content = { to: moment() };
     check(await service.send(asked(content, { Accept: "image/png" })), {
       status: 406,
       problem: "NOT_ACCEPTABLE",
@@ -119,7 +131,6 @@ describe("the request of a rewind", () => {
     check(await service.send(text), { status: 415, problem: "UNSUPPORTED_MEDIA_TYPE" });
     const keyed = { "Idempotency-Key": "k" };
     await service.create("things", {});
-    moment();
     assert.equal((await service.send(asked(content, keyed))).status, 200);
     check(await service.send(asked({ to: "2026-01-02" }, keyed)), {
       status: 422,
@@ -172,12 +183,13 @@ describe("how far a rewind can go back", () => {
 describe("how much a rewind can change", () => {
   test("is limited by bytes, and the error says the way out", async (t) => {
     const service = await start(t, { limits: { rewindBytes: 20_000 } });
+    for (const name of ["topics", "users"]) await service.create(name, {});
     const then = moment();
     await service.create("topics", { text: "x".repeat(10_000) });
     await service.create("users", { text: "x".repeat(9_000) });
     const ways = "Choose a later time, rewind one collection at a time, or restore a backup.";
     const small = asked({ to: then });
-    assert.equal((await service.send({ ...small, content: { to: then, dryRun: true } })).status, 200);
+    assert.equal((await service.send(asked({ to: then, dryRun: true }))).status, 200);
     await service.create("topics", {});
     const answer = await service.send(small);
     check(answer, { status: 413, problem: "CONTENT_TOO_LARGE" });

@@ -50,6 +50,8 @@ interface Report {
 const send = (content: unknown, headers: Request["headers"] = {}): Promise<Answer> =>
   service.send({ method: "POST", path: "/api/v1/_rewind", content, headers });
 
+const max = 1_000;
+
 /** Rewinds, and returns the report. */
 async function rewind(
   to: number | string,
@@ -57,13 +59,13 @@ async function rewind(
   more: object = {},
 ): Promise<Report> {
   const time = typeof to === "string" ? to : new Date(to).toISOString();
-  const answer = await send({ to: time, collections, ...more });
+  const answer = await send({ to: time, collections, max, ...more });
   assert.equal(answer.status, 200, answer.text);
   return answer.json as Report;
 }
 
 async function refused(content: object): Promise<Report> {
-  const answer = await send(content);
+  const answer = await send({ max, ...content });
   check(answer, { status: 409, problem: "REWIND_REFUSED", more: ["report"] });
   return (answer.json as { report: Report }).report;
 }
@@ -104,7 +106,7 @@ describe("a rewind", () => {
     await remove(`${things}/${deleted.id}`);
     const added = await service.create(things, { n: 4 });
     const now = moment();
-    const answer = await send({ to: timeOf(then), collections: [things] });
+    const answer = await send({ to: timeOf(then), collections: [things], max });
     const counts = { created: 1, replaced: 1, deleted: 1 };
     check(answer, {
       status: 200,
@@ -264,7 +266,11 @@ describe("a rewind", () => {
       const then = moment();
       await other.create("topics", { n: 2 });
       await other.create("users", { n: 3 });
-      const answer = await other.send({ method: "POST", path: "/api/v1/_rewind", content: { to: then } });
+      const answer = await other.send({
+        method: "POST",
+        path: "/api/v1/_rewind",
+        content: { to: then, max },
+      });
       const { deleted, collections } = answer.json as Report;
       assert.deepEqual([deleted, collections.map(({ name }) => name)], [2, ["topics", "users"]]);
     } finally {
@@ -295,7 +301,7 @@ describe("a rewind", () => {
     const then = moment();
     await patch(`${things}/${id}`, { n: 2 });
     const headers = { "Idempotency-Key": "rewind-once" };
-    const content = { to: timeOf(then), collections: [things] };
+    const content = { to: timeOf(then), collections: [things], max };
     const first = await send(content, headers);
     await patch(`${things}/${id}`, { n: 3 });
     const second = await send(content, headers);
@@ -325,7 +331,11 @@ describe("a rewind", () => {
       const then = moment();
       const path = "/api/v1/guarded/0190f5a0-7c3e-7b1a-9c54-3f1de3a4b5c6";
       await seeded.send({ method: "DELETE", path });
-      const answer = await seeded.send({ method: "POST", path: "/api/v1/_rewind", content: { to: then } });
+      const answer = await seeded.send({
+        method: "POST",
+        path: "/api/v1/_rewind",
+        content: { to: then, max },
+      });
       assert.equal((answer.json as Report).created, 1, answer.text);
       const { json } = await seeded.send({ path });
       assert.equal((json as { state: string }).state, "new");
@@ -381,16 +391,71 @@ describe("a rewind is refused", () => {
     assert.equal((await rewind(then, ["authors", "books"])).deleted, 4);
   });
 
+  test("if more resources would change than its max, and the max in the message works", async () => {
+    const things = fresh();
+    await service.create(things, { n: 0 });
+    const then = moment();
+    for (const n of [1, 2, 3]) await service.create(things, { n });
+    const content = { to: timeOf(then), collections: [things] };
+    for (const dryRun of [true, false]) {
+      const answer = await send({ ...content, max: 2, dryRun });
+      check(answer, { status: 409, problem: "TOO_MANY_MATCHES", more: ["matched"] });
+      const { detail, matched } = answer.json as { detail: string; matched: number };
+      assert.equal(
+        detail,
+        '3 resources would change, but "max" is 2, so nothing was rewound. Send "max":3, or a later time.',
+      );
+      assert.equal(matched, 3);
+    }
+    assert.equal((await listOf(things)).length, 4);
+    assert.equal((await rewind(then, [things], { max: 3 })).deleted, 3);
+  });
+
+  test("to a time before the first change, and the time in the message works", async () => {
+    const [early, late] = [fresh(), fresh()];
+    clock += 1_000;
+    const first = clock;
+    const kept = await service.create(early, { n: 1 });
+    const then = moment();
+    await service.create(late, { n: 2 });
+    for (const dryRun of [true, false]) {
+      const content = { to: "2020-01-01", collections: [late, early], max, dryRun };
+      check(await send(content), {
+        status: 400,
+        problem: "INVALID_PARAMETER",
+        violations: [
+          {
+            pointer: "#/to",
+            code: "noHistory",
+            detail: `"to" is before the history of ${early}, which begins at ${timeOf(first)}. Send a later time, or restore a backup`,
+          },
+        ],
+      });
+    }
+    check(await send({ to: timeOf(then), collections: [late], max }), {
+      status: 400,
+      problem: "INVALID_PARAMETER",
+    });
+    assert.equal((await listOf(late)).length, 1);
+    assert.equal((await rewind(first, [late, early])).deleted, 1);
+    assert.deepEqual([await listOf(late), await listOf(early)], [[], [kept.body]]);
+  });
+
   test("if its content is not understood", async () => {
     const faults: [unknown, string, string][] = [
-      [{}, "#/to", "required"],
-      [{ to: "yesterday" }, "#/to", "dateValue"],
-      [{ to: "2026-01-01T10:00" }, "#/to", "dateValue"],
-      [{ to: timeOf(clock + 60_000) }, "#/to", "to"],
-      [{ to: timeOf(clock), collections: [] }, "#/collections", "type"],
-      [{ to: timeOf(clock), collections: ["autors"] }, "#/collections/0", "collection"],
-      [{ to: timeOf(clock), dryRun: "yes" }, "#/dryRun", "value"],
-      [{ to: timeOf(clock), collection: "books" }, "#/collection", "unknownMember"],
+      [{ max }, "#/to", "required"],
+      [{ max, to: "yesterday" }, "#/to", "dateValue"],
+      [{ max, to: "2026-01-01T10:00" }, "#/to", "dateValue"],
+      [{ max, to: timeOf(clock + 60_000) }, "#/to", "to"],
+      [{ max, to: timeOf(clock), collections: [] }, "#/collections", "type"],
+      [{ max, to: timeOf(clock), collections: ["autors"] }, "#/collections/0", "collection"],
+      [{ max, to: timeOf(clock), dryRun: "yes" }, "#/dryRun", "value"],
+      [{ max, to: timeOf(clock), collection: "books" }, "#/collection", "unknownMember"],
+      [{ to: timeOf(clock) }, "#/max", "required"],
+      [{ to: timeOf(clock), dryRun: true }, "#/max", "required"],
+      [{ to: timeOf(clock), max: 0 }, "#/max", "max"],
+      [{ to: timeOf(clock), max: "5" }, "#/max", "max"],
+      [{ to: timeOf(clock), max: 100_001 }, "#/max", "max"],
     ];
     for (const [content, pointer, code] of faults)
       check(await send(content), {
@@ -399,7 +464,7 @@ describe("a rewind is refused", () => {
         violations: [{ in: "body", pointer, code }],
       });
     check(await send([]), { status: 400, problem: "BODY_NOT_OBJECT" });
-    check(await send({ to: timeOf(clock) }, { "If-Match": '"1"' }), {
+    check(await send({ to: timeOf(clock), max }, { "If-Match": '"1"' }), {
       status: 400,
       problem: "INVALID_PARAMETER",
     });

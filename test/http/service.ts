@@ -85,6 +85,8 @@ export interface ServiceOptions {
   history?: History;
   /** The limits of the probe, for a test whose own code blocks the thread or takes much memory. The test says why. */
   probe?: Partial<ProbeBounds>;
+  /** Whether it starts although resources do not fit. @default false */
+  accept?: boolean;
   /** @default false */
   readOnly?: boolean;
   /** Whether to check its responses against the OpenAPI document. @default true */
@@ -346,7 +348,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
     logRequests: false,
     insecure: false,
     readOnly: options.readOnly ?? false,
-    accept: false,
+    accept: options.accept ?? false,
     threads: canHaveThreads(options) ? usualThreads : 1,
     drainDelayMs: options.drainDelayMs ?? 0,
     stopTimeoutMs: ceilingMs,

@@ -42,7 +42,8 @@ for (const threads of threadsToTry(2, 4)) {
     const to = new Date().toISOString();
     const answers = await Promise.all(
       clients.map((client, n) => {
-        if (n % 2 === 0) return client.send("POST", "_rewind", { content: { to, collections: ["others"] } });
+        const content = { to, collections: ["others"], max: 1 };
+        if (n % 2 === 0) return client.send("POST", "_rewind", { content });
         return client.send("POST", "things", { content: { n } });
       }),
     );

@@ -25,11 +25,11 @@ export async function createLog(isTerminal: boolean): Promise<ProcessLog> {
 async function createPretty(): Promise<(line: string) => string> {
   const { prettyFactory } = await import("pino-pretty");
   const pretty = prettyFactory({
-    ignore: "requestId,method,path,status,ms",
+    ignore: "requestId,method,path,status,ms,hint",
     messageFormat: (line, messageKey) =>
       line.method === undefined
         ? String(line[messageKey])
-        : `${line.method} ${line.path} ${line.status} ${line.ms} ms`,
+        : `${line.method} ${line.path} ${line.status} ${line.ms} ms${line.hint === undefined ? "" : `: ${line.hint}`}`,
   });
   return (line) => pretty(line) ?? "";
 }

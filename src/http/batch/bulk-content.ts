@@ -6,7 +6,7 @@ import { parseJson, requireObject } from "../../json/parse.ts";
 import { isObject } from "../../json/values.ts";
 import { allOf, matchesAll, type RequestedFilter } from "../../query/filter.ts";
 import { readFilter } from "../../query/filter-json.ts";
-import { emptyFilterSize, readWord } from "../../query/reading.ts";
+import { emptyFilterSize, readMax, readWord } from "../../query/reading.ts";
 import type { ViewOf } from "../../query/relations.ts";
 import { inBody, Violations } from "../../query/violations.ts";
 import { jsonLimits } from "../protocol/content.ts";
@@ -51,7 +51,7 @@ export function parseBulk(
   requireKnown(body, violations);
   const filter = readSelection(body, scope, violations);
   requireOneAction(body, violations);
-  const max = readMax(body.max, violations);
+  const max = readMax(body.max, violations, { most: maxBulk, verb: "match" });
   const isDryRun = readWord(body.dryRun, inBody("dryRun"), { words: [true, false], violations }) ?? false;
   violations.throwIfAny();
   return { filter, patch: readPatch(body, limits), max, isDryRun };
@@ -106,17 +106,6 @@ function requireOneAction(body: Body, violations: Violations): void {
   }
   if (body.delete !== undefined && body.delete !== true)
     violations.add(inBody("delete"), "value", `must be true, not ${shortJson(body.delete)}`);
-}
-
-function readMax(max: unknown, violations: Violations): number {
-  if (typeof max === "number" && Number.isInteger(max) && max >= 1 && max <= maxBulk) return max;
-  const wanted = `a whole number from 1 to ${maxBulk}: if more resources match, nothing changes`;
-  violations.add(
-    inBody("max"),
-    max === undefined ? "required" : "max",
-    max === undefined ? `is required. Send ${wanted}` : `must be ${wanted}. It cannot be ${shortJson(max)}`,
-  );
-  return maxBulk;
 }
 
 function readPatch({ patch, update }: Body, limits: Limits): Patch | undefined {

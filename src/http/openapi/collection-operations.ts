@@ -97,7 +97,7 @@ export function attributeFilters(names: Names): Part {
 const ofPages: readonly ResponseHeader[] = ["Link", "X-Total-Count", "Content-Range"];
 
 function page(
-  { described, names, version, examples, collection }: About,
+  { described, names, version, examples, collection, path }: About,
   more: readonly ResponseHeader[],
 ): Part {
   const called = schemaNames(names);
@@ -123,7 +123,7 @@ function page(
   };
   return success(described, "A page of the list.", {
     must: ["ETag", "Accept-Query", "Page-Limit"],
-    may: [...ofPages, ...more],
+    may: [...ofPages, ...more, ...(path.length > 0 ? (["Holdfast-Hint"] as const) : [])],
     content: { ...json(schema, examples && [examples.resource]), ...others },
   });
 }

@@ -1,7 +1,7 @@
 /** The schema of a resource with the related resources that `embed` names. */
 import type { Collection } from "../../collection/collection.ts";
 import { formatPath } from "../../collection/paths.ts";
-import { nextMember } from "../../query/embed.ts";
+import { hiddenMember, nextMember } from "../../query/embed.ts";
 import { type Part, ref } from "./described.ts";
 import { type Names, schemaNames } from "./names.ts";
 
@@ -42,6 +42,7 @@ export function embeddedSchema(
   const links = Object.fromEntries(
     lists.map(({ name }) => [name, { type: "string", format: "uri-reference" }]),
   );
+  const single = relations.filter(({ isList, isRestricted }) => !isList && !isRestricted);
   const isComplete = relations.every(({ isRestricted }) => !isRestricted);
   return {
     [called.embedded]: {
@@ -51,6 +52,10 @@ export function embeddedSchema(
       properties: {
         ...all,
         ...Object.fromEntries(members),
+        ...hiddenPart(
+          single.map(({ name }) => name),
+          isComplete,
+        ),
         [nextMember]: {
           description: "The links to the next related resources, for each array that does not contain all.",
           type: "object",
@@ -60,6 +65,19 @@ export function embeddedSchema(
       },
       additionalProperties: !(isClosed && isComplete),
       ...declaredReferences(collection),
+    },
+  };
+}
+
+/** `_hidden`, if the collection refers to others. `isComplete`: every relation is in the document. */
+function hiddenPart(names: readonly string[], isComplete: boolean): Part {
+  if (names.length === 0) return {};
+  return {
+    [hiddenMember]: {
+      description:
+        "The references that are null because the caller cannot list the resource, or because it does not exist.",
+      type: "array",
+      items: isComplete ? { enum: names } : { type: "string" },
     },
   };
 }

@@ -13,6 +13,7 @@ const fields: Readonly<Record<number, { must?: ResponseHeader[]; may?: ResponseH
   400: { may: ["Accept-Query"] },
   401: { must: ["WWW-Authenticate"] },
   403: { may: ["WWW-Authenticate"] },
+  404: { may: ["Holdfast-Hint"] },
   405: { must: ["Allow"] },
   409: { may: ["Retry-After", "Location"] },
   412: { may: ["ETag"] },

@@ -21,6 +21,8 @@ const descriptions = {
   "Preference-Applied": "The preference that the service applied.",
   "Idempotent-Replayed":
     "`true` if this is the stored response to an earlier request with the same Idempotency-Key.",
+  "Holdfast-Hint":
+    'If no collection has the name in the path, and another name is similar: `did you mean "topics"?`. It names only collections that the caller can list.',
   "WWW-Authenticate": "Says that a credential is needed, or what is wrong with it (RFC 6750).",
   "Retry-After": "Try again after this many seconds.",
   "RateLimit-Policy": "The quota: requests per number of seconds.",

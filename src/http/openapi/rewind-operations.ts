@@ -2,6 +2,7 @@
 import type { Misfit } from "../../rewind/misfits.ts";
 import type { RewindCounts } from "../../rewind/plan.ts";
 import type { RewindReport } from "../../rewind/report.ts";
+import { maxChangesSince } from "../../store/changes-since.ts";
 import { maxRefusals } from "../../store/commits/refusals.ts";
 import type { rewindMembers } from "../writes/rewind-content.ts";
 import { closedObject, count, type Described, json, type Part, ref, text } from "./described.ts";
@@ -17,6 +18,12 @@ const contentMembers: Record<(typeof rewindMembers)[number], Part> = {
     type: "array",
     minItems: 1,
     items: text,
+  },
+  max: {
+    description: "If more resources would change, nothing changes.",
+    type: "integer",
+    minimum: 1,
+    maximum: maxChangesSince,
   },
   dryRun: { description: "Only says what would change.", type: "boolean", default: false },
 };
@@ -62,7 +69,7 @@ const reportMembers: Record<keyof RewindReport, Part> = {
 export const rewindSchemas: Record<string, Part> = {
   Rewind: {
     type: "object",
-    required: ["to"],
+    required: ["to", "max"],
     properties: contentMembers,
     additionalProperties: false,
   },
@@ -85,7 +92,7 @@ export const rewindOperations: Record<MethodsOf<"rewind">, (described: Described
     parameters: [ref("parameters", "idempotencyKey")],
     requestBody: {
       required: true,
-      content: json(ref("schemas", "Rewind"), { to: "2026-01-31T08:30:00.000Z", dryRun: true }),
+      content: json(ref("schemas", "Rewind"), { to: "2026-01-31T08:30:00.000Z", max: 100, dryRun: true }),
     },
     successes: {
       200: success(described, "What the rewind did.", {

@@ -8,7 +8,7 @@ const allowMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, QUERY";
 const allowHeaders =
   "Authorization, Content-Type, Accept, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Idempotency-Key, Prefer, Range, Last-Event-ID, X-Request-Id, traceparent, tracestate";
 const exposeHeaders =
-  "Content-Range, X-Total-Count, Page-Limit, Link, Location, Content-Location, ETag, Allow, Accept-Patch, Retry-After, RateLimit, RateLimit-Policy, Preference-Applied, Idempotent-Replayed, Deprecation, Sunset, WWW-Authenticate, X-Request-Id";
+  "Content-Range, X-Total-Count, Page-Limit, Link, Location, Content-Location, ETag, Allow, Accept-Patch, Retry-After, RateLimit, RateLimit-Policy, Preference-Applied, Idempotent-Replayed, Deprecation, Sunset, WWW-Authenticate, Holdfast-Hint, X-Request-Id";
 
 /** How long a browser can keep the response to a preflight, in seconds. Chrome limits it to this. */
 const maxAgeSeconds = "7200";

@@ -4,7 +4,7 @@
  */
 import { formatPath } from "../../collection/paths.ts";
 import { formatCursor, listName } from "../../query/cursor.ts";
-import { type Embed, nextMember } from "../../query/embed.ts";
+import { type Embed, hiddenMember, nextMember } from "../../query/embed.ts";
 import { referringTo } from "../../query/references.ts";
 import { cursorValuesOf } from "../../query/sort.ts";
 import { maxPageBytes } from "../../store/page.ts";
@@ -64,6 +64,7 @@ function compose(
   composition.budget.left -= Buffer.byteLength(text);
   if (levels.length === 0) return text;
   const members: string[] = [];
+  const hidden: string[] = [];
   const next: Record<string, string> = {};
   for (const level of levels) {
     const { name, isList } = level.embed.relation;
@@ -72,9 +73,12 @@ function compose(
     const texts = composeGroup(group, level, composition);
     if (texts === undefined) return undefined;
     members.push(`${JSON.stringify(name)}:${isList ? `[${texts.join(",")}]` : (texts[0] ?? "null")}`);
+    // The caller can see the ids of a reference. Whether a resource has the id makes no difference.
+    if (!isList && texts.length === 0 && group.ids !== undefined && group.ids.length > 0) hidden.push(name);
     if (isList && (group.more || texts.length < group.items.length))
       next[name] = linkAfter(id, { group, shown: texts.length, level }, composition);
   }
+  if (hidden.length > 0) members.push(`${JSON.stringify(hiddenMember)}:${JSON.stringify(hidden)}`);
   if (Object.keys(next).length > 0) members.push(`${JSON.stringify(nextMember)}:${JSON.stringify(next)}`);
   return `${text.slice(0, -1)},${members.join(",")}}`;
 }

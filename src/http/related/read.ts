@@ -107,10 +107,14 @@ async function readLevel(
   const guard = guardOf(context.service, embed.target, context.caller);
   const { listed } = guard;
   if (listed === "nothing" || parents.length === 0)
-    return { embed, guard, groups: new Map(parents.map(({ id }) => [id, { items: [], more: false }])) };
+    return { embed, guard, groups: new Map(parents.map(({ id }) => [id, emptyGroup(ids?.get(id))])) };
   const query = { embed, parents, listed };
   const groups = ids === undefined ? readInverse(context, query) : readReferenced(context, query, ids);
   return { embed, guard, groups: await groups };
+}
+
+function emptyGroup(ids: readonly string[] | undefined): RelatedGroup {
+  return { items: [], more: false, ...(ids !== undefined && { ids }) };
 }
 
 /** Adds the texts that the caller sees, and the relations of the related resources. */

@@ -268,7 +268,9 @@ function note({ service, logRequests }: Wire, { request, response, start, span }
   const ms = performance.now() - start;
   service.meter?.note(request, response, ms / 1_000);
   span?.end(response);
-  if (logRequests) logRequest(service, request, { status: response.status, ms, traceId: span?.traceId });
+  if (!logRequests) return;
+  const hint = response.headers["holdfast-hint"];
+  logRequest(service, request, { status: response.status, ms, hint, traceId: span?.traceId });
 }
 
 function endWithText(out: ServerResponse, text: string | undefined, headers: HttpResponse["headers"]): void {
@@ -281,7 +283,7 @@ function endWithText(out: ServerResponse, text: string | undefined, headers: Htt
 function logRequest(
   service: Service,
   { id, method, target }: HttpRequest,
-  { ms, ...others }: { status: number; ms: number; traceId: string | undefined },
+  { ms, ...others }: { status: number; ms: number; hint: string | undefined; traceId: string | undefined },
 ): void {
   const path = target.split("?")[0];
   service.log.info({ requestId: id, method, path, ...others, ms: Math.round(ms * 10) / 10 }, "request");

@@ -1,8 +1,9 @@
-/** Reads the content of a rewind: the time, the collections, and whether it is a dry run. */
+/** Reads the content of a rewind: the time, the collections, how many resources can change, and whether it is a dry run. */
 import { shortJson } from "../../collection/messages.ts";
 import { parseJson, requireObject } from "../../json/parse.ts";
-import { readTime, readWord } from "../../query/reading.ts";
+import { readMax, readTime, readWord } from "../../query/reading.ts";
 import { inBody, inside, Violations } from "../../query/violations.ts";
+import { maxChangesSince } from "../../store/changes-since.ts";
 import { jsonLimits } from "../protocol/content.ts";
 import type { Limits } from "../settings.ts";
 
@@ -12,11 +13,13 @@ export interface RewindContent {
   to: number;
   /** The names of the collections; `undefined`: all. */
   collections: readonly string[] | undefined;
+  /** If more resources would change, nothing changes. */
+  max: number;
   isDryRun: boolean;
 }
 
 /** The members of the content. */
-export const rewindMembers = ["to", "collections", "dryRun"] as const;
+export const rewindMembers = ["to", "collections", "max", "dryRun"] as const;
 
 type Body = { [Name in (typeof rewindMembers)[number]]?: unknown };
 
@@ -27,7 +30,7 @@ export function parseRewind(
   limits: Limits,
 ): RewindContent {
   const body: Body = requireObject(parseJson(bytes, jsonLimits(limits)), {
-    insteadOfArray: 'send {"to":"2026-01-31T08:30:00.000Z"}',
+    insteadOfArray: 'send {"to":"2026-01-31T08:30:00.000Z","max":100}',
   });
   const violations = new Violations();
   for (const name of Object.keys(body)) {
@@ -47,9 +50,10 @@ export function parseRewind(
     );
   if (to !== undefined && to > now) violations.add(inBody("to"), "to", "must not be in the future");
   const collections = readNames(body.collections, known, violations);
+  const max = readMax(body.max, violations, { most: maxChangesSince, verb: "would change" });
   const isDryRun = readWord(body.dryRun, inBody("dryRun"), { words: [true, false], violations }) ?? false;
   violations.throwIfAny();
-  return { to: to as number, collections, isDryRun };
+  return { to: to as number, collections, max, isDryRun };
 }
 
 function readNames(

@@ -23,8 +23,8 @@ type Rewind = Write<OperationOf<"rewind">>;
 type Asked = Omit<RewindContent, "collections"> & { collections: readonly Collection[] };
 
 /**
- * Rewinds collections. Throws REWIND_REFUSED with a report, INVALID_PARAMETER if a log begins later, CONTENT_TOO_LARGE,
- * UNAVAILABLE, the problems of the content, and the store's.
+ * Rewinds collections. Throws REWIND_REFUSED with a report, TOO_MANY_MATCHES, INVALID_PARAMETER if a log begins later,
+ * CONTENT_TOO_LARGE, UNAVAILABLE, the problems of the content, and the store's.
  */
 export async function performRewind(write: Rewind): Promise<Result> {
   const { service, request } = write;

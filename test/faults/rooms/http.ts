@@ -289,6 +289,23 @@ export const httpFaults: readonly Fault[] = [
     ],
   },
   {
+    name: "rewind-changes-more",
+    what: "A rewind changes one resource more than its max allows.",
+    noticedBy: "test/http/rewind.test.ts",
+    replacements: [["if (length > max) throw tooMany", "if (length > max + 1) throw tooMany"]],
+  },
+  {
+    name: "hint-tells-all",
+    what: "The hint about a misspelled collection names collections that the caller cannot list.",
+    noticedBy: "test/http/collections.test.ts",
+    replacements: [
+      [
+        "return listedNames(service, { principal: await service.authenticate?.(request.headers) });",
+        "return servedNames(service);",
+      ],
+    ],
+  },
+  {
     name: "rewind-ignores-schema",
     what: "A rewind writes resources that do not fit today's schema.",
     noticedBy: "test/http/rewind-bounds.test.ts",

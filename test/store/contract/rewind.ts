@@ -167,11 +167,16 @@ class World {
   /** Rewinds all collections, or one, to a moment between the first one and now. */
   async rewind({ part, only, tick }: Extract<Step, { do: "rewind" }>): Promise<void> {
     this.#clock += tick;
-    const first = at - 1;
-    const to = first + Math.floor(((this.#clock - first) * part) / 1_000);
+    const earliest = at - 1;
+    const to = earliest + Math.floor(((this.#clock - earliest) * part) / 1_000);
     const before = await this.state();
     const wanted = this.moments.findLast((each) => each.at <= to)?.state ?? {};
     const rewound = only === undefined ? kinds : [only];
+    const first = await this.#firstChange(rewound);
+    if (first !== undefined && to < first.at) {
+      await assert.rejects(this.#plan(rewound, to), { name: "HistoryMissing", since: first.at });
+      return;
+    }
     const plan = await this.#plan(rewound, to);
     this.rewinds++;
     const isFor = ([name]: [string, unknown]) => rewound.includes(name.split("/")[0] as Kind);
@@ -188,6 +193,12 @@ class World {
     if (plan.commit.changes.length === 0) return;
     this.#clock = Math.max(this.#clock, plan.commit.at);
     this.moments.push({ at: plan.commit.at, state: expected });
+  }
+
+  /** The first change of several collections. */
+  async #firstChange(rewound: readonly Kind[]): Promise<{ at: number } | undefined> {
+    const firsts = await Promise.all(rewound.map((kind) => this.#store.changeAt(this.nameOf(kind), 1)));
+    return firsts.filter((each) => each !== undefined).sort((a, b) => a.at - b.at)[0];
   }
 
   #plan(rewound: readonly Kind[], to: number): Promise<RewindPlan> {
@@ -267,6 +278,19 @@ export function rewindContract(open: OpenFixture): void {
     );
 
     test(
+      "is refused if it is before the first change, with the collection that has it and its time",
+      onStore(open, async (store) => {
+        assert.deepEqual((await plan(store, at, "users", "topics")).commit.changes, []);
+        await commit(store, [created(topic("a"))], { at: at + 10 });
+        await commit(store, [created(user("a"))], { at: at + 20 });
+        const missing = { name: "HistoryMissing", collection: "topics", since: at + 10 };
+        await assert.rejects(plan(store, at, "users", "topics"), missing);
+        await assert.rejects(plan(store, at + 10, "users"), { collection: "users", since: at + 20 });
+        assert.equal((await plan(store, at + 10, "users", "topics")).commit.changes.length, 1);
+      }),
+    );
+
+    test(
       "does not bring back an erased resource",
       onStore(open, async (store) => {
         await commit(store, [created(topic("a")), created(topic("b"))]);
@@ -322,7 +346,11 @@ export function rewindContract(open: OpenFixture): void {
     test(
       "lists all its refusals",
       onStore(open, async (store) => {
-        await commit(store, [created(topic("a"), { code: 1 }), created(topic("b"), { code: 2, by: "u" })]);
+        await commit(store, [
+          created(topic("a"), { code: 1 }),
+          created(topic("b"), { code: 2, by: "u" }),
+          created(user("first")),
+        ]);
         await commit(store, [created(user("u"))], { at: at + 5 });
         await commit(store, [updated(topic("a"), 1), updated(topic("b"), 1, { code: 2, by: "v" })], {
           at: at + 10,
@@ -352,9 +380,7 @@ export function rewindContract(open: OpenFixture): void {
         const topics = await plan(store, at, "topics");
         await commit(store, [deleted(topic("d"), 1)], { at: at + 40 });
         await rejectsWith("PRECONDITION_FAILED", store.commit(topics.commit));
-        assert.deepEqual(await refusalsOf(store, await plan(store, at - 1, "users")), [
-          "users/u referenced ",
-        ]);
+        assert.deepEqual(await refusalsOf(store, await plan(store, at, "users")), ["users/u referenced "]);
       }),
     );
 

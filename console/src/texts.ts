@@ -287,6 +287,10 @@ export const listTexts = {
   doChange: (count: number) => (count === 0 ? "Change" : `Change ${count.toLocaleString("en")}`),
   deleted: (count: number) => `${count.toLocaleString("en")} deleted`,
   changed: (count: number) => `${count.toLocaleString("en")} changed`,
+  restored: (count: number, of: number) =>
+    count === of
+      ? `${count.toLocaleString("en")} restored`
+      : `${count.toLocaleString("en")} of ${of.toLocaleString("en")} restored`,
   cancel: "Cancel",
   importTitle: (collection: string) => `Import into ${collection}`,
   importHint: "A CSV, NDJSON or JSON file. It is checked before anything is written.",
@@ -343,8 +347,10 @@ export const listTexts = {
   firstHint:
     "This service is open: the first resource of a name creates its collection. It needs no schema. You can declare one later.",
   collectionName: "Collection",
+  newCollection: "New collection",
+  badCollectionName: "A name has up to 63 letters, digits, - and _, and begins with a letter.",
+  noSuchCollection: "The service has no such collection, and you cannot create one.",
   firstBody: "Attributes, as JSON",
-  notAnObject: "This is not a JSON object.",
   orCurl: "Or from a terminal:",
   emptyDeclared: ({ canCreate, canImport }: { canCreate: boolean; canImport: boolean }) =>
     `All collections are empty.${canCreate ? ` Open one to create a resource${canImport ? ", or to import a file" : ""}.` : ""}`,

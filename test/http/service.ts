@@ -314,6 +314,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
     roles: [],
     options: [
       { name: "port", value: 0, source: "default" },
+      { name: "openCollections", value: openCollections, source: "default" },
       ...(options.auth?.keyRoles === undefined
         ? []
         : [{ name: "auth.keyRoles", value: options.auth.keyRoles, source: "file" } as const]),

@@ -1,28 +1,16 @@
 /** The effective configuration: each option, its value, and where the value comes from. */
 import { Switch, TextInput } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
-import { useQuery } from "@tanstack/react-query";
 import type { ServiceConfiguration } from "holdfast-client";
 import { useState } from "react";
 import { Problem } from "../parts/problem.tsx";
-import { client } from "../service/session.ts";
+import { useConfiguration } from "../service/administrator.ts";
 import { administrationTexts, listTexts } from "../texts.ts";
 import { Empty, Head, Waiting } from "./frame.tsx";
 import { optionsThatMatch, shownValue } from "./option-search.ts";
 
 const own = administrationTexts.configuration;
 const tones = { default: "", file: "tone3", application: "tone3", environment: "tone2", flag: "tone4" };
-
-/** The key of the query of the configuration. */
-export const configurationKey = ["configuration"];
-
-/** The effective configuration. */
-export function useConfiguration() {
-  return useQuery({
-    queryKey: configurationKey,
-    queryFn: ({ signal }) => client.$configuration({ signal }),
-  });
-}
 
 export function ConfigurationPage() {
   const { data, error, refetch } = useConfiguration();

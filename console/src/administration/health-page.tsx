@@ -1,8 +1,9 @@
 /** Whether the service works, and its figures. */
+
+import { useConfiguration } from "../service/administrator.ts";
 import { useCollections } from "../service/collections.ts";
 import { useIsLive } from "../service/live.ts";
 import { administrationTexts, listTexts } from "../texts.ts";
-import { useConfiguration } from "./configuration-page.tsx";
 import { Figure } from "./figure.tsx";
 import { Head, TurnOn, Waiting } from "./frame.tsx";
 import { bytesText, type Figures, figuresOf, type Sample } from "./metrics-text.ts";

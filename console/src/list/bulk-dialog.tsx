@@ -11,6 +11,7 @@ import { listTexts } from "../texts.ts";
 import { type BulkAction, idInPath, mostBulk } from "./bulk.ts";
 import { ChangeForm } from "./change-form.tsx";
 import type { Column } from "./columns.ts";
+import { offerRestore } from "./restore-all.ts";
 
 interface BulkDialogProps {
   kind: "delete" | "change";
@@ -57,11 +58,9 @@ export function BulkDialog({ kind, collection, columns, ids, onLeaveOut, onDone,
   const carryOut = async () => {
     setBusy(true);
     try {
-      const { changed } = await send(false);
-      notifications.show({
-        message: kind === "delete" ? listTexts.deleted(changed) : listTexts.changed(changed),
-        color: "holdfast",
-      });
+      const { changed, ids: done } = await send(false);
+      if (kind === "change") notifications.show({ message: listTexts.changed(changed), color: "holdfast" });
+      else await offerRestore(collection, done.map(String));
       onDone();
     } catch (reason) {
       setError(reason);

@@ -1,5 +1,6 @@
 /** The pages of a list that the table shows, one after the other. Changes are put in where they belong. */
 import { useCallback, useEffect, useRef, useState } from "react";
+import { changedNames } from "../resource/draft.ts";
 import { type Change, useChanges } from "../service/live.ts";
 import { collectionClient, notice, type Resource } from "../service/session.ts";
 
@@ -75,6 +76,18 @@ export function mergeChanges(
   };
 }
 
+/** Whether changed resources may have another place: one of them has another value of an attribute that the list is sorted by. */
+export function isMoved(query: string, shown: readonly Resource[], found: readonly Resource[]): boolean {
+  const sort = new URLSearchParams(query).get("sort");
+  if (sort === null) return false; // the order of ids never changes
+  const names = new Set(sort.split(",").map((key) => key.replace(/^[+ -]/, "").split(".")[0]));
+  const before = new Map(shown.map((each) => [String(each.id), each]));
+  return found.some((each) => {
+    const old = before.get(String(each.id));
+    return old !== undefined && changedNames(old, each).some((name) => names.has(name));
+  });
+}
+
 /** Reads the pages of a list, and follows its changes. `isAtTop` says whether new rows would be in view. */
 export function usePages(collection: string, query: string, isAtTop: () => boolean): Pages {
   const [state, setState] = useState<State>(empty);
@@ -143,6 +156,7 @@ export function usePages(collection: string, query: string, isAtTop: () => boole
         if (stop !== reader.current?.stop) return;
         const { news } = mergeChanges(latest.current.items, ids, items);
         if (news > 0 && isAtTop()) return refresh(ids);
+        if (isMoved(query, latest.current.items, items)) return refresh(ids);
         setState((before) => {
           const merged = mergeChanges(before.items, ids, items);
           return { ...before, items: merged.items, fresh: ids, news: before.news + merged.news };

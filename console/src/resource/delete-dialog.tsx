@@ -1,11 +1,11 @@
 /** Asks before a delete, deletes, and offers to undo it. */
 import { Alert, Button } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
 import { useQuery } from "@tanstack/react-query";
 import { ConflictError, NotFoundError } from "holdfast-client";
 import { useState } from "react";
 import { Dialog, DialogButtons } from "../parts/dialog.tsx";
 import { messageOf } from "../parts/problem.tsx";
+import { offerUndo } from "../parts/undo.tsx";
 import { go, setGuard } from "../route.ts";
 import { collectionClient, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
@@ -47,7 +47,11 @@ export function DeleteDialog({ collection, resource, onDeleted, onClose }: Delet
       onClose();
       setGuard(undefined);
       onDeleted();
-      offerUndo({ collection, id, name, version: isForever ? undefined : versionOf(tagOf(shown)) });
+      const undo = async () => {
+        await collectionClient(collection).restore(id, versionOf(tagOf(shown)) ?? 0);
+        go({ kind: "resource", collection, query: "", id, tab: "fields" });
+      };
+      offerUndo(texts.resource.deleted(name), isForever ? undefined : undo);
     });
   return (
     <Dialog
@@ -72,41 +76,4 @@ export function DeleteDialog({ collection, resource, onDeleted, onClose }: Delet
       )}
     </Dialog>
   );
-}
-
-function offerUndo({
-  collection,
-  id,
-  name,
-  version,
-}: {
-  collection: string;
-  id: string;
-  name: string;
-  version: number | undefined;
-}): void {
-  const note = `deleted-${collection}-${id}`;
-  const undo = async () => {
-    notifications.hide(note);
-    try {
-      await collectionClient(collection).restore(id, version ?? 0);
-      go({ kind: "resource", collection, query: "", id, tab: "fields" });
-    } catch (error) {
-      notifications.show({ color: "red", message: messageOf(error) });
-    }
-  };
-  notifications.show({
-    id: note,
-    autoClose: 12_000,
-    message: (
-      <span className="undo">
-        <span>{texts.resource.deleted(name)}</span>
-        {version !== undefined && (
-          <Button size="compact-xs" variant="default" onClick={() => void undo()}>
-            {texts.resource.undo}
-          </Button>
-        )}
-      </span>
-    ),
-  });
 }

@@ -1,7 +1,6 @@
 /** The editor of one attribute, by its kind. */
-import { Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
+import { Select, Switch, TagsInput, Textarea } from "@mantine/core";
 import { IconLock } from "@tabler/icons-react";
-import { useState } from "react";
 import { formatTime } from "../parts/time.ts";
 import { texts } from "../texts.ts";
 import { JsonValueEditor, NumberEditor, TimeEditor } from "./editor-text.tsx";
@@ -131,21 +130,27 @@ function LockedValue({ field: { kind, name, target }, value }: { field: Field; v
   return kind === "id" ? <span className="id">{String(value)}</span> : <FullValue value={value} />;
 }
 
+/** The longest text of an attribute that is one line by its schema. */
+const maxLine = 300;
+
+/** A text area in any case, because an input of one line drops the line breaks of a pasted text. */
 function TextEditor({ field, value, input, hasError, onChange }: EditorProps) {
   const text = typeof value === "string" ? value : "";
-  const shared = { ...input, value: text, error: hasError };
-  // A field that became another one while the user types would lose the focus.
-  const [isLong] = useState(field.kind === "long" || text.length > 120);
-  return isLong || text.includes("\n") ? (
+  const maxLength = typeof field.part === "object" ? field.part.maxLength : undefined;
+  const isLine = maxLength !== undefined && maxLength <= maxLine;
+  return (
     <Textarea
-      {...shared}
+      {...input}
+      value={text}
+      error={hasError}
       {...(text.length < 20_000 ? { autosize: true } : { rows: 16 })}
-      minRows={4}
+      minRows={field.kind === "long" || text.length > 120 ? 4 : 1}
       maxRows={16}
+      onKeyDown={(event) => {
+        if (isLine && event.key === "Enter") event.preventDefault();
+      }}
       onChange={(event) => onChange(event.currentTarget.value)}
     />
-  ) : (
-    <TextInput {...shared} onChange={(event) => onChange(event.currentTarget.value)} />
   );
 }
 

@@ -3,7 +3,7 @@ import { Loader } from "@mantine/core";
 import { lazy, useMemo, useState } from "react";
 import { Loaded } from "../parts/failures.tsx";
 import { texts } from "../texts.ts";
-import { isEqual } from "./draft.ts";
+import { type Attributes, isEqual, withValue } from "./draft.ts";
 import { type Edit, setJson } from "./edit.ts";
 import { readJsonObject } from "./json-text.ts";
 
@@ -21,10 +21,8 @@ export function JsonTab({ edit, isReadOnly, onEdit }: JsonTabProps) {
   const read = useMemo(() => readJsonObject(written), [written]);
   const isSame = read.problem === undefined && isEqual(read.value, edit.mine);
   const text = edit.json ?? (isSame ? written : format(edit));
-  const problem = useMemo(
-    () => (edit.json === undefined ? undefined : readJsonObject(edit.json).problem),
-    [edit.json],
-  );
+  const isBroken = edit.json !== undefined || edit.invalid.size > 0;
+  const problem = useMemo(() => (isBroken ? readJsonObject(text).problem : undefined), [isBroken, text]);
   return (
     <div className="json-tab">
       <Loaded waiting={<Loader size="sm" m="md" />}>
@@ -48,6 +46,13 @@ export function JsonTab({ edit, isReadOnly, onEdit }: JsonTabProps) {
   );
 }
 
-function format({ mine, json }: Edit): string {
-  return json ?? JSON.stringify(mine, null, 2);
+/** The draft as text. A text that is no value is in it as the user wrote it. */
+function format({ mine, json, invalid }: Edit): string {
+  if (json !== undefined) return json;
+  const texts = [...invalid].map(([name, text]) => ({ name, text, mark: `mark ${Math.random()}` }));
+  const marked = texts.reduce<Attributes>((all, { name, mark }) => withValue(all, name, mark), mine);
+  return texts.reduce(
+    (all, { text, mark }) => all.replace(`"${mark}"`, () => text),
+    JSON.stringify(marked, null, 2),
+  );
 }

@@ -28,3 +28,15 @@ export function useIsAdministrator(): boolean | undefined {
   });
   return isEmpty ? canAdminister : collections?.some(({ rules }) => rules !== undefined);
 }
+
+/** The key of the query of the configuration. */
+export const configurationKey = ["configuration"];
+
+/** The effective configuration. Only administrators can read it. */
+export function useConfiguration({ enabled = true }: { enabled?: boolean } = {}) {
+  return useQuery({
+    enabled,
+    queryKey: configurationKey,
+    queryFn: ({ signal }) => client.$configuration({ signal }),
+  });
+}

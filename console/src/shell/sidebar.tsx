@@ -20,6 +20,7 @@ import { useCollections, useLiveCounts } from "../service/collections.ts";
 import { bearer, setCredential, useSession } from "../service/session.ts";
 import { listTexts, signInTexts, texts } from "../texts.ts";
 import { setDrawer, useDrawer } from "./drawer.tsx";
+import { NewCollectionButton } from "./new-collection.tsx";
 
 const icons = { webhooks: IconWebhook, keys: IconKey, health: IconActivity, configuration: IconSettings };
 
@@ -58,7 +59,11 @@ export function Sidebar({ route, onFind }: { route: Route; onFind(): void }) {
           {texts.find}
           <kbd>{/Mac|iP/.test(navigator.platform) ? "⌘ K" : "Ctrl K"}</kbd>
         </button>
-        <div className="group">{texts.collections}</div>
+        <div className="group">
+          {texts.collections}
+          <span className="grow" />
+          <NewCollectionButton isSmall />
+        </div>
         {collections.map(({ name, count }) => (
           <a
             key={name}

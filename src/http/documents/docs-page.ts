@@ -83,7 +83,7 @@ const html = `<!doctype html>
     <script src="docs/start.js" defer></script>
   </head>
   <body>
-    <div id="page"></div>
+    <div id="page"><p>The API reference is loading …</p></div>
     <noscript>This page needs JavaScript. The interface is described in <a href="openapi.json">openapi.json</a>.</noscript>
   </body>
 </html>

@@ -7,7 +7,13 @@ import { until } from "../../until.ts";
 import { addressEnds, field, inConsole, panelOf, skip, startShop } from "./console-page.ts";
 
 const text = { type: "string" };
-const properties = { title: text, tags: { type: "array", items: text }, author: text };
+const properties = {
+  title: text,
+  blurb: { type: "string", maxLength: 200 },
+  pages: { type: "integer" },
+  tags: { type: "array", items: text },
+  author: text,
+};
 
 describe("the form of a resource in the console", { skip }, () => {
   let service: Service;
@@ -29,6 +35,34 @@ describe("the form of a resource in the console", { skip }, () => {
       await until("the title has the focus", async () => (await page.evaluate(focused)) === "title");
       await page.keyboard.type("Typed at once");
       assert.equal(await field(page, "title").inputValue(), "Typed at once");
+    });
+  });
+
+  test("a pasted text keeps its lines", async () => {
+    await inConsole(service, "#/books/sea", async (page) => {
+      const lines = "one\ntwo\n\nfour";
+      await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(lines)})`);
+      await field(page, "blurb").fill("");
+      await field(page, "blurb").press("ControlOrMeta+V");
+      await field(page, "title").fill("");
+      await field(page, "title").press("ControlOrMeta+V");
+      assert.equal(await field(page, "blurb").inputValue(), lines);
+      assert.equal(await field(page, "title").inputValue(), lines);
+    });
+  });
+
+  test("the JSON of a draft has a wrong number as the user wrote it, and says that it is wrong", async () => {
+    await inConsole(service, "#/books/sea", async (page) => {
+      await field(page, "pages").fill("12x");
+      await panelOf(page).getByRole("tab", { name: "JSON" }).click();
+      const editor = panelOf(page).locator(".cm-content");
+      await editor.getByText('"pages": 12x').waitFor();
+      await panelOf(page)
+        .getByRole("alert")
+        .getByText(/^Line \d/)
+        .waitFor();
+      assert.equal(await panelOf(page).getByRole("button", { name: "Save changes" }).isDisabled(), true);
     });
   });
 

@@ -157,6 +157,15 @@ describe("a list of the console", { skip }, () => {
     });
   });
 
+  test("moves a row to its sorted place when another client changes it", async () => {
+    await inConsole(service, "#/articles?sort=-views", async (page) => {
+      await columnBegins(page, "title", [titleAt(0), titleAt(1), titleAt(2)]);
+      const content = { views: 1_000_000 };
+      await service.send({ method: "PATCH", path: "/api/v1/articles/a009", content });
+      await columnBegins(page, "title", [titleAt(9), titleAt(0), titleAt(1)]);
+    });
+  });
+
   test("shows a change that the panel saves", async () => {
     await inConsole(service, "#/articles?sort=title", async (page) => {
       await rowOf(page, titleAt(2)).click();

@@ -102,6 +102,19 @@ describe("a selection in the console", { skip }, () => {
       await page.getByRole("toolbar").waitFor({ state: "detached" });
     });
   });
+
+  test("brings back what it has deleted", async () => {
+    const before = await service.send({ path: "/api/v1/articles/a007" });
+    await inConsole(service, "#/articles?sort=title", async (page) => {
+      await select(page, 7, 8);
+      await page.getByRole("toolbar").getByRole("button", { name: "Delete" }).click();
+      await pressInDialog(page, "Delete 2");
+      await page.getByRole("button", { name: "Undo" }).click();
+      await page.getByText("2 restored").waitFor();
+      assert.equal(await statusOf("a008"), 200);
+      assert.deepEqual((await service.send({ path: "/api/v1/articles/a007" })).json, before.json);
+    });
+  });
 });
 
 /** Selects articles by their numbers. */

@@ -54,6 +54,44 @@ describe("the console and its service", { skip }, () => {
     await inConsole(service, "#/notes?text:contains=none&sort=-views", steps, { refused: [503] });
   });
 
+  test("an open service says what is wrong with the first resource, and takes more collections", async (t) => {
+    const service = await startShop({ collections: {}, openCollections: true, seeds: {} });
+    t.after(() => service.stop());
+    await inConsole(service, "#/", async (page) => {
+      const body = page.getByLabel("Attributes, as JSON");
+      await body.fill('{"title": Hello}');
+      await page.getByText("Hello is not a value. Put texts in quotes.").waitFor();
+      await body.fill('{"title": "Hello"}');
+      await page.getByRole("textbox", { name: "Collection" }).fill("my topics");
+      await page.getByText("begins with a letter").waitFor();
+      assert.equal(await page.getByRole("button", { name: "Create" }).isDisabled(), true);
+      await page.getByRole("textbox", { name: "Collection" }).fill("topics");
+      await page.getByRole("button", { name: "Create" }).click();
+      await rowCount(page, 1);
+      await page.getByRole("button", { name: "New collection" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByRole("textbox", { name: "Collection" }).fill("authors");
+      await dialog.getByRole("button", { name: "Create" }).click();
+      await page.getByRole("navigation").getByRole("link", { name: "authors" }).waitFor();
+      assert.equal((await service.send({ path: "/api/v1/authors" })).status, 200);
+    });
+  });
+
+  test("a page whose scripts have not arrived says that it is loading", async (t) => {
+    const service = await startShop();
+    t.after(() => service.stop());
+    await inConsole(service, "docs", async (page) => {
+      for (const [path, scripts] of [
+        ["docs", "**/standalone.js"],
+        ["", "**/_console/*.js"],
+      ] as const) {
+        await page.route(scripts, () => {}); // the response never comes
+        await page.goto(`${service.origin}/${path}`, { waitUntil: "commit" });
+        await page.getByText("is loading …").waitFor();
+      }
+    });
+  });
+
   test("after an update of the service, the page asks to be reloaded", async (t) => {
     const service = await startShop();
     t.after(() => service.stop());

@@ -12,7 +12,11 @@ const administrators = [{ role: "ops" }];
 const service = await startServiceForFile({ auth: { ...auth, administrators }, collections: {} });
 
 test("administrators read the configuration", async () => {
-  const json = { file: null, options: [{ name: "port", value: 0, source: "default" }] };
+  const options = [
+    { name: "port", value: 0, source: "default" },
+    { name: "openCollections", value: false, source: "default" },
+  ];
+  const json = { file: null, options };
   const headers = { "Cache-Control": "no-store" };
   check(await sendWith(service, ops, { path }), { status: 200, json, headers });
   check(await sendWith(service, ops, { method: "HEAD", path }), { status: 200, headers });

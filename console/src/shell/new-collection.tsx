@@ -1,0 +1,126 @@
+/** Creates the first resource of a collection, and with it the collection. Only an open service has this. */
+import { ActionIcon, Button, Textarea, TextInput } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
+import { useQueryClient } from "@tanstack/react-query";
+import { NotFoundError } from "holdfast-client";
+import { type FormEvent, useState } from "react";
+import { shellWord } from "../list/api-texts.ts";
+import { Copied } from "../parts/copied.tsx";
+import { Dialog, DialogButtons } from "../parts/dialog.tsx";
+import { messageOf } from "../parts/problem.tsx";
+import { readJsonObject } from "../resource/json-text.ts";
+import { go } from "../route.ts";
+import { useConfiguration, useIsAdministrator } from "../service/administrator.ts";
+import { collectionsKey } from "../service/collections.ts";
+import { baseUrl, collectionClient } from "../service/session.ts";
+import { listTexts, texts } from "../texts.ts";
+
+/** Opens the form in a dialog. Appears only if the caller can create collections. */
+export function NewCollectionButton({ isSmall = false }: { isSmall?: boolean }) {
+  const [isOpen, setOpen] = useState(false);
+  const isAdministrator = useIsAdministrator() === true;
+  const { data } = useConfiguration({ enabled: isAdministrator });
+  const isOpenService = data?.options.some(({ name, value }) => name === "openCollections" && value === true);
+  if (!isAdministrator || isOpenService !== true) return null;
+  const open = () => setOpen(true);
+  return (
+    <>
+      {isSmall ? (
+        <ActionIcon
+          size="xs"
+          variant="subtle"
+          color="gray"
+          aria-label={listTexts.newCollection}
+          title={listTexts.newCollection}
+          onClick={open}
+        >
+          <IconPlus size={14} />
+        </ActionIcon>
+      ) : (
+        <Button size="xs" variant="default" leftSection={<IconPlus size={14} />} onClick={open}>
+          {listTexts.newCollection}
+        </Button>
+      )}
+      {isOpen && (
+        <Dialog
+          width={640}
+          title={listTexts.newCollection}
+          about={listTexts.firstHint}
+          onClose={() => setOpen(false)}
+          footer={<DialogButtons closing={listTexts.cancel} onClose={() => setOpen(false)} />}
+        >
+          <NewCollectionForm onCreated={() => setOpen(false)} />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+/** The names that the service accepts for a collection. */
+const collectionName = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
+
+interface NewCollectionFormProps {
+  title?: string;
+  onCreated?(): void;
+}
+
+export function NewCollectionForm({ title, onCreated }: NewCollectionFormProps) {
+  const queries = useQueryClient();
+  const [name, setName] = useState(title === undefined ? "" : "topics");
+  const [text, setText] = useState('{"title":"Hello"}');
+  const [refused, setRefused] = useState<{ name?: string; text?: string }>({});
+  const isWrongName = name !== "" && !collectionName.test(name);
+  const { problem } = readJsonObject(text);
+  const wrongText = problem && texts.resource.lineProblem(problem.line, problem.message);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setRefused({});
+    try {
+      await collectionClient(name).create(JSON.parse(text) as never);
+      await queries.invalidateQueries({ queryKey: collectionsKey });
+      onCreated?.();
+      go({ kind: "list", collection: name, query: "" });
+    } catch (error) {
+      setRefused(
+        error instanceof NotFoundError ? { name: listTexts.noSuchCollection } : { text: messageOf(error) },
+      );
+    }
+  };
+  return (
+    <>
+      <form className="card" onSubmit={(event) => void submit(event)}>
+        {title !== undefined && <b>{title}</b>}
+        <TextInput
+          size="sm"
+          label={listTexts.collectionName}
+          value={name}
+          required
+          data-autofocus
+          error={isWrongName ? listTexts.badCollectionName : refused.name}
+          onChange={(event) => setName(event.currentTarget.value.trim())}
+        />
+        <Textarea
+          size="sm"
+          className="mono"
+          label={listTexts.firstBody}
+          autosize
+          minRows={4}
+          maxRows={16}
+          spellCheck={false}
+          value={text}
+          error={wrongText ?? refused.text}
+          onChange={(event) => setText(event.currentTarget.value)}
+        />
+        <span>
+          <Button type="submit" size="sm" disabled={name === "" || isWrongName || problem !== undefined}>
+            {texts.create}
+          </Button>
+        </span>
+      </form>
+      <p>{listTexts.orCurl}</p>
+      <Copied
+        text={`curl -i ${shellWord(`${baseUrl}/${encodeURIComponent(name)}`)} \\\n  -H 'Content-Type: application/json' \\\n  -d ${shellWord(text)}`}
+      />
+    </>
+  );
+}

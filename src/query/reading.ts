@@ -209,7 +209,8 @@ function unknownAttribute(
     .slice(0, depth)
     .map((each) => `${each}.`)
     .join("");
-  if (alternatives.length === 0) return `${what} ${shortJson(start.slice(0, -1))} has no nested attributes`;
+  if (alternatives.length === 0)
+    return `${what} ${whyNoMembers(path.slice(0, depth) as unknown as Path, location, collection)}`;
   if (alternatives.some((each) => each.includes(".") && path.slice(depth).join(".").startsWith(each)))
     return `${what} A dot leads into an object, so no list can use an attribute whose own name contains a dot`;
   const known = alternatives.filter((each) => !each.includes(".")).map((each) => start + each);
@@ -218,6 +219,19 @@ function unknownAttribute(
   const nearest = violations.suggest(wrong, () => (isParameter ? [...known, ...listParameters] : known));
   if (nearest !== "") return what + nearest;
   return known.length > maxListed ? what : `${what} Known names: ${known.join(", ")}`;
+}
+
+/** Why no name leads into an attribute, and what a filter can use instead. */
+function whyNoMembers(path: Path, { name }: Location, collection: Collection): string {
+  const quoted = shortJson(formatPath(path));
+  const { types, itemTypes } = visibleAttributeInfo(collection, path);
+  if (types?.has("array") !== true) return `${quoted} has no nested attributes`;
+  const what = `${quoted} is an array, and a name does not lead into it`;
+  if (name === "sort" || name === "_sort" || name === "fields") return what;
+  const hasObjects = itemTypes?.has("object") === true && itemTypes.size === 1;
+  return hasObjects
+    ? `${what}. No filter looks into its objects: keep what you filter by in an array of strings or numbers as well`
+    : `${what}. "${formatPath(path)}:contains" looks for a whole item`;
 }
 
 /** Whether a path begins with a relation that the client can know about. */

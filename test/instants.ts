@@ -17,6 +17,18 @@ export const picoseconds: fc.Arbitrary<bigint> = fc
   )
   .map(([at, step]) => (at / step) * step);
 
+/** Dates of a few neighbouring instants, in many forms: some of them mean the same. */
+export const nearDates: fc.Arbitrary<string | number> = fc
+  .tuple(
+    fc.constantFrom(0n, 1n, perMs, 2n * perMs, dayMs * perMs, -perMs, dayMs * perMs * 2_500_000n),
+    fc.nat(),
+  )
+  .map(([distance, choice]) => {
+    const at = 1_767_225_600_000n * perMs + distance;
+    const isWritable = at <= year9999;
+    return isWritable ? forms(at, choice) : Number(at / perMs);
+  });
+
 /** One form of an instant. `choice` decides which of those that are exact. */
 export function forms(at: bigint, choice: number): string | number {
   const zone = ((choice * 37) % (2 * 24 * 60 - 1)) - (24 * 60 - 1);

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import type { Collection } from "../collection/collection.ts";
 import { visibilityOf } from "../collection/visibility.ts";
-import type { Filter } from "../query/filter.ts";
+import { type Filter, timelessText } from "../query/filter.ts";
 import { type AdministratorRule, isAdministrator } from "./administrators.ts";
 import { createPermit, type Permit } from "./permit.ts";
 import type { Principal } from "./principal.ts";
@@ -66,7 +66,7 @@ function rightsOf(
     return [collection.name, permit(collection.name, principal).may("read"), [...(visibility?.hidden ?? [])]];
   });
   const inOpenCollections = principal === undefined ? null : (principal.scopes ?? "all");
-  return hash("sha256", JSON.stringify([inOpenCollections, visible]), "base64url").slice(0, 16);
+  return hash("sha256", timelessText([inOpenCollections, visible]), "base64url").slice(0, 16);
 }
 
 /** One copy of a collection for each set of attributes that some caller cannot see. */

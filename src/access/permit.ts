@@ -1,5 +1,5 @@
 /** What one caller can do in one collection. */
-import { matches } from "../query/filter.ts";
+import { isRelative, matches } from "../query/filter.ts";
 import { type Action, scopeOf } from "./actions.ts";
 import type { Principal } from "./principal.ts";
 import { type AllowedResources, both, type Rules } from "./rules.ts";
@@ -19,7 +19,7 @@ export function createPermit(rules: Rules, collection: string, principal: Princi
     const known = allowedByAction.get(action);
     if (known !== undefined) return known;
     const allowed = ruleOf(rules, action, principal);
-    allowedByAction.set(action, allowed);
+    if (typeof allowed === "string" || !isRelative(allowed)) allowedByAction.set(action, allowed);
     return allowed;
   };
   return {

@@ -7,7 +7,7 @@ import { forwardName } from "../collection/relations.ts";
 import { readEach } from "../errors/start-faults.ts";
 import { StartError, toSentence } from "../errors.ts";
 import { isBadString, isObject } from "../json/values.ts";
-import { type Filter, leavesOf, matchesAll } from "../query/filter.ts";
+import { type Filter, isRelative, leavesOf, matchesAll } from "../query/filter.ts";
 import { readOwnFilter } from "../query/filter-json.ts";
 import { emptyFilterSize } from "../query/reading.ts";
 import { inBody, Violations } from "../query/violations.ts";
@@ -36,10 +36,11 @@ export function readWhere(declared: unknown, at: string, collection: Collection)
   requireOwnAttributes(filter, at, collection);
   const missing = (principal: Principal | undefined) =>
     names.filter((name) => principal === undefined || valueFor(name, principal) === undefined);
-  if (names.length === 0) return Object.assign(() => filter, { sample: filter, missing });
+  if (names.length === 0 && !isRelative(filter))
+    return Object.assign(() => filter, { sample: filter, missing });
   const filterFor = (principal: Principal | undefined) => {
-    if (principal === undefined) return undefined;
-    const values = new Map(names.map((name) => [name, valueFor(name, principal)]));
+    if (principal === undefined && names.length > 0) return undefined;
+    const values = new Map(names.map((name) => [name, principal && valueFor(name, principal)]));
     if ([...values.values()].includes(undefined)) return undefined;
     const own = read((name) => values.get(name));
     return own.violations.all.length === 0 ? own.filter : undefined;

@@ -2,7 +2,7 @@
 import { isObject } from "../json/values.ts";
 import type { IdKind } from "./ids.ts";
 import { formatPath, type Path } from "./paths.ts";
-import { createResolve, groupOf, type ResolveRef, type Schema } from "./subschemas.ts";
+import { createResolve, groupOf, itemsOf, type ResolveRef, type Schema } from "./subschemas.ts";
 import { timestampNames } from "./timestamps.ts";
 
 /** The parts of a collection that decide which attributes can exist. */
@@ -33,6 +33,8 @@ export interface AttributeInfo {
   isRequired?: boolean;
   /** The forms of dates that its texts and numbers can have; `undefined`: the schema allows other texts or numbers. */
   dates?: ReadonlySet<DateForm> | undefined;
+  /** The same for the items of an array. */
+  itemDates?: ReadonlySet<DateForm> | undefined;
   /** The schemas that every value must fit, and how they find others. */
   fits?: Fits;
 }
@@ -140,6 +142,9 @@ function memberInfo(level: Level, name: string, resolve: ResolveRef): AttributeI
     isDeclared: descriptions.length + certain.length > 0,
     types: intersection(certain.map((schema) => typesOf(schema, resolve, new Set()))),
     itemTypes: intersection(all.map(({ items }) => typesOf(items, resolve, new Set()))),
+    itemDates: datesOf(
+      intersectForms(itemsOf(certain, resolve).map((each) => formsOf(each, resolve, new Set()))),
+    ),
     maxLength: maxLengths && Math.min(...maxLengths),
     minItems: minItems && Math.max(...minItems),
     fits: { schemas: certain, resolve },

@@ -5,6 +5,7 @@ import { parsePointer } from "../json/pointer.ts";
 import { closeSchema } from "./closing.ts";
 import { createEngine } from "./engine.ts";
 import { createPatterns } from "./patterns.ts";
+import { setPatterns } from "./possible.ts";
 import type { Validator } from "./resource.ts";
 import { checkSchema, type Refuse } from "./schema-check.ts";
 import type { Schema } from "./subschemas.ts";
@@ -12,6 +13,8 @@ import { detailOf, toViolations } from "./violations.ts";
 
 /** The largest cost of a search for all violations: 1 for each value, and 1 for each 100 characters. */
 const maxWork = 10_000;
+
+setPatterns(createPatterns());
 
 /** A validator for a schema. Throws StartError with places below `at`. */
 export function compile(schema: unknown, at: string): Validator {

@@ -16,6 +16,7 @@ import containsModule from "ajv/dist/vocabularies/applicator/contains.js";
 import { canonicalText } from "../json/values.ts";
 import { formatOf } from "./formats.ts";
 import type { Pattern } from "./patterns.ts";
+import { isMultiple } from "./possible.ts";
 
 const containsKeyword = containsModule.default;
 
@@ -117,14 +118,6 @@ function createMembership(values: readonly unknown[]): (value: unknown) => boole
   const others = new Set(values.filter((value) => !isScalar(value)).map(canonicalText));
   return (value) =>
     scalars.has(value) || (others.size > 0 && !isScalar(value) && others.has(canonicalText(value)));
-}
-
-/** Compares as in decimal: 19.99 is a multiple of 0.01, although the quotient is 1998.9999999999998. */
-function isMultiple(value: number, step: number): boolean {
-  const quotient = value / step;
-  const whole = Math.round(quotient);
-  if (whole === 0) return value === 0;
-  return Number.isFinite(quotient) && Math.abs(quotient - whole) <= Math.abs(whole) * 2 * Number.EPSILON;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Reads the options `indexes` and `search`, and checks that the schema allows the attributes that they name. */
 import { readEach } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
-import { type AttributeSource, attributeInfo } from "./attributes.ts";
+import { type AttributeInfo, type AttributeSource, attributeInfo } from "./attributes.ts";
 import { readDistinct } from "./distinct.ts";
 import { didYouMean, shortJson } from "./messages.ts";
 import { formatPath, type Path, parsePath } from "./paths.ts";
@@ -10,6 +10,8 @@ import { formatPath, type Path, parsePath } from "./paths.ts";
 export interface SortKey {
   path: Path;
   descending: boolean;
+  /** The schema declares a date: dates are compared by their instants. */
+  as?: "date";
 }
 
 /** The sort keys of one index. The store adds the id as the last key. */
@@ -32,8 +34,9 @@ function readIndex(item: unknown, at: string, source: (() => AttributeSource) | 
   }
   const index = readEach(keys, (key) => {
     const sortKey = readSortKey(key, at);
-    if (source !== undefined) requireAttribute(sortKey.path, at, source());
-    return sortKey;
+    if (source === undefined) return sortKey;
+    requireAttribute(sortKey.path, at, source());
+    return { ...sortKey, ...comparedAs(attributeInfo(source(), sortKey.path)) };
   });
   if (new Set(index.map(({ path }) => path.join("."))).size < index.length) {
     throw new StartError(`${at} names an attribute twice.`);
@@ -51,6 +54,16 @@ function readSortKey(key: unknown, at: string): SortKey {
   }
   if (path[0] === "id") throw new StartError(`${at}: lists by id are fast without an index. Remove it here.`);
   return { path, descending };
+}
+
+/** How values of an attribute are compared, as a part of its sort key. */
+export function comparedAs({ dates }: Pick<AttributeInfo, "dates">): Pick<SortKey, "as"> {
+  return dates === undefined ? {} : { as: "date" };
+}
+
+/** A text that differs for keys of different attributes, and if their values are compared in different ways. */
+export function nameOfKey({ path, as }: { path: Path; as?: string | undefined }): string {
+  return `${as ?? ""} ${formatPath(path)}`;
 }
 
 /** Reads the option `search`: `["title", "body"]`. Throws StartError with every fault, each with its place below `at`. */

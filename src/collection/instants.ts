@@ -1,9 +1,9 @@
 /**
  * Instants: the points in time that dates mean. Dates in different forms are compared by the key of their instant, a text. The
- * keys of two instants have the order of the instants by code point, and equal instants have equal keys. Stores compute the
- * same keys in SQL.
+ * keys of two instants have the order of the instants by code point, and equal instants have equal keys. The key of a date in
+ * the usual form, `YYYY-MM-DDThh:mm:ss.SSSZ`, is the date itself. Stores compute the same keys in SQL.
  */
-import { isDate, isUnixMillis } from "./dates.ts";
+import { isDate, isUnixMillis, maxUnixMillis } from "./dates.ts";
 
 /** A point in time, exactly. */
 export interface Instant {
@@ -19,11 +19,14 @@ export type InstantForm = "time" | "date";
 /** The most digits of a fraction of a second. A text with more of them is no instant. */
 export const maxFraction = 64;
 
-/** The seconds between the earliest instant and 1970. No key has a sign. */
-export const keyOffset = 8_640_000_000_000;
+/** The first and the last millisecond whose key is the usual form: Unix time. */
+export const usualMs = {
+  first: Date.parse("0000-01-01T00:00:00.000Z"),
+  last: Date.parse("9999-12-31T23:59:59.999Z"),
+} as const;
 
-/** The digits of the seconds in a key. */
-export const keyDigits = 14;
+/** The digits of the milliseconds in any other key, which count from the earliest instant. */
+export const keyDigits = 17;
 
 /** RFC 3339, also without seconds (ISO 8601). */
 const wholeTime =
@@ -43,21 +46,24 @@ export function instantKeyOf(value: unknown, form: InstantForm): string | undefi
   return instant && keyOf(instant);
 }
 
-/** The key of an instant: its seconds with a fixed number of digits, and then its fraction if it has one. */
+/** The key of an instant: its usual form, and then the digits after the milliseconds. Other years sort before and after these. */
 export function keyOf({ ms, rest }: Instant): string {
-  const seconds = Math.floor(ms / 1_000);
-  const fraction = (String(ms - seconds * 1_000).padStart(3, "0") + rest).replace(/0+$/, "");
-  const whole = String(seconds + keyOffset).padStart(keyDigits, "0");
-  return fraction === "" ? whole : `${whole}.${fraction}`;
+  if (ms >= usualMs.first && ms <= usualMs.last) return new Date(ms).toISOString() + rest;
+  return (ms < 0 ? "-" : "~") + String(ms + maxUnixMillis).padStart(keyDigits, "0");
 }
 
 function timeIn(text: string): Instant | undefined {
   const [, day, hour, minute, second = "00", fraction = "", sign, hours = "0", minutes = "0"] =
     wholeTime.exec(text) ?? [];
-  if (day === undefined || !isDate(day)) return undefined;
+  if (day === undefined || !isDate(day) || isBeyondYears(day, sign)) return undefined;
   const offset = (Number(hours) * 60 + Number(minutes)) * 60_000;
   const local = Date.parse(`${day}T${hour}:${minute}:${second}.${fraction.slice(0, 3).padEnd(3, "0")}Z`);
   return { ms: local - (sign === "-" ? -offset : offset), rest: fraction.slice(3).replace(/0+$/, "") };
+}
+
+/** Whether an offset could lead to a year that no text can have. */
+function isBeyondYears(day: string, sign: string | undefined): boolean {
+  return (day === "0000-01-01" && sign === "+") || (day === "9999-12-31" && sign === "-");
 }
 
 function dayIn(text: string): Instant | undefined {

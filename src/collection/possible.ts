@@ -3,6 +3,7 @@ import type { ErrorObject } from "ajv/dist/2020.js";
 import { isObject } from "../json/values.ts";
 import { typeOf } from "./attributes.ts";
 import { formatOf } from "./formats.ts";
+import type { Pattern } from "./patterns.ts";
 import type { ResolveRef, Schema } from "./subschemas.ts";
 import { detailOf } from "./violations.ts";
 
@@ -14,8 +15,8 @@ export interface Never {
 }
 
 /**
- * Why no value that fits all of these schemas is equal to `value`, which is no array or object; `undefined` if one can be. Patterns
- * and conditions are not looked at: they count as fulfilled.
+ * Why no value that fits all of these schemas is equal to `value`, which is no array or object; `undefined` if one can be.
+ * Conditions (`if`, `not`) count as fulfilled.
  */
 export function whyNever(
   schemas: readonly unknown[],
@@ -28,24 +29,6 @@ export function whyNever(
     if (why !== undefined) return why;
   }
   return schemas.includes(false) ? { detail: "cannot exist", known: [] } : undefined;
-}
-
-/** The schemas that every item of an array must fit, if the array fits these schemas. */
-export function itemsOf(
-  schemas: readonly unknown[],
-  resolve: ResolveRef,
-  seen: ReadonlySet<unknown> = new Set(),
-): readonly unknown[] {
-  return schemas.filter(isObject).flatMap((schema) => {
-    if (seen.has(schema)) return [];
-    const { items, prefixItems, $ref, allOf } = schema;
-    const more = [
-      typeof $ref === "string" ? resolve($ref) : undefined,
-      ...(Array.isArray(allOf) ? allOf : []),
-    ];
-    const own = items === undefined || prefixItems !== undefined ? [] : [items];
-    return [...own, ...itemsOf(more, resolve, new Set([...seen, schema]))];
-  });
 }
 
 function refusal(
@@ -86,7 +69,15 @@ function takes(branch: unknown, value: unknown): boolean {
   return !isObject(branch) || !Object.hasOwn(branch, "type") || checks.type?.(branch.type, value) === true;
 }
 
-/** Whether a value fits a keyword. Only the keywords for scalars that need no regular expression. */
+/** Compiles a pattern. The engine of patterns is slow to load, so only a collection with a schema loads it. */
+let patternOf: ((source: string) => Pattern) | undefined;
+
+/** Sets how patterns are compiled. Until then, every text fits every pattern. */
+export function setPatterns(compile: (source: string) => Pattern): void {
+  patternOf = compile;
+}
+
+/** Whether a value fits a keyword for scalars. */
 const checks: Readonly<Record<string, (limit: unknown, value: unknown) => boolean>> = {
   type: (limit, value) =>
     [limit].flat().some((type) => type === typeOf(value) || (type === "integer" && Number.isInteger(value))),
@@ -98,6 +89,9 @@ const checks: Readonly<Record<string, (limit: unknown, value: unknown) => boolea
   exclusiveMaximum: ofNumbers((value, limit) => value < limit),
   minLength: ofTexts((text, limit) => text.length >= limit && [...text].length >= limit),
   maxLength: ofTexts((text, limit) => text.length <= limit || [...text].length <= limit),
+  multipleOf: ofNumbers(isMultiple),
+  pattern: (limit, value) =>
+    typeof value !== "string" || typeof limit !== "string" || patternOf?.(limit).test(value) !== false,
   format: (limit, value) => formatOf(String(limit))?.test(value) ?? true,
 };
 
@@ -109,4 +103,12 @@ function ofNumbers(fits: (value: number, limit: number) => boolean) {
 function ofTexts(fits: (text: string, limit: number) => boolean) {
   return (limit: unknown, value: unknown) =>
     typeof value !== "string" || typeof limit !== "number" || fits(value, limit);
+}
+
+/** Compares as in decimal: 19.99 is a multiple of 0.01, although the quotient is 1998.9999999999998. */
+export function isMultiple(value: number, step: number): boolean {
+  const quotient = value / step;
+  const whole = Math.round(quotient);
+  if (whole === 0) return value === 0;
+  return Number.isFinite(quotient) && Math.abs(quotient - whole) <= Math.abs(whole) * 2 * Number.EPSILON;
 }

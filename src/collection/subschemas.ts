@@ -153,3 +153,21 @@ function sameValue(schema: Schema, resolve: ResolveRef, which: readonly string[]
     .map((each) => each.schema);
   return typeof schema.$ref === "string" ? [resolve(schema.$ref), ...inside] : inside;
 }
+
+/** The schemas that every item of an array must fit, if the array fits these schemas. */
+export function itemsOf(
+  schemas: readonly unknown[],
+  resolve: ResolveRef,
+  seen: ReadonlySet<unknown> = new Set(),
+): readonly unknown[] {
+  return schemas.filter(isObject).flatMap((schema) => {
+    if (seen.has(schema)) return [];
+    const { items, prefixItems, $ref, allOf } = schema;
+    const more = [
+      typeof $ref === "string" ? resolve($ref) : undefined,
+      ...(Array.isArray(allOf) ? allOf : []),
+    ];
+    const own = items === undefined || prefixItems !== undefined ? [] : [items];
+    return [...own, ...itemsOf(more, resolve, new Set([...seen, schema]))];
+  });
+}

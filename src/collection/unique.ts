@@ -1,8 +1,10 @@
 /** Unique attributes: no two resources of a collection can have the same value. */
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
-import { type AttributeSource, attributeInfo } from "./attributes.ts";
+import { type AttributeInfo, type AttributeSource, attributeInfo } from "./attributes.ts";
 import { readDistinct } from "./distinct.ts";
+import { comparedAs } from "./indexes.ts";
+import { instantKeyOf } from "./instants.ts";
 import { shortJson } from "./messages.ts";
 import { formatPath, type Path, parsePath, valueAt } from "./paths.ts";
 import type { Attributes } from "./resource.ts";
@@ -13,6 +15,8 @@ export interface Unique {
   path: Path;
   /** Whether ASCII letters are equal in upper and lower case. */
   ignoreCase: boolean;
+  /** The schema declares a date: all forms of an instant are equal. */
+  as?: "date";
 }
 
 /** A unique attribute in a configuration: its name, alone or with `ignoreCase`. */
@@ -23,13 +27,14 @@ const maxLength = 500;
 
 /**
  * Reads the option `unique`: `["email", { "attribute": "name", "ignoreCase": true }]`. Throws StartError with every fault, each
- * with its place below `at`. The schema must declare that the attribute is a short scalar of one type.
+ * with its place below `at`. The schema must declare that the attribute is a date or a short scalar of one type.
  */
 export function readUnique(declared: unknown, at: string, source: () => AttributeSource): readonly Unique[] {
   const read = (item: unknown, place: string) => {
     const unique = readOne(item, place);
-    requireScalar(unique, place, source());
-    return unique;
+    const info = attributeInfo(source(), unique.path);
+    requireScalar(unique, place, info);
+    return { ...unique, ...comparedAs(info) };
   };
   return readDistinct(declared, at, read, ({ path }) => formatPath(path));
 }
@@ -47,10 +52,11 @@ function readOne(item: unknown, at: string): Unique {
   return { path, ignoreCase };
 }
 
-function requireScalar({ path, ignoreCase }: Unique, at: string, collection: AttributeSource): void {
-  const info = attributeInfo(collection, path);
+function requireScalar({ path, ignoreCase }: Unique, at: string, info: AttributeInfo): void {
   const types = [...(info.types ?? [])].filter((type) => type !== "null");
   const [type] = types;
+  const isDate = info.dates !== undefined && types.length > 0;
+  if (isDate && !ignoreCase && types.every((each) => each === "string" || each === "number")) return;
   const name = JSON.stringify(formatPath(path));
   if (types.length !== 1 || type === undefined || type === "array" || type === "object") {
     throw new StartError(
@@ -64,8 +70,10 @@ function requireScalar({ path, ignoreCase }: Unique, at: string, collection: Att
 }
 
 /** The text by which values of a unique attribute are compared; `undefined` if the attribute is absent or null. */
-export function uniqueValue(attributes: Attributes, { path, ignoreCase }: Unique): string | undefined {
+export function uniqueValue(attributes: Attributes, { path, ignoreCase, as }: Unique): string | undefined {
   const value = valueAt(attributes, path);
+  const instant = as && instantKeyOf(value, as);
+  if (instant !== undefined) return JSON.stringify(instant);
   if (value === null || typeof value === "object") return undefined;
   return JSON.stringify(ignoreCase && typeof value === "string" ? lowerAscii(value) : value);
 }

@@ -19,6 +19,7 @@ import {
   type HttpRequest,
   type HttpResponse,
   jsonType,
+  noStore,
   revalidate,
   safetyHeaders,
   withBody,
@@ -28,7 +29,6 @@ import { changesResponse } from "./reads/history.ts";
 import { resourcePath, serviceDescription } from "./route.ts";
 import type { Service } from "./service.ts";
 
-const noStore = "no-store";
 const privately = `private, ${revalidate}`;
 
 /** The response to a request, without the headers of every response. */

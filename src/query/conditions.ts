@@ -2,17 +2,19 @@
  * Creates the conditions of a filter for `filter-parameters.ts` and `filter-json.ts`, which read the two syntaxes. Converts
  * values to the types that the attribute can have, and counts conditions against the limits of a filter.
  */
-import { type DateForm, typeOf } from "../collection/attributes.ts";
+import { typeOf } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { fitId, type IdKind } from "../collection/ids.ts";
 import type { Path } from "../collection/paths.ts";
 import {
-  type ComparingKind,
+  type ComparedDates,
   dateCondition,
   isComparing,
   readDateOperand,
+  relativeInstant,
   splitTimes,
   whyNoDate,
+  whyNotNow,
 } from "./date-operands.ts";
 import {
   allOf,
@@ -82,17 +84,29 @@ export function toCondition(
  */
 export function toDateCondition(
   operator: OperatorName,
-  attribute: Attribute & { dates: ReadonlySet<DateForm> },
+  { attribute, compared }: { attribute: Attribute; compared: ComparedDates },
   { written, isText }: { written: readonly Scalar[]; isText: boolean },
-  { location, violations }: Pick<Reading, "violations"> & { location: Location },
+  { location, violations, used, refusesNow }: Reading & { location: Location },
 ): RequestedFilter {
+  // All conditions of a request compare with the same time.
+  const now = () => {
+    used.now ??= Date.now();
+    return used.now;
+  };
+  let isRelative = false;
   const operands = written.flatMap((each) => {
-    const operand = readDateOperand(each, attribute, isText);
+    const relative = relativeInstant(each, now);
+    if (relative !== undefined && refusesNow === true) violations.add(location, "date", whyNotNow(each));
+    isRelative ||= relative !== undefined;
+    const operand = relative ?? readDateOperand(each, compared, isText);
     if (operand === undefined) violations.add(location, "date", whyNoDate(each));
     return operand === undefined ? [] : [operand];
   });
-  const kind = operators[operator].kind as ComparingKind;
-  return requested(operator, attribute, dateCondition(kind, attribute.path, operands, attribute.dates));
+  return requested(
+    operator,
+    attribute,
+    dateCondition(compared.kind, attribute.path, operands, isRelative ? JSON.stringify(written) : undefined),
+  );
 }
 
 /** What an operator requires, from the condition for the attribute alone. */

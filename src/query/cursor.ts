@@ -8,8 +8,8 @@ import { hash } from "node:crypto";
 import type { SortKey } from "../collection/indexes.ts";
 import { Problem } from "../errors.ts";
 import { isBadString, tryParse } from "../json/values.ts";
-import type { RequestedFilter } from "./filter.ts";
-import { type CursorValues, sortValueOf } from "./sort.ts";
+import { type RequestedFilter, timelessText } from "./filter.ts";
+import { type CursorValues, isInstant, sortValueOf } from "./sort.ts";
 import { inQuery, type Location, violationAt } from "./violations.ts";
 
 const checksumBytes = 8;
@@ -29,7 +29,7 @@ export interface ListContents {
 
 /** Identifies a list. A list with another filter, sort, search or time has another name. */
 export function listName(collection: string, { filter, sort, words, at }: ListContents): string {
-  return JSON.stringify([collection, filter, sort, words, ...(at === undefined ? [] : [at])]);
+  return timelessText([collection, filter, sort, words, ...(at === undefined ? [] : [at])]);
 }
 
 /** The cursor for a page that starts after these values. `list` is a result of `listName`. */
@@ -77,7 +77,7 @@ function checksum(list: string, payload: Buffer): Buffer {
 function parseValues(payload: Buffer): CursorValues | undefined {
   const value = tryParse(payload.toString());
   if (!Array.isArray(value) || !value.every(isWellFormed)) return undefined;
-  const values = value.map(sortValueOf);
+  const values = value.map((each) => (isInstant(each) ? each : sortValueOf(each)));
   const id = values.at(-1);
   const isExact = Buffer.from(JSON.stringify(values)).equals(payload);
   return isExact && (typeof id === "string" || typeof id === "number") ? values : undefined;
@@ -85,5 +85,6 @@ function parseValues(payload: Buffer): CursorValues | undefined {
 
 /** A forged cursor could contain a string that no resource contains. */
 function isWellFormed(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every((each) => typeof each === "string" && isWellFormed(each));
   return typeof value !== "string" || !isBadString(value);
 }

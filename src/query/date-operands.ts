@@ -1,27 +1,37 @@
 /** Operands of comparisons with dates. A date is compared by its instant, in whatever form the operand and the attribute have it. */
 import { type DateForm, typeOf } from "../collection/attributes.ts";
-import { maxUnixMillis, timeExamples } from "../collection/dates.ts";
+import { timeExamples } from "../collection/dates.ts";
 import { type Instant, instantKeyOf, instantOf, keyOf } from "../collection/instants.ts";
 import { shortJson } from "../collection/messages.ts";
 import type { Path } from "../collection/paths.ts";
-import { anyOf, type Condition, type Filter, matchNone, type Scalar } from "./filter.ts";
+import { anyOf, type Condition, type Filter, type Scalar } from "./filter.ts";
 import { type OperatorName, operators } from "./operators.ts";
 import type { Attribute } from "./reading.ts";
 
 /** The kinds of condition that compare whole values, so that dates are compared as dates. */
 export type ComparingKind = "in" | "gt" | "gte" | "lt" | "lte";
 
+/** The kinds of condition that can be about dates: those, and the one that looks for an item of an array. */
+export type DateKind = ComparingKind | "contains";
+
 /** Whether a kind of condition compares whole values. */
 export function isComparing(kind: Condition["kind"]): kind is ComparingKind {
   return kind !== "contains" && kind !== "startsWith" && kind !== "endsWith" && kind !== "exists";
 }
 
-/** Whether the operator compares an attribute that the schema declares as a date. */
-export function comparesDates(
-  operator: OperatorName,
-  attribute: Attribute,
-): attribute is Attribute & { dates: ReadonlySet<DateForm> } {
-  return attribute.dates !== undefined && isComparing(operators[operator].kind);
+/** What the operator compares, if the schema declares it as a date: the attribute, or the items of the array in it. */
+export function datesFor(operator: OperatorName, attribute: Attribute): ComparedDates | undefined {
+  const { kind } = operators[operator];
+  const { types, dates, itemTypes, itemDates } = attribute;
+  if (isComparing(kind)) return dates && { kind, types, dates };
+  if (kind !== "contains" || itemDates === undefined || types === undefined) return undefined;
+  return types.has("string") ? undefined : { kind, types: itemTypes, dates: itemDates };
+}
+
+/** Dates that an operator compares: which other types their values can have, and their forms. */
+export interface ComparedDates extends Pick<Attribute, "types"> {
+  kind: DateKind;
+  dates: ReadonlySet<DateForm>;
 }
 
 /**
@@ -31,13 +41,13 @@ export function comparesDates(
  */
 export function readDateOperand(
   written: Scalar,
-  { types, dates }: Attribute,
+  { types, dates }: ComparedDates,
   isText: boolean,
 ): Instant | Scalar | undefined {
   const value = isText && typeof written === "string" ? (literals.get(written) ?? written) : written;
   if (value === null || (isText && written === "null")) return null;
   if (typeof value === "boolean") return types === undefined || types.has(typeOf(value)) ? value : undefined;
-  if (dates?.has("millis") !== true && yearShape.test(String(value))) return undefined;
+  if (!dates.has("millis") && yearShape.test(String(value))) return undefined;
   const isNumber = isText && /^-?[0-9]{1,16}$/.test(String(value));
   return instantOf(isNumber ? Number(value) : value, "date");
 }
@@ -50,73 +60,55 @@ const literals = new Map<string, boolean>([
   ["false", false],
 ]);
 
-/** Why an operand is no date. Completes a sentence that begins with the attribute. */
-export function whyNoDate(written: Scalar): string {
-  const hint =
-    typeof written === "string" && / \d\d:\d\d$/.test(written) ? '. In a URL, write "+" as %2B' : "";
-  return `is a date and cannot be compared with ${shortJson(written)}. Write an existing date such as ${timeExamples}${hint}`;
+const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+
+/** The instant of `now`, `now-7d` or `today+1h` at a time (Unix time in milliseconds); `undefined` if it is no such operand. */
+export function relativeInstant(written: Scalar, now: () => number): Instant | undefined {
+  const [, from, sign, count = "0", unit = "s"] =
+    /^(now|today)(?:([+-])([0-9]{1,6})([smhdw]))?$/.exec(String(written)) ?? [];
+  if (from === undefined) return undefined;
+  const start = from === "now" ? now() : now() - (now() % unitMs.d);
+  const distance = Number(count) * unitMs[unit as keyof typeof unitMs];
+  return { ms: sign === "-" ? start - distance : start + distance, rest: "" };
 }
 
-/** The condition that compares an attribute that has dates in these forms. */
+/** Why an operand is no date. Completes a sentence that begins with the attribute. */
+export function whyNoDate(written: Scalar): string {
+  const isText = typeof written === "string";
+  const hint =
+    isText && /^(now|today) \d+\w$| \d\d:\d\d$/.test(written) ? '. In a URL, write "+" as %2B' : "";
+  const what = `is a date and cannot be compared with ${shortJson(written)}`;
+  return isText && /^(now|today)\W*\d/.test(written)
+    ? `${what}. Write a distance such as now-7d: with + or -, a whole number, and s, m, h, d or w${hint}`
+    : `${what}. Write an existing date such as ${timeExamples}, or a time such as today or now-7d${hint}`;
+}
+
+/** Why the filter of a feed or webhook cannot be relative. Completes a sentence that begins with the attribute. */
+export function whyNotNow(written: Scalar): string {
+  return `cannot be compared with ${shortJson(written)} here: there is an event when a resource changes, but none when time passes. Write a time that stays the same, such as ${timeExamples}`;
+}
+
+/** The condition that compares a date, or looks for one in an array. */
 export function dateCondition(
-  kind: ComparingKind,
+  kind: DateKind,
   path: Path,
   operands: readonly (Instant | Scalar)[],
-  forms: ReadonlySet<DateForm>,
+  relative?: string,
 ): Filter {
   const instants = operands.filter((each): each is Instant => typeof each === "object" && each !== null);
   const others = operands.filter((each): each is Scalar => typeof each !== "object" || each === null);
-  const [form, ...more] = forms;
-  const rest: Filter[] = kind === "in" && others.length > 0 ? [{ kind, path, values: others }] : [];
-  if (instants.length === 0) return anyOf(rest);
-  // Texts of one form are in the order of their instants, so an index of the attribute is in this order too.
-  if (form !== undefined && more.length === 0) {
-    const comparisons = instants.map((instant) => inOneForm(kind, path, { instant, form }));
-    if (kind !== "in") return anyOf([...comparisons, ...rest]);
-    const values = comparisons.flatMap((each) => ("values" in each ? each.values : []));
-    return values.length + others.length === 0 ? matchNone : { kind, path, values: [...values, ...others] };
-  }
-  return anyOf([{ kind, path, values: [...new Set(instants.map(keyOf))], as: "date" }, ...rest]);
+  const values = [...new Set(instants.map(keyOf))];
+  return anyOf<Condition>([
+    ...(values.length === 0
+      ? []
+      : [{ kind, path, values, as: "date", ...(relative !== undefined && { relative }) } as const]),
+    ...(kind === "in" || kind === "contains"
+      ? others.length === 0
+        ? []
+        : [{ kind, path, values: others }]
+      : []),
+  ]);
 }
-
-/** The comparison with an instant, for values in one form. They are rounded: no value of the form is between two of them. */
-function inOneForm(
-  kind: ComparingKind,
-  path: Path,
-  { instant, form }: { instant: Instant; form: DateForm },
-): Filter {
-  const { step, least, most, write } = oneForm[form];
-  const floor = Math.floor(instant.ms / step) * step;
-  const isExact = floor === instant.ms && instant.rest === "" && floor >= least && floor <= most;
-  if (isExact) return { kind, path, values: [write(floor)] };
-  if (kind === "in") return matchNone;
-  const isUpwards = kind.startsWith("g");
-  if (floor < least) return isUpwards ? { kind: "gte", path, values: [write(least)] } : matchNone;
-  const limit = write(Math.min(floor, most));
-  return { kind: isUpwards ? "gt" : "lte", path, values: [limit] };
-}
-
-const dayMs = 86_400_000;
-
-/** The dates of a form: the milliseconds from one to the next, the first, the last, and how one is written. */
-const oneForm: Record<
-  DateForm,
-  { step: number; least: number; most: number; write: (ms: number) => string | number }
-> = {
-  day: {
-    step: dayMs,
-    least: Date.parse("0000-01-01T00:00:00.000Z"),
-    most: Date.parse("9999-12-31T00:00:00.000Z"),
-    write: (ms) => new Date(ms).toISOString().slice(0, 10),
-  },
-  time: {
-    step: 1,
-    least: Date.parse("0000-01-01T00:00:00.000Z"),
-    most: Date.parse("9999-12-31T23:59:59.999Z"),
-    write: (ms) => new Date(ms).toISOString(),
-  },
-  millis: { step: 1, least: -maxUnixMillis, most: maxUnixMillis, write: (ms) => ms },
-};
 
 /** The keys of values that are whole times, and the other values. They compare an attribute of which no schema says what it is. */
 export function splitTimes(values: readonly Scalar[]): {

@@ -1,5 +1,6 @@
 /** Reads the names in a request for figures: figures such as `sum(total)`, keys of groups, and sort keys. Adds violations. */
 import type { AttributeType } from "../collection/attributes.ts";
+import { comparedAs } from "../collection/indexes.ts";
 import { shortJson } from "../collection/messages.ts";
 import {
   attributeFigures,
@@ -40,7 +41,8 @@ export function readFigures(
     const attribute = readAttribute(attributeName, location, reading);
     if (attribute === undefined) return [];
     if (kind === "sum" || kind === "avg") requireType("number", name, { attribute, location, violations });
-    return [{ kind: kind as (typeof attributeFigures)[number], name, path: attribute.path }];
+    const compared = kind === "min" || kind === "max" ? comparedAs(attribute) : {};
+    return [{ kind: kind as (typeof attributeFigures)[number], name, path: attribute.path, ...compared }];
   });
 }
 
@@ -68,8 +70,9 @@ export function readKeys(
     }
     const attribute = readAttribute(cut === -1 ? name : name.slice(0, cut), location, reading);
     if (attribute === undefined) return [];
-    if (unit !== undefined) requireType("string", name, { attribute, location, violations });
-    return [{ name, path: attribute.path, unit: unit as DateUnit | undefined }];
+    if (unit !== undefined && attribute.dates === undefined)
+      requireType("string", name, { attribute, location, violations });
+    return [{ name, path: attribute.path, ...comparedAs(attribute), unit: unit as DateUnit | undefined }];
   });
 }
 

@@ -5,6 +5,7 @@
  * Every store must give the values that these comments describe, in the same order. `sum` and `avg` of numbers that are
  * not integers can differ by 1e-12 of the sum of their absolute values.
  */
+import type { SortKey } from "../collection/indexes.ts";
 import type { Path } from "../collection/paths.ts";
 
 /** The figures of an attribute. */
@@ -19,9 +20,10 @@ export type Figure =
    * of numbers. `avg` is null without numbers.
    *
    * `min` and `max` are the first and the last boolean, number or string in the order of lists, without the code
-   * points of a string that the order ignores. They ignore all other values, and are null without a value.
+   * points of a string that the order ignores. They ignore all other values, and are null without a value. If the schema
+   * declares a date, they are the first and the last instant, in the first of its forms by code point.
    */
-  | { kind: (typeof attributeFigures)[number]; name: string; path: Path };
+  | { kind: (typeof attributeFigures)[number]; name: string; path: Path; as?: SortKey["as"] };
 
 /** The units of dates by which resources can be grouped, with the length of their texts. */
 export const dateUnits = { year: 4, month: 7, day: 10, hour: 13, minute: 16 } as const;
@@ -33,16 +35,19 @@ export type DateUnit = keyof typeof dateUnits;
  * One attribute by which resources are grouped. `name` is its text in the request, and the name of its member in the
  * response.
  *
- * Two resources belong to the same group if their values have the same JSON text. Resources without the attribute have a
- * group without a value, which is not the group of null.
+ * Two resources belong to the same group if their values have the same JSON text. If the schema declares a date, all forms of an
+ * instant are one group, with the first of its JSON texts by code point. Resources without the attribute have a group without a
+ * value, which is not the group of null.
  *
  * With a unit, the value is the beginning of a date in UTC: `2026-01` for a month, `2026-01-31T08` for an hour. Dates
  * are days (`2026-01-31`, which is their first minute) and timestamps (`2026-01-31T08:30:00Z`, with up to 9 digits after
- * the seconds) that exist. For all other values, and without the attribute, it is null.
+ * the seconds) that exist. If the schema declares a date, it is the beginning of any form, in UTC. For all other values, and
+ * without the attribute, it is null.
  */
 export interface GroupKey {
   name: string;
   path: Path;
+  as?: SortKey["as"];
   unit: DateUnit | undefined;
 }
 

@@ -10,7 +10,7 @@ import {
   valuesOf,
   whyNotWithRelation,
 } from "./conditions.ts";
-import { comparesDates } from "./date-operands.ts";
+import { datesFor } from "./date-operands.ts";
 import {
   allOf,
   anyOf,
@@ -175,8 +175,14 @@ function readCondition(
     return matchNone;
   }
   if (takes === "boolean") return toCondition(operator, attribute, values);
-  if (comparesDates(operator, attribute))
-    return toDateCondition(operator, attribute, { written: values, isText: false }, { ...reading, location });
+  const compared = datesFor(operator, attribute);
+  if (compared !== undefined)
+    return toDateCondition(
+      operator,
+      { attribute, compared },
+      { written: values, isText: false },
+      { ...reading, location },
+    );
   for (const written of values)
     checkComparison({ operator, attribute, written, values: [written] }, location, reading);
   return toCondition(operator, attribute, valuesOf(values, operator, attribute));

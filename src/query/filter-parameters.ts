@@ -8,7 +8,7 @@ import {
   toDateCondition,
   whyNotWithRelation,
 } from "./conditions.ts";
-import { comparesDates } from "./date-operands.ts";
+import { datesFor } from "./date-operands.ts";
 import type { RequestedFilter, Scalar } from "./filter.ts";
 import { unknownOperator } from "./foreign-operators.ts";
 import { checkComparison } from "./impossible.ts";
@@ -37,8 +37,14 @@ export function readFilterParameter(
     return undefined;
   }
   if (operators[operator].takes === "boolean") return toCondition(operator, attribute, [texts[0] === "true"]);
-  if (comparesDates(operator, attribute))
-    return toDateCondition(operator, attribute, { written: values, isText: true }, { ...reading, location });
+  const compared = datesFor(operator, attribute);
+  if (compared !== undefined)
+    return toDateCondition(
+      operator,
+      { attribute, compared },
+      { written: values, isText: true },
+      { ...reading, location },
+    );
   const candidates = values.flatMap((text): Scalar[] => {
     const found = candidatesOf(text, operator, attribute);
     checkComparison({ operator, attribute, written: text, values: found }, location, reading);

@@ -8,6 +8,7 @@ import { type InstantForm, instantKeyOf } from "../collection/instants.ts";
 import { isIdPath, type Path, valueAt } from "../collection/paths.ts";
 import type { Relation } from "../collection/relations.ts";
 import { compareCodePoints, lowerAscii } from "../collection/text.ts";
+import { isObject } from "../json/values.ts";
 
 /** A value that an attribute is compared with. */
 export type Scalar = string | number | boolean | null;
@@ -47,17 +48,25 @@ export interface RelatedCondition {
   filter: Filter;
 }
 
+/** A part of conditions that compare instants. */
+interface Instants {
+  /** The values are keys of instants, and the attribute (or the item of the array) counts as the key of the instant that it means. */
+  as?: InstantForm;
+  /** What the client wrote, if a value depends on the time of the request. */
+  relative?: string;
+}
+
 /**
- * One condition about an attribute. Only `exists: false` matches if the attribute is absent. With `as`, the attribute is the key
- * of the instant that its value means, and the values are such keys: no other attribute matches.
+ * One condition about an attribute. Only `exists: false` matches if the attribute is absent. With `as`, only
+ * what means an instant matches.
  */
 export type Condition =
   /** The attribute equals one of the values, with the same type. Arrays and objects never match. */
-  | { kind: "in"; path: Path; values: readonly Scalar[]; as?: InstantForm }
+  | ({ kind: "in"; path: Path; values: readonly Scalar[] } & Instants)
   /** The attribute compares in this way with one of the values of its type. Strings are compared by code point. */
-  | { kind: "gt" | "gte" | "lt" | "lte"; path: Path; values: readonly (string | number)[]; as?: InstantForm }
+  | ({ kind: "gt" | "gte" | "lt" | "lte"; path: Path; values: readonly (string | number)[] } & Instants)
   /** The attribute is a string that contains one of the values, ignoring ASCII case, or an array with an equal item. */
-  | { kind: "contains"; path: Path; values: readonly Scalar[] }
+  | ({ kind: "contains"; path: Path; values: readonly Scalar[] } & Instants)
   /** The attribute is a string that starts or ends with one of the values, ignoring ASCII case. */
   | { kind: "startsWith" | "endsWith"; path: Path; values: readonly string[] }
   /** The attribute exists, even if it is null; or it does not exist. */
@@ -134,6 +143,23 @@ export function namesRelated(filter: RequestedFilter | StoreFilter | undefined):
   );
 }
 
+/** Whether a filter compares with the time of the request: the same filter finds something else later. */
+export function isRelative(filter: RequestedFilter | StoreFilter | undefined): boolean {
+  return (
+    filter !== undefined &&
+    leavesOf<Condition | RequestedRelated | RelatedCondition>(filter).some((leaf) =>
+      "filter" in leaf ? isRelative(leaf.filter) : "relative" in leaf,
+    )
+  );
+}
+
+/** The JSON text of a value with filters in it. It does not change while time passes. */
+export function timelessText(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) =>
+    isObject(each) && Object.hasOwn(each, "relative") ? { ...each, values: [] } : each,
+  );
+}
+
 /** A filter that has no conditions about related resources. Throws an Error if it has one. */
 export function ownFilter(filter: RequestedFilter): Filter {
   if (namesRelated(filter)) throw new Error("The filter must not be about related resources.");
@@ -157,7 +183,10 @@ export function matches(filter: Filter, resource: Record<string, unknown>): bool
 /** What a condition compares: the value of its attribute, or the key of the instant that the value means. */
 function comparedAt(resource: Record<string, unknown>, condition: Condition): unknown {
   const value = valueAt(resource, condition.path);
-  return "as" in condition && condition.as !== undefined ? instantKeyOf(value, condition.as) : value;
+  if (!("as" in condition) || condition.as === undefined) return value;
+  const { kind, as } = condition;
+  if (kind !== "contains") return instantKeyOf(value, as);
+  return Array.isArray(value) ? value.map((item) => instantKeyOf(item, as)) : undefined;
 }
 
 function isTrue(condition: Condition, value: unknown): boolean {

@@ -1,8 +1,8 @@
 /** Finds conditions that can never match because of the schema. The service refuses them. */
 import { type AttributeType, typeOf } from "../collection/attributes.ts";
 import { shortJson } from "../collection/messages.ts";
-import { itemsOf, type Never, whyNever } from "../collection/possible.ts";
-import type { ResolveRef } from "../collection/subschemas.ts";
+import { type Never, whyNever } from "../collection/possible.ts";
+import { itemsOf, type ResolveRef } from "../collection/subschemas.ts";
 import type { Scalar } from "./filter.ts";
 import { type OperatorName, operators } from "./operators.ts";
 import type { Attribute, Reading } from "./reading.ts";

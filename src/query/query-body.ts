@@ -9,12 +9,12 @@ import { type ListRequest, toRequest } from "./list-request.ts";
 import type { PageDraft } from "./paging.ts";
 import {
   emptyFilterSize,
+  filterScope,
   type ListScope,
   type Reading,
   readFieldNames,
   readTime,
   readWord,
-  relationScope,
 } from "./reading.ts";
 import { readSelection, type Selection } from "./selection.ts";
 import { readSortList } from "./sort-keys.ts";
@@ -78,7 +78,7 @@ export function readBody(
 ): { body: Body; reading: Reading; selection: Selection } {
   const body: Body = requireBody(value);
   const violations = new Violations();
-  const reading: Reading = { collection, violations, used: emptyFilterSize(), ...relationScope(scope) };
+  const reading: Reading = { collection, violations, used: emptyFilterSize(), ...filterScope(scope) };
   requireKnown(body, violations);
   const sent = { filter: body.filter, q: readText("q", body, violations) };
   const selection = readSelection(sent, { byAttribute: [], scope }, inBody("filter"), reading);

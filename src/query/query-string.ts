@@ -8,18 +8,19 @@ import { wholeBody } from "../json/explain.ts";
 import { parseJson } from "../json/parse.ts";
 import { defaultJsonLimits } from "../json/values.ts";
 import { type Embed, readEmbed } from "./embed.ts";
+import { isRelative } from "./filter.ts";
 import { readFilterParameter } from "./filter-parameters.ts";
 import { type ListRequest, toRequest } from "./list-request.ts";
 import { readPaging } from "./paging.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
 import {
   emptyFilterSize,
+  filterScope,
   type ListScope,
   type Reading,
   readFieldNames,
   readTime,
   readWord,
-  relationScope,
 } from "./reading.ts";
 import { relationsAdviser, type ViewOf } from "./relations.ts";
 import { readSelection, type Selection } from "./selection.ts";
@@ -54,7 +55,7 @@ export function parseList(
     maxPageSize,
     scope: scope.viewOf === undefined ? scope : { ...scope, viewOf },
   });
-  if (!isShared) return request;
+  if (!isShared || isRelative(request.filter)) return request;
   if (requests.size >= cacheLimits.queries) requests.clear();
   recentRequests.set(collection, requests.set(name, request));
   return request;
@@ -93,7 +94,7 @@ export function readQueryString(
   const parameters = readParameters(query, violations, adviserFor(collection, scope.viewOf, violations));
   const { known, filters } = parameters;
   const used = emptyFilterSize();
-  const reading: Reading = { collection, violations, used, parameters, ...relationScope(scope) };
+  const reading: Reading = { collection, violations, used, parameters, ...filterScope(scope) };
   const byAttribute = [...filters].flatMap(
     ([name, texts]) => readFilterParameter(name, texts, reading) ?? [],
   );

@@ -36,6 +36,8 @@ export interface FilterSize {
   conditions: number;
   groups: number;
   values: number;
+  /** The time that the filter compares with, once it does: Unix time in milliseconds. */
+  now?: number;
 }
 
 /** The size of a filter before anything is read. */
@@ -51,14 +53,21 @@ export interface ListScope {
   viewOf?: ViewOf;
   /** Whether relations are known only for advice: neither filters nor `embed` can use them. @default false */
   refusesRelations?: boolean;
+  /** Whether the filter outlives the request, so that it cannot compare with its time. @default false */
+  refusesNow?: boolean;
 }
 
-/** The part of the scope that reading names needs. */
-export function relationScope({
+/** The part of the scope that reading filters needs. */
+export function filterScope({
   viewOf,
   refusesRelations,
-}: ListScope): Pick<Reading, "viewOf" | "refusesRelations"> {
-  return { ...(viewOf && { viewOf }), ...(refusesRelations === true && { refusesRelations }) };
+  refusesNow,
+}: ListScope): Pick<Reading, "viewOf" | "refusesRelations" | "refusesNow"> {
+  return {
+    ...(viewOf && { viewOf }),
+    ...(refusesRelations === true && { refusesRelations }),
+    ...(refusesNow === true && { refusesNow }),
+  };
 }
 
 /** The context of one request. */
@@ -73,6 +82,8 @@ export interface Reading {
   viewOf?: ViewOf;
   /** As in `ListScope`. */
   refusesRelations?: boolean;
+  /** As in `ListScope`. */
+  refusesNow?: boolean;
   /** Values that the client did not write: they can be compared with every attribute of their type. */
   unjudged?: ReadonlySet<unknown>;
 }
@@ -88,6 +99,10 @@ export interface Attribute {
   fits?: Fits | undefined;
   /** The forms of its dates, if the schema declares it as a date. */
   dates?: ReadonlySet<DateForm> | undefined;
+  /** The types that the items of an array can have; `undefined`: any. */
+  itemTypes?: ReadonlySet<AttributeType> | undefined;
+  /** The forms of the dates in an array, if the schema declares its items as dates. */
+  itemDates?: ReadonlySet<DateForm> | undefined;
   /** The relation to the resources that have the attribute; absent for an attribute of the resource itself. */
   through?: RelationPath;
   /** Whether the name is the relation itself, without an attribute. */
@@ -112,10 +127,9 @@ export function readAttribute(name: string, location: Location, reading: Reading
     );
     return undefined;
   }
-  const { types, dates, fits, alternatives } = visibleAttributeInfo(collection, path);
-  if (alternatives === undefined) {
-    return { path, types, dates, fits, idKind: isIdPath(path) ? collection.idKind : undefined };
-  }
+  const { alternatives, ...info } = visibleAttributeInfo(collection, path);
+  if (alternatives === undefined)
+    return { path, ...info, idKind: isIdPath(path) ? collection.idKind : undefined };
   violations.add(location, "unknownAttribute", () =>
     unknownAttribute(name, location, { ...reading, path, alternatives }),
   );
@@ -145,9 +159,9 @@ export function readFilterAttribute(
   if (second === undefined)
     return { path: ["id"], types: undefined, idKind: undefined, through, isRelation: true };
   const inner: Path = [second, ...rest];
-  const { types, dates, fits, alternatives } = visibleAttributeInfo(target, inner);
+  const { alternatives, ...info } = visibleAttributeInfo(target, inner);
   if (alternatives === undefined)
-    return { path: inner, types, dates, fits, idKind: isIdPath(inner) ? target.idKind : undefined, through };
+    return { path: inner, ...info, idKind: isIdPath(inner) ? target.idKind : undefined, through };
   violations.add(location, "unknownAttribute", () => {
     const what = `${naming(name, location)}is not an attribute of "${target.name}", the collection of "${first}".`;
     if (usableRelation(target, second, viewOf) !== undefined)
@@ -209,7 +223,8 @@ function unknownAttribute(
     .slice(0, depth)
     .map((each) => `${each}.`)
     .join("");
-  if (alternatives.length === 0) return `${what} ${shortJson(start.slice(0, -1))} has no nested attributes`;
+  if (alternatives.length === 0)
+    return `${what} ${whyNoMembers(path.slice(0, depth) as unknown as Path, location, collection)}`;
   if (alternatives.some((each) => each.includes(".") && path.slice(depth).join(".").startsWith(each)))
     return `${what} A dot leads into an object, so no list can use an attribute whose own name contains a dot`;
   const known = alternatives.filter((each) => !each.includes(".")).map((each) => start + each);
@@ -218,6 +233,19 @@ function unknownAttribute(
   const nearest = violations.suggest(wrong, () => (isParameter ? [...known, ...listParameters] : known));
   if (nearest !== "") return what + nearest;
   return known.length > maxListed ? what : `${what} Known names: ${known.join(", ")}`;
+}
+
+/** Why no name leads into an attribute, and what a filter can use instead. */
+function whyNoMembers(path: Path, { name }: Location, collection: Collection): string {
+  const quoted = shortJson(formatPath(path));
+  const { types, itemTypes } = visibleAttributeInfo(collection, path);
+  if (types?.has("array") !== true) return `${quoted} has no nested attributes`;
+  const what = `${quoted} is an array, and a name does not lead into it`;
+  if (name === "sort" || name === "_sort" || name === "fields") return what;
+  const hasObjects = itemTypes?.has("object") === true && itemTypes.size === 1;
+  return hasObjects
+    ? `${what}. No filter looks into its objects: keep what you filter by in an array of strings or numbers as well`
+    : `${what}. "${formatPath(path)}:contains" looks for a whole item`;
 }
 
 /** Whether a path begins with a relation that the client can know about. */

@@ -1,5 +1,5 @@
 /** Reads a sort in any syntax: `sort=-a,b`, `_sort=a,b&_order=desc,asc`, `sort=["a","DESC"]`. */
-import type { SortKey } from "../collection/indexes.ts";
+import { comparedAs, type SortKey } from "../collection/indexes.ts";
 import { shortJson } from "../collection/messages.ts";
 import { formatPath, isIdPath, parsePath } from "../collection/paths.ts";
 import { isObject, tryParse } from "../json/values.ts";
@@ -147,7 +147,7 @@ function toSort(named: readonly NamedKey[], location: Location, reading: Reading
   }
   const keys = named.flatMap(({ name, descending }): SortKey[] => {
     const attribute = readAttribute(name, location, reading);
-    return attribute === undefined ? [] : [{ path: attribute.path, descending }];
+    return attribute === undefined ? [] : [{ path: attribute.path, descending, ...comparedAs(attribute) }];
   });
   const names = keys.map(({ path }) => formatPath(path));
   const repeated = names.find((name, n) => names.indexOf(name) < n);

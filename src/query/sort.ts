@@ -2,18 +2,22 @@
  * The order of a list: by the values of some attributes, and then by id, so that no two resources are equal.
  *
  * Values of different types have the order null or absent, boolean, number, string, array or object. Strings are compared
- * by code point, and only their first 128 code points count. Arrays and objects are all equal. Every store must sort in
- * this order.
+ * by code point, and only their first 128 code points count. Arrays and objects are all equal. If the schema declares a date,
+ * dates in all forms have the order of their instants, after all other values. Every store must sort in this order.
  */
 import type { SortKey } from "../collection/indexes.ts";
+import { instantKeyOf } from "../collection/instants.ts";
 import { isIdPath, valueAt } from "../collection/paths.ts";
 import { compareCodePoints } from "../collection/text.ts";
 
 /** The number of code points of a string that count. */
 export const sortedCodePoints = 128;
 
-/** The part of a value that decides the order. An absent value is `null`, and every array or object is `[]`. */
-export type SortValue = null | boolean | number | string | readonly [];
+/**
+ * The part of a value that decides the order. An absent value is `null`, every array or object is `[]`, and a date has the key of
+ * its instant in an array.
+ */
+export type SortValue = null | boolean | number | string | readonly [] | readonly [instant: string];
 
 /** The sort values of one resource in a list: a value for each sort key, and then the id as in the resource. */
 export type CursorValues = readonly SortValue[];
@@ -22,7 +26,9 @@ export type CursorValues = readonly SortValue[];
 export type Compare = (a: Record<string, unknown>, b: Record<string, unknown>) => number;
 
 /** The part of a value that decides the order. */
-export function sortValueOf(value: unknown): SortValue {
+export function sortValueOf(value: unknown, as?: SortKey["as"]): SortValue {
+  const instant = as && instantKeyOf(value, as);
+  if (instant !== undefined) return [instant];
   switch (typeof value) {
     case "boolean":
       return value;
@@ -39,8 +45,8 @@ export function sortValueOf(value: unknown): SortValue {
 export function compareBy(sort: readonly SortKey[]): Compare {
   const keys = withId(sort);
   return (a, b) => {
-    for (const { path, descending } of keys) {
-      const order = compareSortValues(sortValueOf(valueAt(a, path)), sortValueOf(valueAt(b, path)));
+    for (const { path, descending, as } of keys) {
+      const order = compareSortValues(sortValueOf(valueAt(a, path), as), sortValueOf(valueAt(b, path), as));
       if (order !== 0) return descending ? -order : order;
     }
     return 0;
@@ -49,7 +55,7 @@ export function compareBy(sort: readonly SortKey[]): Compare {
 
 /** The sort values of a resource, for a cursor after it. */
 export function cursorValuesOf(resource: Record<string, unknown>, sort: readonly SortKey[]): CursorValues {
-  return withId(sort).map(({ path }) => sortValueOf(valueAt(resource, path)));
+  return withId(sort).map(({ path, as }) => sortValueOf(valueAt(resource, path), as));
 }
 
 /** Compares the positions of two resources in a list, as `cursorValuesOf` gives them. */
@@ -75,14 +81,21 @@ export function compareSortValues(a: SortValue, b: SortValue): number {
   if (typeof a === "string" && typeof b === "string") return compareCodePoints(a, b);
   if (typeof a === "number" && typeof b === "number") return a - b;
   if (typeof a === "boolean" && typeof b === "boolean") return Number(a) - Number(b);
+  if (isInstant(a) && isInstant(b)) return compareCodePoints(a[0], b[0]);
   return typeRank(a) - typeRank(b);
+}
+
+/** Whether a sort value is the instant of a date. */
+export function isInstant(value: SortValue | undefined): value is readonly [instant: string] {
+  return Array.isArray(value) && value.length === 1;
 }
 
 function typeRank(value: SortValue): number {
   if (value === null) return 0;
   if (typeof value === "boolean") return 1;
   if (typeof value === "number") return 2;
-  return typeof value === "string" ? 3 : 4;
+  if (typeof value === "string") return 3;
+  return isInstant(value) ? 5 : 4;
 }
 
 function firstCodePoints(text: string, count: number): string {

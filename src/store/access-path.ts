@@ -1,8 +1,7 @@
 /** The access path of a list. With ids or a suitable index, a store reads only the resources of the page. */
-import type { Index, SortKey } from "../collection/indexes.ts";
-import { formatPath } from "../collection/paths.ts";
+import { type Index, nameOfKey, type SortKey } from "../collection/indexes.ts";
 import { matches, type StoreFilter } from "../query/filter.ts";
-import type { CursorValues } from "../query/sort.ts";
+import { type CursorValues, isInstant } from "../query/sort.ts";
 import {
   conjunctsOf,
   indexedKeys,
@@ -74,8 +73,8 @@ export function remainderOf(
   after: CursorValues,
 ): Remainder {
   const conditions = conjunctsOf(filter);
-  const equal = new Set(conditions.filter(isEquality).map(({ path }) => formatPath(path)));
-  const isOpen = (n: number) => sort[n] === undefined || !equal.has(formatPath(sort[n].path));
+  const equal = new Set(conditions.filter(isEquality).map(nameOfKey));
+  const isOpen = (n: number) => sort[n] === undefined || !equal.has(nameOfKey(sort[n]));
   const open = sort.filter((_, n) => isOpen(n));
   const behind = open[0]?.descending === true ? "l" : "g";
   const ahead = conditions.filter((each) => !(isRange(each) && each.kind.startsWith(behind)));
@@ -83,7 +82,7 @@ export function remainderOf(
   return {
     sort: open,
     after: after.filter((_, n) => isOpen(n)),
-    ranged: range === undefined ? undefined : formatPath(range.path),
+    ranged: range === undefined ? undefined : nameOfKey(range),
     filter: ahead.length === 0 ? undefined : { kind: "and", filters: ahead },
   };
 }
@@ -95,28 +94,31 @@ function isWithin(
   conditions: readonly StoreFilter[],
 ): boolean {
   if (after === undefined) return true;
-  const values = new Map(sort.map(({ path }, n) => [formatPath(path), after[n]]));
+  const values = new Map(sort.map((key, n) => [nameOfKey(key), after[n]]));
   return conditions.every((condition) => {
     if (!isEquality(condition) && !isRange(condition)) return true;
-    const name = formatPath(condition.path);
-    return !values.has(name) || matches({ ...condition, path: ["value"] }, { value: values.get(name) });
+    const name = nameOfKey(condition);
+    if (!values.has(name)) return true;
+    const value = values.get(name);
+    const { as: _, ...plain } = condition; // the position has the key of the instant already
+    return matches({ ...plain, path: ["value"] }, { value: isInstant(value) ? value[0] : value });
   });
 }
 
 /** Whether a scan of the index gives exactly the list, in its order. */
 function supports(index: Index, conditions: readonly StoreFilter[], sort: readonly SortKey[]): boolean {
-  const equal = new Set(conditions.filter(isEquality).map(({ path }) => formatPath(path)));
-  const names = index.map(({ path }) => formatPath(path));
+  const equal = new Set(conditions.filter(isEquality).map(nameOfKey));
+  const names = index.map(nameOfKey);
   const head = names.slice(0, equal.size);
   if (!head.every((name) => equal.has(name))) return false;
-  const keys = sort.filter(({ path }) => !equal.has(formatPath(path)));
+  const keys = sort.filter((key) => !equal.has(nameOfKey(key)));
   const tail = index.slice(equal.size);
   if (tail.length !== keys.length) return false;
   if (!tail.every((key, n) => isSameKey(key, keys[n] as SortKey))) return false;
-  const ranged = tail[0] === undefined ? undefined : formatPath(tail[0].path);
+  const ranged = tail[0] === undefined ? undefined : nameOfKey(tail[0]);
   return conditions.every((condition) => isSupported(condition, ranged));
 }
 
 function isSameKey(a: SortKey, b: SortKey): boolean {
-  return a.descending === b.descending && formatPath(a.path) === formatPath(b.path);
+  return a.descending === b.descending && nameOfKey(a) === nameOfKey(b);
 }

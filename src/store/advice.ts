@@ -4,14 +4,7 @@ import { formatPath, type Path } from "../collection/paths.ts";
 import { Problem } from "../errors.ts";
 import { namesRelated, type StoreFilter } from "../query/filter.ts";
 import { accessPathOf, type CostQuery, isByIdsAlone } from "./access-path.ts";
-import {
-  conjunctsOf,
-  indexedKeys,
-  isEquality,
-  isRange,
-  isSupported,
-  repeatedAttribute,
-} from "./conjuncts.ts";
+import { conjunctsOf, indexedKeys, isEquality, isRange, repeatedAttribute } from "./conjuncts.ts";
 
 /** The problem of a list that takes longer than the option `queryMs` allows. */
 export function listTooExpensive(query: CostQuery, indexes: readonly Index[], maxMs: number): Problem {
@@ -78,7 +71,9 @@ function indexAdvice({ filter, sort = [] }: CostQuery): string {
   const index = JSON.stringify(keys.length === 1 ? keys[0] : keys);
   const sorting = ranged === undefined ? "" : `, and sort=${ranged} to the request`;
   const change = `add "indexes": [${index}] to the collection's configuration${sorting}.`;
-  return conditions.every((condition) => isSupported(condition, sorted[0]?.name))
+  const isSupported = (each: StoreFilter) =>
+    isEquality(each) || (isRange(each) && nameOf(each) === sorted[0]?.name);
+  return conditions.every(isSupported)
     ? `An index would make it fast: ${change}`
     : `An index would make it faster: ${change} No index supports the rest of the filter.`;
 }

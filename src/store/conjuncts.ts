@@ -1,5 +1,5 @@
 /** The conditions of a filter that must all be true, and how an index can support each of them. */
-import type { SortKey } from "../collection/indexes.ts";
+import { nameOfKey, type SortKey } from "../collection/indexes.ts";
 import { formatPath, isIdPath, type Path } from "../collection/paths.ts";
 import type { Condition, StoreFilter } from "../query/filter.ts";
 import { sortedCodePoints } from "../query/sort.ts";
@@ -19,7 +19,7 @@ export function isIdList(condition: StoreFilter): boolean {
 export function isEquality(condition: StoreFilter): condition is Condition & { kind: "in"; path: Path } {
   if (
     condition.kind !== "in" ||
-    condition.as !== undefined ||
+    condition.as === "time" ||
     condition.values.length !== 1 ||
     isIdPath(condition.path)
   )
@@ -39,7 +39,7 @@ export function isRange(
     condition.kind !== "lte"
   )
     return false;
-  if (condition.as !== undefined) return false;
+  if (condition.as === "time") return false;
   return condition.values.length === 1 && !isIdPath(condition.path) && fitsColumn(condition.values[0]);
 }
 
@@ -51,19 +51,20 @@ export function repeatedAttribute(conditions: readonly StoreFilter[]): string | 
   const seen = new Map<string, unknown>();
   for (const condition of conditions) {
     if (!isEquality(condition) && !isRange(condition)) continue;
-    const name = formatPath(condition.path);
+    const name = nameOfKey(condition);
     const end = `${condition.kind.slice(0, 1)} ${name}`;
     const type = isRange(condition) ? typeof condition.values[0] : "any";
-    if (seen.has(end) || (isRange(condition) && (seen.get(name) ?? type) !== type)) return name;
+    if (seen.has(end) || (isRange(condition) && (seen.get(name) ?? type) !== type))
+      return formatPath(condition.path);
     seen.set(end, type);
     if (isRange(condition)) seen.set(name, type);
   }
   return undefined;
 }
 
-/** Whether an index supports the condition. `ranged` is the attribute of the index after those with equalities. */
+/** Whether an index supports the condition. `ranged` is the key of the index after those with equalities (`nameOfKey`). */
 export function isSupported(condition: StoreFilter, ranged: string | undefined): boolean {
-  return isEquality(condition) || (isRange(condition) && formatPath(condition.path) === ranged);
+  return isEquality(condition) || (isRange(condition) && nameOfKey(condition) === ranged);
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The query for the figures of a list, and their values as a store returns them. */
 
-import type { Index } from "../collection/indexes.ts";
+import { type Index, nameOfKey } from "../collection/indexes.ts";
 import { formatPath, type Path } from "../collection/paths.ts";
 import { Problem } from "../errors.ts";
 import type { FigureContents } from "../query/figures.ts";
@@ -78,6 +78,11 @@ export function attributesOf({ figures, group }: FigureContents): readonly Path[
   return [...new Map(paths.map((path) => [formatPath(path), path])).values()];
 }
 
+/** The keys that an index must have to cover the groups and figures. */
+function neededKeys({ figures, group }: FigureContents): readonly string[] {
+  return [...group, ...figures].flatMap((each) => ("path" in each ? nameOfKey(each) : []));
+}
+
 /**
  * An index that has every attribute of the query, and whose scan gives exactly the resources of the filter. A store that
  * can read values from the index does not have to read the resources.
@@ -87,13 +92,13 @@ export function coveringIndex(query: FiguresOf, indexes: readonly Index[]): Inde
   if (words !== undefined) return undefined;
   const conditions = conjunctsOf(filter);
   if (repeatedAttribute(conditions) !== undefined) return undefined;
-  const equal = conditions.filter(isEquality).map(({ path }) => formatPath(path));
-  const ranged = new Set(conditions.filter(isRange).map(({ path }) => formatPath(path)));
+  const equal = conditions.filter(isEquality).map(nameOfKey);
+  const ranged = new Set(conditions.filter(isRange).map(nameOfKey));
   if (!conditions.every((each) => isEquality(each) || isRange(each)) || ranged.size > 1) return undefined;
-  const needed = attributesOf(query).map(formatPath);
+  const needed = neededKeys(query);
   if (needed.length === 0 && conditions.length === 0) return undefined;
   return indexes.find((index) => {
-    const names = index.map(({ path }) => formatPath(path));
+    const names = index.map(nameOfKey);
     const head = names.slice(0, equal.length);
     if (!head.every((name) => equal.includes(name))) return false;
     if (ranged.size === 1 && !ranged.has(names[equal.length] ?? "")) return false;

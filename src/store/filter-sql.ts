@@ -2,9 +2,9 @@
  * The translation of filters to SQL that all stores share. The expression is true for exactly the resources that `matches`
  * accepts. For other resources it is false or null, and `not` must treat null as false. Each store has its own `Dialect`.
  */
-import type { Index } from "../collection/indexes.ts";
+import { type Index, nameOfKey, type SortKey } from "../collection/indexes.ts";
 import type { InstantForm } from "../collection/instants.ts";
-import { formatPath, isIdPath, type Path } from "../collection/paths.ts";
+import { isIdPath, type Path } from "../collection/paths.ts";
 import { lowerAscii } from "../collection/text.ts";
 import type { Condition, RelatedCondition, Scalar, StoreFilter } from "../query/filter.ts";
 import { sortedCodePoints, sortValueOf } from "../query/sort.ts";
@@ -29,6 +29,10 @@ export interface Dialect<Scope extends FilterScope> {
   idCompare(kind: Comparison["kind"], value: string | number, scope: Scope): string;
   /** The key of the instant that the attribute means; null if it means none. */
   instantKey(path: Path, form: InstantForm): string;
+  /** The key of an instant compares in this way with one of the keys, for an attribute of an index. */
+  instantIndexed(path: Path, compare: (key: string) => string, scope: Scope): string;
+  /** The attribute is an array with an item that means one of the instants. */
+  hasInstant(path: Path, keys: readonly string[], form: InstantForm, scope: Scope): string;
   /** A text equals one of the texts, or compares with one of them. */
   textIs(kind: Comparison["kind"] | "in", text: string, values: readonly string[], scope: Scope): string;
   /** The string with ASCII letters in lower case. Null if the attribute, or the id, is not a string. */
@@ -76,14 +80,19 @@ function conditionSql<Scope extends FilterScope>(
   const { path } = condition;
   const isId = isIdPath(path);
   if ("as" in condition && condition.as !== undefined) {
-    const { kind, values, as } = condition;
-    return dialect.textIs(kind, dialect.instantKey(path, as), values.map(String), scope);
+    const { kind, as } = condition;
+    const keys = condition.values.map(String);
+    if (kind === "contains") return dialect.hasInstant(path, keys, as, scope);
+    const compare = (key: string) => dialect.textIs(kind, key, keys, scope);
+    if (as === "date" && isIndexed({ path, as }, scope.indexes))
+      return dialect.instantIndexed(path, compare, scope);
+    return compare(dialect.instantKey(path, as));
   }
   switch (condition.kind) {
     case "in":
       if (condition.values.length === 0) return "false";
       if (isId) return dialect.idEquals(condition.values, scope);
-      if (isIndexed(path, scope.indexes)) return dialect.equalsIndexed(path, condition.values, scope);
+      if (isIndexed({ path }, scope.indexes)) return dialect.equalsIndexed(path, condition.values, scope);
       return dialect.equals(path, condition.values, scope);
     case "contains": {
       const texts = condition.values.filter((value) => typeof value === "string").map(lowerAscii);
@@ -132,8 +141,8 @@ export function beginningOf(text: string): string {
   return String(sortValueOf(text));
 }
 
-/** Whether an index contains the attribute. */
-export function isIndexed(path: Path, indexes: readonly Index[]): boolean {
-  const name = formatPath(path);
-  return indexes.some((index) => index.some((key) => formatPath(key.path) === name));
+/** Whether an index contains the attribute, compared in this way. */
+export function isIndexed(compared: Pick<SortKey, "path" | "as">, indexes: readonly Index[]): boolean {
+  const name = nameOfKey(compared);
+  return indexes.some((index) => index.some((key) => nameOfKey(key) === name));
 }

@@ -117,7 +117,7 @@ function readWebhookFilter(
 ): { filter: Filter; violations: readonly Violation[] } {
   const violations = new Violations({ hasSubjects: false }); // the error of an attribute names its place
   const viewOf = (name: string) => rules.viewOf(name, roles);
-  const reading = { collection, violations, used: emptyFilterSize(), viewOf };
+  const reading = { collection, violations, used: emptyFilterSize(), viewOf, refusesNow: true };
   const filter = readOwnFilter(value, inBody("filter"), reading);
   return { filter, violations: violations.all };
 }

@@ -28,6 +28,15 @@ test("attributes of one short scalar type can be unique, nested ones and null to
   ]);
 });
 
+test("dates in all forms can be unique, and are compared by their instants", async () => {
+  const any = { format: "date-value", type: ["string", "integer", "null"] };
+  const { unique } = await define(["at"], { schema: { properties: { at: any } } });
+  assert.deepEqual(unique, [{ path: ["at"], ignoreCase: false, as: "date" }]);
+  const values = ["2026-11-23", "2026-11-23T00:00:00.000Z", "2026-11-23T01:00+01:00", 1795392000000];
+  const texts = values.map((at) => uniqueValue({ at }, { path: ["at"], ignoreCase: false, as: "date" }));
+  assert.deepEqual([...new Set(texts)], ['"2026-11-23T00:00:00.000Z"']);
+});
+
 const refused: readonly (readonly [unknown, RegExp])[] = [
   ["email", /users\.unique must be a list/],
   [[7], /users\.unique\[0\] must be an attribute such as/],

@@ -2,7 +2,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
+import { instantKeyOf } from "../../src/collection/instants.ts";
 import { forms, picoseconds } from "../instants.ts";
+import { until } from "../until.ts";
+import { auth } from "./access/callers.ts";
 import { check } from "./check.ts";
 import { type Answer, type Service, startService, startServiceForFile } from "./service.ts";
 
@@ -20,6 +23,7 @@ const schema = {
         { type: "string", format: "date-time" },
       ],
     },
+    all: { type: "array", items: { type: "string", format: "date-time" } },
     n: { type: "integer" },
     owner: { type: "string" },
   },
@@ -27,6 +31,13 @@ const schema = {
 const collections = {
   events: { schema, timestamps: true, indexes: ["at", ["n", "-at"], "any"] },
   notes: { schema, references: { owner: "events" } },
+  reminders: { schema, timestamps: true, indexes: ["at"] },
+  followups: {
+    references: { reminderId: "reminders" },
+    schema: { properties: { title: { type: "string" }, reminderId: { type: "string" } } },
+  },
+  walked: { schema, indexes: ["at"] },
+  kept: { schema, references: { owner: { collection: "events", as: "host" } } },
 } as const;
 
 const service = await startServiceForFile({ collections, openCollections: true });
@@ -130,68 +141,215 @@ test("without a schema, a whole time is compared with whole times, and every oth
   assert.deepEqual(await of("at:lt=2026-11-23T09"), ["2026-11-23T08:30:00Z"]);
 });
 
+const hour = 3_600_000;
+const inForm = (distance: number) => new Date(Date.now() + distance).toISOString();
+
+test("a filter can compare with the time of the request", async () => {
+  const name = "reminders";
+  const distances = { old: -200 * hour, recent: -2 * hour, soon: 2 * hour, late: 200 * hour };
+  const ids = new Map<string, string>();
+  for (const [title, distance] of Object.entries(distances)) {
+    const at = inForm(distance);
+    ids.set(title, (await service.create(name, { title, at, due: at.slice(0, 10), all: [at] })).id);
+  }
+  for (const title of ["recent", "late"])
+    await service.create("followups", { title, reminderId: ids.get(title) });
+  const titles = async (query: string, collection = name) =>
+    (await valuesOf(query, "title", collection)).sort();
+  assert.deepEqual(await titles("at:lt=now"), ["old", "recent"]);
+  assert.deepEqual(await titles("at:gt=now&at:lt=now%2B1w"), ["soon"]);
+  assert.deepEqual(await titles("at:gte=now-7d&at:lte=now%2B240m"), ["recent", "soon"]);
+  assert.deepEqual(await titles("at:gt=now%2B10000s"), ["late"]);
+  assert.deepEqual(await titles("due:gte=today-1d&due:lte=today%2B1d"), ["recent", "soon"]);
+  assert.deepEqual(await titles("due:lt=today-1w"), ["old"]);
+  assert.deepEqual(await titles("createdAt:gt=now-1h&at:gt=now"), ["late", "soon"]);
+  assert.deepEqual(await titles("createdAt:lt=now-1h"), []);
+  assert.deepEqual(await titles('filter={"or":[{"at":{"lt":"now-1d"}},{"not":{"at":{"lt":"now%2B1d"}}}]}'), [
+    "late",
+    "old",
+  ]);
+  assert.deepEqual(await titles("reminder.at:lt=now", "followups"), ["recent"]);
+  const path = `/api/v1/${name}`;
+  const filter = { at: { gte: "now" } };
+  const queried = await service.send({ method: "QUERY", path, content: { filter } });
+  assert.equal((queried.json as unknown[]).length, 2);
+  const figures = await list("at:lt=now&aggregate=count", name);
+  assert.deepEqual(figures.json, [{ count: 2 }]);
+  const changed = await post(`${name}/_bulk`, { filter: { at: { lt: "now-7d" } }, delete: true, max: 9 });
+  check(changed, { status: 200 });
+  assert.deepEqual(await titles(""), ["late", "recent", "soon"]);
+});
+
+/** An answer that changes as time passes. */
+const passing = { status: 200, headers: { "cache-control": "no-store", etag: undefined } } as const;
+
+test("a walk along its links stays the same list while time passes", async () => {
+  const name = "walked";
+  for (let n = 0; n < 5; n++) await service.create(name, { at: inForm(-n * hour) });
+  const seen: unknown[] = [];
+  let next: string | undefined = `/api/v1/${name}?at:lte=now&sort=at&limit=2`;
+  while (next !== undefined) {
+    const answer: Answer = await service.send({ path: next });
+    check(answer, passing);
+    seen.push(...(answer.json as { at: string }[]).map(({ at }) => at));
+    next = /<([^>]*)>; rel="next"/.exec(answer.headers.link ?? "")?.[1];
+  }
+  assert.deepEqual(seen, [...seen].sort());
+  assert.equal(seen.length, 5);
+});
+
+test("nobody keeps an answer that changes as time passes", async () => {
+  const name = "kept";
+  const soon = await service.create(name, { at: inForm(800), n: 1 });
+  const fixed = await list("n=1", name);
+  assert.equal(fixed.headers["cache-control"], "no-cache");
+  for (const query of [
+    "at:lte=now",
+    "at:lte=now&aggregate=count",
+    "at:lte=now&embed=host",
+    "at:lte=now&count=exact",
+  ]) {
+    const answer = await list(query, name);
+    check(answer, passing);
+    assert.doesNotMatch(answer.headers.link ?? "", /monitor/);
+    const path = `/api/v1/${name}?${query}`;
+    const headers = { "if-none-match": `*, ${fixed.headers.etag}` };
+    check(await service.send({ path, headers: { "if-none-match": "*" } }), passing);
+    check(await service.send({ path, headers }), passing);
+    check(await service.send({ path, headers: { "if-match": '"1"' } }), {
+      status: 412,
+      problem: "PRECONDITION_FAILED",
+    });
+  }
+  // No change comes between the answers.
+  await until("the time has come", async () => (await idsIn("at:lte=now", name)).includes(soon.id));
+  assert.deepEqual((await list("at:lte=now&aggregate=count", name)).json, [{ count: 1 }]);
+  assert.deepEqual(await idsIn("at:gt=now", name), []);
+});
+
+async function idsIn(query: string, collection: string): Promise<unknown[]> {
+  return ((await list(query, collection)).json as { id: string }[]).map(({ id }) => id);
+}
+
+test("feeds and webhooks refuse such a filter, because no event comes when time passes", async () => {
+  const feed = await service.send({ path: "/api/v1/reminders/_events?at:lt=now" });
+  check(feed, { status: 400, problem: "INVALID_PARAMETER" });
+  assert.match(
+    (feed.json as { detail: string }).detail,
+    /"at:lt" cannot be compared with "now" here: .* none when time passes/,
+  );
+  const webhook = await post("_webhooks", {
+    url: "http://127.0.0.1:9/",
+    collections: ["reminders"],
+    filter: { due: { lte: "today" } },
+  });
+  check(webhook, { status: 400, problem: "VALIDATION_FAILED" });
+  assert.match(webhook.text, /none when time passes/);
+});
+
+for (const operand of ["now-7", "now-7y", "now-7D", "tomorrow", "now+7d", "now-1000000d", "Now", "today-1"])
+  test(`"${operand}" is no time from now, and the message shows one`, async () => {
+    const answer = await list(`at:lt=${operand}`, "reminders");
+    check(answer, { status: 400, problem: "INVALID_PARAMETER" });
+    assert.match((answer.json as { detail: string }).detail, /such as (?:today or )?now-7d/);
+  });
+
+test("without a schema, such a word is a text", async () => {
+  for (const at of ["now", "old"]) await service.create("words", { at });
+  assert.deepEqual(await valuesOf("at:eq=now", "at", "words"), ["now"]);
+});
+
+test("a rule that compares with the time of the request is applied when a request comes", async () => {
+  const access = { read: { where: { at: { lte: "now" } } }, write: "public" } as const;
+  const timed = await startService({
+    auth,
+    collections: { posts: { schema, access } },
+  });
+  try {
+    const past = await timed.create("posts", { at: inForm(-hour) });
+    const soon = (await timed.send({ method: "POST", path: "/api/v1/posts", content: { at: inForm(1_000) } }))
+      .headers;
+    const ids = async () => {
+      const answer = await timed.send({ path: "/api/v1/posts" });
+      assert.equal(answer.headers.etag, undefined);
+      return (answer.json as { id: string }[]).map(({ id }) => id);
+    };
+    assert.ok((await ids()).includes(past.id));
+    await until("the post has appeared", async () => (await ids()).length === 2);
+    const read = await timed.send({ path: String(soon.location) });
+    check(read, { status: 200, headers: { "cache-control": "private, no-cache" } });
+    const figures = await timed.send({ path: "/api/v1/posts?aggregate=count" });
+    assert.deepEqual(figures.json, [{ count: 2 }]);
+  } finally {
+    await timed.stop();
+  }
+});
+
 const attributes = ["at", "due", "millis", "any", "either", "free"] as const;
 const operators = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"] as const;
 const perMs = 10n ** 9n;
 
-/** An instant as the schema lets the attribute have it. Without a schema, in any form. */
-function stored(attribute: (typeof attributes)[number], at: bigint, choice: number): string | number {
-  const ms = Number(at / perMs);
-  const day = new Date(ms).toISOString().slice(0, 10);
-  const time = new Date(ms).toISOString();
-  const isDay = time.endsWith("T00:00:00.000Z");
-  switch (attribute) {
-    case "at":
-      return time;
-    case "due":
-      return day;
-    case "millis":
-      return ms;
-    case "any":
-      return choice % 3 === 0 ? ms : choice % 3 === 1 && isDay ? day : time;
-    case "either":
-      return choice % 2 === 0 && isDay ? day : time;
-    case "free":
-      return forms(at, choice);
-  }
+/** A resource of the random world. Its dates all mean one instant: picoseconds since 1970. */
+interface Dated extends Record<string, unknown> {
+  id: string;
+  at: string | number;
 }
-
-/** The instant that a stored value means, in picoseconds. */
-const meant = (attribute: string, at: bigint): bigint => {
-  if (attribute === "free") return at;
-  const step = attribute === "due" ? 86_400_000n * perMs : perMs;
-  return (at / step) * step; // all of these instants are after 1970
-};
 
 describe("random dates", () => {
   let oracle: Service;
-  const world: { id: string; at: bigint; values: Record<string, unknown> }[] = [];
-  const near = picoseconds.filter((at) => at > 2n * 86_400_000n * perMs);
+  const instants = new Map<string, bigint>();
+  let world: Dated[] = [];
   before(async () => {
-    oracle = await startService({ collections, openCollections: true });
+    const near = picoseconds.filter((at) => at > 2n * 86_400_000n * perMs);
     const pool = fc.sample(near, 12);
     const draws = fc.sample(
       fc.tuple(fc.constantFrom(...pool), fc.integer({ min: -1, max: 1 }), fc.nat()),
       60,
     );
-    for (const [from, distance, choice] of draws) {
+    world = draws.map(([from, distance, choice], n) => {
       const at = from + BigInt(distance) * perMs;
-      const free = forms(at, choice);
-      const values = Object.fromEntries(
-        attributes.map((name, n) => [name, name === "free" ? free : stored(name, at, choice + n)]),
-      );
-      const { id } = await oracle.create("events", values);
-      world.push({ id, at, values });
-    }
+      const id = `${"bca"[n % 3]}${n}`;
+      instants.set(id, at);
+      // All forms, also those that the schema refuses: the resources can be older than the schema.
+      const dates = Object.fromEntries(attributes.map((name, k) => [name, forms(at, choice + k)]));
+      return { id, at: forms(at, choice), ...dates, all: [forms(at, choice), forms(at, choice + 1)] };
+    });
+    // The OpenAPI document describes what the schema allows.
+    oracle = await startService({
+      collections,
+      openCollections: true,
+      seeds: { events: world },
+      isWatched: false,
+    });
   });
   after(() => oracle.stop());
 
+  const instantOf = ({ id }: { id: string }) => instants.get(id) as bigint;
+  const path = "/api/v1/events";
+
+  async function send(request: Parameters<Service["send"]>[0]): Promise<Record<string, unknown>[]> {
+    const answer = await oracle.send(request);
+    assert.equal(answer.status, 200, `${JSON.stringify(request)}: ${answer.text}`);
+    return answer.json as Record<string, unknown>[];
+  }
+
+  /** The ids of a list, page by page along its links. */
+  async function walk(query: string): Promise<unknown[]> {
+    const ids: unknown[] = [];
+    for (let next: string | undefined = `${path}?${query}`; next !== undefined; ) {
+      const answer: Answer = await oracle.send({ path: next });
+      assert.equal(answer.status, 200, `${next}: ${answer.text}`);
+      ids.push(...(answer.json as Dated[]).map(({ id }) => id));
+      next = /<([^>]*)>; rel="next"/.exec(answer.headers.link ?? "")?.[1];
+    }
+    return ids;
+  }
+
   test("lists, QUERY, figures, bulk changes and feeds find what the instants say", async () => {
-    const instants = world.map(({ at }) => at);
     const draw = fc.record({
       attribute: fc.constantFrom(...attributes),
       operator: fc.constantFrom(...operators),
-      from: fc.constantFrom(...instants),
+      from: fc.constantFrom(...instants.values()),
       distance: fc.constantFrom(0n, 0n, 0n, 1n, -1n, perMs, -perMs),
       choice: fc.nat(),
     });
@@ -205,9 +363,9 @@ describe("random dates", () => {
         const equal = { eq: order === 0, ne: order !== 0, in: order === 0, nin: order !== 0 };
         return { ...equal, gt: order > 0, gte: order >= 0, lt: order < 0, lte: order <= 0 }[operator];
       };
-      const isFound = ({ at, values }: (typeof world)[number]) => {
-        const isWhole = attribute !== "free" || String(values.free).includes(":");
-        return isWhole ? isTrue(meant(attribute, at)) : operator === "ne" || operator === "nin";
+      const isFound = (each: Dated) => {
+        const isWhole = attribute !== "free" || String(each.free).includes(":");
+        return isWhole ? isTrue(instantOf(each)) : operator === "ne" || operator === "nin";
       };
       const expected = world
         .filter(isFound)
@@ -216,36 +374,95 @@ describe("random dates", () => {
       const condition = { [operator]: operator === "in" || operator === "nin" ? [operand] : operand };
       const filter = { [attribute]: condition };
       const about = JSON.stringify(filter);
-      const send = async (request: Parameters<Service["send"]>[0]) => {
-        const answer = await oracle.send(request);
-        assert.equal(answer.status, 200, `${about}: ${answer.text}`);
-        return answer.json as Record<string, unknown>[];
-      };
       const idsOf = (items: Record<string, unknown>[], name = "id") => items.map((each) => each[name]).sort();
-      const path = "/api/v1/events";
       const query = `${attribute}:${operator}=${encodeURIComponent(operand)}`;
       const listed = await send({ path: `${path}?${query}&limit=1000&sort=-${attribute}` });
       assert.deepEqual(idsOf(listed), expected, `a list with ${query}`);
       const queried = await send({ method: "QUERY", path, content: { filter, limit: 1000 } });
       assert.deepEqual(idsOf(queried), expected, `a QUERY with ${about}`);
-      const figures = await send({ path: `${path}?${query}&aggregate=count` });
-      assert.equal(
-        (figures as unknown as { count: number }).count ?? figures[0]?.count,
-        expected.length,
-        `figures of ${about}`,
-      );
-      const bulk = await send({
+      const [figures] = await send({ path: `${path}?${query}&aggregate=count` });
+      assert.equal(figures?.count, expected.length, `figures of ${about}`);
+      const bulk: unknown = await send({
         method: "POST",
         path: `${path}/_bulk`,
         content: { filter: { ...filter, n: { exists: false } }, delete: true, dryRun: true, max: 1000 },
       });
-      assert.equal(
-        (bulk as unknown as { matched: number }).matched,
-        expected.length,
-        `a bulk change with ${about}`,
-      );
+      assert.equal((bulk as { matched: number }).matched, expected.length, `a bulk change with ${about}`);
       const events = await send({ path: `${path}/_events?${query}&limit=1000` });
       assert.deepEqual(idsOf(events, "subject"), expected, `a feed with ${query}`);
     }
+  });
+
+  test("pages are in the order of the instants, with and without an index and a range", async () => {
+    const byInstant = (a: Dated, b: Dated) => {
+      const [x, y] = [instantOf(a), instantOf(b)];
+      return x < y ? -1 : Number(x > y);
+    };
+    const [middle] = [...instants.values()].sort((a, b) => (a < b ? -1 : 1)).slice(20);
+    for (const attribute of attributes.slice(0, -1))
+      for (const descending of [false, true])
+        for (const from of [undefined, middle]) {
+          const expected = world
+            .filter((each) => from === undefined || instantOf(each) >= from)
+            .sort((a, b) => (descending ? byInstant(b, a) : byInstant(a, b)) || (a.id < b.id ? -1 : 1))
+            .map(({ id }) => id);
+          const range =
+            from === undefined ? "" : `&${attribute}:gte=${encodeURIComponent(String(forms(from, 1)))}`;
+          const walked = await walk(`sort=${descending ? "-" : ""}${attribute}&limit=7${range}`);
+          assert.deepEqual(walked, expected, `${attribute} ${descending}${range}`);
+        }
+  });
+
+  test("figures group by instants, and find the first and the last", async () => {
+    const counts = new Map<bigint, number>();
+    for (const at of instants.values()) counts.set(at, (counts.get(at) ?? 0) + 1);
+    const sorted = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
+    for (const attribute of attributes.slice(0, -1)) {
+      const groups = await send({
+        path: `${path}?group=${attribute}&aggregate=count&sort=${attribute}&limit=1000`,
+      });
+      assert.deepEqual(
+        groups.map(({ count }) => count),
+        sorted.map(([, count]) => count),
+        attribute,
+      );
+      const keys = groups.map((group) => instantKeyOf(group[attribute], "date"));
+      assert.deepEqual(keys, [...keys].sort(), attribute);
+      const extremes = await send({ path: `${path}?aggregate=min(${attribute}),max(${attribute})` });
+      const [found] = extremes.map((each) => Object.values(each).map((date) => instantKeyOf(date, "date")));
+      assert.deepEqual(found, [keys[0], keys.at(-1)], attribute);
+      const months = await send({ path: `${path}?group=${attribute}:month&aggregate=count&limit=1000` });
+      const expected = new Set(keys.map((key) => key?.slice(0, 7)));
+      assert.deepEqual(new Set(months.map((each) => each[`${attribute}:month`])), expected);
+    }
+  });
+
+  test("a date in an array is found in any form", async () => {
+    for (const each of world) {
+      const operand = encodeURIComponent(forms(instantOf(each), 5));
+      const found = await send({ path: `${path}?all:contains=${operand}&limit=1000` });
+      const expected = world.filter((other) => instantOf(other) === instantOf(each)).map(({ id }) => id);
+      assert.deepEqual(found.map(({ id }) => id).sort(), expected.sort());
+    }
+    const answer = await oracle.send({ path: `${path}?all:contains=soon` });
+    check(answer, { status: 400, problem: "INVALID_PARAMETER" });
+  });
+
+  test("a bulk change deletes exactly what is earlier, in whatever form it is", async () => {
+    const [, bound = 0n] = [...instants.values()].sort((a, b) => (a < b ? -1 : 1)).slice(10);
+    const isEarlier = (each: Dated) => instantOf(each) < bound;
+    await send({
+      method: "POST",
+      path: `${path}/_bulk`,
+      content: { filter: { at: { lt: forms(bound, 2) } }, delete: true, max: 1000 },
+    });
+    const left = await send({ path: `${path}?limit=1000` });
+    assert.deepEqual(
+      left.map(({ id }) => id),
+      world
+        .filter((each) => !isEarlier(each))
+        .map(({ id }) => id)
+        .sort(),
+    );
   });
 });

@@ -15,7 +15,7 @@ const files = readdirSync("src", { recursive: true, encoding: "utf8" })
 
 /** Statements for a database, and HTML, are no prose. */
 const isCode =
-  /::|^\s*(?:select|insert|update|delete|create|drop|alter|begin|commit|with|pragma|values|set|lock|union|order by|where|from|and|or|on conflict|returning|join|left join|analyze|vacuum|explain)\b(?![^.]*\.$)|<\/?[a-z]|=>|\b(?:select|where|from|and|or) [\w.□]+ ?[=<>]|\(\s*select\b|\bglob\b|=\s*any\(|\bas \w+[,)]|□\.\w|\w\.□/;
+  /::|^\s*(?:select|insert|update|delete|create|drop|alter|begin|commit|with|pragma|values|set|lock|union|order by|where|from|and|or|on conflict|returning|join|left join|analyze|vacuum|explain)\b(?![^.]*\.$)|<\/?[a-z]|=>|\b(?:select|where|from|and|or) [\w.□]+ ?[=<>]|\(\s*select\b|\bglob\b|\biif\(|=\s*any\(|\bas \w+[,)]|□\.\w|\w\.□/;
 
 const hasWordOfProse = /\b(?:an?|the|is|are|be|not|of|to|in|for|with|and|or|it|no|by|at)\b/i;
 

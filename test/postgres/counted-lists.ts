@@ -1,7 +1,7 @@
 /** Lists of a store on a PostgreSQL database, with a count of their statements. */
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { readIndexes } from "../../src/collection/indexes.ts";
+import { type Index, readIndexes } from "../../src/collection/indexes.ts";
 import type { Page, PageQuery } from "../../src/store/page.ts";
 import { Connections } from "../../src/store/postgres/connection/connections.ts";
 import { Lists } from "../../src/store/postgres/list/lists.ts";
@@ -42,7 +42,14 @@ export async function openLists(
     server,
     indexes = [["n"]],
     max = 4,
-  }: { settings?: string; server?: string; indexes?: string[][]; max?: number } = {},
+    dated = [],
+  }: {
+    settings?: string;
+    server?: string;
+    indexes?: string[][];
+    dated?: readonly Index[];
+    max?: number;
+  } = {},
 ): Promise<CountedLists> {
   const { store, url, cleanup } = await openPostgresFixture({}, server);
   const own = new URL(url);
@@ -52,7 +59,8 @@ export async function openLists(
     await quick.close();
     await cleanup();
   });
-  await store.migrate([declaration("topics", { indexes: readIndexes(indexes, "indexes") })]);
+  const declared = [...readIndexes(indexes, "indexes"), ...dated];
+  await store.migrate([declaration("topics", { indexes: declared })]);
   const { rows } = await quick.run({ sql: catalogueSql });
   const topics = new Catalogue(rows.map(toCollection)).byName.get("topics");
   assert.ok(topics);

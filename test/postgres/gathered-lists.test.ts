@@ -113,13 +113,16 @@ test("lists that also depend on other collections, or on words, are read each ti
 });
 
 const indexes = [["author", "-day"], ["day"], ["-day"]];
+const date: SortKey = { path: ["at"], descending: false, as: "date" };
+const [from, until] = ["2026-01-05T00:00:00.000Z", "2026-01-09T00:00:00.000Z"];
 
 test("the plan uses the order of the index, and computes no expressions that are equal in the list", async (t) => {
-  const { store, topics, quick, url } = await openLists(t, { indexes, max: 1 });
+  const { store, topics, quick, url } = await openLists(t, { indexes, dated: [[date]], max: 1 });
   const load = await store.load("topics");
   await load.add(
     Array.from({ length: 5_000 }, (_, n) => {
-      const resource = { id: `id-${n}`, author: `author-${n % 50}`, day: `day ${n % 31}` };
+      const at = n % 2 === 0 ? `2026-01-${String((n % 28) + 1).padStart(2, "0")}` : 1_767_225_600_000 + n;
+      const resource = { id: `id-${n}`, author: `author-${n % 50}`, day: `day ${n % 31}`, at };
       return { id: resource.id, text: JSON.stringify(resource) };
     }),
   );
@@ -135,6 +138,10 @@ test("the plan uses the order of the index, and computes no expressions that are
     [{ filter: range("day", "lt", 7), sort: sortBy("day") }, 0],
     [{ filter: range("day", "lt", "day 7"), sort: sortBy("day") }, 0],
     [{ sort: down }, 0],
+    [{ sort: [date] }, 0],
+    [{ filter: { kind: "in", path: ["at"], values: [from], as: "date" } }, 0],
+    [{ filter: { kind: "gte", path: ["at"], values: [from], as: "date" }, sort: [date] }, 0],
+    [{ sort: [date], after: [[until], "id-7"] }, 1], // of the two ranges
     [{ sort: byId }, 0],
     [{ filter: author, sort: down, after: ["day 3", "id-7"] }, 1], // of the two ranges
     [{ filter: and(author, range("day", "gte", "day 2")), sort: down, after: ["day 3", "id-7"] }, 1],

@@ -284,6 +284,20 @@ const faults: [query: string, name: string, code: string, what: string, collecti
     'is not an attribute of "posts". "title" has no nested attributes',
     posts,
   ],
+  [
+    "tags.x=1",
+    "tags.x",
+    "unknownAttribute",
+    'is not an attribute of "posts". "tags" is an array, and a name does not lead into it. "tags:contains" looks for a whole item',
+    posts,
+  ],
+  [
+    "sort=tags.x",
+    "sort",
+    "unknownAttribute",
+    'names "tags.x", which is not an attribute of "posts". "tags" is an array, and a name does not lead into it',
+    posts,
+  ],
   ["id.x=1", "id.x", "unknownAttribute", 'is not an attribute of "topics". "id" has no nested attributes'],
   ["%zz=1", "%zz", "encoding", encoding],
   ["a=%ff", "a", "encoding", encoding],
@@ -464,8 +478,20 @@ const ticket = await defineCollection("tickets", {
       labels: { type: "array", items: { enum: ["red", "blue"] } },
       due: { type: "string", format: "date" },
       owner: { type: "string", minLength: 2 },
+      ref: { type: "string", pattern: "^[A-Z]{2}-[0-9]+$" },
+      price: { type: "number", multipleOf: 0.01 },
+      refs: { type: "array", items: { $ref: "#/properties/ref" } },
+      lines: { type: "array", items: { type: "object", properties: { sku: { type: "string" } } } },
     },
   },
+});
+
+test("a filter by a member of the objects in an array says what works instead", () => {
+  const [violation] = isRefused("lines.sku=A", ticket).violations;
+  assert.equal(
+    violation?.detail,
+    '"lines.sku" is not an attribute of "tickets". "lines" is an array, and a name does not lead into it. No filter looks into its objects: keep what you filter by in an array of strings or numbers as well',
+  );
 });
 
 /** Values that no ticket can have, each with what the schema asks for. */
@@ -483,6 +509,9 @@ const impossible: [query: string, what: string][] = [
   ["mixed=6", 'must be one of "a", 5, not "6"'],
   ["labels:contains=bleu", 'must be one of "red", "blue", not "bleu". Did you mean "blue"?'],
   ["owner=a", 'must have at least 2 characters, not "a"'],
+  ["ref=ab-1", 'must match the pattern ^[A-Z]{2}-[0-9]+$, not "ab-1"'],
+  ["refs:contains=AB", 'must match the pattern ^[A-Z]{2}-[0-9]+$, not "AB"'],
+  ["price=19.995", 'must be a multiple of 0.01, not "19.995"'],
 ];
 for (const [query, what] of impossible)
   test(`a value that cannot occur is refused: ${query}`, () => {
@@ -505,6 +534,7 @@ test("a value that can occur is not refused, nor a limit, nor a part of a text",
       "labels:contains=red",
     ],
     ...["email=ada@example.org", "owner=ada", "labels:exists=true"],
+    ...["ref=AB-1", "ref:startsWith=ab", "ref:gt=b", "refs:contains=AB-1", "price=19.99", "price:gt=0.001"],
   ];
   for (const query of possible) assert.ok(parseList(query, ticket, 1_000).filter, query);
 });

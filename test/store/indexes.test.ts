@@ -20,7 +20,9 @@ function declare(...indexes: (string | string[])[]): CollectionRecord {
   return declaration("articles", { indexes: readIndexes(indexes, "indexes") });
 }
 
-const all = declare("name", "-rating", ["status", "-publishedAt"], ["status", "kind", "author.name"]);
+const dated = { path: ["at"], descending: false, as: "date" } as const;
+const declared = declare("name", "-rating", ["status", "-publishedAt"], ["status", "kind", "author.name"]);
+const all = { ...declared, indexes: [...declared.indexes, [dated]] };
 
 const sortBy = (...keys: string[]) => readIndexes([keys], "sort")[0] ?? [];
 const is = (path: string, ...values: Scalar[]): Filter => ({ kind: "in", path: [path], values });
@@ -38,6 +40,7 @@ async function fill(store: Store, record: CollectionRecord, n: number): Promise<
       kind: `kind ${i % 5}`,
       publishedAt: `2026-01-${String((i % 28) + 1).padStart(2, "0")}`,
       author: { name: `author ${i % 11}` },
+      at: i % 2 === 0 ? `2026-01-${String((i % 28) + 1).padStart(2, "0")}` : 1_767_225_600_000 + i,
     };
     return { id, text: JSON.stringify({ id, ...attributes }) };
   });
@@ -79,6 +82,19 @@ describe("a list that an index serves", () => {
   const shapes: [what: string, query: Omit<PageQuery, "limit">][] = [
     ["everything, by id", {}],
     ["everything, by id, from a cursor on", { after: ["id-000500"] }],
+    ["dates, sorted", { sort: [dated] }],
+    ["dates, from a cursor on", { sort: [dated], after: [["2026-01-05T00:00:00.000Z"], "id-000500"] }],
+    [
+      "a range of dates",
+      {
+        filter: { kind: "gte", path: ["at"], values: ["2026-01-05T00:00:00.000Z"], as: "date" },
+        sort: [dated],
+      },
+    ],
+    [
+      "an equal date",
+      { filter: { kind: "in", path: ["at"], values: ["2026-01-05T00:00:00.000Z"], as: "date" } },
+    ],
     ["everything, by id, backwards", { sort: [{ path: ["id"], descending: true }] }],
     ["some ids", { filter: is("id", "id-000001", "id-000002") }],
     ["an equal value", { filter: is("name", "name 5") }],

@@ -2,6 +2,7 @@
 import type { Principal } from "../../access/principal.ts";
 import { anyCollection } from "../../changes/commit-watch.ts";
 import { type Mark, noChange, type Position } from "../../changes/position.ts";
+import { isRelative, timelessText } from "../../query/filter.ts";
 import type { Subscription } from "../operations/operation.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import type { Feed, Service } from "../service.ts";
@@ -33,7 +34,7 @@ export class Subscriber {
 
   /** Equal for subscribers that see the same. */
   get viewsName(): string {
-    this.#viewsName ??= JSON.stringify(
+    this.#viewsName ??= timelessText(
       this.views.map(({ collection, source, listed, filter, fields }) => [
         source,
         listed,
@@ -70,7 +71,8 @@ export class Subscriber {
   async refresh(): Promise<void> {
     const { caller, renew, isOpen } = this.#subscription;
     const principal = this.isOld ? await this.#authenticate() : caller.principal;
-    if (principal === caller.principal && !isOpen) return;
+    const isTimed = this.views.some(({ listed }) => typeof listed !== "string" && isRelative(listed));
+    if (principal === caller.principal && !isOpen && !isTimed) return;
     this.#subscription = renew({ ...caller, principal });
     this.#viewsName = undefined;
   }

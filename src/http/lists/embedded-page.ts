@@ -5,6 +5,7 @@ import type { Page } from "../../store/page.ts";
 import type { Caller } from "../caller/admit.ts";
 import { guardOf } from "../caller/permission.ts";
 import type { Listing } from "../operations/operation.ts";
+import { passingValidators } from "../protocol/conditional.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { contentValidators, embedInto } from "../related/embed.ts";
 import { type EmbeddedPage, type EmbeddedPageKey, keptOr } from "../related/recent-embeddings.ts";
@@ -17,17 +18,19 @@ type EmbeddedListing = Listing & { caller: Caller };
 interface EmbeddedRequest {
   listing: EmbeddedListing;
   request: HttpRequest;
+  /** As in `ListScope`. */
+  isPassing: boolean;
 }
 
 /** The page with related resources. `found` is the page of the store. Throws what `embedInto` throws. */
 export function embeddedPage(
   service: Service,
   found: Page,
-  { listing, request }: EmbeddedRequest,
+  { listing, request, isPassing }: EmbeddedRequest,
 ): Promise<EmbeddedPage> {
   const { asked, query, type } = listing;
-  const embed = () => embedIntoPage(service, found, { listing, request });
-  const isKept = type === "application/json" && query !== undefined && asked.at === undefined;
+  const embed = () => embedIntoPage(service, found, { listing, request, isPassing });
+  const isKept = !isPassing && type === "application/json" && query !== undefined && asked.at === undefined;
   return isKept ? keptOr(service, keyOf(service, found, { ...listing, query }), embed) : embed();
 }
 
@@ -55,7 +58,7 @@ function targetsOf(embeds: readonly Embed[]): Collection[] {
 async function embedIntoPage(
   service: Service,
   found: Page,
-  { listing, request }: EmbeddedRequest,
+  { listing, request, isPassing }: EmbeddedRequest,
 ): Promise<EmbeddedPage> {
   const { asked, caller, collection } = listing;
   const texts = await embedInto(
@@ -73,6 +76,8 @@ async function embedIntoPage(
     items: found.items.slice(0, texts.length),
     more: found.more || texts.length < found.items.length,
   };
-  const validators = contentValidators(texts, [page.more, page.total], tagOf(service, listing));
+  const validators = isPassing
+    ? passingValidators()
+    : contentValidators(texts, [page.more, page.total], tagOf(service, listing));
   return { page, texts, validators };
 }

@@ -1,5 +1,5 @@
 /** Reads the figures of a list for GET and QUERY, and makes the response: only resources that the caller can list count. */
-import { namesRelated } from "../../query/filter.ts";
+import { isRelative, namesRelated } from "../../query/filter.ts";
 import type { Figures, FiguresQuery, GroupRow } from "../../store/figures.ts";
 import type { Caller } from "../caller/admit.ts";
 import type { Guard } from "../caller/permission.ts";
@@ -7,9 +7,9 @@ import { whileConnected } from "../caller/while-connected.ts";
 import type { FiguresListing } from "../operations/operation.ts";
 import type { FiguresResult, Result } from "../operations/result.ts";
 import { contentTypeOf } from "../protocol/accept.ts";
-import { isUnmodified, type Validators } from "../protocol/conditional.ts";
+import { cachingHeaders, isUnmodified, passingValidators, type Validators } from "../protocol/conditional.ts";
 import { typesOf } from "../protocol/content-types.ts";
-import { type HttpRequest, type HttpResponse, revalidate, withBody } from "../protocol/message.ts";
+import { type HttpRequest, type HttpResponse, withBody } from "../protocol/message.ts";
 import { storeFilter } from "../related/filters.ts";
 import type { Service } from "../service.ts";
 import { tablePieces } from "./csv.ts";
@@ -26,32 +26,43 @@ export async function performFigures(
   const { listed } = listing.guard;
   // The smallest page of the list shows whether the figures of the client are still current.
   const isOfOne = !namesRelated(listing.asked.filter);
-  if (listed === "everything" && isOfOne && request.headers["if-none-match"] !== undefined) {
+  const query = figuresQuery(service, listing);
+  const isPassing = isRelative(query.filter);
+  if (!isPassing && listed === "everything" && isOfOne && request.headers["if-none-match"] !== undefined) {
     const { sequence } = await service.store.list({ collection: listing.collection.name, limit: 1 });
     const known = ifUnmodified(service, validatorsAt(service, sequence, listing), listing, request);
     if (known !== undefined) return known;
   }
-  const { groups, more, sequence } = await readFigures(service, listing, request);
+  const { groups, more, sequence } = await readFigures(service, query, listing, request);
   const texts = groups.map(textOf(namesOf(listing)));
   const turn = request.largeReads.correct(request, texts.join().length);
   if (turn !== undefined) await turn;
   // The state of the whole collection would reveal changes to resources that the caller cannot see.
   const state = listed === "everything" && isOfOne ? sequence : hashOf([texts, more]).slice(0, 16);
-  const validators = validatorsAt(service, state, listing);
+  const validators = isPassing ? passingValidators() : validatorsAt(service, state, listing);
   const result = { kind: "figures", listing, texts, more, validators } as const;
   return ifUnmodified(service, validators, listing, request) ?? result;
 }
 
-async function readFigures(
+type GuardedListing = FiguresListing & { guard: Guard; caller: Caller };
+
+function figuresQuery(
   service: Service,
-  { collection, asked, caller, guard: { listed } }: FiguresListing & { guard: Guard; caller: Caller },
-  request: HttpRequest,
-): Promise<Figures> {
+  { collection, asked, caller, guard: { listed } }: GuardedListing,
+): FiguresQuery {
   const { filter, words, figures, group, sort, limit, offset } = asked;
   const all: FiguresQuery = { collection: collection.name, figures, group, sort, limit, offset };
   if (filter !== undefined) all.filter = storeFilter(service, caller, filter);
   if (words !== undefined) all.words = words;
-  const query = narrowed(all, listed);
+  return narrowed(all, listed);
+}
+
+async function readFigures(
+  service: Service,
+  query: FiguresQuery,
+  { caller, guard: { listed } }: GuardedListing,
+  request: HttpRequest,
+): Promise<Figures> {
   try {
     return await whileConnected(caller, request, (client) => service.store.figures({ ...query, client }));
   } catch (error) {
@@ -87,8 +98,7 @@ export function figuresResponse(result: FiguresResult, request: HttpRequest): Ht
   const { type, asked } = listing;
   const headers: Record<string, string> = {
     "content-type": contentTypeOf(type),
-    "cache-control": revalidate,
-    etag: validators.etag,
+    ...cachingHeaders(validators),
     "accept-query": typesOf("QUERY"),
     "page-limit": String(asked.limit),
   };

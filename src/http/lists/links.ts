@@ -1,6 +1,6 @@
 /** The links of a page (RFC 8288). They keep all parameters of the request except those that select the page. */
 import { formatCursor, listName } from "../../query/cursor.ts";
-import { namesRelated } from "../../query/filter.ts";
+import { isRelative, namesRelated } from "../../query/filter.ts";
 import { isRanked, maxOffset } from "../../query/list-request.ts";
 import { pagingParameters } from "../../query/parameters.ts";
 import { type CursorValues, cursorValuesOf } from "../../query/sort.ts";
@@ -169,7 +169,12 @@ const notOfFeeds: ReadonlySet<string> = new Set([
  */
 export function feedOf({ path, parent, query, asked: { words, filter } }: Listing): string | undefined {
   if (query === undefined || query.length > maxLinkBytes) return undefined;
-  if (words !== undefined || namesRelated(filter) || (filter !== undefined && namesIds(filter)))
+  if (
+    words !== undefined ||
+    namesRelated(filter) ||
+    isRelative(filter) ||
+    (filter !== undefined && namesIds(filter))
+  )
     return undefined;
   const kept = query.split("&").filter((each) => each !== "" && !notOfFeeds.has(nameOf(each)));
   if (parent === undefined) return toUrl(`${path}/_events`, kept.map(asFilter).join("&"));

@@ -6,7 +6,7 @@ import type { AllowedResources } from "../../access/rules.ts";
 import type { Mark } from "../../changes/position.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
-import { allOf, matchNone, namesRelated } from "../../query/filter.ts";
+import { allOf, isRelative, matchNone, namesRelated } from "../../query/filter.ts";
 import { inBody, inQuery, Violations } from "../../query/violations.ts";
 import { isQuick } from "../../store/access-path.ts";
 import { HistoryMissing } from "../../store/changed-resources.ts";
@@ -42,8 +42,9 @@ export async function performList(
   const { listed } = listing.guard;
   const { filter, embeds } = listing.asked;
   const isOfOne = !namesRelated(filter) && embeds.length === 0;
-  const context = { listing, request, listed, isOfOne };
   const query = narrowed(toListQuery(service, listing), listed);
+  const isPassing = isRelative(query.filter) || isRelative(query.visibleFilter);
+  const context = { listing, request, listed, isOfOne, isPassing };
   if (embeds.length > 0) return embeddedPageOf(service, await readSentPage(service, query, context), context);
   // The smallest page shows whether the list of the client is still current, without a search.
   if (
@@ -79,9 +80,9 @@ async function pageOf(service: Service, page: Page, context: ListContext): Promi
 
 /** The page with related resources. */
 async function embeddedPageOf(service: Service, found: Page, context: ListContext): Promise<ListResult> {
-  const { listing, request } = context;
+  const { listing, request, isPassing } = context;
   const { type } = listing;
-  const { page, texts, validators } = await embeddedPage(service, found, { listing, request });
+  const { page, texts, validators } = await embeddedPage(service, found, { listing, request, isPassing });
   if (isUnmodified(request.headers, validators, service.now()))
     return { kind: "unmodified", validators, location: locationOf(listing, request) };
   const content = await contentOf(texts, { type, fields: undefined }, request);

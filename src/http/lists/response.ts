@@ -3,8 +3,9 @@ import type { Page } from "../../store/page.ts";
 import type { Listing } from "../operations/operation.ts";
 import type { ListResult } from "../operations/result.ts";
 import { contentTypeOf } from "../protocol/accept.ts";
+import { cachingHeaders } from "../protocol/conditional.ts";
 import { typesOf } from "../protocol/content-types.ts";
-import { type HttpRequest, type HttpResponse, revalidate, withBody } from "../protocol/message.ts";
+import { type HttpRequest, type HttpResponse, withBody } from "../protocol/message.ts";
 import { isWhole } from "./content.ts";
 import { formatLinks, type Links, linksOf, locationOf, urlOf } from "./links.ts";
 
@@ -15,8 +16,7 @@ export function listResponse(result: ListResult & { kind: "page" }, request: Htt
   const links = linksOf(listing, page, total);
   const headers: Record<string, string> = {
     "content-type": contentTypeOf(listing.type),
-    "cache-control": revalidate,
-    etag: validators.etag,
+    ...cachingHeaders(validators),
     "accept-query": typesOf("QUERY"),
     "page-limit": String(listing.asked.paging.limit),
   };

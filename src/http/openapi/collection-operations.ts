@@ -122,8 +122,8 @@ function page(
     "text/csv": { schema: { type: "string" } },
   };
   return success(described, "A page of the list.", {
-    must: ["ETag", "Accept-Query", "Page-Limit"],
-    may: [...ofPages, ...more, ...(path.length > 0 ? (["Holdfast-Hint"] as const) : [])],
+    must: ["Accept-Query", "Page-Limit"],
+    may: ["ETag", ...ofPages, ...more, ...(path.length > 0 ? (["Holdfast-Hint"] as const) : [])],
     content: { ...json(schema, examples && [examples.resource]), ...others },
   });
 }

@@ -4,7 +4,7 @@ import { type Part, ref } from "./described.ts";
 /** The description of each header. */
 const descriptions = {
   "X-Request-Id": "The id of the request in the service's log. A client can send its own.",
-  ETag: "The version of the resource or the state of the list. If attributes are hidden, it also depends on the caller. If the response is compressed, it also depends on the coding.",
+  ETag: "The version of the resource or the state of the list. If attributes are hidden, it also depends on the caller. If the response is compressed, it also depends on the coding. A list that changes as time passes does not have it.",
   "Last-Modified": "The time of the last change. It is left out during the second of the change.",
   Location: "The path of the resource. After QUERY, a URL with which GET returns the same list.",
   "Content-Location": "The path of the resource in the body.",

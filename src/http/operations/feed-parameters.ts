@@ -221,6 +221,7 @@ function viewOf(service: Service, declared: Collection, caller: Caller, rest: re
   const asked = parseList(rest.join("&"), collection, maxLimit, {
     viewOf: viewsOf(service, caller),
     refusesRelations: true,
+    refusesNow: true,
   });
   const filter = asked.filter && ownFilter(asked.filter);
   if (filter !== undefined && namesIds(filter)) {

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Problem } from "../../errors.ts";
 import { acceptedCodings, tagForms, withoutWeakness } from "./codings.ts";
+import { noStore, revalidate } from "./message.ts";
 
 /** The current state, as preconditions are compared with it. */
 export interface Validators {
@@ -11,6 +12,18 @@ export interface Validators {
   version?: number;
   /** The time of the last change, rounded by `lastModifiedMs`; `undefined` if it is not known. */
   lastModifiedMs: number | undefined;
+  /** Whether the state changes as time passes. No response has such a tag, so that no client keeps the content. @default false */
+  isPassing?: boolean;
+}
+
+/** The headers that say how long clients and proxies can keep content, and its tag. */
+export function cachingHeaders({ etag, isPassing }: Validators): Record<string, string> {
+  return isPassing === true ? { "cache-control": noStore } : { "cache-control": revalidate, etag };
+}
+
+/** The validators of content that changes as time passes. Their tag equals no other. */
+export function passingValidators(): Validators {
+  return { etag: `W/"${crypto.randomUUID()}"`, lastModifiedMs: undefined, isPassing: true };
 }
 
 /** The validators of a resource; `view` is the part of its tag after the version (`caller/tags.ts`). */
@@ -58,7 +71,7 @@ export function judge(
 export function isUnmodified(headers: IncomingHttpHeaders, current: Validators, now: number): boolean {
   const verdict = judge(headers, current, now);
   if (verdict === "failed") throw preconditionFailed(headers, current);
-  return verdict === "unmodified";
+  return verdict === "unmodified" && current.isPassing !== true;
 }
 
 /**
@@ -101,7 +114,12 @@ function preconditionRequired(): Problem {
 
 /** The problem of a precondition that is not met. It contains the current entity tag. */
 function preconditionFailed(headers: IncomingHttpHeaders, current: Validators): Problem {
-  const { etag } = current;
+  const { etag, isPassing } = current;
+  if (isPassing === true)
+    return new Problem(
+      "PRECONDITION_FAILED",
+      "A precondition is not met: this list has no ETag, because its content changes as time passes. Leave out If-Match.",
+    );
   const advice =
     misspelled(headers["if-match"], current) ??
     "Read the resource again, then decide whether to repeat the change.";

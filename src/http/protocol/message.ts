@@ -94,6 +94,9 @@ export const jsonType = "application/json; charset=utf-8";
 /** A client can use its stored response after it has asked whether that is still current. */
 export const revalidate = "no-cache";
 
+/** No client and no proxy can keep the response. */
+export const noStore = "no-store";
+
 /** The body of a response as text. The response must not be streamed or compressed. That to a write never is. */
 export function textOf({ body }: HttpResponse): string | undefined {
   if (typeof body === "object") throw new Error("Streamed or compressed content has no text.");

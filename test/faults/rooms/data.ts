@@ -15,10 +15,39 @@ export const dataFaults: readonly Fault[] = [
     replacements: [["text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())", "text.toLowerCase()"]],
   },
   {
-    name: "date-rounded-up",
-    what: "A filter for dates from an instant between two milliseconds on also finds the millisecond before it.",
+    name: "date-to-milliseconds",
+    what: "A filter by a date ignores the digits after its milliseconds.",
     noticedBy: "test/http/instants.test.ts",
-    replacements: [['isUpwards ? "gt" : "lte", path,', 'isUpwards ? "gte" : "lte", path,']],
+    replacements: [["return new Date(ms).toISOString() + rest;", "return new Date(ms).toISOString();"]],
+  },
+  {
+    name: "dates-sorted-as-texts",
+    what: "A list is sorted by the texts of dates, not by their instants.",
+    noticedBy: "test/http/instants.test.ts",
+    replacements: [["descending, ...comparedAs(attribute) }]", "descending }]"]],
+  },
+  {
+    name: "now-kept",
+    what: "A filter that compares with now is read once, and finds the same for ever.",
+    noticedBy: "test/http/instants.test.ts",
+    replacements: [["if (!isShared || isRelative(request.filter)) return", "if (!isShared) return"]],
+  },
+  {
+    name: "now-tagged",
+    what: "A list by a filter that compares with now has an ETag, and is not modified later.",
+    noticedBy: "test/http/instants.test.ts",
+    replacements: [["isRelative(query.filter) || isRelative(query.visibleFilter)", "query.filter === null"]],
+  },
+  {
+    name: "now-of-the-first-request",
+    what: "A rule that compares with now uses the time of the first request of a caller.",
+    noticedBy: "test/http/instants.test.ts",
+    replacements: [
+      [
+        'if (typeof allowed === "string" || !isRelative(allowed)) allowed',
+        "if (isRelative !== undefined) allowed",
+      ],
+    ],
   },
   {
     name: "claims-judged",
@@ -31,10 +60,7 @@ export const dataFaults: readonly Fault[] = [
     what: "A cursor does not contain the words of the search, so it also works for another search.",
     noticedBy: "test/query/cursor.test.ts",
     replacements: [
-      [
-        "JSON.stringify([collection, filter, sort, words, ...(",
-        "JSON.stringify([collection, filter, sort, ...(",
-      ],
+      ["timelessText([collection, filter, sort, words, ...(", "timelessText([collection, filter, sort, ...("],
     ],
   },
   {

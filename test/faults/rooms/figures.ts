@@ -10,7 +10,7 @@ export const figuresFaults: readonly Fault[] = [
     name: "figures-of-everything",
     what: "Figures count resources that the caller cannot list.",
     noticedBy: overHttp,
-    replacements: [["const query = narrowed(all, listed);", "const query = all;"]],
+    replacements: [["return narrowed(all, listed);", "return all;"]],
   },
   {
     name: "figures-tag-of-everything",

@@ -1,5 +1,6 @@
 /** The oracle of figures: computes them in memory, in as little code as possible. */
 import { isDate } from "../../../src/collection/dates.ts";
+import { instantKeyOf } from "../../../src/collection/instants.ts";
 import { valueAt } from "../../../src/collection/paths.ts";
 import { compareCodePoints } from "../../../src/collection/text.ts";
 import type { DateUnit, Figure, FigureSortKey, GroupKey } from "../../../src/query/figures.ts";
@@ -19,8 +20,12 @@ function dateOf(value: unknown, unit: DateUnit): string | null {
   return `${value}T00:00`.slice(0, unitLength[unit]);
 }
 
-function keyOf(resource: Resource, { path, unit }: GroupKey): unknown {
+function keyOf(resource: Resource, { path, unit, as }: GroupKey): unknown {
   const value = valueAt(resource, path);
+  if (as !== undefined && unit !== undefined) {
+    const instant = instantKeyOf(value, as);
+    return instant === undefined || !/^[0-9]/.test(instant) ? null : instant.slice(0, unitLength[unit]);
+  }
   return unit === undefined ? value : dateOf(value, unit);
 }
 
@@ -28,15 +33,31 @@ function keyOf(resource: Resource, { path, unit }: GroupKey): unknown {
 function figureOf(resources: readonly Resource[], figure: Figure): unknown {
   if (figure.kind === "count") return resources.length;
   const values = resources.map((each) => valueAt(each, figure.path));
+  if ("as" in figure && figure.as !== undefined) return extremeOf(values, figure.kind);
   const numbers = values.filter((each) => typeof each === "number");
   const sum = numbers.reduce((total, each) => total + each, 0);
   if (figure.kind === "sum") return sum;
   if (figure.kind === "avg") return numbers.length === 0 ? null : sum / numbers.length;
   const sorted = values
     .filter((each) => ["boolean", "number", "string"].includes(typeof each))
-    .map(sortValueOf)
+    .map((each) => sortValueOf(each))
     .sort(compareSortValues);
   return (figure.kind === "min" ? sorted[0] : sorted.at(-1)) ?? null;
+}
+
+/** The first or the last of dates and other scalars. Of equal instants, it is the first or the last text. */
+function extremeOf(values: readonly unknown[], kind: string): unknown {
+  const sorted = values
+    .filter((each) => ["boolean", "number", "string"].includes(typeof each))
+    .sort((a, b) => compareParts(compareBy(a, "date"), compareBy(b, "date")));
+  const found = kind === "min" ? sorted[0] : sorted.at(-1);
+  return instantKeyOf(found, "date") === undefined ? sortValueOf(found) : found;
+}
+
+/** How a group key or figure is compared. The text of a unit is no date. */
+function comparedAs(key: GroupKey | Figure): "date" | undefined {
+  if (!("as" in key)) return undefined;
+  return "unit" in key && key.unit !== undefined ? undefined : key.as;
 }
 
 interface Group {
@@ -44,11 +65,10 @@ interface Group {
   figures: readonly unknown[];
 }
 
-function compareKeys(a: readonly unknown[], b: readonly unknown[]): number {
-  for (const [n, value] of a.entries()) {
-    const order =
-      compareSortValues(sortValueOf(value), sortValueOf(b[n])) ||
-      compareCodePoints(JSON.stringify(value) ?? "", JSON.stringify(b[n]) ?? "");
+function compareKeys(a: readonly unknown[], b: readonly unknown[], group: readonly GroupKey[]): number {
+  for (const [n, key] of group.entries()) {
+    const as = comparedAs(key);
+    const order = compareParts(compareBy(a[n], as), compareBy(b[n], as));
     if (order !== 0) return order;
   }
   return 0;
@@ -57,29 +77,32 @@ function compareKeys(a: readonly unknown[], b: readonly unknown[]): number {
 /** The figures by a computation over all resources in memory: what every store must return, without the sequence. */
 export function computeFigures(
   all: readonly Resource[],
-  { filter, group, figures, sort, limit, offset }: Query,
+  { filter, group, figures: named, sort, limit, offset }: Query,
 ): Omit<Figures, "sequence"> {
   const fitting = all.filter((each) => filter === undefined || matches(filter, each));
   const groups = new Map<string, { keys: unknown[]; resources: Resource[] }>();
   if (group.length === 0) groups.set("", { keys: [], resources: [] });
   for (const resource of fitting) {
     const keys = group.map((key) => keyOf(resource, key));
-    const name = keys.map((key) => JSON.stringify(key) ?? "absent").join("\0");
+    const name = keys.map((key, n) => nameOf(key, comparedAs(group[n] as GroupKey))).join("\0");
     const known = groups.get(name) ?? { keys, resources: [] };
     known.resources.push(resource);
+    known.keys = known.keys.map((key, n) => (textOf(keys[n]) < textOf(key) ? keys[n] : key));
     groups.set(name, known);
   }
   const made = [...groups.values()].map(
-    ({ keys, resources }): Group => ({ keys, figures: figures.map((each) => figureOf(resources, each)) }),
+    ({ keys, resources }): Group => ({ keys, figures: named.map((each) => figureOf(resources, each)) }),
   );
   const ofSort = ({ keys, figures }: Group, { of, place }: FigureSortKey) =>
-    of === "group" ? compareBy(keys[place]) : compareBy(figures[place]);
+    of === "group"
+      ? compareBy(keys[place], comparedAs(group[place] as GroupKey))
+      : compareBy(figures[place], comparedAs(named[place] as Figure));
   made.sort((a, b) => {
     for (const key of sort) {
       const order = compareParts(ofSort(a, key), ofSort(b, key));
       if (order !== 0) return key.descending ? -order : order;
     }
-    return compareKeys(a.keys, b.keys);
+    return compareKeys(a.keys, b.keys, group);
   });
   return {
     groups: made
@@ -89,9 +112,13 @@ export function computeFigures(
   };
 }
 
-const compareBy = (value: unknown) => ({
-  sortValue: sortValueOf(value) as SortValue,
-  text: JSON.stringify(value) ?? "",
+const textOf = (value: unknown) => JSON.stringify(value) ?? "";
+const nameOf = (value: unknown, as: "date" | undefined) =>
+  (as && instantKeyOf(value, as)) ?? (JSON.stringify(value) || "absent");
+const compareBy = (value: unknown, as?: "date") => ({
+  sortValue: sortValueOf(value, as) as SortValue,
+  // Groups have one key for each instant.
+  text: textOf(value),
 });
 const compareParts = (a: ReturnType<typeof compareBy>, b: ReturnType<typeof compareBy>) =>
   compareSortValues(a.sortValue, b.sortValue) || compareCodePoints(a.text, b.text);

@@ -8,6 +8,7 @@ import type { DateUnit, Figure, GroupKey } from "../../../src/query/figures.ts";
 import type { Filter } from "../../../src/query/filter.ts";
 import type { Figures } from "../../../src/store/figures.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { nearDates } from "../../instants.ts";
 import { computeFigures, type Query } from "./figures-oracle.ts";
 import { commit, created, declaration, type OpenFixture, onStore, topic } from "./fixture.ts";
 
@@ -22,6 +23,7 @@ const path: fc.Arbitrary<Path> = fc.oneof(
   { weight: 2, arbitrary: fc.tuple(name, name).map(([first, second]): Path => [first, second]) },
   { weight: 1, arbitrary: fc.constant<Path>(["id"]) },
 );
+const ownPath = path.filter(([first]) => first !== "id");
 const long = "long ".repeat(25);
 const text = fc.constantFrom(
   "",
@@ -80,7 +82,17 @@ const number = fc.oneof(
   fc.constantFrom(0, 1, -1, 0.5, 0.125, 2 ** 40, -(2 ** 40)),
   fc.integer({ min: -80, max: 80 }).map((n) => n / 8),
 );
-const scalar = fc.oneof(text, date, date, number, number, fc.boolean(), fc.constant(null));
+const scalar = fc.oneof(
+  text,
+  date,
+  date,
+  nearDates,
+  nearDates,
+  number,
+  number,
+  fc.boolean(),
+  fc.constant(null),
+);
 const object = <T>(value: fc.Arbitrary<T>) =>
   fc.array(fc.tuple(name, value), { maxLength: 3 }).map((members) => {
     const made: Resource = {};
@@ -113,7 +125,9 @@ const filter: fc.Arbitrary<Filter> = fc.oneof(
   condition.map((each): Filter => ({ kind: "not", filter: each })),
 );
 const index = fc.uniqueArray(
-  fc.record({ path: path.filter(([first]) => first !== "id"), descending: fc.boolean() }),
+  fc
+    .tuple(ownPath, fc.boolean(), fc.boolean())
+    .map(([of, descending, isDate]) => ({ path: of, descending, ...(isDate && { as: "date" as const }) })),
   { minLength: 1, maxLength: 4, selector: ({ path }) => formatPath(path) },
 );
 const indexes = fc.uniqueArray(index, { maxLength: 3, selector: (each: Index) => JSON.stringify(each) });
@@ -125,13 +139,25 @@ const figure: fc.Arbitrary<Figure> = fc.oneof(
       .tuple(fc.constantFrom("sum" as const, "avg" as const, "min" as const, "max" as const), path)
       .map(([kind, of]): Figure => ({ kind, path: of, name: `${kind}(${formatPath(of)})` })),
   },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(fc.constantFrom("min" as const, "max" as const), ownPath)
+      .map(([kind, of]): Figure => ({ kind, path: of, as: "date", name: `${kind}(${formatPath(of)}) date` })),
+  },
 );
 const groupKey: fc.Arbitrary<GroupKey> = fc
   .tuple(
     path,
     fc.option(fc.constantFrom("year", "month", "day", "hour", "minute"), { nil: undefined, freq: 2 }),
+    fc.boolean(),
   )
-  .map(([of, unit]) => ({ path: of, unit: unit as DateUnit | undefined, name: `${formatPath(of)}:${unit}` }));
+  .map(([of, unit, isDate]) => ({
+    path: of,
+    unit: unit as DateUnit | undefined,
+    name: `${formatPath(of)}:${unit}`,
+    ...(isDate && of[0] !== "id" && { as: "date" as const }),
+  }));
 const query: fc.Arbitrary<Query> = fc
   .record({
     figures: fc.array(figure, { minLength: 1, maxLength: 4 }),

@@ -3,12 +3,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Index, SortKey } from "../../../src/collection/indexes.ts";
+import { instantKeyOf } from "../../../src/collection/instants.ts";
 import type { Path } from "../../../src/collection/paths.ts";
 import type { Condition, Filter, Scalar } from "../../../src/query/filter.ts";
 import { matches } from "../../../src/query/filter.ts";
 import { compareBy, cursorValuesOf } from "../../../src/query/sort.ts";
 import type { ListQuery } from "../../../src/store/page.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { nearDates } from "../../instants.ts";
 import { declaration, type OpenFixture, onStore } from "./fixture.ts";
 
 type Resource = Record<string, unknown>;
@@ -48,12 +50,17 @@ const text = fc
     { weight: 3, arbitrary: fc.string({ maxLength: 4, unit: "grapheme" }) },
   )
   .map((each) => each.replaceAll("\0", ""));
+const date = fc.oneof(
+  nearDates,
+  fc.constantFrom("2025-12-31T24:00:00Z", "2026-02-30", "2025-12-31", 8.64e15 + 2),
+);
 const number = fc.oneof(
   fc.constantFrom(0, 1, 5, -1, 0.1, 0.1 + 0.2, 1e300, 5e-324, 2 ** 53 - 1, -(2 ** 53) + 1),
   fc.double({ noNaN: true, noDefaultInfinity: true }).filter((n) => Math.abs(n) < 2 ** 53),
 );
 const scalar: fc.Arbitrary<Scalar> = fc.oneof(
   text,
+  date,
   number.map((n) => (n === 0 ? 0 : n)),
   fc.boolean(),
   fc.constant(null),
@@ -72,7 +79,28 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
 );
 const resources = fc.array(object(value), { minLength: 1, maxLength: 12 });
 
+/** Values of a condition that compares instants. */
+const keys = (min: number) =>
+  fc.array(
+    nearDates.map((each) => instantKeyOf(each, "date") ?? ""),
+    { minLength: min, maxLength: 2 },
+  );
+const as = fc.constantFrom("date" as const, "date" as const, "time" as const);
+const ownPath = path.filter(([first]) => first !== "id");
+
 const condition: fc.Arbitrary<Condition> = fc.oneof(
+  fc.record({
+    kind: fc.constantFrom("in" as const, "contains" as const),
+    path: ownPath,
+    values: keys(0),
+    as,
+  }),
+  fc.record({
+    kind: fc.constantFrom("gt" as const, "gte" as const, "lt" as const, "lte" as const),
+    path: ownPath,
+    values: keys(1),
+    as,
+  }),
   fc.record({ kind: fc.constant("in" as const), path, values: fc.array(scalar, { maxLength: 3 }) }),
   fc.record({
     kind: fc.constantFrom("gt" as const, "gte" as const, "lt" as const, "lte" as const),
@@ -102,7 +130,13 @@ const filter = fc.letrec<{ filter: Filter }>((tie) => ({
   ),
 })).filter;
 
-const sortKey: fc.Arbitrary<SortKey> = fc.record({ path, descending: fc.boolean() });
+const sortKey: fc.Arbitrary<SortKey> = fc
+  .tuple(path, fc.boolean(), fc.boolean())
+  .map(([of, descending, isDate]) => ({
+    path: of,
+    descending,
+    ...(isDate && of[0] !== "id" && { as: "date" as const }),
+  }));
 const distinct = { selector: (key: SortKey) => key.path.join("."), maxLength: 3 };
 const sort = fc.uniqueArray(sortKey, distinct);
 const index = fc.uniqueArray(

@@ -47,6 +47,27 @@ export function uniqueContract(open: OpenFixture): void {
   );
 
   test(
+    "all forms of an instant are one value of a declared date",
+    onStore(open, async (store) => {
+      await declare(store, [{ path: ["at"], ignoreCase: false, as: "date" }]);
+      await commit(store, [created(topic("a"), { at: "2026-11-23" })]);
+      const same = ["2026-11-23", "2026-11-23T00:00:00.000Z", "2026-11-22T23:00-01:00", 1795392000000];
+      for (const at of same)
+        await rejectsWith("UNIQUE_VIOLATION", commit(store, [created(topic("b"), { at })]));
+      const others = [
+        "2026-11-23T00:00:00.001Z",
+        1795392000002,
+        "soon",
+        5.5,
+        "2026-11-23T00:00:00.0001Z",
+        null,
+      ];
+      for (const [n, at] of others.entries()) await commit(store, [created(topic(`c${n}`), { at })]);
+      await rejectsWith("UNIQUE_VIOLATION", commit(store, [created(topic("b"), { at: "soon" })]));
+    }),
+  );
+
+  test(
     "of changes in one commit, that which took the value of another is named, and that which took one from before",
     onStore(open, async (store) => {
       await declare(store);

@@ -10,6 +10,7 @@ import type { LoggedChange } from "../../../src/store/change-log.ts";
 import type { Change } from "../../../src/store/commit.ts";
 import type { Page } from "../../../src/store/page.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { nearDates } from "../../instants.ts";
 import { at, declaration, type OpenFixture, onStore } from "./fixture.ts";
 
 type Resource = Record<string, unknown> & { id: string };
@@ -18,12 +19,12 @@ type Resource = Record<string, unknown> & { id: string };
 const kept = fc.record({
   s: fc.constantFrom("", "a", "ab", "b", "\u{10000}", "\uffff", "x".repeat(130)),
   n: fc.constantFrom(0, 1, -1, 0.5),
+  date: nearDates,
   mixed: fc.oneof(fc.boolean(), fc.constant(null), fc.constantFrom(1, "1"), fc.constant([]), fc.constant({})),
 });
-const key: fc.Arbitrary<SortKey> = fc.record({
-  path: fc.constantFrom(["s"] as const, ["n"] as const, ["mixed"] as const, ["id"] as const),
-  descending: fc.boolean(),
-});
+const key: fc.Arbitrary<SortKey> = fc
+  .tuple(fc.constantFrom<SortKey["path"]>(["s"], ["n"], ["mixed"], ["date"], ["date"], ["id"]), fc.boolean())
+  .map(([path, descending]) => ({ path, descending, ...(path[0] === "date" && { as: "date" as const }) }));
 const keys = { selector: ({ path }: SortKey) => path[0] };
 const sort = fc.uniqueArray(key, { ...keys, maxLength: 3 });
 const index = fc.uniqueArray(

@@ -13,10 +13,10 @@ import {
 } from "../../filter-sql.ts";
 import { relatedCollection } from "../../related.ts";
 import { isStorable } from "../../stored.ts";
-import { idSql, integerKey, keySql, textMark } from "../tables/id-keys.ts";
+import { idSql, integerKey, keySql as keyOfIdSql, textMark } from "../tables/id-keys.ts";
 import { referencesTable, resourcesTable } from "../tables/tables.ts";
 import { jsonTextSql, quoteText, ranks, sortExpressions, textSql, typeSql, valueSql } from "./expressions.ts";
-import { instantSql } from "./instants.ts";
+import { instantSql, keySql } from "./instants.ts";
 import { bind, type SqlScope } from "./parameters.ts";
 
 /** A filter as an SQL expression. */
@@ -32,6 +32,14 @@ const dialect: Dialect<SqlScope> = {
   idCompare: (kind, value, scope) =>
     typeof value === "number" ? compareIntegers(kind, value, scope) : compareTexts(kind, value, scope),
   instantKey: instantSql,
+  instantIndexed(path, compare) {
+    const { rank, number, text } = sortExpressions({ path, as: "date" });
+    return `(${rank} = ${ranks.date} and ${number} = 0 and ${compare(text)})`;
+  },
+  hasInstant(path, keys, form, scope) {
+    const key = keySql("json_typeof(element.value)", "(element.value #>> '{}')", form);
+    return hasElement(path, equalsSql(key, keys, "text", scope));
+  },
   textIs: (kind, text, values, scope) =>
     kind === "in"
       ? equalsSql(text, values, "text", scope)
@@ -49,15 +57,17 @@ const dialect: Dialect<SqlScope> = {
     const part = kind === "startsWith" ? "left" : "right";
     return `${part}(${lowered}, ${[...text].length}) = ${bind(scope, text, "text")}`;
   },
-  /** `json_array_elements` fails for a value that is not an array. */
-  hasItem(path, values, scope) {
-    const elements = `case ${typeSql(path)} when 'array' then ${valueSql(path)} else '[]'::json end`;
-    return `exists (select 1 from json_array_elements(${elements}) as element
-      where element.value::text = any(${bind(scope, values.map(jsonOf), "text[]")}))`;
-  },
+  hasItem: (path, values, scope) =>
+    hasElement(path, `element.value::text = any(${bind(scope, values.map(jsonOf), "text[]")})`),
   presence: valueSql,
   related: relatedSql,
 };
+
+/** `json_array_elements` fails for a value that is not an array. */
+function hasElement(path: Path, where: string): string {
+  const elements = `case ${typeSql(path)} when 'array' then ${valueSql(path)} else '[]'::json end`;
+  return `exists (select 1 from json_array_elements(${elements}) as element where ${where})`;
+}
 
 /** Compares JSON texts. Equal values have equal texts, because `JSON.stringify` wrote all of them. */
 function equals(path: Path, values: readonly Scalar[], scope: SqlScope): string {
@@ -66,7 +76,7 @@ function equals(path: Path, values: readonly Scalar[], scope: SqlScope): string 
 
 /** Compares the sort expressions, so that an index can be used. They contain only the first characters of a string. */
 function equalsIndexed(path: Path, values: readonly Scalar[], scope: SqlScope): string {
-  const { rank, number, text } = sortExpressions(path);
+  const { rank, number, text } = sortExpressions({ path });
   const parts: string[] = [];
   const strings = values.filter((each) => typeof each === "string").filter(isStorable);
   const numbers = values.filter((each) => typeof each === "number");
@@ -103,7 +113,7 @@ function equalsSql(
 }
 
 function compare({ kind, path }: Comparison, operand: string | number, scope: SqlScope): string {
-  const { rank, number, text } = sortExpressions(path);
+  const { rank, number, text } = sortExpressions({ path });
   const comparison = comparisons[kind];
   if (typeof operand === "number")
     return `(${rank} = ${ranks.number} and ${number} ${comparison} ${bind(scope, operand, "float8")})`;
@@ -170,7 +180,7 @@ function relatedSql({ relation, filter }: RelatedCondition, scope: SqlScope): st
   const { idKind, indexes } = other;
   const inner = { ...scope, collection: other, table: "related", idKind, indexes };
   const isAny = matchesAll(filter);
-  const join = `related.key = ${isReference ? keySql(idKind, "link.target") : "link.key"}`;
+  const join = `related.key = ${isReference ? keyOfIdSql(idKind, "link.target") : "link.key"}`;
   const from =
     isAny && !isReference ? links : `${links} join ${resourcesTable(other.number)} as related on ${join}`;
   const own = isReference

@@ -1,10 +1,12 @@
 /** SQL expressions for the attributes of a resource: types, values, and the expressions that lists and indexes sort by. */
+import type { SortKey } from "../../../collection/indexes.ts";
 import type { Path } from "../../../collection/paths.ts";
 import type { Unique } from "../../../collection/unique.ts";
-import { type SortValue, sortedCodePoints } from "../../../query/sort.ts";
+import { isInstant, type SortValue, sortedCodePoints } from "../../../query/sort.ts";
+import { isDateText, isMillis, keySql, millisKeySql, textKeySql } from "./instants.ts";
 
-/** The rank of each type in a sort: absent or null, false, true, number, string, array or object. */
-export const ranks = { null: 0, false: 1, true: 2, number: 3, string: 4, container: 5 } as const;
+/** The rank of each type in a sort: absent or null, false, true, number, string, array or object, and declared dates. */
+export const ranks = { null: 0, false: 1, true: 2, number: 3, string: 4, container: 5, date: 6 } as const;
 
 /** The expressions that sort by one attribute. All have the same direction. */
 export interface SortExpressions {
@@ -45,9 +47,10 @@ export function textSql(path: Path): string {
 }
 
 /** The sort expressions of an attribute. */
-export function sortExpressions(path: Path): SortExpressions {
+export function sortExpressions({ path, as }: Pick<SortKey, "path" | "as">): SortExpressions {
   const type = typeSql(path);
   const text = textSql(path);
+  if (as !== undefined) return dateExpressions(type, text);
   return {
     rank: `(case ${type} when 'string' then ${ranks.string} when 'number' then ${ranks.number}
       when 'boolean' then case ${text} when 'true' then ${ranks.true} else ${ranks.false} end
@@ -57,11 +60,26 @@ export function sortExpressions(path: Path): SortExpressions {
   };
 }
 
+/** The sort expressions of a declared date. Its text is the key of its instant. */
+function dateExpressions(type: string, text: string): SortExpressions {
+  const beginning = `left(${text}, ${sortedCodePoints})`;
+  return {
+    rank: `(case ${type} when 'string' then case when ${isDateText(text)} then ${ranks.date} else ${ranks.string} end
+      when 'number' then case when ${isMillis(text)} then ${ranks.date} else ${ranks.number} end
+      when 'boolean' then case ${text} when 'true' then ${ranks.true} else ${ranks.false} end
+      when 'array' then ${ranks.container} when 'object' then ${ranks.container} else ${ranks.null} end)`,
+    number: `(case ${type} when 'number' then case when ${isMillis(text)} then 0::float8 else ${text}::float8 end else 0::float8 end)`,
+    text: `(case ${type} when 'string' then coalesce(${textKeySql(text, "date")}, ${beginning})
+      when 'number' then coalesce(${millisKeySql(text)}, '') else '' end collate "C")`,
+  };
+}
+
 /** The values of the sort expressions for a value. */
 export function sortValues(value: SortValue): SortValues {
   if (typeof value === "boolean") return { rank: value ? ranks.true : ranks.false, number: 0, text: "" };
   if (typeof value === "number") return { rank: ranks.number, number: value, text: "" };
   if (typeof value === "string") return { rank: ranks.string, number: 0, text: value };
+  if (isInstant(value)) return { rank: ranks.date, number: 0, text: value[0] };
   return { rank: value === null ? ranks.null : ranks.container, number: 0, text: "" };
 }
 
@@ -69,10 +87,12 @@ export function sortValues(value: SortValue): SortValues {
 export const uniqueLength = 600;
 
 /** The value of a unique attribute, in the form of `uniqueValue`; null if it has no value that must be unique. */
-export function uniqueSql({ path, ignoreCase }: Unique): string {
+export function uniqueSql({ path, ignoreCase, as }: Unique): string {
   const text = `${jsonTextSql(path)} collate "C"`;
+  const value = ignoreCase ? `lower(${text})` : text;
+  const instant = as && `'"' || ${keySql(typeSql(path), textSql(path), as)} || '"'`;
   return `(case when ${typeSql(path)} in ('string', 'number', 'boolean')
-    then ${ignoreCase ? `lower(${text})` : text} end)`;
+    then ${instant === undefined ? value : `coalesce(${instant}, ${value})`} end)`;
 }
 
 /** The indexed start of a unique value. */

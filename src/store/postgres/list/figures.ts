@@ -20,6 +20,7 @@ import type { NumberedCollection } from "../tables/catalogue.ts";
 import { resourcesTable } from "../tables/tables.ts";
 import { filterSql } from "./conditions.ts";
 import { ranks, valueSql } from "./expressions.ts";
+import { instantSql } from "./instants.ts";
 import { scopeOf } from "./parameters.ts";
 import { searchSql } from "./search.ts";
 
@@ -51,10 +52,17 @@ export function selectFigures(collection: NumberedCollection, query: FiguresOf):
   const names = paths.map(formatPath);
   const nameOf = (each: Figure | GroupKey) =>
     "path" in each ? `a${names.indexOf(formatPath(each.path))}` : "";
+  const dated = [...query.group, ...query.figures].flatMap((each) =>
+    "path" in each && each.as ? [each] : [],
+  );
+  const instants = [...new Map(dated.map((each) => [`d${nameOf(each)}`, each.path]))];
   const keys = query.group.map((key, n) => keyColumn(key, nameOf(key), `k${n}`));
   const figures = query.figures.map((figure) => figureColumn(figure, nameOf(figure)));
   const columns = [...keys.map(({ column }) => column), ...figures];
-  const attributes = paths.map((path, n) => `${valueSql(path)} as a${n}`);
+  const attributes = [
+    ...paths.map((path, n) => `${valueSql(path)} as a${n}`),
+    ...instants.map(([name, path]) => `${instantSql(path, "date")} as ${name}`),
+  ];
   const grouping = keys.map((_, n) => `k${n}`).join(", ");
   const keyed = ["*", ...keys.map(({ sql }, n) => `${sql} as k${n}`)].join(", ");
   const order = [
@@ -110,13 +118,43 @@ const text = (json: string) => `(${json} #>> '{}')`;
 const typeIs = (json: string, type: string) => `case json_typeof(${json}) when '${type}'`;
 
 /** `sql` is the expression of the key, and `key` the name of its column. */
-function keyColumn({ unit }: GroupKey, json: string, key: string): { sql: string; column: Column } {
+function keyColumn({ unit, as }: GroupKey, json: string, key: string): { sql: string; column: Column } {
+  if (as !== undefined) return instantColumn(unit, json, key);
   if (unit !== undefined) {
     const sql = `((${typeIs(json, "string")} then ${dateSql(text(json), unit)} end) collate "C")`;
     return { sql, column: { output: [key], order: [key], decode: ([found]) => JSON.stringify(found) } };
   }
-  const value = `${key}::json`;
-  const order = [
+  const sql = `(${json}::text collate "C")`;
+  const order = keyOrder(`${key}::json`, key);
+  return { sql, column: { output: [key], order, decode: ([found]) => found ?? undefined } };
+}
+
+/** A declared date as a group key: the mark `@` and the key of its instant. Any other value has its JSON text. */
+function instantColumn(
+  unit: DateUnit | undefined,
+  json: string,
+  key: string,
+): { sql: string; column: Column } {
+  const instant = `d${json}`;
+  if (unit !== undefined) {
+    const sql = `((case when ${instant} ~ '^[0-9]' then left(${instant}, ${dateUnits[unit]}) end) collate "C")`;
+    return { sql, column: { output: [key], order: [key], decode: ([found]) => JSON.stringify(found) } };
+  }
+  const isInstant = `left(${key}, 1) = '@'`;
+  const [rank, ...others] = keyOrder(`(case when ${isInstant} then null else ${key} end)::json`, key);
+  return {
+    sql: `(case when ${instant} is null then ${json}::text else '@' || ${instant} end collate "C")`,
+    column: {
+      output: [`min(${json}::text collate "C")`],
+      order: [`(case when ${isInstant} then ${ranks.date} else ${rank} end)`, ...others],
+      decode: ([found]) => found ?? undefined,
+    },
+  };
+}
+
+/** The order of groups by values whose JSON text is `key`. */
+function keyOrder(value: string, key: string): readonly string[] {
+  return [
     `(case json_typeof(${value}) when 'boolean' then case ${key} when 'true' then ${ranks.true} else ${ranks.false} end
       when 'number' then ${ranks.number} when 'string' then ${ranks.string} when 'array' then ${ranks.container}
       when 'object' then ${ranks.container} else ${ranks.null} end)`,
@@ -124,8 +162,6 @@ function keyColumn({ unit }: GroupKey, json: string, key: string): { sql: string
     `(${typeIs(value, "string")} then left(${text(value)}, ${sortedCodePoints}) end collate "C")`,
     key,
   ];
-  const sql = `(${json}::text collate "C")`;
-  return { sql, column: { output: [key], order, decode: ([found]) => found ?? undefined } };
 }
 
 const shape =
@@ -183,7 +219,9 @@ function figureColumn(figure: Figure, json: string): Column {
     }
     case "min":
     case "max":
-      return extremeColumn(figure.kind, json);
+      return figure.as === undefined
+        ? extremeColumn(figure.kind, json)
+        : extremeInstant(figure.kind, json, `d${json}`);
   }
 }
 
@@ -205,6 +243,26 @@ function extremeColumn(kind: "min" | "max", json: string): Column {
       ];
       return (kind === "min" ? texts : texts.reverse()).find((each) => each !== undefined) ?? "null";
     },
+  };
+}
+
+/** The first or last instant of a declared date. It sorts after all values that are none, and brings its JSON text. */
+function extremeInstant(kind: "min" | "max", json: string, instant: string): Column {
+  const others = extremeColumn(kind, `(case when ${instant} is null then ${json} end)`);
+  const found = `${kind}(${instant} || ' ' || ${json}::text collate "C")`;
+  const [rank = "", ...rest] = others.order;
+  const isInstant = kind === "max" ? `${found} is not null` : `${found} is not null and ${rank} = 0`;
+  return {
+    output: [`(case when ${isInstant} then ${found} end)`, ...others.output],
+    order: [
+      `(case when ${isInstant} then 4 else ${rank} end)`,
+      `(case when ${isInstant} then ${found} end)`,
+      ...rest.map((sql) => `(case when ${isInstant} then null else ${sql} end)`),
+    ],
+    decode: ([extreme, ...other]) =>
+      extreme === null || extreme === undefined
+        ? others.decode(other)
+        : extreme.slice(extreme.indexOf(" ") + 1),
   };
 }
 

@@ -1,5 +1,6 @@
 /** A cache of hot pages, that is, pages that were read recently. A page in the cache costs only a read of the head row. */
 import { LRUCache } from "lru-cache";
+import { isRelative } from "../../../query/filter.ts";
 import { type Batch, createBatch } from "../../batch.ts";
 import { lengthOf, type Page, type PageQuery } from "../../page.ts";
 import { integers } from "../connection/arrays.ts";
@@ -84,10 +85,11 @@ export class HotPages {
 
 /**
  * Whether the state of a collection is the state of a list. A list with conditions about other collections also depends on their
- * states. A search also depends on its table of words, which the background can be gathering.
+ * states. A search also depends on its table of words, which the background can be gathering. A filter that compares with the time of the request is
+ * another one at the next request.
  */
-export function isKeepable({ words, related }: PageQuery): boolean {
-  return words === undefined && related === undefined;
+export function isKeepable({ words, related, filter }: PageQuery): boolean {
+  return words === undefined && related === undefined && !isRelative(filter);
 }
 
 /** The key of a list: equal for the same query on the same declaration. */

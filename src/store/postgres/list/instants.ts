@@ -1,5 +1,6 @@
 /** The keys of instants in the SQL of PostgreSQL, equal to those of `collection/instants.ts`. All functions are immutable. */
-import { type InstantForm, keyDigits, keyOffset, maxFraction } from "../../../collection/instants.ts";
+import { maxUnixMillis } from "../../../collection/dates.ts";
+import { type InstantForm, keyDigits, maxFraction, usualMs } from "../../../collection/instants.ts";
 import type { Path } from "../../../collection/paths.ts";
 import { textSql, typeSql } from "./expressions.ts";
 
@@ -10,17 +11,33 @@ export function instantSql(path: Path, form: InstantForm): string {
     select ${typeSql(path)} as type, ${textSql(path)} as text offset 0) as value)`;
 }
 
-/** The key, from the type of a value as `json_typeof` names it, and its text. */
+/** The key, from the type of a value as `json_typeof` names it, and its text. An index can contain it: it has no query. */
 export function keySql(type: string, text: string, form: InstantForm): string {
+  const millis = form === "date" ? `when 'number' then ${millisKeySql(text)}` : "";
+  return `(case ${type} when 'string' then ${textKeySql(text, form)} ${millis} end collate "C")`;
+}
+
+/** The key of a text; null if it is no date. */
+export function textKeySql(text: string, form: InstantForm): string {
   const t = `${text} collate "C"`;
-  const day = form === "date" ? `when ${t} ~ '^${dayPattern}$' then ${secondsKey(daySeconds(text))}` : "";
-  const millis =
-    form === "date"
-      ? `when 'number' then case when ${t} ~ '^-?[0-9]{1,16}$'
-          then case when abs(${text}::bigint) <= ${keyOffset}000 then ${millisKey(text)} end end`
-      : "";
-  return `(case ${type} when 'string' then case when ${t} ~ '^${timePattern}$' then ${timeKey(text)} ${day} end
-    ${millis} end collate "C")`;
+  const day = form === "date" ? `when ${t} ~ '^${dayPattern}$' then ${text} || 'T00:00:00.000Z'` : "";
+  return `case when ${t} ~ '^${quickPattern}$' or ${t} ~ '^${usualPattern}$' then ${text} when ${isTime(t)} then ${timeKey(text)} ${day} end`;
+}
+
+/** Whether a text is a date: whether it has a key. */
+export function isDateText(text: string): string {
+  const t = `${text} collate "C"`;
+  return `(${t} ~ '^${quickPattern}$' or ${t} ~ '^${dayPattern}$' or ${isTime(t)})`;
+}
+
+/** The key of a number; null if it is no Unix time in milliseconds. */
+export function millisKeySql(text: string): string {
+  return `case when ${isMillis(text)} then ${millisKey(text)} end`;
+}
+
+/** Whether the text of a number is Unix time in milliseconds. */
+export function isMillis(text: string): string {
+  return `(case when ${text} collate "C" ~ '^-?[0-9]{1,16}$' then abs(${text}::bigint) <= ${maxUnixMillis} else false end)`;
 }
 
 const months = [
@@ -34,32 +51,46 @@ const leapYears = "([0-9][0-9](0[48]|[2468][048]|[13579][26])|([02468][048]|[135
 const dayPattern = `([0-9]{4}-(${months.join("|")})|${leapYears}-02-29)`;
 const timePattern = `${dayPattern}[Tt]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,${maxFraction}})?)?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])`;
 
-/** Days repeat every 400 years. PostgreSQL has no year 0. */
-function daySeconds(t: string): string {
-  const number = (start: number, length: number) => `substr(${t}, ${start}, ${length})::int`;
-  return `(make_date(${number(1, 4)} + 400, ${number(6, 2)}, ${number(9, 2)}) - make_date(2370, 1, 1)) * 86400::bigint`;
+/** The form whose key is the text itself. */
+const usualPattern = `${dayPattern}T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9][.][0-9]{3}Z`;
+
+/** The same on the first 28 days of a month. Most dates have this form, and the test takes a fraction of the time. */
+const quickPattern =
+  "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9][.][0-9]{3}Z";
+
+function isTime(t: string): string {
+  return `(${t} ~ '^${timePattern}$' and ${t} !~ '^(0000-01-01.*[+]|9999-12-31.*-)[0-9]{2}:[0-9]{2}$')`;
 }
 
+/** PostgreSQL has no year 0. Days repeat every 400 years. */
 function timeKey(t: string): string {
-  const number = (start: number) => `substr(${t}, ${start}, 2)::int`;
+  const number = (start: number, length = 2) => `substr(${t}, ${start}, ${length})::int`;
   const offset = `case when right(${t}, 1) in ('Z', 'z') then 0 else
     (case left(right(${t}, 6), 1) when '-' then -60 else 60 end)
       * (60 * left(right(${t}, 5), 2)::int + right(${t}, 2)::int) end`;
-  const seconds = `${daySeconds(t)} + 3600 * ${number(12)} + 60 * ${number(15)}
-    + (case when substr(${t}, 17, 1) = ':' then ${number(18)} else 0 end) - ${offset}`;
-  return `${secondsKey(seconds)} || ${fractionKey(`coalesce(substring(${t} from '[.]([0-9]+)'), '')`)}`;
+  const minutes = `(make_timestamp(${number(1, 4)} + 400, ${number(6)}, ${number(9)}, ${number(12)}, ${number(15)}, 0)
+    - make_interval(secs => ${offset}))`;
+  const seconds = `case when substr(${t}, 17, 1) = ':' then substr(${t}, 18, 2) else '00' end`;
+  const fraction = `coalesce(substring(${t} from '[.]([0-9]+)'), '')`;
+  return `${dayText(minutes)} || 'T' || ${part("hour", minutes)} || ':' || ${part("minute", minutes)} || ':' || ${seconds}
+    || '.' || left(${fraction} || '000', 3) || 'Z' || rtrim(substr(${fraction}, 4), '0')`;
 }
 
 function millisKey(t: string): string {
-  const n = `(${t}::bigint + ${keyOffset}000)`;
-  return `lpad((${n} / 1000)::text, ${keyDigits}, '0') || ${fractionKey(`lpad((${n} % 1000)::text, 3, '0')`)}`;
+  const [n, since] = [`${t}::bigint`, `(${t}::bigint - (${usualMs.first}))`];
+  const day = `(make_date(400, 1, 1) + (${since} / 86400000)::int)`;
+  const two = (divisor: number, most: number) => `lpad((${since} / ${divisor} % ${most})::text, 2, '0')`;
+  return `case when ${n} between ${usualMs.first} and ${usualMs.last}
+    then ${dayText(day)} || 'T' || ${two(3_600_000, 24)} || ':' || ${two(60_000, 60)} || ':' || ${two(1_000, 60)}
+      || '.' || lpad((${since} % 1000)::text, 3, '0') || 'Z'
+    else (case when ${n} < 0 then '-' else '~' end) || lpad((${n} + ${maxUnixMillis})::text, ${keyDigits}, '0') end`;
 }
 
-function secondsKey(seconds: string): string {
-  return `lpad((${seconds} + ${keyOffset})::text, ${keyDigits}, '0')`;
+/** The day of a time that is 400 years later. */
+function dayText(time: string): string {
+  return `lpad((extract(year from ${time})::int - 400)::text, 4, '0') || '-' || ${part("month", time)} || '-' || ${part("day", time)}`;
 }
 
-/** The fraction without zeros at its end. */
-function fractionKey(fraction: string): string {
-  return `rtrim(rtrim('.' || ${fraction}, '0'), '.')`;
+function part(name: "month" | "day" | "hour" | "minute", time: string): string {
+  return `lpad(extract(${name} from ${time})::int::text, 2, '0')`;
 }

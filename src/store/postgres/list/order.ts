@@ -1,7 +1,7 @@
 /** Sorts and positions in SQL: expressions to order by, and the ranges that come after a position. */
 import type { IdKind } from "../../../collection/ids.ts";
-import type { SortKey } from "../../../collection/indexes.ts";
-import { formatPath, isIdPath, type Path } from "../../../collection/paths.ts";
+import { nameOfKey, type SortKey } from "../../../collection/indexes.ts";
+import { isIdPath } from "../../../collection/paths.ts";
 import type { StoreFilter } from "../../../query/filter.ts";
 import { type CursorValues, type SortValue, withId } from "../../../query/sort.ts";
 import { conjunctsOf, isEquality, isRange } from "../../conjuncts.ts";
@@ -22,19 +22,19 @@ export interface OrderTerm {
  */
 export function orderTerms(sort: readonly SortKey[], filter?: StoreFilter): readonly OrderTerm[] {
   const conditions = conjunctsOf(filter);
-  return withId(sort).flatMap(({ path, descending }) => {
-    const expressions = isIdPath(path) ? ["resource.key"] : unequal(path, conditions);
-    return expressions.map((sql) => ({ sql, descending }));
+  return withId(sort).flatMap((key) => {
+    const expressions = isIdPath(key.path) ? ["resource.key"] : unequal(key, conditions);
+    return expressions.map((sql) => ({ sql, descending: key.descending }));
   });
 }
 
 /** The sort expressions of an attribute that can differ between resources that fulfil the conditions. */
-function unequal(path: Path, conditions: readonly StoreFilter[]): readonly string[] {
-  const { rank, number, text } = sortExpressions(path);
-  const name = formatPath(path);
+function unequal(key: SortKey, conditions: readonly StoreFilter[]): readonly string[] {
+  const { rank, number, text } = sortExpressions(key);
+  const name = nameOfKey(key);
   let type = "unknown";
   for (const condition of conditions) {
-    if (!(isEquality(condition) || isRange(condition)) || formatPath(condition.path) !== name) continue;
+    if (!(isEquality(condition) || isRange(condition)) || nameOfKey(condition) !== name) continue;
     if (isEquality(condition)) return [];
     type = typeof condition.values[0];
   }
@@ -57,11 +57,11 @@ export function rangesAfter(
   sort: readonly SortKey[],
   scope: SqlScope,
 ): readonly string[] {
-  const keys = withId(sort).map(({ path, descending }, n) => {
+  const keys = withId(sort).map((key, n) => {
     const value = position[n] ?? null;
     return {
-      descending,
-      ...(isIdPath(path) ? compareId(value, scope) : compareAttribute(path, value, scope)),
+      descending: key.descending,
+      ...(isIdPath(key.path) ? compareId(value, scope) : compareAttribute(key, value, scope)),
     };
   });
   return keys
@@ -82,8 +82,8 @@ interface KeyComparison {
   equal: string;
 }
 
-function compareAttribute(path: SortKey["path"], value: SortValue, scope: SqlScope): KeyComparison {
-  const { rank, number, text } = sortExpressions(path);
+function compareAttribute(key: SortKey, value: SortValue, scope: SqlScope): KeyComparison {
+  const { rank, number, text } = sortExpressions(key);
   const parts = sortValues(value);
   const bounds = [
     String(parts.rank),

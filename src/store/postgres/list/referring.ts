@@ -63,7 +63,7 @@ function linkSql(collection: NumberedCollection, query: GroupsQuery): string {
   const { path, type } = query.reference;
   if (indexFor(query, collection) === undefined)
     return `link.attribute = ${quoteText(formatPath(path))} and link.target = parent.target`;
-  const { rank, number, text } = sortExpressions(path);
+  const { rank, number, text } = sortExpressions({ path });
   return type === "number"
     ? `${rank} = ${ranks.number} and ${number} = parent.target::float8 and ${text} = ''`
     : `${rank} = ${ranks.string} and ${number} = 0 and ${text} = parent.target`;

@@ -32,8 +32,8 @@ function definitions(
   const table = resourcesTable(number);
   const columns = [
     ...indexes.map((index) => {
-      const keys = index.flatMap(({ path, descending }) => {
-        const { rank, number: numeric, text } = sortExpressions(path);
+      const keys = index.flatMap(({ descending, ...key }) => {
+        const { rank, number: numeric, text } = sortExpressions(key);
         return [rank, numeric, text].map((sql) => `(${sql})${descending ? " desc" : ""}`);
       });
       return [...keys, "key"].join(", ");

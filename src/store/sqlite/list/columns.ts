@@ -3,20 +3,24 @@
  * its value. They take no space in the table. An index on them supports filters, sorts and cursors. An index on expressions
  * would not support cursors.
  */
-import type { Index } from "../../../collection/indexes.ts";
+import { type Index, nameOfKey, type SortKey } from "../../../collection/indexes.ts";
 import { formatPath, type Path } from "../../../collection/paths.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
 import { isIndexed } from "../../filter-sql.ts";
 import { quoteName, resourcesTable } from "../file/tables.ts";
+import { keySql } from "./instants.ts";
 
-/** The order of types: absent or null, boolean, number, string, array or object. */
-export const ranks = { null: 0, boolean: 1, number: 2, string: 3, container: 4 } as const;
+/** The order of types: absent or null, boolean, number, string, array or object, and declared dates. */
+export const ranks = { null: 0, boolean: 1, number: 2, string: 3, container: 4, date: 5 } as const;
+
+/** An attribute, and how its values are compared. */
+export type Compared = Pick<SortKey, "path" | "as">;
 
 /** The two SQL expressions of an attribute. */
 export interface Column {
   /** One of `ranks`. */
   rank: string;
-  /** A boolean as 0 or 1, a number, or the first code points of a string. Null for all other values. */
+  /** A boolean as 0 or 1, a number, the first code points of a string, or the key of an instant. Null for all other values. */
   value: string;
 }
 
@@ -41,8 +45,8 @@ export function pathSql(path: Path): string {
 }
 
 /** The columns of an indexed attribute. For any other attribute, the expressions that compute the same values. */
-export function columnOf(path: Path, indexes: readonly Index[]): Column {
-  return isIndexed(path, indexes) ? tableColumn(path) : computedColumn(path);
+export function columnOf(compared: Compared, indexes: readonly Index[]): Column {
+  return isIndexed(compared, indexes) ? tableColumn(compared) : computedColumn(compared);
 }
 
 /** The statements that add the columns of the indexes to the table, if they do not exist. */
@@ -51,12 +55,12 @@ export function columnDdl(
   indexes: readonly Index[],
   existing: ReadonlySet<string>,
 ): string[] {
-  const paths = new Map(indexes.flat().map(({ path }) => [formatPath(path), path]));
-  return [...paths.values()].flatMap((path) => {
-    const computed = computedColumn(path);
-    const column = tableColumn(path);
+  const keys = new Map(indexes.flat().map((key) => [nameOfKey(key), key]));
+  return [...keys.values()].flatMap((key) => {
+    const computed = computedColumn(key);
+    const column = tableColumn(key);
     return (["rank", "value"] as const)
-      .filter((kind) => !existing.has(columnName(kind, path)))
+      .filter((kind) => !existing.has(columnName(kind, key)))
       .map(
         (kind) =>
           `alter table ${resourcesTable(number)} add column ${column[kind]} any
@@ -67,15 +71,18 @@ export function columnDdl(
 
 /** The name of an index. It contains the sort keys, so an index with other keys has another name. */
 export function indexName(number: number, index: Index): string {
-  const keys = index.map(({ path, descending }) => `${descending ? "-" : ""}${formatPath(path)}`);
+  const keys = index.map(
+    ({ path, descending, as }) =>
+      `${descending ? "-" : ""}${as === undefined ? "" : `${as} `}${formatPath(path)}`,
+  );
   return `${resourcesTable(number)} by ${keys.join(",")}`;
 }
 
 /** The statement that creates an index. */
 export function indexDdl(number: number, index: Index): string {
-  const columns = index.flatMap(({ path, descending }) => {
-    const { rank, value } = tableColumn(path);
-    const direction = descending ? " desc" : "";
+  const columns = index.flatMap((key) => {
+    const { rank, value } = tableColumn(key);
+    const direction = key.descending ? " desc" : "";
     return [`${rank}${direction}`, `${value}${direction}`];
   });
   const name = quoteName(indexName(number, index));
@@ -87,23 +94,29 @@ export function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-function columnName(kind: "rank" | "value", path: Path): string {
-  return `${kind} ${formatPath(path)}`;
+function columnName(kind: "rank" | "value", { path, as }: Compared): string {
+  return `${as ?? ""}${kind} ${formatPath(path)}`;
 }
 
-function tableColumn(path: Path): Column {
-  return { rank: quoteName(columnName("rank", path)), value: quoteName(columnName("value", path)) };
+function tableColumn(compared: Compared): Column {
+  return { rank: quoteName(columnName("rank", compared)), value: quoteName(columnName("value", compared)) };
 }
 
 /** The expressions of the columns of an index. In an inner query, SQLite reads them from the index, but never columns. */
-export function computedColumn(path: Path): Column {
+export function computedColumn({ path, as }: Compared): Column {
   const type = typeSql(path);
   const whole = extractSql(path);
-  return {
+  const plain = {
     rank: `case ${type} when 'text' then ${ranks.string} when 'integer' then ${ranks.number}
       when 'real' then ${ranks.number} when 'true' then ${ranks.boolean} when 'false' then ${ranks.boolean}
       when 'array' then ${ranks.container} when 'object' then ${ranks.container} else ${ranks.null} end`,
     value: `case ${type} when 'text' then substr(${whole}, 1, ${sortedCodePoints}) when 'array' then null
       when 'object' then null else ${whole} end`,
+  };
+  if (as === undefined) return plain;
+  const key = keySql(type, whole, as);
+  return {
+    rank: `case when ${key} is null then ${plain.rank} else ${ranks.date} end`,
+    value: `coalesce(${key}, ${plain.value})`,
   };
 }

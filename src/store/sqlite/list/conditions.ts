@@ -18,7 +18,7 @@ import { type RelatedCollections, relatedCollection } from "../../related.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { quoteName, refersTable, resourcesTable } from "../file/tables.ts";
 import { columnOf, extractSql, indexName, pathSql, quoteText, ranks, textSql, typeSql } from "./columns.ts";
-import { instantSql } from "./instants.ts";
+import { instantSql, keySql } from "./instants.ts";
 
 /** The context of a condition. */
 export interface SqlScope {
@@ -54,6 +54,14 @@ const dialect: Dialect<SqlScope> = {
     return `(typeof(id) = '${type}' and id ${comparisons[kind]} ${bindAll([idValue(value)], scope)})`;
   },
   instantKey: instantSql,
+  instantIndexed(path, compare, { indexes }) {
+    const { rank, value } = columnOf({ path, as: "date" }, indexes);
+    return `(${rank} = ${ranks.date} and ${compare(value)})`;
+  },
+  hasInstant(path, keys, form, scope) {
+    const key = keySql("element.type", "element.atom", form);
+    return hasElement(path, `${key} in (${bindAll(keys, scope)})`);
+  },
   textIs: (kind, text, values, scope) =>
     kind === "in"
       ? `${text} in (${bindAll(values, scope)})`
@@ -81,7 +89,7 @@ export function idValue(value: string | number): string | bigint | number {
 
 /** Compares the columns, so that an index can be used. They contain only the first characters of a string. */
 function equalsIndexed(path: Path, values: readonly Scalar[], scope: SqlScope): string {
-  const { rank, value } = columnOf(path, scope.indexes);
+  const { rank, value } = columnOf({ path }, scope.indexes);
   const parts: string[] = [];
   const short = values.filter((each) => typeof each === "string" && !isLong(each));
   const groups = [
@@ -105,11 +113,11 @@ function equalsIndexed(path: Path, values: readonly Scalar[], scope: SqlScope): 
 
 function compare({ kind, path }: Comparison, operand: string | number, scope: SqlScope): string {
   const comparison = comparisons[kind];
-  if (!isIndexed(path, scope.indexes)) {
+  if (!isIndexed({ path }, scope.indexes)) {
     const type = typeof operand === "number" ? "in ('integer', 'real')" : "= 'text'";
     return `(${typeSql(path)} ${type} and ${extractSql(path)} ${comparison} ${bindAll([operand], scope)})`;
   }
-  const { rank, value } = columnOf(path, scope.indexes);
+  const { rank, value } = columnOf({ path }, scope.indexes);
   if (typeof operand === "string" && isLong(operand)) {
     // The column contains only the first characters.
     const roughly = `${value} ${kind.startsWith("g") ? ">=" : "<="} ${bindAll([beginningOf(operand)], scope)}`;
@@ -130,9 +138,13 @@ function hasItem(path: Path, values: readonly Scalar[], scope: SqlScope): string
   for (const value of [true, false, null]) {
     if (values.includes(value)) parts.push(`element.type = '${value}'`);
   }
+  return hasElement(path, either(parts));
+}
+
+function hasElement(path: Path, where: string): string {
   // `json_each` also lists the members of an object.
   return `(${typeSql(path)} = 'array' and exists (
-    select 1 from json_each(doc, ${pathSql(path)}) as element where ${either(parts)}))`;
+    select 1 from json_each(doc, ${pathSql(path)}) as element where ${where}))`;
 }
 
 /** The SQL function that a query thread calls for each resource, so that it can interrupt the statement. */

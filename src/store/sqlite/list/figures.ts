@@ -12,6 +12,7 @@ import { attributesOf, coveringIndex, type FigureColumn, type FiguresOf, numberT
 import { either, every } from "../../filter-sql.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { computedColumn, extractSql, quoteText, ranks, textSql, typeSql } from "./columns.ts";
+import { instantSql } from "./instants.ts";
 import { type SelectStatement, sourceOf } from "./select.ts";
 
 /**
@@ -63,7 +64,8 @@ export function selectFigures(collection: NumberedCollection, query: FiguresOf):
   return { sql, values: [...values, query.limit + 1, query.offset] as SQLInputValue[], columns };
 }
 
-function keyColumn({ path, unit }: GroupKey, name: string, index: Index | undefined): Column {
+function keyColumn({ path, unit, as }: GroupKey, name: string, index: Index | undefined): Column {
+  if (as !== undefined) return instantColumn(path, unit, name, index !== undefined);
   if (unit !== undefined) return dateColumn(path, unit, name);
   if (index !== undefined) return indexedKeyColumn(path, name);
   return {
@@ -75,12 +77,47 @@ function keyColumn({ path, unit }: GroupKey, name: string, index: Index | undefi
   };
 }
 
+/** The key of the instant of a declared date; null if it is none. An index contains it. */
+function instantOf(path: Path, isIndexed: boolean): string {
+  if (!isIndexed) return instantSql(path, "date");
+  const { rank, value } = computedColumn({ path, as: "date" });
+  return `case ${rank} when ${ranks.date} then ${value} end`;
+}
+
+/** A declared date as a group key. The key of an instant begins with its day and time in UTC. */
+function instantColumn(path: Path, unit: DateUnit | undefined, name: string, isIndexed: boolean): Column {
+  const instant = instantOf(path, isIndexed);
+  if (unit !== undefined)
+    return {
+      inner: [`${instant} as ${name}d`],
+      groupBy: [beginningOf(`${name}d`, unit)],
+      output: [beginningOf(`${name}d`, unit)],
+      order: [beginningOf(`${name}d`, unit)],
+      decode: ([text]) => JSON.stringify(text),
+    };
+  const [key, text] = [`${name}d`, `${name}t`];
+  const other = `iif(${key} is null, ${text}, null)`;
+  const [rank, value] = orderOf(`json_type(${other})`, `json_extract(${other}, '$')`);
+  return {
+    inner: [`${instant} as ${key}`, `${textSql(path)} as ${text}`],
+    groupBy: [key, other],
+    output: [`min(${text})`],
+    order: [`iif(${key} is null, ${rank}, ${ranks.date})`, `coalesce(${key}, ${value})`, other],
+    decode: ([found]) => (found === null ? undefined : String(found)),
+  };
+}
+
+/** The beginning of an instant; null for a year that no text can have. */
+function beginningOf(key: string, unit: DateUnit): string {
+  return `iif(${key} glob '[0-9]*', substr(${key}, 1, ${dateUnits[unit]}), null)`;
+}
+
 /**
  * A group key from an index. The index has the complete value of a number or a short string, which then is the key. For any
  * other value, the key is the JSON text as a blob.
  */
 function indexedKeyColumn(path: Path, name: string): Column {
-  const { rank, value } = computedColumn(path);
+  const { rank, value } = computedColumn({ path });
   const json = `cast(${textSql(path)} as blob)`;
   const text = `cast(${name} as text)`;
   const type = `case typeof(${name}) when 'blob' then json_type(${text}) else typeof(${name}) end`;
@@ -113,7 +150,7 @@ function orderOf(type: string, value: string): readonly [rank: string, value: st
 }
 
 function dateColumn(path: Path, unit: DateUnit, name: string): Column {
-  const { rank, value } = computedColumn(path);
+  const { rank, value } = computedColumn({ path });
   return {
     inner: [`case ${rank} when ${ranks.string} then ${dateSql(value, unit)} end as ${name}`],
     groupBy: [name],
@@ -168,21 +205,27 @@ function figureColumn(figure: Figure, name: string, isIndexed: boolean): Column 
     }
     case "min":
     case "max":
-      return extremeColumn(figure.kind, path, name);
+      return figure.as === undefined
+        ? extremeColumn(figure.kind, path, name)
+        : extremeInstant(figure.kind, path, name, isIndexed);
   }
 }
 
 /** The number in an attribute; null for other values. An index has the columns of the attribute. */
 function numberSql(path: Path, isIndexed: boolean): string {
-  const { rank, value } = computedColumn(path);
+  const { rank, value } = computedColumn({ path });
   if (isIndexed) return `case ${rank} when ${ranks.number} then ${value} end`;
   const whole = extractSql(path);
   return `case ${typeSql(path)} when 'integer' then ${whole} when 'real' then ${whole} end`;
 }
 
 /** Booleans are 0 and 1, so they are apart from numbers. SQLite sorts numbers before strings. */
-function extremeColumn(kind: "min" | "max", path: Path, name: string): Column {
-  const { rank, value } = computedColumn(path);
+function extremeColumn(
+  kind: "min" | "max",
+  path: Path,
+  name: string,
+  { rank, value } = computedColumn({ path }),
+): Column {
   const [r, v] = [`${name}r`, `${name}v`];
   const boolean = `${kind}(case ${r} when ${ranks.boolean} then ${v} end)`;
   const other = `${kind}(case when ${r} in (${ranks.number}, ${ranks.string}) then ${v} end)`;
@@ -197,6 +240,29 @@ function extremeColumn(kind: "min" | "max", path: Path, name: string): Column {
     ([truth, found]) => {
       if (truth !== null && (kind === "min" || found === null)) return String(Number(truth) === 1);
       return JSON.stringify(typeof found === "bigint" ? Number(found) : found);
+    },
+  );
+}
+
+/** The first or last instant of a declared date. It sorts after all values that are none, and brings its JSON text. */
+function extremeInstant(kind: "min" | "max", path: Path, name: string, isIndexed: boolean): Column {
+  const { rank, value } = computedColumn({ path });
+  const [key, text] = [`${name}d`, `${name}t`];
+  const instant = instantOf(path, isIndexed);
+  const others = extremeColumn(kind, path, `${name}o`, {
+    rank: `iif(${instant} is null, ${rank}, null)`,
+    value,
+  });
+  const found = `${kind}(${key} || ' ' || ${text})`;
+  const isInstant =
+    kind === "max" ? `${found} is not null` : `(${found} is not null and ${others.order[0]} = 0)`;
+  return ungrouped(
+    [`${instant} as ${key}`, `${textSql(path)} as ${text}`, ...others.inner],
+    [`iif(${isInstant}, ${found}, null)`, ...others.output],
+    [`iif(${isInstant}, 3, ${others.order[0]})`, `iif(${isInstant}, ${found}, ${others.order[1]})`],
+    ([extreme, ...rest]) => {
+      if (extreme === null) return others.decode(rest);
+      return String(extreme).slice(String(extreme).indexOf(" ") + 1);
     },
   );
 }

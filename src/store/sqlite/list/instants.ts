@@ -1,5 +1,6 @@
 /** The keys of instants in the SQL of SQLite, equal to those of `collection/instants.ts`. */
-import { type InstantForm, keyDigits, keyOffset, maxFraction } from "../../../collection/instants.ts";
+import { maxUnixMillis } from "../../../collection/dates.ts";
+import { type InstantForm, keyDigits, maxFraction, usualMs } from "../../../collection/instants.ts";
 import type { Path } from "../../../collection/paths.ts";
 import { either, every } from "../../filter-sql.ts";
 import { extractSql, typeSql } from "./columns.ts";
@@ -11,14 +12,15 @@ export function instantSql(path: Path, form: InstantForm): string {
     select ${typeSql(path)} as type, ${extractSql(path)} as value limit 1))`;
 }
 
-/** The key, from the type of a value as `json_type` names it, and the value. */
+/** The key, from the type of a value as `json_type` names it, and the value. A column can contain it: it has no query. */
 export function keySql(type: string, value: string, form: InstantForm): string {
-  const day = form === "date" ? `when ${isDay(value)} then ${secondsKey(`unixepoch(${value})`)}` : "";
+  const day = form === "date" ? `when ${isDay(value)} then ${value} || 'T00:00:00.000Z'` : "";
   const millis =
     form === "date"
-      ? `when 'integer' then case when abs(${value}) <= ${keyOffset}000 then ${millisKey(value)} end`
+      ? `when 'integer' then case when abs(${value}) <= ${maxUnixMillis} then ${millisKey(value)} end`
       : "";
-  return `case ${type} when 'text' then case when ${isTime(value)} then ${timeKey(value)} ${day} end ${millis} end`;
+  return `case ${type} when 'text' then case when ${isUsual(value)} then ${value}
+    when ${isTime(value)} then ${timeKey(value)} ${day} end ${millis} end`;
 }
 
 const digits = (count: number) => "[0-9]".repeat(count);
@@ -27,6 +29,16 @@ const dayPattern = `${digits(4)}-${digits(2)}-${digits(2)}`;
 /** SQLite's own dates have many more forms, and the day after the last one of a month. */
 function isDay(t: string): string {
   return `(${t} glob '${dayPattern}' and octet_length(${t}) = 10 and date(${t}) = ${t})`;
+}
+
+/** The form whose key is the text itself. Most dates have it. */
+function isUsual(t: string): string {
+  return every([
+    `${t} glob '${dayPattern}T[0-2][0-9]:[0-5][0-9]:[0-5][0-9].[0-9][0-9][0-9]Z'`,
+    `octet_length(${t}) = 24`,
+    `substr(${t}, 12, 2) <= '23'`,
+    `date(substr(${t}, 1, 10)) = substr(${t}, 1, 10)`,
+  ]);
 }
 
 /** A text with a null character or with others than those of ASCII has more bytes than characters. */
@@ -42,6 +54,7 @@ function isTime(t: string): string {
     `${t} glob '${dayPattern}[Tt][0-2][0-9]:[0-5][0-9]*'`,
     `substr(${t}, 12, 2) <= '23'`,
     `octet_length(${t}) = length(${t})`,
+    `${t} not glob '0000-01-01*+[0-9][0-9]:[0-9][0-9]' and ${t} not glob '9999-12-31*-[0-9][0-9]:[0-9][0-9]'`,
     `date(${day}) = ${day}`,
     either([isZulu(t), isOffset]),
     either([`${between} = ''`, `${between} glob ':[0-5][0-9]'`, hasFraction]),
@@ -63,19 +76,20 @@ function timeKey(t: string): string {
   const offset = `iif(${isZulu(t)}, 0, iif(substr(${t}, -6, 1) = '-', -60, 60) * (60 * ${number(-5)} + ${number(-2)}))`;
   const seconds = `unixepoch(substr(${t}, 1, 10)) + 3600 * ${number(12)} + 60 * ${number(15)}
     + cast(substr(${between}, 2, 2) as integer) - ${offset}`;
-  return `${secondsKey(seconds)} || ${fractionKey(`substr(${between}, 5)`)}`;
+  const fraction = `substr(${between}, 5)`;
+  return `${secondsText(seconds)} || '.' || substr(${fraction} || '000', 1, 3) || 'Z' || rtrim(substr(${fraction}, 4), '0')`;
 }
 
 function millisKey(n: string): string {
-  const whole = `printf('%0${keyDigits}d', (${n} + ${keyOffset}000) / 1000)`;
-  return `${whole} || ${fractionKey(`printf('%03d', (${n} + ${keyOffset}000) % 1000)`)}`;
+  const [seconds, rest] = [
+    `(${n} + ${maxUnixMillis}) / 1000 - ${maxUnixMillis / 1000}`,
+    `(${n} + ${maxUnixMillis}) % 1000`,
+  ];
+  return `case when ${n} between ${usualMs.first} and ${usualMs.last}
+    then ${secondsText(seconds)} || printf('.%03dZ', ${rest})
+    else iif(${n} < 0, '-', '~') || printf('%0${keyDigits}d', ${n} + ${maxUnixMillis}) end`;
 }
 
-function secondsKey(seconds: string): string {
-  return `printf('%0${keyDigits}d', ${seconds} + ${keyOffset})`;
-}
-
-/** The fraction without zeros at its end. */
-function fractionKey(fraction: string): string {
-  return `rtrim(rtrim('.' || ${fraction}, '0'), '.')`;
+function secondsText(seconds: string): string {
+  return `strftime('%Y-%m-%dT%H:%M:%S', ${seconds}, 'unixepoch')`;
 }

@@ -1,8 +1,8 @@
 /** Sorts and positions in SQL: the columns to order by, and the ranges of resources after a position. */
 import type { SQLInputValue } from "node:sqlite";
 import type { Index, SortKey } from "../../../collection/indexes.ts";
-import { isIdPath, type Path } from "../../../collection/paths.ts";
-import { type CursorValues, type SortValue, withId } from "../../../query/sort.ts";
+import { isIdPath } from "../../../collection/paths.ts";
+import { type CursorValues, isInstant, type SortValue, withId } from "../../../query/sort.ts";
 import { columnOf, ranks } from "./columns.ts";
 import { idValue } from "./conditions.ts";
 
@@ -11,7 +11,7 @@ export interface OrderColumn {
   sql: string;
   descending: boolean;
   /** The attribute of the column. */
-  path?: Path;
+  key?: SortKey;
   /** Whether the column contains the type of the attribute or its value. */
   kind?: "rank" | "value";
 }
@@ -31,12 +31,13 @@ export interface Range {
 
 /** The columns that a list is ordered by. The last one is the id. */
 export function orderColumns(sort: readonly SortKey[], indexes: readonly Index[]): readonly OrderColumn[] {
-  return withId(sort).flatMap(({ path, descending }) => {
+  return withId(sort).flatMap((key) => {
+    const { path, descending } = key;
     if (isIdPath(path)) return [{ sql: "id", descending }];
-    const { rank, value } = columnOf(path, indexes);
+    const { rank, value } = columnOf(key, indexes);
     return [
-      { sql: rank, descending, path, kind: "rank" },
-      { sql: value, descending, path, kind: "value" },
+      { sql: rank, descending, key, kind: "rank" },
+      { sql: value, descending, key, kind: "value" },
     ];
   });
 }
@@ -75,5 +76,6 @@ function columnValues(value: SortValue, isId: boolean): SQLInputValue[] {
   if (typeof value === "boolean") return [ranks.boolean, Number(value)];
   if (typeof value === "number") return [ranks.number, value];
   if (typeof value === "string") return [ranks.string, value];
+  if (isInstant(value)) return [ranks.date, value[0]];
   return [value === null ? ranks.null : ranks.container, null];
 }

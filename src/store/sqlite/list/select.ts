@@ -1,6 +1,6 @@
 /** The SQL statements for a list. */
 import type { SQLInputValue } from "node:sqlite";
-import type { Index } from "../../../collection/indexes.ts";
+import { type Index, nameOfKey } from "../../../collection/indexes.ts";
 import { formatPath, type Path } from "../../../collection/paths.ts";
 import { type AccessPath, accessPathOf, remainderOf } from "../../access-path.ts";
 import type { PageQuery, RelatedPart } from "../../page.ts";
@@ -74,7 +74,7 @@ function selectAfter(
 ): readonly SelectStatement[] {
   const { filter, ...others } = query;
   const remainder = remainderOf(filter, query.sort, query.after);
-  const isRanged = ({ path }: OrderColumn) => path !== undefined && formatPath(path) === remainder.ranged;
+  const isRanged = ({ key }: OrderColumn) => key !== undefined && nameOfKey(key) === remainder.ranged;
   const ranges = rangesAfter(remainder.after, remainder.sort, collection.indexes);
   return ranges.flatMap((range) => {
     if (!isRanged(range.boundary)) return selectResources(collection, query, { ...source, ...range });
@@ -239,7 +239,7 @@ function linkSql(path: Path): string {
 }
 
 function columnSql({ path, type }: ReferringQuery["reference"], indexes: readonly Index[]): string {
-  const { rank, value } = columnOf(path, indexes);
+  const { rank, value } = columnOf({ path }, indexes);
   return `${rank} = ${type === "number" ? ranks.number : ranks.string} and ${value} = parent.value`;
 }
 

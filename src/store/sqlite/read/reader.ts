@@ -1,5 +1,6 @@
 /** Reads resources, lists and receipts on one connection. The caller decides on transactions. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { isRelative } from "../../../query/filter.ts";
 import type { KeptReceipt } from "../../commit.ts";
 import { type Figures, type FiguresOf, groupsIn } from "../../figures.ts";
 import { maxPageBytes, type Page, type PageQuery } from "../../page.ts";
@@ -99,7 +100,8 @@ export class Reader {
       const head = this.head(collection);
       const read = () => this.#page(collection, query, { isInterruptible, ...head });
       // A page with conditions about other collections depends on their sequences, too.
-      if (query.words !== undefined || query.related !== undefined) return read();
+      const isKept = query.words === undefined && query.related === undefined && !isRelative(query.filter);
+      if (!isKept) return read();
       return this.#pages?.find(collection, query, { sequence: head.sequence, read }) ?? read();
     });
   }

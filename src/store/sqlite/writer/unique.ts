@@ -9,20 +9,24 @@ import { type Unique, uniqueValue } from "../../../collection/unique.ts";
 import type { HoldersQuery } from "../../commits/lookups.ts";
 import { quoteName, resourcesTable } from "../file/tables.ts";
 import { extractSql, textSql, typeSql } from "../list/columns.ts";
+import { keySql } from "../list/instants.ts";
 
 /** The name of the column with the value to compare. */
-export function uniqueColumn({ path, ignoreCase }: Unique): string {
-  return `unique ${ignoreCase ? "lower " : ""}${formatPath(path)}`;
+export function uniqueColumn({ path, ignoreCase, as }: Unique): string {
+  return `${as ?? ""}unique ${ignoreCase ? "lower " : ""}${formatPath(path)}`;
 }
 
 /** The statement that adds the column. */
 export function uniqueColumnDdl(number: number, unique: Unique): string {
   const whole = extractSql(unique.path);
-  return `alter table ${resourcesTable(number)} add column ${quoteName(uniqueColumn(unique))} any
-    generated always as (case ${typeSql(unique.path)}
+  const type = typeSql(unique.path);
+  const plain = `case ${type}
       when 'text' then ${unique.ignoreCase ? `lower(${whole})` : whole}
       when 'integer' then ${whole} when 'real' then ${whole}
-      when 'true' then ${textSql(unique.path)} when 'false' then ${textSql(unique.path)} end) virtual`;
+      when 'true' then ${textSql(unique.path)} when 'false' then ${textSql(unique.path)} end`;
+  const value = unique.as === undefined ? plain : `coalesce(${keySql(type, whole, unique.as)}, ${plain})`;
+  return `alter table ${resourcesTable(number)} add column ${quoteName(uniqueColumn(unique))} any
+    generated always as (${value}) virtual`;
 }
 
 /** The name of the index on the column. */

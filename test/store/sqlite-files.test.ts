@@ -265,7 +265,7 @@ test("a reader works beside a service, and with none", async () => {
   }
 });
 
-for (const file of ["", ".lock"]) {
+for (const file of ["", "-shm", ".lock"]) {
   for (const attack of ["remove", "replace"]) {
     test(`a store stops whose file x.db${file} is ${attack}d under it`, { timeout: ceilingMs }, async () => {
       const { promise, resolve } = Promise.withResolvers<string>();
@@ -287,7 +287,7 @@ for (const file of ["", ".lock"]) {
   }
 }
 
-for (const file of ["", "-wal"]) {
+for (const file of ["", "-wal", "-shm"]) {
   for (const attack of ["remove", "replace"]) {
     test(`a write is not acknowledged that goes to a file x.db${file} which was ${attack}d`, async () => {
       const { promise, resolve } = Promise.withResolvers<string>();

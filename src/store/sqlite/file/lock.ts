@@ -22,10 +22,24 @@ export function takeReadLock(path: string): Lock {
   return hold(path, "begin; select 1 from sqlite_schema", advice);
 }
 
+/** Whether another process has locked the store at `path` for writing. Throws StartError if the lock cannot be opened. */
+export function isLockedForWriting(path: string): boolean {
+  try {
+    takeReadLock(path).release();
+    return false;
+  } catch (error) {
+    if (error instanceof StoreInUse) return true;
+    throw error;
+  }
+}
+
+/** A command that only looks whether the store is locked holds the lock for a moment. */
+const waitMs = 250;
+
 function hold(path: string, begin: string, advice: string): Lock {
   let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(`${path}.lock`);
+    database = new DatabaseSync(`${path}.lock`, { timeout: waitMs });
     // The open transaction is the lock. It never writes.
     database.exec(`pragma journal_mode = off; ${begin}`);
   } catch (error) {

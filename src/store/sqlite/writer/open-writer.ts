@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { CommitMeter } from "../../commit-meter.ts";
 import type { WriterSettings } from "../commit/protocol.ts";
 import { addMissingColumns, type NumberedCollection } from "../file/catalogue.ts";
-import { createFileCheck } from "../file/watch.ts";
+import { createFileCheck, noteFiles } from "../file/watch.ts";
 import { addKeysTable, KeyTable } from "../key-table.ts";
 import { createMarksMemory, Marks } from "../marks.ts";
 import { ChangeLog } from "./change-log.ts";
@@ -58,6 +58,7 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
   transactions.run(() => {
     for (const number of collections.keys()) log.addIndex(number);
     log.noteGapsAtEnd();
+    noteFiles(settings.path, database);
   });
   const resources = new Resources({ database, heads, search, log, marks });
   const catalogue = () => declarations.catalogue;

@@ -107,7 +107,7 @@ async function writeBesideService<T>(
 function createFile(path: string): void {
   const lock = takeLock(path);
   try {
-    prepareFile(path);
+    prepareFile(path, { lock });
   } finally {
     lock.release();
   }

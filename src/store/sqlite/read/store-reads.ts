@@ -38,6 +38,9 @@ export interface SqliteReadsParts extends Pick<ResolvedStoreOptions, "queryMs"> 
   marks: Marks;
 }
 
+/** The connections of stores that have failed. */
+const leftOpen: DatabaseSync[] = [];
+
 /** The reads of a store. `SqliteStore` adds the writes. */
 export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
   readonly #path: string;
@@ -179,11 +182,15 @@ export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
   /** Whether the store needs to know which collections other threads change. */
   protected abstract listen(isListening: boolean): void;
 
-  /** Ends the reads that take long, and closes the connection. No other read may be in progress. */
+  /**
+   * Ends the reads that take long, and closes the connection. No other read may be in progress. If the store has failed, the
+   * connection stays open until the process ends, because SQLite would move the log into the file with the last connection.
+   */
   protected async closeReads(): Promise<void> {
     this.#scans.close();
     await this.#threads.close();
-    this.#database.close();
+    if (this.#health.now.kind === "failed") leftOpen.push(this.#database);
+    else this.#database.close();
   }
 
   protected async readLog<T>(

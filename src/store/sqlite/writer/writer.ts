@@ -159,7 +159,9 @@ export class Writer {
   #close(): void {
     try {
       this.#transactions.rollBack();
-      if (this.failure === undefined) this.#parts.upkeep.tidyUp();
+      // Without its file, the log must stay as it is: with an older copy of the file, it still has the last writes.
+      if (this.failure === undefined && this.#transactions.findLostFile() === undefined)
+        this.#parts.upkeep.tidyUp();
     } finally {
       this.#parts.database.close();
     }

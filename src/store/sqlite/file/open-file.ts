@@ -207,7 +207,7 @@ function applicationIdOf(database: DatabaseSync): number {
 }
 
 function createTables(database: DatabaseSync): void {
-  // Before the tables, so that SQLite never creates a rollback journal for this file.
+  // Before the tables, so that they are written through the log. Only this change of the mode uses a rollback journal.
   database.exec("pragma journal_mode = wal");
   database.exec(`begin immediate; ${storeTables} commit`);
 }

@@ -17,6 +17,7 @@ import { maxSizesWaitMs, type StoreStatistics } from "../../statistics.ts";
 import type { StoreHealth } from "../../store.ts";
 import type { Key, Stored } from "../../stored.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
+import { createLogReader, pageBytes } from "../file/log-state.ts";
 import { readSecret } from "../file/secret.ts";
 import { HotPages } from "../list/hot-pages.ts";
 import { QueryThreads } from "../list/query-threads.ts";
@@ -166,7 +167,8 @@ export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
         () => 0,
       );
     const [bytes, logBytes] = await Promise.all([sizeOf(this.#path), sizeOf(`${this.#path}-wal`)]);
-    return { bytes, logBytes };
+    const { waiting } = createLogReader(this.#database)();
+    return { bytes, logBytes, logWaitingBytes: waiting * pageBytes(this.#database) };
   }
 
   async sizes(collections: readonly string[]): Promise<ReadonlyMap<string, number>> {

@@ -124,6 +124,11 @@ export class Writer {
       case "probe":
         upkeep.probe();
         return { kind: "done" };
+      case "restartLog":
+        // After a complete checkpoint, the next write starts the log again from its beginning, and SQLite cuts its file.
+        this.#parts.checkpoints.run();
+        upkeep.probe();
+        return { kind: "done" };
       case "close":
         this.#close();
         return { kind: "done" };

@@ -27,6 +27,7 @@ export class LongLog {
   readonly #parts: LongLogParts;
   readonly #read: () => LogState;
   readonly #pageBytes: number;
+  #last: LogState = { all: 0, waiting: 0 };
   #worker: Worker | undefined;
 
   constructor(parts: LongLogParts) {
@@ -35,7 +36,10 @@ export class LongLog {
     this.#pageBytes = pageBytes(parts.database);
   }
 
-  /** Call it every few seconds. Starts a thread for checkpoints if one is due, and notes in the health whether the log is too long. */
+  /**
+   * Call it every few seconds. Starts a thread for checkpoints if one has been due since the last call and nothing was moved. Notes in
+   * the health whether the log is too long.
+   */
   check(): void {
     const { health, maxLogBytes, onWarning, requests, isLoading, hasUpkeep } = this.#parts;
     const state = this.#state();
@@ -48,8 +52,10 @@ export class LongLog {
       );
     health.noteLog(isTooLong);
     if (!hasUpkeep) return;
-    if (waiting >= duePages) this.#startThread();
-    else if (all * this.#pageBytes > logSizeLimit && !isLoading())
+    const isStuck = all - waiting === this.#last.all - this.#last.waiting && this.#last.waiting >= duePages;
+    this.#last = state;
+    if (isStuck) this.#startThread();
+    else if (waiting < duePages && all * this.#pageBytes > logSizeLimit && !isLoading())
       requests.send({ kind: "restartLog" }).catch(() => {}); // the next check tries again
   }
 

@@ -40,6 +40,8 @@ export interface RunningServer {
   reloadTls(): Promise<void>;
   /** Responds to all accepted requests, then closes the listener and the store. */
   stop(): Promise<void>;
+  /** What a stop still waits for, for the log. */
+  unfinished(): string;
 }
 
 /** What a program or test can provide. */
@@ -98,6 +100,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       },
       reloadTls: tls === undefined ? async () => {} : createTlsReload(tls, usePair, service),
       stop: () => stop(parts, config.drainDelayMs),
+      unfinished: () => unfinished(parts),
     };
   } catch (error) {
     await parts.listener?.close();
@@ -122,6 +125,8 @@ interface Parts {
   listener?: MetricsListener | undefined;
   /** Absent if only the main thread answers requests. */
   threads?: Threads;
+  /** What a stop waits for now. */
+  stage?: string;
 }
 
 async function countThreads({ threads, store, host }: Config, log: Log | undefined): Promise<number> {
@@ -189,18 +194,27 @@ async function serveMetrics(
 }
 
 /** Stops all threads together. The main thread closes its store last, because it does work for all. */
-async function stop(
-  { server, close, opened, listener, threads }: Parts,
-  drainDelayMs: number,
-): Promise<void> {
+async function stop(parts: Parts, drainDelayMs: number): Promise<void> {
+  const { server, close, opened, listener, threads } = parts;
   opened.drain();
   threads?.drain();
+  parts.stage = "the load balancers (drainDelayMs)";
   await sleep(drainDelayMs);
+  parts.stage = "requests and connections";
   opened.endStreams();
   const othersEnd = threads?.stop();
   await acceptQueued(server);
   await listener?.close();
   await close();
+  parts.stage = "the other threads";
   await othersEnd;
+  parts.stage = "deliveries of webhooks and the store";
   await opened.close();
+}
+
+function unfinished({ opened, stage = "the stop of other parts" }: Parts): string {
+  const { requests, streams, connections } = opened.service.shared;
+  const counts = { requests, "event streams": streams, connections };
+  const open = Object.entries(counts).map(([what, { all }]) => `${all} ${what}`);
+  return `it waited for ${stage}, with ${open.join(", ")}`;
 }

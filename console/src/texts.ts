@@ -568,10 +568,18 @@ export const administrationTexts = {
     changed: "Another administrator has changed this webhook. Close the dialog, and look at it again.",
   },
   health: {
-    ready: { pass: "Ready", warn: "Read only", fail: "Not ready", unknown: "No response" },
+    ready: {
+      pass: "Ready",
+      warn: "Read only",
+      longLog: "Long log",
+      fail: "Not ready",
+      unknown: "No response",
+    },
     readyHint: {
       pass: "Reads and writes work.",
       warn: "Reads work, writes do not. The disk can be full.",
+      longLog:
+        "Reads and writes work. A program reads an older state for a long time, so the log of the store grows.",
       fail: "The service starts or stops, or its store does not work.",
       unknown: "The service does not respond.",
     },

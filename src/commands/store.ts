@@ -49,7 +49,9 @@ export async function bytesOnDisk(address: StoreAddress): Promise<number | undef
 export function requireNoStoreFile(file: string, address: StoreAddress): void {
   if (address.kind !== "sqlite") return;
   const path = realPathOf(resolve(shell().cwd(), file));
-  const own = ["", "-wal", "-shm", ".lock"].map((ending) => `${realPathOf(address.path)}${ending}`);
+  const own = ["", "-wal", "-shm", "-journal", ".lock"].map(
+    (ending) => `${realPathOf(address.path)}${ending}`,
+  );
   if (!own.some((each) => each === path || isSameFile(each, path))) return;
   throw new StartError(`${file} is a file of the store itself. To copy a store, run npx holdfast copy.`);
 }

@@ -98,6 +98,12 @@ export const families = {
     labels: [],
     help: "The size of the write-ahead log of SQLite",
   },
+  holdfast_store_log_waiting_bytes: {
+    type: "gauge",
+    across: "first",
+    labels: [],
+    help: "The part of the write-ahead log of SQLite that no checkpoint has moved into the database yet",
+  },
   holdfast_store_connections: {
     type: "gauge",
     across: "sum",

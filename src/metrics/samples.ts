@@ -41,7 +41,7 @@ export const healthKinds: readonly StoreHealth["kind"][] = ["ok", "degraded", "u
 /** The samples of every metric. A metric without samples does not exist for this store, or could not be read. */
 export function samplesOf(readings: Readings): Record<FamilyName, readonly Sample[]> {
   const { version, storeKind, inProgress, health, commits, statistics, feed, backlog, now } = readings;
-  const { logBytes, pools = {} } = statistics ?? {};
+  const { logBytes, logWaitingBytes, pools = {} } = statistics ?? {};
   const byPool = Object.entries(pools);
   const isSqlite = storeKind === "sqlite";
   return {
@@ -67,6 +67,7 @@ export function samplesOf(readings: Readings): Record<FamilyName, readonly Sampl
       : [],
     holdfast_store_size_bytes: statistics === undefined ? [] : [plain(statistics.bytes)],
     holdfast_store_log_size_bytes: logBytes === undefined ? [] : [plain(logBytes)],
+    holdfast_store_log_waiting_bytes: logWaitingBytes === undefined ? [] : [plain(logWaitingBytes)],
     holdfast_store_connections: byPool.flatMap(([pool, { open, idle }]) => [
       { labels: { pool, state: "idle" }, value: idle },
       { labels: { pool, state: "busy" }, value: open - idle },

@@ -20,6 +20,8 @@ export interface StoreOptions {
   groupCommit?: boolean;
   /** How long a list without a suitable index can take, in milliseconds. @default 2000 */
   queryMs?: number;
+  /** So many bytes of SQLite's log that wait for a checkpoint are a warning in the health of the store. @default 1 GB */
+  maxLogBytes?: number;
   /** Which changes the change log keeps. @default `defaultHistory` */
   history?: History;
   /** How long a write waits for an import in progress, in milliseconds. Then it is refused. @default 5000 */
@@ -51,6 +53,7 @@ export function resolveOptions(options: StoreOptions): ResolvedStoreOptions {
     answersPerTurn: () => Number.POSITIVE_INFINITY,
     groupCommit: true,
     queryMs: 2_000,
+    maxLogBytes: 1_000_000_000,
     history: defaultHistory,
     importWaitMs: 5_000,
     sweepMs: 60_000,

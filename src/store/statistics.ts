@@ -9,6 +9,8 @@ export interface StoreStatistics {
   bytes: number;
   /** The size of the write-ahead log, in bytes. Absent if the log is not a file of the store. */
   logBytes?: number;
+  /** The part of the log that no checkpoint has moved into the database, in bytes. Absent as `logBytes`. */
+  logWaitingBytes?: number;
   /** The connections to a database, by the name of their pool. Absent without a database server. */
   pools?: Readonly<Record<string, PoolStatistics>>;
 }

@@ -31,6 +31,8 @@ export type StoreHealth = (
 ) & {
   /** `relaxed`: the database is configured so that confirmed writes can be lost with the power. @default durable */
   durability?: "relaxed";
+  /** `long`: a large part of SQLite's log waits for a checkpoint, because a program reads an older state. @default short */
+  log?: "long";
 };
 
 /** What another thread of the process needs to use the store, too. It passes `attachment` to `openStore`. */

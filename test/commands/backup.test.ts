@@ -336,23 +336,24 @@ describe("a restore", () => {
     );
   });
 
-  test("refuses the log of another store beside the new file, which SQLite would apply to it", async (t) => {
-    const cwd = await filled(t);
-    await run(t, ["backup", "backup.db"], { cwd });
-    await writeFile(join(cwd, "new.db-wal"), "the log of the store that was here");
-    for (const command of [
-      ["restore", "backup.db", "--store", "sqlite:new.db"],
-      ["backup", "new.db"],
-    ]) {
-      const { exitCode, stderr } = await run(t, command, { cwd });
-      assert.equal(exitCode, 1, stderr);
-      assert.match(stderr, /^holdfast: \S+new\.db-wal belongs to another store\. [^\n]+\n$/);
-    }
-    assert.deepEqual(
-      readdirSync(cwd).filter((name) => name.startsWith("new.db")),
-      ["new.db-wal"],
-    );
-  });
+  for (const ending of ["-wal", "-journal"])
+    test(`refuses a file ${ending} of another store beside the new file, which SQLite would apply to it`, async (t) => {
+      const cwd = await filled(t);
+      await run(t, ["backup", "backup.db"], { cwd });
+      await writeFile(join(cwd, `new.db${ending}`), "the log of the store that was here");
+      for (const command of [
+        ["restore", "backup.db", "--store", "sqlite:new.db"],
+        ["backup", "new.db"],
+      ]) {
+        const { exitCode, stderr } = await run(t, command, { cwd });
+        assert.equal(exitCode, 1, stderr);
+        assert.match(stderr, /^holdfast: \S+new\.db-\w+ belongs to another store\. [^\n]+\n$/);
+      }
+      assert.deepEqual(
+        readdirSync(cwd).filter((name) => name.startsWith("new.db")),
+        [`new.db${ending}`],
+      );
+    });
 
   test("refuses a damaged backup", async (t) => {
     const cwd = await filled(t, 5_000);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { until } from "../until.ts";
@@ -301,4 +301,27 @@ test("a role causes a warning if no rule names any role", async (t) => {
   const { keys } = await place(t);
   const { stderr } = await keys("create", "--name", "ada", "--role", "editor");
   assert.match(stderr, /^warning: no rule names the role "editor"\. No rule names any role\.$/m);
+});
+
+test("no key is lost that a command confirmed after the index of the log was removed beneath a service", async (t) => {
+  const { cwd, keys, list } = await place(t);
+  const service = await serve(t, [], { cwd });
+  service.process.kill("SIGSTOP"); // it does not notice the removal before the commands run
+  await rm(join(cwd, "holdfast.db-shm"));
+  refused(
+    await keys("create", "--name", "first"),
+    /holdfast\.db-shm\. .* Nothing was written\. Restart the service/,
+  );
+  refused(await run(t, ["backup", "copy.db"], { cwd }), /holdfast\.db-shm\. .* No backup was made\./);
+  service.process.kill("SIGCONT");
+  const { exitCode, stderr } = await service.ended;
+  assert.equal(exitCode, 1, stderr);
+  assert.match(stderr, /holdfast\.db-shm was (?:removed|replaced) while it was in use/);
+  const key = (await keys("create", "--name", "second")).stdout.trim();
+  const again = await serve(t, [], { cwd });
+  assert.equal(await status(again.base, key), 200);
+  assert.deepEqual(
+    (await list()).map(({ name }) => name),
+    ["second"],
+  );
 });

@@ -163,18 +163,26 @@ test("a second signal does not wait for anybody", async (t) => {
   service.process.kill("SIGTERM");
   await untilDeaf(service);
   service.process.kill("SIGINT");
-  const { exitCode, signal } = await service.ended;
+  const { exitCode, signal, stderr } = await service.ended;
   assert.deepEqual({ exitCode, signal }, { exitCode: 1, signal: null });
+  assert.match(
+    stderr,
+    /"level":50.*"msg":"a second signal or failure ended the process before the stop was complete: /,
+  );
 });
 
-test("after the deadline nobody is waited for, and the exit code says so", async (t) => {
+test("after the deadline nobody is waited for, and the exit code and the log say so", async (t) => {
   const files = { "holdfast.config.json": '{"stopTimeoutMs":1500}' };
   const service = await serve(t, [], { cwd: await folder(t, files) });
   await halfSent(service);
   const begin = performance.now();
-  const { exitCode, signal } = await stop(service);
+  const { exitCode, signal, stderr } = await stop(service);
   assert.deepEqual({ exitCode, signal }, { exitCode: 1, signal: null });
   assert.ok(performance.now() - begin > 1_400, "the request got its time");
+  assert.match(
+    stderr,
+    /"level":50.*"msg":"the limit of 1500 ms \(stopTimeoutMs\) ended the process before the stop was complete: it waited for requests and connections, with 1 requests, 0 event streams, 1 connections\. Every confirmed write is on disk"/,
+  );
 });
 
 test("a signal that comes while the service is starting ends it in order", async (t) => {

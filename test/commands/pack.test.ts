@@ -119,6 +119,7 @@ test("the package, installed in an empty folder, serves and keeps resources", as
       "dist/server/thread.cjs",
       "dist/store/sqlite/list/query-thread.cjs",
       "dist/store/sqlite/upkeep/check-thread.cjs",
+      "dist/store/sqlite/upkeep/checkpoint-thread.cjs",
       "dist/store/sqlite/writer/thread.cjs",
     ]);
   });

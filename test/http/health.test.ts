@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { until } from "../until.ts";
 import { check } from "./check.ts";
 import { type Service, startService } from "./service.ts";
 import { isOnPostgres } from "./test-store.ts";
@@ -97,4 +98,17 @@ describe("a service that is told to stop", () => {
     await stopped;
     for (const connection of connections) await connection.untilClosed();
   });
+});
+
+test("readiness warns while a large part of the log waits for a checkpoint", {
+  skip: isOnPostgres,
+}, async (t) => {
+  const service = await startService({ storeOptions: { maxLogBytes: 0 } });
+  t.after(() => service.stop());
+  await service.create("topics", { title: "One" });
+  await until("it warns", async () => (await service.send({ path: "/readyz" })).text.includes("warn"));
+  const answer = await service.send({ path: "/readyz" });
+  check(answer, { status: 200, headers: fields });
+  assert.equal(answer.text, '{"status":"warn","log":"long"}');
+  await service.create("topics", { title: "Two" });
 });

@@ -23,7 +23,7 @@ import type { WireBounds } from "../../src/http/wire/bounds.ts";
 import type { MetricsPlace } from "../../src/metrics/place.ts";
 import { type StartOptions, startServer } from "../../src/server.ts";
 import { defaultHistory, type History } from "../../src/store/history.ts";
-import { openStore, type StoreAddress } from "../../src/store/open.ts";
+import { openStore, type StoreAddress, type StoreOptions } from "../../src/store/open.ts";
 import { recordOf } from "../../src/store/record.ts";
 import type { TurnBudget } from "../../src/store/turn-budget.ts";
 import { usualThreads } from "../threads/count.ts";
@@ -77,6 +77,7 @@ export interface ServiceOptions {
   heartbeatMs?: number;
   /** How much one turn of the event loop handles. @default the program's */
   turnBudget?: TurnBudget;
+  storeOptions?: StoreOptions;
   /** The memory that it shares with other threads, and the number of its thread. @default its own memory */
   shared?: { limits: LimitsMemory; thread: number };
   /** The resources that exist before the service starts, by collection. */
@@ -180,6 +181,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...(options.now === undefined ? {} : { now: options.now }),
     ...(options.elapsed === undefined ? {} : { elapsed: options.elapsed }),
     ...(options.turnBudget === undefined ? {} : { turnBudget: options.turnBudget }),
+    ...(options.storeOptions === undefined ? {} : { storeOptions: options.storeOptions }),
     ...(options.shared && {
       thread: {
         kind: "main",

@@ -33,10 +33,10 @@ async function writeOnFailingDisk(inject: string, mode: Mode): Promise<Report> {
 }
 
 const cases = [
-  { name: "once", when: "12", mode: "FULL" },
-  { name: "for ever", when: "12+", mode: "FULL" },
+  { name: "once", when: "20", mode: "FULL" },
+  { name: "for ever", when: "20+", mode: "FULL" },
   // Then there are commits in the writer's queue when the flush fails.
-  { name: "once while others are queued", when: "12", mode: "ONE BY ONE" },
+  { name: "once while others are queued", when: "20", mode: "ONE BY ONE" },
 ] as const;
 
 for (const { name, when, mode } of cases) {

@@ -265,7 +265,7 @@ test("a reader works beside a service, and with none", async () => {
   }
 });
 
-for (const file of ["", ".lock"]) {
+for (const file of ["", "-shm", ".lock"]) {
   for (const attack of ["remove", "replace"]) {
     test(`a store stops whose file x.db${file} is ${attack}d under it`, { timeout: ceilingMs }, async () => {
       const { promise, resolve } = Promise.withResolvers<string>();
@@ -287,7 +287,7 @@ for (const file of ["", ".lock"]) {
   }
 }
 
-for (const file of ["", "-wal"]) {
+for (const file of ["", "-wal", "-shm"]) {
   for (const attack of ["remove", "replace"]) {
     test(`a write is not acknowledged that goes to a file x.db${file} which was ${attack}d`, async () => {
       const { promise, resolve } = Promise.withResolvers<string>();
@@ -402,7 +402,7 @@ test("a resource with a number that no number of ours can be does not cost the o
   }
 });
 
-test("an orderly end leaves the file, the empty lock beside it, and nothing else", () =>
+test("an orderly end leaves the file, the lock file beside it, and nothing else", () =>
   inFolder(async (folder) => {
     const path = join(folder, "x.db");
     await makeStore(path, 10);
@@ -410,12 +410,12 @@ test("an orderly end leaves the file, the empty lock beside it, and nothing else
     for (const [file, exists] of [
       ["", true],
       [".lock", true],
+      [".lock-journal", false],
       ["-wal", false],
       ["-shm", false],
     ] as const) {
       assert.equal(statSync(path + file, { throwIfNoEntry: false }) !== undefined, exists, file);
     }
-    assert.equal(statSync(`${path}.lock`).size, 0);
   }));
 
 test("a SQLite with the bug that damages files is refused", () => {

@@ -1,11 +1,21 @@
 import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import { defaultHistory } from "../../src/store/history.ts";
 import { openStore } from "../../src/store/open.ts";
-import type { WriterRequest } from "../../src/store/sqlite/commit/protocol.ts";
+import { type Cell, encodeCommit, type WriterRequest } from "../../src/store/sqlite/commit/protocol.ts";
 import { startWriter } from "../../src/store/sqlite/commit/writer-client.ts";
+import {
+  createLogReader,
+  duePages,
+  logSizeLimit,
+  mostWriterPages,
+} from "../../src/store/sqlite/file/log-state.ts";
 import { prepareFile } from "../../src/store/sqlite/file/open-file.ts";
+import { openWriter } from "../../src/store/sqlite/writer/open-writer.ts";
+import { until } from "../until.ts";
 import { commit, created, declaration, rejectsWith, topic, updated } from "./contract/fixture.ts";
 import { startProgram } from "./programs/start.ts";
 import { makeFolder, openSqliteFixture } from "./sqlite-fixture.ts";
@@ -63,6 +73,68 @@ test("the log stays small under many writes, also while a list is read again and
     assert.ok(size < 16 * 1024 * 1024, `${size} bytes`);
     assert.equal((await store.read(topic("t7")))?.version, 201);
   } finally {
+    await cleanup();
+  }
+});
+
+test("a write does not move the pages into the file that have waited for a long reader", (t) => {
+  const { folder, remove } = makeFolder();
+  t.after(remove);
+  const path = join(folder, "x.db");
+  prepareFile(path);
+  const writer = openWriter({ path, synchronous: "FULL", groupCommit: true, history: defaultHistory });
+  const other = new DatabaseSync(path, { readOnly: true });
+  const readLog = createLogReader(other);
+  const write = (id: string, pad: string) => {
+    const cells: Cell[] = [];
+    encodeCommit(cells, { changes: [created(topic(id), { pad })], at: 1 }, () => 1);
+    writer.commit([{ kind: "commit", count: 1, cells }]);
+    writer.checkpointIfDue(32);
+  };
+  assert.equal(writer.perform({ kind: "migrate", plan: [topics] }).kind, "migrated");
+  for (let n = 0; n < 20; n++) write(`before${n}`, "x".repeat(1_000_000));
+  assert.ok(readLog().waiting < duePages, "without a reader, the writer moves what it writes");
+
+  other.exec("begin; select 1 from meta");
+  for (let n = 0; n < 40; n++) write(`during${n}`, "x".repeat(1_000_000));
+  other.exec("commit");
+  const { waiting } = readLog();
+  assert.ok(waiting > 2 * mostWriterPages, String(waiting));
+  for (let n = 0; n < 10; n++) write(`after${n}`, "x".repeat(1_000_000));
+  assert.ok(readLog().waiting > waiting);
+
+  writer.perform({ kind: "restartLog" });
+  assert.ok(readLog().all < 10, "the log starts again");
+  other.close();
+  writer.perform({ kind: "close" });
+});
+
+test("after a long reader, the log becomes short without any write, and until then it is a warning", async () => {
+  const warnings: string[] = [];
+  const options = { maxLogBytes: 40e6, onWarning: (text: string) => warnings.push(text) };
+  const { path, store, cleanup } = await openSqliteFixture(options);
+  const other = new DatabaseSync(path, { readOnly: true });
+  try {
+    await store.migrate([topics]);
+    other.exec("begin; select 1 from meta");
+    const pad = "x".repeat(500_000);
+    for (let n = 0; n < 200; n++) await commit(store, [created(topic(`t${n}`), { pad })]);
+    await until("the long log is a warning", () => store.health().log === "long");
+    assert.equal(store.health().kind, "ok");
+    assert.match(
+      warnings.join(),
+      /^\d+ MB of the log wait for a checkpoint\. A program that reads the store/,
+    );
+    assert.ok(((await store.statistics()).logWaitingBytes ?? 0) > 40e6);
+    assert.ok(statSync(`${path}-wal`).size > logSizeLimit);
+
+    other.exec("commit");
+    await until("the file of the log is short", () => statSync(`${path}-wal`).size <= logSizeLimit);
+    await until("the health is good again", () => store.health().log === undefined);
+    assert.ok(createLogReader(other)().waiting < duePages);
+    assert.equal(await store.count("topics"), 200);
+  } finally {
+    other.close();
     await cleanup();
   }
 });

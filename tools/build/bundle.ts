@@ -11,6 +11,7 @@ const threads = [
   "store/sqlite/writer/thread",
   "store/sqlite/list/query-thread",
   "store/sqlite/upkeep/check-thread",
+  "store/sqlite/upkeep/checkpoint-thread",
 ];
 
 const entry = "tools/build/program.ts";

@@ -10,7 +10,7 @@ import { bytesText, type Figures, figuresOf, type Sample } from "./metrics-text.
 import { everyMs, useReadiness, useSamples } from "./use-health.ts";
 
 const own = administrationTexts.health;
-const tones = { pass: "green", warn: "amber", fail: "red", unknown: "red" };
+const tones = { pass: "green", warn: "amber", longLog: "amber", fail: "red", unknown: "red" };
 
 export function HealthPage() {
   const { samples, isOff } = useSamples();

@@ -9,7 +9,7 @@ export const everyMs = 5_000;
 /** The samples that are kept: ten minutes. */
 export const mostSamples = 120;
 
-export type Readiness = "pass" | "warn" | "fail" | "unknown";
+export type Readiness = "pass" | "warn" | "longLog" | "fail" | "unknown";
 
 /** Whether the service is ready. */
 export function useReadiness() {
@@ -19,9 +19,10 @@ export function useReadiness() {
     queryFn: async ({ signal }): Promise<{ status: Readiness; isRelaxed: boolean }> => {
       try {
         const response = await fetch(new URL("readyz", document.baseURI), { signal });
-        const { status, durability } = await response.json();
+        const { status, durability, log } = await response.json();
         const isKnown = status === "pass" || status === "warn" || status === "fail";
-        return { status: isKnown ? status : "unknown", isRelaxed: durability === "relaxed" };
+        const shown = status === "warn" && log === "long" ? "longLog" : status;
+        return { status: isKnown ? shown : "unknown", isRelaxed: durability === "relaxed" };
       } catch (error) {
         if (signal.aborted) throw error;
         return { status: "unknown", isRelaxed: false };

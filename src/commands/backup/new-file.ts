@@ -67,13 +67,16 @@ function link(file: string, path: string): void {
   }
 }
 
-/** SQLite would apply the log of an earlier file to the new one: it would get changes of another store, or be damaged. */
+/**
+ * SQLite would apply the log or the journal of an earlier file to the new one: it would get changes of another store, or be damaged.
+ * A process that was killed while it created a store leaves a journal.
+ */
 function requireNoLog(path: string): void {
-  const log = `${path}-wal`;
-  if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 0)
-    throw new StartError(
-      `${log} belongs to another store. Move it to the folder where the file of that store is now.`,
-    );
+  for (const log of [`${path}-wal`, `${path}-journal`])
+    if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 0)
+      throw new StartError(
+        `${log} belongs to another store. Move it to the folder where the file of that store is now.`,
+      );
 }
 
 function exists(path: string): StartError {

@@ -17,6 +17,8 @@ export interface Shutdown {
   request(exitCode: number): void;
   requested: Promise<number>;
   isRequested(): boolean;
+  /** Calls `report` with the reason before the process ends without a complete stop. */
+  onIncomplete(report: (reason: string) => void): void;
 }
 
 /** How to run the service. `onListening` is called before the banner is printed. */
@@ -48,7 +50,13 @@ export async function serveUntilShutdown(
     { log, writeLines, onFailure },
   );
   if (config.http.tls !== undefined) reloadOnHangup(starting);
-  const server = await starting;
+  let server: RunningServer | undefined;
+  shutdown.onIncomplete((reason) =>
+    log.error(
+      `${reason} ended the process before the stop was complete: ${server?.unfinished() ?? "the service was still starting"}. Every confirmed write is on disk`,
+    ),
+  );
+  server = await starting;
   await onListening?.(`${server.origin}${config.http.prefix}`);
   const hasConsole = config.http.console && (await readBuiltFile("console/index.html")) !== undefined;
   const firstKey = await firstKeyLine(config, { server, hasConsole }, sources);
@@ -76,13 +84,25 @@ function reloadOnHangup(starting: Promise<RunningServer>): void {
 export function createShutdown(timeoutMs: number): Shutdown {
   const { promise: requested, resolve } = Promise.withResolvers<number>();
   let isRequested = false;
+  let report: (reason: string) => void = () => {};
+  const endAtOnce = (reason: string) => {
+    report(reason);
+    process.exit(1);
+  };
   const request = (exitCode: number) => {
-    if (isRequested) process.exit(1);
+    if (isRequested) endAtOnce("a second signal or failure");
     isRequested = true;
-    setTimeout(() => process.exit(1), timeoutMs);
+    setTimeout(() => endAtOnce(`the limit of ${timeoutMs} ms (stopTimeoutMs)`), timeoutMs);
     resolve(exitCode);
   };
-  return { request, requested, isRequested: () => isRequested };
+  return {
+    request,
+    requested,
+    isRequested: () => isRequested,
+    onIncomplete: (given) => {
+      report = given;
+    },
+  };
 }
 
 const parentCheckMs = 250;

@@ -1,5 +1,6 @@
 /** The documents outside the prefix: health checks, the meanings of error codes, and the descriptions of the interface. */
 import { type ProblemCode, problems } from "../../errors.ts";
+import type { StoreHealth } from "../../store/store.ts";
 import type { Document } from "../operations/result.ts";
 import { problemSlug } from "../problem.ts";
 import { type HttpRequest, jsonType } from "../protocol/message.ts";
@@ -14,7 +15,7 @@ export async function documentOf(
 ): Promise<Document | undefined> {
   if (name === "livez") return healthDocument("pass");
   if (name === "readyz" || name === "healthz")
-    return healthDocument(readiness(service), service.store.health().durability);
+    return healthDocument(readiness(service), service.store.health());
   if (name.startsWith("problems/")) return problemDocument(name.slice("problems/".length));
   // The rest is loaded on first use, because few clients request it.
   if (name.startsWith("_console/")) return (await import("./console.ts")).consoleFile(service, name, request);
@@ -25,20 +26,27 @@ export async function documentOf(
 
 type HealthStatus = "pass" | "warn" | "fail";
 
-/** `fail` if the service is starting or stopping, or cannot use its store. `warn` if only reads work. */
+/** `fail` if the service is starting or stopping, or cannot use its store. `warn` if only reads work, or if its log is too long. */
 function readiness(service: Service): HealthStatus {
-  const { kind } = service.store.health();
+  const { kind, log } = service.store.health();
   if (!service.hasStarted() || service.isDraining()) return "fail";
   if (kind === "failed" || kind === "unreachable") return "fail";
-  return kind === "degraded" ? "warn" : "pass";
+  return kind === "degraded" || log === "long" ? "warn" : "pass";
 }
 
-/** Has no details, because every client can request it. `durability` says whether confirmed writes are on disk. */
-function healthDocument(status: HealthStatus, durability?: "relaxed"): Document {
+/**
+ * Has no details, because every client can request it. `durability` says whether confirmed writes are on disk. With `log`, the log
+ * of the store is the only reason for `warn`.
+ */
+function healthDocument(
+  status: HealthStatus,
+  { kind, durability, log: length }: Partial<StoreHealth> = {},
+): Document {
+  const log = kind === "ok" ? length : undefined;
   return {
     status: status === "fail" ? 503 : 200,
     type: "application/health+json",
-    body: JSON.stringify({ status, durability }),
+    body: JSON.stringify({ status, durability, log }), // without what is undefined
   };
 }
 

@@ -15,6 +15,12 @@ const durability: Part = {
   enum: ["relaxed"],
 };
 
+const log: Part = {
+  description: "`long` if a large part of SQLite's log waits for a checkpoint.",
+  type: "string",
+  enum: ["long"],
+};
+
 /** The schemas, by their names. */
 export function commonSchemas(limits: Limits): Record<string, Part> {
   return {
@@ -27,8 +33,8 @@ export function commonSchemas(limits: Limits): Record<string, Part> {
     Figures: figures,
     ...writeSchemas(limits),
     Health: closedObject(
-      { status: { type: "string", enum: ["pass", "warn", "fail"] }, durability },
-      { optional: ["durability"] },
+      { status: { type: "string", enum: ["pass", "warn", "fail"] }, durability, log },
+      { optional: ["durability", "log"] },
     ),
     ProblemType: closedObject({
       type: text,

@@ -1,4 +1,6 @@
 /** API keys in a store's file. The open store uses them, and so do commands while a service has the store open. */
+import type { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ApiKey, KeyInvalidation, Keys, OpenKeys } from "../keys.ts";
 import { takeLock } from "./file/lock.ts";
 import {
@@ -9,6 +11,7 @@ import {
   requireSafeSqlite,
   requireWritablePath,
 } from "./file/open-file.ts";
+import { otherFiles, sharesFiles } from "./file/watch.ts";
 import { type KeyChange, KeyTable } from "./key-table.ts";
 
 /** Access to the table of API keys. */
@@ -56,9 +59,9 @@ export function openSqliteKeys(path: string): OpenKeys {
   requireWritablePath(path);
   if (!mayExist(path)) createFile(path);
   const database = openForKeys(path);
-  const withStartErrors = async <T>(work: () => T): Promise<T> => {
+  const withStartErrors = async <T>(work: () => T | Promise<T>): Promise<T> => {
     try {
-      return work();
+      return await work();
     } catch (error) {
       throw openError(path, error);
     }
@@ -66,16 +69,45 @@ export function openSqliteKeys(path: string): OpenKeys {
   const table = new KeyTable(database);
   const keys = new SqliteKeys({
     read: (read) => withStartErrors(() => read(table)),
-    write: (change) => withStartErrors(() => table.change(change)),
+    write: (change) =>
+      withStartErrors(() => writeBesideService({ path, database }, () => table.change(change))),
   });
   return Object.assign(keys, { close: async () => database.close() });
+}
+
+/** How long to wait for a service that is starting. */
+const startWaitMs = 5_000;
+const attemptPauseMs = 50;
+
+/**
+ * Writes in a transaction. A service that has the store open must use the same files, or it would overwrite what was written.
+ * Throws StartError if it does not.
+ */
+async function writeBesideService<T>(
+  { path, database }: { path: string; database: DatabaseSync },
+  write: () => T,
+): Promise<T> {
+  for (let waitedMs = 0; ; waitedMs += attemptPauseMs) {
+    database.exec("begin immediate");
+    try {
+      if (sharesFiles(path, database)) {
+        const result = write();
+        database.exec("commit");
+        return result;
+      }
+    } finally {
+      if (database.isTransaction) database.exec("rollback");
+    }
+    if (waitedMs >= startWaitMs) throw otherFiles(path, "Nothing was written.");
+    await sleep(attemptPauseMs);
+  }
 }
 
 /** Creates the store. The lock prevents two processes from doing it at the same time. */
 function createFile(path: string): void {
   const lock = takeLock(path);
   try {
-    prepareFile(path);
+    prepareFile(path, { lock });
   } finally {
     lock.release();
   }

@@ -37,11 +37,12 @@ export async function openSqliteStore(path: string, options: ResolvedStoreOption
   requireSafeSqlite();
   requireWritablePath(path);
   if (readOnly) requireFile(path);
-  const lock = readOnly ? takeReadLock(path) : takeLock(path);
+  const writeLock = readOnly ? undefined : takeLock(path);
+  const lock = writeLock ?? takeReadLock(path);
   const memory = createMarksMemory();
   const settings = { ...options, path, memory, lock };
   try {
-    prepareFile(path);
+    prepareFile(path, { lock: writeLock });
     const store = await openOn(settings, (events) =>
       readOnly ? refusingWriter : startWriter(writerSettings(settings), events),
     );

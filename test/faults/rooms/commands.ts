@@ -41,8 +41,8 @@ export const commandFaults: readonly Fault[] = [
     noticedBy: "test/commands/life.test.ts",
     replacements: [
       [
-        "  await close();\n  await othersEnd;\n  await opened.close();",
-        "  await opened.close();\n  await close();\n  await othersEnd;",
+        '  await close();\n  parts.stage = "the other threads";',
+        '  await opened.close();\n  await close();\n  parts.stage = "the other threads";',
       ],
     ],
   },

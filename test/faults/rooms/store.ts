@@ -3,6 +3,24 @@ import type { Fault } from "../faults.ts";
 
 export const storeFaults: readonly Fault[] = [
   {
+    name: "index-unwatched",
+    what: "A service does not notice that the index of its log was removed.",
+    noticedBy: "test/store/sqlite-files.test.ts",
+    replacements: [['["", "-wal", "-shm"] as const', '["", "-wal"] as const']],
+  },
+  {
+    name: "lock-without-mark",
+    what: "A lock file does not show that there was a store.",
+    noticedBy: "test/durability/moved-file.test.ts",
+    replacements: [["  lock?.addMark();\n", ""]],
+  },
+  {
+    name: "writer-moves-all",
+    what: "A write moves everything that has waited for a long reader from the log into the file.",
+    noticedBy: "test/store/writer.test.ts",
+    replacements: [["waitedBefore > mostWriterPages", "waitedBefore > 1_000 * mostWriterPages"]],
+  },
+  {
     name: "batch-weight",
     what: "A call that fails keeps its weight in the queue of the store, so the queue fills up.",
     noticedBy: "test/store/batch.test.ts",

@@ -44,6 +44,7 @@ export type WorkRequest =
   | { kind: "finishErasures" }
   | { kind: "key"; change: KeyChange }
   | { kind: "probe" }
+  | { kind: "restartLog" }
   | { kind: "close" };
 
 /** A request about the connection of a thread to the writer. */

@@ -10,8 +10,9 @@ import { defaultPageSize, withProgress } from "../../copy/copy.ts";
 import { survey } from "../../copy/survey.ts";
 import { verifyCopy } from "../../copy/verify.ts";
 import { openError, openForReading, requireFile, requireSafeSqlite } from "../file/open-file.ts";
-import { openUnlocked, removeSeal, seal } from "../file/seal.ts";
+import { mayBeOpen, openUnlocked, removeSeal, seal } from "../file/seal.ts";
 import { forgetErasures, rewriteFile, unfinishedErasures } from "../file/unfinished-erasures.ts";
+import { filesNumber, otherFiles, sharesFiles } from "../file/watch.ts";
 import { SqliteContents } from "./contents.ts";
 import { requireComplete } from "./source.ts";
 
@@ -29,7 +30,12 @@ export async function backUpSqlite(path: string, to: string, options: BackupOpti
   try {
     requireComplete(path, database);
     database.exec("begin");
-    return await copyAndCompare(database, { path, to }, options);
+    if (mayBeOpen(path) && !sharesFiles(path, database)) throw otherFiles(path, "No backup was made.");
+    const files = filesNumber(path);
+    const backedUp = await copyAndCompare(database, { path, to }, options);
+    // A service with other files does not know of this transaction, and can have overwritten what it read.
+    if (filesNumber(path) !== files) throw otherFiles(path, "No backup was made.");
+    return backedUp;
   } catch (error) {
     throw openError(path, error);
   } finally {

@@ -31,7 +31,7 @@ export function openSqliteTarget(path: string): CopyTarget {
   const lock = takeLock(path);
   let database: DatabaseSync | undefined;
   try {
-    prepareFile(path, { allowIncomplete: true });
+    prepareFile(path, { allowIncomplete: true, lock });
     database = openToWrite(path);
     return new SqliteTarget(path, database, lock);
   } catch (error) {

@@ -1,19 +1,42 @@
 /**
  * The lock of a store: a very small SQLite file next to it. A writer locks this file exclusively. Readers that need the store
- * unchanged share the lock. The operating system releases it when the process ends, so no stale lock remains.
+ * unchanged share the lock. The operating system releases it when the process ends, so no stale lock remains. The file also has a
+ * mark that there was a store: a new store must not take the place of one whose file was lost.
  */
 import { DatabaseSync } from "node:sqlite";
 import { StartError, StoreInUse } from "../../../errors.ts";
 import { failureOf } from "./failures.ts";
+import { applicationId } from "./tables.ts";
 
 /** A lock that this process holds. */
 export interface Lock {
   release(): void;
 }
 
+/** A lock for writing. */
+export interface WriteLock extends Lock {
+  /** Whether the lock file has the mark of a store. */
+  readonly hasMark: boolean;
+  /** Adds the mark, when the store is on the disk. Throws StartError, also if another process gets the lock first. */
+  addMark(): void;
+}
+
+const exclusively = "begin exclusive";
+const stopIt = "Stop it, or choose another store";
+
 /** Locks the store at `path` for writing. Throws StartError if another process has a lock. */
-export function takeLock(path: string): Lock {
-  return hold(path, "begin exclusive", "Stop it, or choose another store");
+export function takeLock(path: string): WriteLock {
+  const { database, release } = hold(path, exclusively, stopIt);
+  const hasMark = database.prepare("pragma application_id").get()?.application_id === applicationId;
+  const addMark = () => {
+    if (hasMark) return;
+    try {
+      database.exec(`pragma application_id = ${applicationId}; commit; ${exclusively}`);
+    } catch (error) {
+      throw lockError(path, error, stopIt);
+    }
+  };
+  return { hasMark, addMark, release };
 }
 
 /** Prevents writes to the store at `path`. Throws StartError if another process has locked it for writing. */
@@ -22,18 +45,31 @@ export function takeReadLock(path: string): Lock {
   return hold(path, "begin; select 1 from sqlite_schema", advice);
 }
 
-function hold(path: string, begin: string, advice: string): Lock {
+/** Whether another process has locked the store at `path` for writing. Throws StartError if the lock cannot be opened. */
+export function isLockedForWriting(path: string): boolean {
+  try {
+    takeReadLock(path).release();
+    return false;
+  } catch (error) {
+    if (error instanceof StoreInUse) return true;
+    throw error;
+  }
+}
+
+/** A command that only looks whether the store is locked holds the lock for a moment. */
+const waitMs = 250;
+
+function hold(path: string, begin: string, advice: string): Lock & { database: DatabaseSync } {
   let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(`${path}.lock`);
-    // The open transaction is the lock. It never writes.
-    database.exec(`pragma journal_mode = off; ${begin}`);
+    database = new DatabaseSync(`${path}.lock`, { timeout: waitMs });
+    database.exec(begin); // the open transaction is the lock
   } catch (error) {
     database?.close();
     throw lockError(path, error, advice);
   }
   const locked = database;
-  return { release: () => locked.close() };
+  return { database: locked, release: () => locked.close() };
 }
 
 function lockError(path: string, error: unknown, advice: string): unknown {

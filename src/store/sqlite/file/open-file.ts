@@ -7,6 +7,7 @@ import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
 import { describeError, failureOf, resultCode } from "./failures.ts";
+import type { WriteLock } from "./lock.ts";
 import { hasSeal, mayBeOpen, openUnlocked, removeSeal } from "./seal.ts";
 import { addSecret } from "./secret.ts";
 import {
@@ -76,10 +77,14 @@ export function requireFile(path: string): void {
 
 /**
  * Creates the tables if the file does not exist or is empty, and upgrades the file to the present format. Throws StartError if
- * the file is not a store. Throws it also if the file contains an incomplete copy, unless `allowIncomplete` is set.
+ * the file is not a store. Throws it also if the file contains an incomplete copy, unless `allowIncomplete` is set, and if
+ * `lock` has the mark of a store that is gone.
  */
-export function prepareFile(path: string, { allowIncomplete = false } = {}): void {
-  requireDatabaseOfLog(path);
+export function prepareFile(
+  path: string,
+  { allowIncomplete = false, lock }: { allowIncomplete?: boolean; lock?: WriteLock | undefined } = {},
+): void {
+  if (lock?.hasMark === true) requireNotLost(path);
   const database = openDatabase(path);
   try {
     if (isEmpty(database)) createTables(database);
@@ -92,8 +97,9 @@ export function prepareFile(path: string, { allowIncomplete = false } = {}): voi
   } catch (error) {
     throw openError(path, error);
   } finally {
-    database.close();
+    database.close(); // moves everything into the file, and flushes it
   }
+  lock?.addMark();
 }
 
 /** Sets the present format. An older version of the program then refuses the file. */
@@ -108,9 +114,17 @@ function upgradeFormat(database: DatabaseSync): void {
  */
 function requireDatabaseOfLog(path: string): void {
   const log = `${path}-wal`;
-  if ((statOf(path)?.size ?? 0) > 0 || (statOf(log)?.size ?? 0) === 0) return;
+  if (hasContent(path) || !hasContent(log)) return;
   throw new StartError(
     `${path} is missing or empty, but its log ${log} has writes. Put the file back. If you do not need these writes, remove the log.`,
+  );
+}
+
+function requireNotLost(path: string): void {
+  requireDatabaseOfLog(path);
+  if (hasContent(path)) return;
+  throw new StartError(
+    `${path} is missing or empty, but its lock file ${path}.lock shows that it was a store. Put the file back, or move it away and restore a backup with "npx holdfast restore". To begin with an empty store, remove the lock file.`,
   );
 }
 
@@ -153,6 +167,10 @@ function statOf(path: string): Stats | undefined {
   return statSync(path, { throwIfNoEntry: false });
 }
 
+function hasContent(path: string): boolean {
+  return (statOf(path)?.size ?? 0) > 0;
+}
+
 function requireFolder(path: string, folder: string): void {
   if (statOf(folder)?.isDirectory() === true) return;
   throw new StartError(`The folder of ${path} does not exist. Create ${folder}, or choose another store.`);
@@ -167,7 +185,11 @@ function isWritable(path: string): boolean {
   }
 }
 
-function openDatabase(path: string, options: { readOnly?: boolean } = {}): DatabaseSync {
+/**
+ * Opens a connection. Throws StartError. With an empty file, a plain connection of SQLite would remove the log.
+ */
+export function openDatabase(path: string, options: { readOnly?: boolean } = {}): DatabaseSync {
+  requireDatabaseOfLog(path);
   try {
     return new DatabaseSync(path, { timeout: busyTimeoutMs, limits: { attach: 0 }, ...options });
   } catch (error) {
@@ -185,7 +207,7 @@ function applicationIdOf(database: DatabaseSync): number {
 }
 
 function createTables(database: DatabaseSync): void {
-  // Before the tables, so that SQLite never creates a rollback journal for this file.
+  // Before the tables, so that they are written through the log. Only this change of the mode uses a rollback journal.
   database.exec("pragma journal_mode = wal");
   database.exec(`begin immediate; ${storeTables} commit`);
 }

@@ -17,6 +17,7 @@ import { maxSizesWaitMs, type StoreStatistics } from "../../statistics.ts";
 import type { StoreHealth } from "../../store.ts";
 import type { Key, Stored } from "../../stored.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
+import { createLogReader, pageBytes } from "../file/log-state.ts";
 import { readSecret } from "../file/secret.ts";
 import { HotPages } from "../list/hot-pages.ts";
 import { QueryThreads } from "../list/query-threads.ts";
@@ -37,6 +38,9 @@ export interface SqliteReadsParts extends Pick<ResolvedStoreOptions, "queryMs"> 
   health: Health;
   marks: Marks;
 }
+
+/** The connections of stores that have failed. */
+const leftOpen: DatabaseSync[] = [];
 
 /** The reads of a store. `SqliteStore` adds the writes. */
 export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
@@ -163,7 +167,8 @@ export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
         () => 0,
       );
     const [bytes, logBytes] = await Promise.all([sizeOf(this.#path), sizeOf(`${this.#path}-wal`)]);
-    return { bytes, logBytes };
+    const { waiting } = createLogReader(this.#database)();
+    return { bytes, logBytes, logWaitingBytes: waiting * pageBytes(this.#database) };
   }
 
   async sizes(collections: readonly string[]): Promise<ReadonlyMap<string, number>> {
@@ -179,11 +184,15 @@ export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
   /** Whether the store needs to know which collections other threads change. */
   protected abstract listen(isListening: boolean): void;
 
-  /** Ends the reads that take long, and closes the connection. No other read may be in progress. */
+  /**
+   * Ends the reads that take long, and closes the connection. No other read may be in progress. If the store has failed, the
+   * connection stays open until the process ends, because SQLite would move the log into the file with the last connection.
+   */
   protected async closeReads(): Promise<void> {
     this.#scans.close();
     await this.#threads.close();
-    this.#database.close();
+    if (this.#health.now.kind === "failed") leftOpen.push(this.#database);
+    else this.#database.close();
   }
 
   protected async readLog<T>(

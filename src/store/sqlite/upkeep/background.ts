@@ -7,18 +7,20 @@ import type { WriterRequests } from "../commit/writer-requests.ts";
 import { watchFiles } from "../file/watch.ts";
 import { startCheck } from "./check.ts";
 import type { Health } from "./health.ts";
+import { LongLog } from "./long-log.ts";
 
 /** The parts of a store that the background work uses. */
 export interface BackgroundParts {
   path: string;
   database: DatabaseSync;
   sweepMs: number;
+  maxLogBytes: number;
   onWarning: (text: string) => void;
   requests: WriterRequests;
   health: Health;
   /** Whether an import is in progress. */
   isLoading: () => boolean;
-  /** Whether this thread removes old data and checks the file. One thread of the process does. */
+  /** Whether this thread removes old data, and checks the file and its log. One thread of the process does. */
   hasUpkeep: boolean;
 }
 
@@ -29,15 +31,20 @@ export class Background {
   readonly #buildIndexesNow: () => void;
   readonly #stopWatching: () => void;
   readonly #endCheck: () => Promise<void>;
+  readonly #log: LongLog;
 
   constructor(parts: BackgroundParts) {
     const { path, hasUpkeep, health } = parts;
     this.#parts = parts;
     this.#buildIndexesNow = this.#scheduleBuilds();
     if (hasUpkeep) this.#scheduleTrims();
+    this.#log = new LongLog(parts);
     this.#stopWatching = watchFiles(path, {
       onGone: (reason) => health.fail(reason),
-      onTick: () => this.#probe(),
+      onTick: () => {
+        this.#probe();
+        this.#log.check();
+      },
     });
     this.#endCheck = hasUpkeep ? startCheck(path, (reason) => health.fail(reason)) : async () => {};
   }
@@ -70,7 +77,7 @@ export class Background {
   /** Ends the work. The next start continues it. */
   async stop(): Promise<void> {
     this.#stopWatching();
-    await Promise.all([this.#scheduler.stop(), this.#endCheck()]);
+    await Promise.all([this.#scheduler.stop(), this.#endCheck(), this.#log.stop()]);
   }
 
   /** Finds out whether a full disk has space again. Without this, only a write could notice it. */

@@ -1,8 +1,9 @@
 /** A thread that checks a store's file for damage once, and sends the first damage or `undefined` to the thread that started it. */
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { describeError, resultCode } from "../file/failures.ts";
+import { openDatabase } from "../file/open-file.ts";
 import { lowerThreadPriority } from "./thread-priority.ts";
 
 /** The largest file that is checked as a whole. Only such a check finds a page that belongs to two tables. */
@@ -10,7 +11,7 @@ const maxBytesAtOnce = 256 * 1024 * 1024;
 
 /** The first damage that is found. `undefined` if there is none. */
 async function findDamage(path: string): Promise<string | undefined> {
-  const database = new DatabaseSync(path, { readOnly: true });
+  const database = openDatabase(path, { readOnly: true });
   try {
     for (const argument of checkArguments(database)) {
       const result = String(database.prepare(`pragma quick_check(${argument})`).get()?.quick_check);

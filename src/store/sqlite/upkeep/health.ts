@@ -10,13 +10,14 @@ export class Health {
   readonly #onFailure: (reason: string) => void;
   #now: StoreHealth = { kind: "ok" };
   #isClosed = false;
+  #isLogLong = false;
 
   constructor(onFailure: (reason: string) => void) {
     this.#onFailure = onFailure;
   }
 
   get now(): StoreHealth {
-    return this.#now;
+    return this.#isLogLong ? { ...this.#now, log: "long" } : this.#now;
   }
 
   /** Throws UNAVAILABLE if the store is closed or has failed. */
@@ -35,6 +36,11 @@ export class Health {
     if (this.#now.kind === "failed" || this.#isClosed) return;
     this.#now = { kind: "failed", reason };
     this.#onFailure(reason);
+  }
+
+  /** Records whether too much of the log waits for a checkpoint. */
+  noteLog(isLong: boolean): void {
+    this.#isLogLong = isLong;
   }
 
   /** Records that a write failed because the disk is full. */

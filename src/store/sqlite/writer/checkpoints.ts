@@ -1,12 +1,13 @@
-/** Checkpoints: they move the pages of a long write-ahead log (WAL) into the database file. */
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+/**
+ * Checkpoints: they move the pages of a long write-ahead log (WAL) into the database file. The writer makes them while few pages wait.
+ * A thread of its own moves more (`../upkeep/long-log.ts`), so that no write waits for them.
+ */
+import type { DatabaseSync } from "node:sqlite";
 import { clockSeconds } from "../../../counters.ts";
 import type { CommitMeter } from "../../commit-meter.ts";
 import { describeError, failureOf } from "../file/failures.ts";
+import { createLogReader, duePages, type LogState, mostWriterPages } from "../file/log-state.ts";
 import type { Transactions } from "./transactions.ts";
-
-/** The number of pages in the log that makes a checkpoint due. */
-const checkpointPages = 1_000;
 
 /** The number of commits between two checks of the log. A check takes as long as a commit. */
 const commitsPerCheck = 32;
@@ -15,9 +16,12 @@ const commitsPerCheck = 32;
 export class Checkpoints {
   readonly #database: DatabaseSync;
   readonly #transactions: Transactions;
-  readonly #state: StatementSync;
+  readonly #readLog: () => LogState;
   readonly #meter: CommitMeter | undefined;
-  #pagesTried = 0;
+  /** The length of the log at the last attempt. */
+  #tried = 0;
+  /** The waiting pages at the last check. */
+  #waiting = 0;
   #commits = 0;
 
   /** `meter` counts the checkpoints, if there is one. */
@@ -25,7 +29,7 @@ export class Checkpoints {
     this.#meter = meter;
     this.#database = database;
     this.#transactions = transactions;
-    this.#state = database.prepare("pragma wal_checkpoint(noop)");
+    this.#readLog = createLogReader(database);
   }
 
   /** Makes a checkpoint if the log is long. Does not wait for readers. `commits`: how many there were since the last call. */
@@ -34,17 +38,39 @@ export class Checkpoints {
     if (this.#commits < commitsPerCheck) return;
     this.#commits = 0;
     if (this.#transactions.failure !== undefined || this.#transactions.isKeptOpen) return;
+    this.#noteFailure(() => {
+      if (this.#isDue()) this.#checkpoint();
+    });
+  }
+
+  /** Makes a checkpoint of everything that no reader prevents. */
+  run(): void {
+    this.#noteFailure(() => this.#checkpoint());
+  }
+
+  #isDue(): boolean {
+    const { all, waiting } = this.#readLog();
+    const waitedBefore = this.#waiting;
+    this.#waiting = waiting;
+    if (waitedBefore > mostWriterPages) return false; // they are not of the latest writes, so these must not wait for them
+    if (all < this.#tried) this.#tried = 0; // SQLite has restarted the log
+    return Math.min(waiting, all - this.#tried) >= duePages;
+  }
+
+  #checkpoint(): void {
+    const start = this.#meter === undefined ? 0 : clockSeconds();
+    this.#database.exec("pragma wal_checkpoint(passive)");
+    this.#meter?.checkpoints.observe(clockSeconds() - start);
+    const { all, waiting } = this.#readLog();
+    this.#tried = all;
+    this.#waiting = waiting;
+  }
+
+  /** If the disk is full, the log still contains everything, and a later checkpoint can succeed. */
+  #noteFailure(work: () => void): void {
     try {
-      const { log, checkpointed } = this.#state.get() as { log: number; checkpointed: number };
-      if (log < this.#pagesTried) this.#pagesTried = 0; // SQLite has restarted the log
-      const left = log - Math.max(checkpointed, this.#pagesTried);
-      if (left < checkpointPages) return;
-      const start = this.#meter === undefined ? 0 : clockSeconds();
-      this.#database.exec("pragma wal_checkpoint(passive)");
-      this.#meter?.checkpoints.observe(clockSeconds() - start);
-      this.#pagesTried = log;
+      work();
     } catch (error) {
-      // If the disk is full, the log still contains everything, and a later checkpoint can succeed.
       if (failureOf(error) === "broken") this.#transactions.failure = describeError(error);
     }
   }

@@ -3,7 +3,8 @@ import { DatabaseSync } from "node:sqlite";
 import type { CommitMeter } from "../../commit-meter.ts";
 import type { WriterSettings } from "../commit/protocol.ts";
 import { addMissingColumns, type NumberedCollection } from "../file/catalogue.ts";
-import { createFileCheck } from "../file/watch.ts";
+import { logSizeLimit } from "../file/log-state.ts";
+import { createFileCheck, noteFiles } from "../file/watch.ts";
 import { addKeysTable, KeyTable } from "../key-table.ts";
 import { createMarksMemory, Marks } from "../marks.ts";
 import { ChangeLog } from "./change-log.ts";
@@ -24,7 +25,6 @@ import { Writer } from "./writer.ts";
 
 /** How long to wait for a write transaction of another process. Such a process only changes API keys. */
 const busyTimeoutMs = 5_000;
-const logSizeLimit = 64 * 1024 * 1024;
 
 /** A larger cache makes no write faster, because the system keeps the file in memory anyway. */
 const cacheKibibytes = 4 * 1024;
@@ -58,6 +58,7 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
   transactions.run(() => {
     for (const number of collections.keys()) log.addIndex(number);
     log.noteGapsAtEnd();
+    noteFiles(settings.path, database);
   });
   const resources = new Resources({ database, heads, search, log, marks });
   const catalogue = () => declarations.catalogue;

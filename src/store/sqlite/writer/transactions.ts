@@ -14,7 +14,6 @@ export interface TransactionsParts {
   heads: Heads;
   search: SearchTables;
   marks: Marks;
-  /** Returns the reason if a file of the store was removed or replaced. */
   findLostFile(): string | undefined;
   meter: CommitMeter | undefined;
 }
@@ -27,7 +26,8 @@ export class Transactions {
   readonly #heads: Heads;
   readonly #search: SearchTables;
   readonly #marks: Marks;
-  readonly #findLostFile: () => string | undefined;
+  /** Returns the reason if a file of the store was removed, replaced or emptied. */
+  readonly findLostFile: () => string | undefined;
   readonly #meter: CommitMeter | undefined;
   #undos: (() => void)[] = [];
   #isCommitting = false;
@@ -45,7 +45,7 @@ export class Transactions {
     this.#heads = heads;
     this.#search = search;
     this.#marks = marks;
-    this.#findLostFile = findLostFile;
+    this.findLostFile = findLostFile;
   }
 
   /** Whether the open transaction continues after the present request. */
@@ -101,7 +101,7 @@ export class Transactions {
     if (this.#hasDeclared) this.#marks.noteCatalogue();
     this.#hasDeclared = false;
     this.#meter?.flushes.observe(clockSeconds() - start);
-    const gone = this.#findLostFile();
+    const gone = this.findLostFile();
     if (gone !== undefined) throw new FileGone(gone);
     this.#isCommitting = false;
     this.#isKeptOpen = false;

@@ -124,6 +124,11 @@ export class Writer {
       case "probe":
         upkeep.probe();
         return { kind: "done" };
+      case "restartLog":
+        // After a complete checkpoint, the next write starts the log again from its beginning, and SQLite cuts its file.
+        this.#parts.checkpoints.run();
+        upkeep.probe();
+        return { kind: "done" };
       case "close":
         this.#close();
         return { kind: "done" };
@@ -159,7 +164,9 @@ export class Writer {
   #close(): void {
     try {
       this.#transactions.rollBack();
-      if (this.failure === undefined) this.#parts.upkeep.tidyUp();
+      // Without its file, the log must stay as it is: with an older copy of the file, it still has the last writes.
+      if (this.failure === undefined && this.#transactions.findLostFile() === undefined)
+        this.#parts.upkeep.tidyUp();
     } finally {
       this.#parts.database.close();
     }

@@ -275,11 +275,20 @@ test("a rule that compares with the time of the request is applied when a reques
       return (answer.json as { id: string }[]).map(({ id }) => id);
     };
     assert.ok((await ids()).includes(past.id));
+    const events = "/api/v1/posts/_events";
+    const start = (await timed.send({ path: `${events}?since=now` })).headers.link;
+    const [, next] = /<([^>]*)>/.exec(start ?? "") ?? [];
+    const waiting = timed.send({ path: `${next}&wait=50` });
     await until("the post has appeared", async () => (await ids()).length === 2);
     const read = await timed.send({ path: String(soon.location) });
     check(read, { status: 200, headers: { "cache-control": "private, no-cache" } });
     const figures = await timed.send({ path: "/api/v1/posts?aggregate=count" });
     assert.deepEqual(figures.json, [{ count: 2 }]);
+    // The request for events began before the time of the post.
+    const patch = { method: "PATCH", path: String(soon.location), content: { n: 1 } };
+    check(await timed.send(patch), { status: 200 });
+    const [event] = (await waiting).json as { type: string }[];
+    assert.equal(event?.type, "posts.updated");
   } finally {
     await timed.stop();
   }

@@ -19,7 +19,7 @@ const arrival = (id: string) => ({ id, text: textOf(id, { from: "outside" }) });
 
 export function loadContract(open: OpenFixture): void {
   test(
-    "what was loaded is there after finish, with versions above every one before, and in the change log",
+    "what was loaded is there after finish and in the change log, and only an id that was used before has a version above 1",
     onStore(open, async (store, reopen) => {
       await commit(store, [created(topic("old"))]);
       await commit(store, [deleted(topic("old"), 1)]);
@@ -32,9 +32,9 @@ export function loadContract(open: OpenFixture): void {
       assert.deepEqual(
         items.map(({ id, version, text }) => [id, version, text]),
         [
-          ["a", 5, arrival("a").text],
-          ["b", 3, arrival("b").text],
-          ["old", 4, arrival("old").text],
+          ["a", 1, arrival("a").text],
+          ["b", 1, arrival("b").text],
+          ["old", 3, arrival("old").text],
         ],
       );
       assert.deepEqual([total, sequence], [3, 5]);
@@ -42,9 +42,9 @@ export function loadContract(open: OpenFixture): void {
       assert.deepEqual(
         logged.map(({ id, version, kind, superseded }) => [id, version, kind, superseded]),
         [
-          ["b", 3, "created", undefined],
-          ["old", 4, "created", undefined],
-          ["a", 5, "created", undefined],
+          ["b", 1, "created", undefined],
+          ["old", 3, "created", undefined],
+          ["a", 1, "created", undefined],
         ],
       );
     }),

@@ -1,5 +1,6 @@
 /** Erases a resource: removes it with its history. */
 import type { Erased } from "../../change-log.ts";
+import { erasedName } from "../../commits/deleted.ts";
 import { erasedOf, judgeErasure } from "../../commits/erasure.ts";
 import { problemOf } from "../../commits/refusals.ts";
 import { StagedChanges } from "../../commits/staged-changes.ts";
@@ -7,12 +8,13 @@ import { decideAsync } from "../../decision.ts";
 import { type Transaction, transact, transactionModes } from "../connection/transaction.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { noteGaps } from "../tables/statements.ts";
-import { changesTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
+import { changesTable, deletedTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
 import { type CommitsParts, judgingOf, lockRelated } from "./commits.ts";
 import { flush } from "./flush.ts";
 import { PostgresLookups } from "./lookups.ts";
 import { eraseFromReceipts } from "./receipts.ts";
-import { deleteChangesOf, raiseHead } from "./statements.ts";
+import { deleteChangesOf, forgetDeleted, noteDeleted, raiseHead } from "./statements.ts";
+import { runTogether } from "./values.ts";
 
 /** Erases a resource. Then `vacuum` frees the space that its rows used. */
 export async function erase(
@@ -26,7 +28,13 @@ export async function erase(
     eraseWithin(transaction, parts, { collection, id }),
   );
   const { number, search } = collection;
-  const tables = [resourcesTable, changesTable, referencesTable, ...(search.length > 0 ? [wordsTable] : [])];
+  const tables = [
+    resourcesTable,
+    changesTable,
+    deletedTable,
+    referencesTable,
+    ...(search.length > 0 ? [wordsTable] : []),
+  ];
   for (const table of tables) await connections.run({ sql: `vacuum ${table(number)}` });
   await connections.run({ sql: "vacuum holdfast_receipts" });
   return erased;
@@ -53,6 +61,10 @@ async function eraseWithin(
     if (verdict === undefined) await transaction.run(raiseHead(number, { sequence: 1, count: 0, words: 0 }));
     await transaction.run(noteGaps(number));
   }
+  const version = (await transaction.run(forgetDeleted(number, id))).rows[0]?.[0];
+  if (version != null)
+    await runTogether(transaction, noteDeleted(number, [[erasedName(id), Number(version)]]));
   await eraseFromReceipts(transaction, id);
-  return erasedOf(verdict, deleted.length, parts.isLogged);
+  const { isLogged } = parts;
+  return erasedOf(verdict, { logged: deleted.length, isLogged, isKnown: version != null });
 }

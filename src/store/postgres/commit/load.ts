@@ -79,8 +79,8 @@ interface Opened {
   /** Unix time in milliseconds. */
   at: number;
   origin: Origin;
-  /** The collections so far, with their sequences before the import. */
-  parts: readonly { collection: NumberedCollection; sequence: number }[];
+  /** The collections so far. */
+  parts: readonly { collection: NumberedCollection }[];
 }
 
 /** An import in progress. */
@@ -88,7 +88,6 @@ interface ImportInProgress extends Opened {
   catalogue: Catalogue;
   /** The collection that receives resources now. */
   collection: NumberedCollection;
-  sequence: number;
   /** References to these collections are checked at the end. */
   among: readonly string[];
 }
@@ -105,11 +104,9 @@ async function prepare(
   const collection = catalogue.byName.get(name);
   if (collection === undefined) throw new Error(`There is no collection ${JSON.stringify(name)}.`);
   const numbers = new Set([collection.number, ...catalogue.relatedTo(collection)]);
-  const heads = await transaction.run(lockHeads([...numbers]));
-  const own = heads.rows.find(([number]) => Number(number) === collection.number);
-  const sequence = Number(own?.[1]);
-  const all = [...parts, { collection, sequence }];
-  return { transaction, at, origin, parts: all, catalogue, collection, sequence, among: [...among, name] };
+  await transaction.run(lockHeads([...numbers]));
+  const all = [...parts, { collection }];
+  return { transaction, at, origin, parts: all, catalogue, collection, among: [...among, name] };
 }
 
 async function addAll(
@@ -123,14 +120,13 @@ async function addAll(
   const refused = await decideAsync(judgeImported(judging, state, imported), lookups);
   const { last } = await flush(staged, { ...parts, transaction });
   await Promise.all(last.map((statement) => transaction.run(statement)));
-  state.sequence += staged.mark();
   return refused;
 }
 
 /** Throws REFERENCE_NOT_FOUND if a reference leads to no resource, now that all are imported. */
 async function requireTargets(state: ImportInProgress, parts: LoadParts): Promise<void> {
   const { lookups, judging } = decisionsOf(state, parts);
-  const refusal = await decideAsync(refuseLost(judging, state.parts, state.among), lookups);
+  const refusal = await decideAsync(refuseLost(judging, state.parts, state), lookups);
   if (refusal !== undefined) throw problemOf(refusal);
 }
 

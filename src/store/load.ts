@@ -26,6 +26,8 @@ export interface LoadOptions {
   among?: readonly string[];
   /** Who imports, for the history; `null` without a credential. @default null */
   principal?: string | null;
+  /** The length of all ids and texts that will be added, in characters, to estimate when the import ends. @default unknown */
+  length?: number;
 }
 
 /** An import: one transaction, which is written by `finish` as a whole or not at all. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { StartError } from "../../../src/errors.ts";
+import { type Problem, StartError } from "../../../src/errors.ts";
 import {
   commit,
   created,
@@ -164,12 +164,32 @@ export function loadContract(open: OpenFixture): void {
     onStore(
       open,
       async (store) => {
-        const load = await store.load("topics");
-        await rejectsWith("UNAVAILABLE", commit(store, [created(topic("meanwhile"))]));
+        const load = await store.load("numbers");
+        await rejectsWith("UNAVAILABLE", commit(store, [created(number("5"))]));
         await rejectsWith("UNAVAILABLE", store.reserveIds("numbers", 1));
         await load.finish();
-        assert.deepEqual(await scannedIds(store, "topics"), []);
-        await commit(store, [created(topic("after"))]);
+        assert.deepEqual(await scannedIds(store, "numbers"), []);
+        await commit(store, [created(number("5"))]);
+      },
+      { importWaitMs: 20 },
+    ),
+  );
+
+  test(
+    "the refusal of a write says when the load will end, from what it has added and what is left",
+    onStore(
+      open,
+      async (store) => {
+        const retryAfter = async (length?: number) => {
+          const load = await store.load("topics", length === undefined ? {} : { length });
+          await load.add([arrival("a")]);
+          const refused = await commit(store, [created(topic("b"))]).catch((error: Problem) => error);
+          await load.cancel();
+          return (refused as Problem).headers["retry-after"];
+        };
+        assert.equal(await retryAfter(1 + arrival("a").text.length), "1", "everything is added");
+        assert.equal(await retryAfter(Number.MAX_SAFE_INTEGER), "3600", "the most that a refusal says");
+        assert.equal(await retryAfter(), "1", "as long as the write has waited");
       },
       { importWaitMs: 20 },
     ),

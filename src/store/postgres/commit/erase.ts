@@ -3,6 +3,7 @@ import type { Erased } from "../../change-log.ts";
 import { erasedName } from "../../commits/deleted.ts";
 import { erasedOf, judgeErasure } from "../../commits/erasure.ts";
 import { problemOf } from "../../commits/refusals.ts";
+import type { Judging } from "../../commits/resolved-commit.ts";
 import { StagedChanges } from "../../commits/staged-changes.ts";
 import { decideAsync } from "../../decision.ts";
 import { type Transaction, transact, transactionModes } from "../connection/transaction.ts";
@@ -11,21 +12,22 @@ import { noteGaps } from "../tables/statements.ts";
 import { changesTable, deletedTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
 import { type CommitsParts, judgingOf, lockRelated } from "./commits.ts";
 import { flush } from "./flush.ts";
+import { Held } from "./holds.ts";
 import { PostgresLookups } from "./lookups.ts";
 import { eraseFromReceipts } from "./receipts.ts";
 import { deleteChangesOf, forgetDeleted, noteDeleted, raiseHead } from "./statements.ts";
 import { runTogether } from "./values.ts";
 
-/** Erases a resource. Then `vacuum` frees the space that its rows used. */
+/** Erases a resource. Then `vacuum` frees the space that its rows used. Throws Held. */
 export async function erase(
   parts: CommitsParts,
   collection: NumberedCollection,
   id: string,
 ): Promise<Erased> {
   const { connections, groups } = parts;
-  await groups.ensure(1);
+  const nextGroup = await groups.take(1);
   const erased = await transact(connections, transactionModes.longWrite, (transaction) =>
-    eraseWithin(transaction, parts, { collection, id }),
+    eraseWithin(transaction, { ...parts, nextGroup }, { collection, id }),
   );
   const { number, search } = collection;
   const tables = [
@@ -42,12 +44,13 @@ export async function erase(
 
 async function eraseWithin(
   transaction: Transaction,
-  parts: CommitsParts,
+  parts: CommitsParts & Pick<Judging, "nextGroup">,
   { collection, id }: { collection: NumberedCollection; id: string },
 ): Promise<Erased> {
   const catalogue = parts.catalogue();
   const staged = new StagedChanges<NumberedCollection>();
-  await lockRelated(transaction, catalogue, { changed: [collection.name] });
+  const { held } = await lockRelated(transaction, catalogue, { changed: [collection.name] });
+  if (held.size > 0) throw new Held(held);
   const lookups = new PostgresLookups(transaction, catalogue);
   const judging = judgingOf(staged, parts);
   const verdict = await decideAsync(judgeErasure(judging, { collection, id }), lookups);

@@ -13,6 +13,7 @@ import { migrateServed } from "../tables/migrate.ts";
 import { lockHeads } from "../tables/statements.ts";
 import { type CommitsParts, judgingOf } from "./commits.ts";
 import { flush } from "./flush.ts";
+import { hold } from "./holds.ts";
 import { PostgresLookups } from "./lookups.ts";
 
 /** The parts of a store that an import uses. */
@@ -28,8 +29,8 @@ export async function beginLoad(
   { among, principal }: Required<LoadOptions>,
 ): Promise<LoadTransaction> {
   const { connections, groups, ids } = parts;
-  await groups.ensure(1);
-  const origin = { principal, group: groups.next() };
+  const nextGroup = await groups.take(1);
+  const origin = { principal, group: nextGroup() };
   const started = Promise.withResolvers<ImportInProgress>();
   const ending = Promise.withResolvers<void>();
   const whole = transact(connections, transactionModes.longWrite, async (transaction) => {
@@ -103,8 +104,8 @@ async function prepare(
   const name = typeof into === "object" ? into.name : into;
   const collection = catalogue.byName.get(name);
   if (collection === undefined) throw new Error(`There is no collection ${JSON.stringify(name)}.`);
-  const numbers = new Set([collection.number, ...catalogue.relatedTo(collection)]);
-  await transaction.run(lockHeads([...numbers]));
+  await hold(transaction, [collection.number]);
+  await transaction.run(lockHeads([collection.number]));
   const all = [...parts, { collection }];
   return { transaction, at, origin, parts: all, catalogue, collection, among: [...among, name] };
 }
@@ -130,8 +131,9 @@ async function requireTargets(state: ImportInProgress, parts: LoadParts): Promis
   if (refusal !== undefined) throw problemOf(refusal);
 }
 
-function decisionsOf({ transaction, catalogue }: ImportInProgress, parts: LoadParts) {
+function decisionsOf({ transaction, catalogue, origin }: ImportInProgress, parts: LoadParts) {
   const staged = new StagedChanges<NumberedCollection>();
   const lookups = new PostgresLookups(transaction, catalogue);
-  return { staged, lookups, judging: judgingOf(staged, { ...parts, catalogue: () => catalogue }) };
+  const nextGroup = () => origin.group as number; // an import is one group
+  return { staged, lookups, judging: judgingOf(staged, { ...parts, catalogue: () => catalogue, nextGroup }) };
 }

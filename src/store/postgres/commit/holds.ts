@@ -26,7 +26,6 @@ export async function findHeld(
     sql: `select number from unnest($1::integer[]) as number
       where not pg_try_advisory_xact_lock_shared(${ownKey}, number)`,
     values: [integers(numbers)],
-    isRepeated: true,
   });
   return new Set(rows.map(([number]) => Number(number)));
 }

@@ -27,20 +27,20 @@ async function erase(store: Store, key: Key): Promise<{ lines: string[]; unfinis
   const { collection, id } = key;
   const known = withoutInternal(store.collections().keys());
   if (!known.includes(collection)) throw unknownCollection(collection, known);
-  const { resource, changes, affected, isResumed, unfinished } = await store
+  const { isKnown, resource, changes, affected, isResumed, unfinished } = await store
     .erase(key)
     .catch((error: unknown) => {
       if (!(error instanceof Problem) || error.code !== "REFERENCED") throw error;
       throw new StartError(`Nothing was erased. ${error.message}`);
     });
-  if (!resource && changes === 0 && !isResumed)
+  if (!isKnown && !isResumed)
     throw new StartError(`The store has no resource and no history for the id "${id}" in ${collection}.`);
   const what = resource ? "resource" : "deleted resource";
   const erased = `erased the ${what} "${id}" of ${collection} and ${counted(changes, "change")} of its history`;
   const cleaned = `removed what an interrupted erase of the resource "${id}" of ${collection} had left in the files of the store`;
   return {
     lines: [
-      ...(resource || changes > 0 ? [erased] : []),
+      ...(isKnown ? [erased] : []),
       ...(isResumed && unfinished === undefined ? [cleaned] : []),
       ...affectedLines(affected),
     ],

@@ -55,6 +55,8 @@ export const changeKinds = ["created", "updated", "deleted"] as const;
 
 /** The result of an erasure. */
 export interface Erased {
+  /** Whether the store had the id: that of a resource, or of a deleted one. */
+  isKnown: boolean;
   /** Whether the resource existed. `false` if it was deleted before, or never existed. */
   resource: boolean;
   /** How many of its changes were in the change log. */

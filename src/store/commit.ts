@@ -19,7 +19,7 @@ export interface Change {
   replaced?: number;
   /**
    * Restores a deleted resource. The value is the version of the delete, and the restored resource gets the next number.
-   * `expect` must be `absent`, and the delete must be the last change of the resource in the change log.
+   * `expect` must be `absent`, and the delete must be the last change of the resource.
    * @default the resource is new
    */
   after?: number;

@@ -26,13 +26,15 @@ export interface LoadOptions {
   among?: readonly string[];
   /** Who imports, for the history; `null` without a credential. @default null */
   principal?: string | null;
+  /** The length of all ids and texts that will be added, in characters, to estimate when the import ends. @default unknown */
+  length?: number;
 }
 
 /** An import: one transaction, which is written by `finish` as a whole or not at all. */
 export interface Load {
   /**
-   * Adds resources. Each starts at version = the collection's sequence + 1, above every version that its id
-   * has ever had. Returns the resources that were not added.
+   * Adds resources. Each starts at version 1, or if its id was used before, at the version after the last one. Returns the
+   * resources that were not added.
    */
   add(resources: readonly ImportedResource[]): Promise<readonly Refused[]>;
   /** Continues with another collection, as `load` does with the first. */

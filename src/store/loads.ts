@@ -27,14 +27,49 @@ export interface LoadsParts {
   hold?(): Promise<void>;
   /** Lets the other threads write again. Never throws. */
   release?(): Promise<void>;
-  /** Resolves when no commit is in progress. */
-  drained(): Promise<void>;
+  /** Resolves when no commit is in progress. Absent if commits can go on. */
+  drained?(): Promise<void>;
   /** Starts a transaction, with the arguments of `load` of a store. Throws StartError if the collection cannot be as given. */
   begin(into: string | CollectionRecord, options: Required<LoadOptions>): Promise<LoadTransaction>;
   /** Called when an import that started has ended. */
   onEnd(): void | Promise<void>;
   /** How long another write waits for an import, in milliseconds. */
   maxWaitMs: number;
+  expectedEnd: ExpectedEnd;
+}
+
+/** The longest estimate, in seconds. */
+const maxSecondsLeft = 3_600;
+
+/** When the import in progress will probably end, in memory that threads can share. */
+export class ExpectedEnd {
+  readonly #cell: Int32Array;
+  readonly #now: () => number;
+
+  /** `memory` has one place: the time in seconds, or 0 if nothing is known. */
+  constructor(memory: Int32Array = new Int32Array(1), now = Date.now) {
+    this.#cell = memory;
+    this.#now = now;
+  }
+
+  /** Notes how far an import is: it has added `done` of `total` characters, and needed so many milliseconds. */
+  note(elapsedMs: number, done: number, total: number): void {
+    if (done === 0) return;
+    const left = Math.min((elapsedMs * Math.max(0, total - done)) / done, maxSecondsLeft * 1_000);
+    Atomics.store(this.#cell, 0, Math.ceil((this.#now() + left) / 1_000) | 0);
+  }
+
+  /** Nothing is known from now on. */
+  forget(): void {
+    Atomics.store(this.#cell, 0, 0);
+  }
+
+  /** In how many seconds it will end: at least 1. If nothing is known, as many as a write has waited until now. */
+  secondsLeft(waitedMs = 0): number {
+    const end = Atomics.load(this.#cell, 0);
+    const left = end === 0 ? Math.ceil(waitedMs / 1_000) : (end - Math.floor(this.#now() / 1_000)) | 0;
+    return Math.min(Math.max(left, 1), maxSecondsLeft);
+  }
 }
 
 /** Starts imports, and knows the one in progress. */
@@ -62,28 +97,31 @@ export class Loads {
     const { signal } = waited;
     const over = delay(this.#parts.maxWaitMs, true, { signal, ref: false }).catch(() => false);
     try {
-      if (await Promise.race([this.#ended?.promise, over])) throw inProgress();
+      if (await Promise.race([this.#ended?.promise, over])) throw this.#inProgress(this.#parts.maxWaitMs);
     } finally {
       waited.abort();
     }
   }
 
   /** Starts an import, as `load` of a store does. From the call on, nothing else writes. Throws UNAVAILABLE. */
-  begin(into: string | CollectionRecord, { among = [], principal = null }: LoadOptions): Promise<Load> {
-    if (this.isInProgress) throw inProgress();
+  begin(
+    into: string | CollectionRecord,
+    { among = [], principal = null, length = 0 }: LoadOptions,
+  ): Promise<Load> {
+    if (this.isInProgress) throw this.#inProgress();
     this.#ended = Promise.withResolvers();
-    this.#started = this.#start(into, { among, principal });
+    this.#started = this.#start(into, { among, principal, length });
     return this.#started;
   }
 
   /** Does work while nothing else writes, as `exclusively` of a store. Throws UNAVAILABLE. */
   async exclusively<T>(work: () => Promise<T>): Promise<T> {
-    if (this.isInProgress) throw inProgress();
+    if (this.isInProgress) throw this.#inProgress();
     this.#ended = Promise.withResolvers();
     this.#isExclusive = true;
     try {
       return await this.#holding(async () => {
-        await this.#parts.drained();
+        await this.#parts.drained?.();
         return work();
       });
     } finally {
@@ -103,12 +141,17 @@ export class Loads {
       await this.#parts.hold?.();
     } catch (error) {
       this.#letOthersWrite();
-      throw error;
+      throw isInProgress(error) ? this.#inProgress() : error;
     }
+    const { expectedEnd } = this.#parts;
+    const since = performance.now();
+    const noteDone = (done: number) => {
+      if (options.length > 0) expectedEnd.note(performance.now() - since, done, options.length);
+    };
     try {
-      await this.#parts.drained();
+      await this.#parts.drained?.();
       const transaction = await this.#parts.begin(into, options);
-      return new CurrentLoad(transaction, () => this.#end());
+      return new CurrentLoad(transaction, noteDone, () => this.#end());
     } catch (error) {
       await this.#parts.release?.();
       this.#letOthersWrite();
@@ -126,12 +169,17 @@ export class Loads {
   }
 
   async #end(): Promise<void> {
+    this.#parts.expectedEnd.forget();
     try {
       await this.#parts.onEnd();
     } finally {
       await this.#parts.release?.();
       this.#letOthersWrite();
     }
+  }
+
+  #inProgress(waitedMs?: number): Problem {
+    return inProgress(this.#parts.expectedEnd.secondsLeft(waitedMs));
   }
 
   #letOthersWrite(): void {
@@ -158,25 +206,34 @@ export async function startWhenFree<T>(start: () => Promise<T>, maxWaitMs: numbe
       return await start();
     } catch (error) {
       const isOver = performance.now() - since > maxWaitMs;
-      if (isOver || !(error instanceof Problem) || error.message !== workInProgress) throw error;
+      if (isOver || !isInProgress(error)) throw error;
     }
     await delay(nextWait());
   }
 }
 
-function inProgress(): Problem {
-  return new Problem("UNAVAILABLE", workInProgress);
+function isInProgress(error: unknown): boolean {
+  return error instanceof Problem && error.message === workInProgress;
+}
+
+/** The problem of a write that cannot wait longer. `seconds`: when it should try again. */
+export function inProgress(seconds = 1): Problem {
+  return new Problem("UNAVAILABLE", workInProgress, { headers: { "retry-after": String(seconds) } });
 }
 
 /** An import in progress. After a failure it can only end, and then the store is unchanged. */
 class CurrentLoad implements Load {
   readonly #transaction: LoadTransaction;
+  readonly #noteDone: (length: number) => void;
   readonly #onEnd: () => Promise<void>;
+  #length = 0;
   #failure: unknown;
   #hasEnded = false;
 
-  constructor(transaction: LoadTransaction, onEnd: () => Promise<void>) {
+  /** `noteDone` receives the length of all ids and texts that were added. */
+  constructor(transaction: LoadTransaction, noteDone: (length: number) => void, onEnd: () => Promise<void>) {
     this.#transaction = transaction;
+    this.#noteDone = noteDone;
     this.#onEnd = onEnd;
   }
 
@@ -184,8 +241,11 @@ class CurrentLoad implements Load {
     return this.#step(() => this.#transaction.next(collection));
   }
 
-  add(resources: readonly ImportedResource[]): Promise<readonly Refused[]> {
-    return this.#step(() => this.#transaction.add(resources));
+  async add(resources: readonly ImportedResource[]): Promise<readonly Refused[]> {
+    const refused = await this.#step(() => this.#transaction.add(resources));
+    this.#length = resources.reduce((sum, { id, text }) => sum + id.length + text.length, this.#length);
+    this.#noteDone(this.#length);
+    return refused;
   }
 
   reserveIds(n: number): Promise<number> {

@@ -175,15 +175,15 @@ export interface HistoryStore {
 /** The part of a store that starts, imports, checks and erases. */
 export interface StoreAdministration {
   /**
-   * Starts an import into an existing collection, or into one that it creates as `migrate` does. Until it ends, all other writes
-   * of this store wait for it. They throw UNAVAILABLE if they wait too long. If it is cancelled, nothing has happened: the
+   * Starts an import into an existing collection, or into one that it creates as `migrate` does. Until it ends, other writes to
+   * the collection wait for it. With one writer, all other writes of this store wait. They throw UNAVAILABLE if they wait too
+   * long, with a `retry-after` that says when the import will probably end. If it is cancelled, nothing has happened: the
    * collection does not exist. Throws StartError as `migrate` does, and UNAVAILABLE while another import is in progress.
    */
   load(collection: string | CollectionRecord, options?: LoadOptions): Promise<Load>;
 
   /**
-   * Does work while no other write of this store is in progress, and while no other instance writes to the collections. They
-   * wait, as for an import. The work can call `commit` once, which commits as the store does. It throws PRECONDITION_FAILED if
+   * Does work while nothing else writes to the collections, in any instance. Other writes wait, as for an import. The work can call `commit` once, which commits as the store does. It throws PRECONDITION_FAILED if
    * the work must be done again. Throws UNAVAILABLE while an import or other such work is in progress.
    */
   exclusively<T>(

@@ -42,6 +42,24 @@ test("what a deleted resource left behind is erased, but not beside a running se
   assert.match(stderr, /^erased the deleted resource "a" of people and 2 changes of its history\n$/);
 });
 
+test("the id of a deleted resource is erased, even if the store has no history", async (t) => {
+  const cwd = await folder(t, {
+    people: '{"id":"xanthippe"}\n',
+    "holdfast.config.json": '{"history":"none"}',
+  });
+  await run(t, ["import", "people", "people"], { cwd });
+  const service = await serve(t, [], { cwd });
+  await fetch(`${service.base}/people/xanthippe`, { method: "DELETE" });
+  await stop(service);
+  assert.deepEqual(filesWith(cwd, "xanthippe"), ["holdfast.db"]);
+  const { exitCode, stderr } = await run(t, ["erase", "people", "xanthippe"], { cwd });
+  assert.equal(exitCode, 0, stderr);
+  assert.match(stderr, /^erased the deleted resource "xanthippe" of people and 0 changes of its history\n$/);
+  assert.deepEqual(filesWith(cwd, "xanthippe"), []);
+  const again = await run(t, ["erase", "people", "xanthippe"], { cwd });
+  assert.equal(again.exitCode, 1, again.stderr);
+});
+
 test("a store or a collection that is not there is one line", async (t) => {
   const cwd = await folder(t, { people: line });
   const noStore = await run(t, ["erase", "people", "a"], { cwd });

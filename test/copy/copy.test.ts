@@ -19,6 +19,11 @@ for (const { from, to } of ways) {
     assert.deepEqual(after, before);
     const [next, nextOfCopy] = await askEach([source, target], goOn);
     assert.deepEqual(nextOfCopy, next);
+    assert.deepEqual(
+      (next as { back: number[] }).back,
+      [4, 3, 3, 1],
+      "versions go on above those of deleted ids",
+    );
   });
 
   test(`a copy from ${from} to ${to} with a new identity has another secret, and is equal otherwise`, async (t) => {

@@ -82,8 +82,8 @@ export async function goOn(store: Store): Promise<object> {
   const text = (id: string | number) => JSON.stringify({ id, mark: "next", text: "lorem new" });
   const changes = [
     { key: { collection: "notes", id: "5" }, expect: "absent" as const, next: text(5) },
-    { key: { collection: "long", id: "l3" }, expect: 4, next: text("l3") },
-    { key: { collection: "long", id: "l4" }, expect: 5, next: undefined },
+    { key: { collection: "long", id: "l3" }, expect: 1, next: text("l3") },
+    { key: { collection: "long", id: "l4" }, expect: 1, next: undefined },
   ];
   const committed = await store.commit({ changes, at: begin + 50 });
   const log = (await store.changesAfter("notes", (committed[0]?.sequence ?? 0) - 1, 10)).changes;
@@ -93,6 +93,21 @@ export async function goOn(store: Store): Promise<object> {
       at: begin,
     })
     .catch(({ code }) => code);
+  const load = await store.load("notes");
+  const ids = ["007", "12", "-0", "new"]; // an erased one, one that is there, a deleted one, and one that was never there
+  const refused = await load.add(ids.map((id) => ({ id, text: JSON.stringify({ id, mark: `back ${id}` }) })));
+  await load.finish();
+  const back = await Promise.all(
+    ids.map(async (id) => (await store.read({ collection: "notes", id }))?.version),
+  );
   const list = await store.list({ collection: "notes", limit: 10, words: ["new"] });
-  return { numbers, committed, taken, list, kinds: log.map(({ kind, version }) => [kind, version]) };
+  return {
+    numbers,
+    committed,
+    taken,
+    back,
+    refused,
+    list,
+    kinds: log.map(({ kind, version }) => [kind, version]),
+  };
 }

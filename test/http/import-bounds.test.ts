@@ -7,6 +7,8 @@ import { auth, sendAs, sendWith } from "./access/callers.ts";
 import { check } from "./check.ts";
 import { eventsOf, linkOf, sinceOf } from "./follow.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";
+import { holdImport } from "./store-spy.ts";
+import { isOnPostgres } from "./test-store.ts";
 
 /** Not imported: see `src/http/protocol/node-http.ts`. */
 const { request: httpRequest } = process.getBuiltinModule("node:http");
@@ -121,6 +123,35 @@ describe("while an import runs", () => {
     }
     const { imported = 0 } = (await outcome).json;
     assert.equal(await countOf(service), imported + created);
+  });
+
+  test("the transaction delays all writes with SQLite, and those to the same collection with PostgreSQL", async (t) => {
+    const held = holdImport(t);
+    const service = await start(t);
+    await service.create("things", {});
+    await service.create("others", {});
+    const { request, outcome } = open(service);
+    request.end('{"id":"a"}\n{"id":"b","n":1}\n');
+    const { length, added, letGo } = await held;
+    assert.equal(length, added, "the store knows how much will be added");
+    const own = service.create("things", {});
+    const other = service.create("others", { n: 1 });
+    if (isOnPostgres) {
+      const { path } = await other;
+      check(await service.send({ method: "PATCH", path, content: { n: 2 } }), { status: 200 });
+      const content = { filter: { n: 2 }, patch: { n: 3 }, max: 9 };
+      const changed = await service.send({ method: "POST", path: "/api/v1/others/_bulk", content });
+      check(changed, { status: 200 });
+      check(await service.send({ method: "DELETE", path }), { status: 205 });
+      await service.create("unheard", {});
+    }
+    for (const path of ["/api/v1/others", "/api/v1/things"])
+      check(await service.send({ path }), { status: 200 });
+    assert.equal(await countOf(service), 1);
+    letGo();
+    assert.equal((await outcome).json.imported, 2);
+    await Promise.all([own, other]);
+    assert.equal(await countOf(service), 4);
   });
 
   test("a follower of the feed gets each resource once, and nothing is missed", async (t) => {

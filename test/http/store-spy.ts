@@ -30,6 +30,44 @@ export function watchLogReads(t: TestContext): LogReads {
   return reads;
 }
 
+/** An import that is about to be written, and waits until it is let go. */
+export interface HeldImport {
+  /** The length of its texts, as the store was told. */
+  length: number;
+  /** How many characters of ids and texts it has added. */
+  added: number;
+  letGo(): void;
+}
+
+/** Holds the next import into a store of this process before it is written. Resolves when it waits. */
+export function holdImport(t: TestContext): Promise<HeldImport> {
+  const store = watched();
+  const { load } = store;
+  const { promise, resolve } = Promise.withResolvers<HeldImport>();
+  const { promise: gone, resolve: letGo } = Promise.withResolvers<void>();
+  store.load = async function (this: typeof store, ...[into, options]: Parameters<typeof load>) {
+    const started = await load.call(this, into, options);
+    let added = 0;
+    const add = started.add.bind(started);
+    const finish = started.finish.bind(started);
+    started.add = (resources) => {
+      added = resources.reduce((sum, { id, text }) => sum + id.length + text.length, added);
+      return add(resources);
+    };
+    started.finish = async () => {
+      resolve({ length: options?.length ?? 0, added, letGo });
+      await gone;
+      await finish();
+    };
+    return started;
+  };
+  t.after(() => {
+    letGo();
+    store.load = load;
+  });
+  return promise;
+}
+
 const queries = ["read", "list", "referring", "figures", "count", "receipt", "version", "versionAt"] as const;
 
 /** Records the names of all queries to the stores of this process until the test ends. */

@@ -69,6 +69,7 @@ test("no statement reads its new rows from elsewhere, or has a function that dep
       "changes",
       "collections",
       "copying",
+      "deleted",
       "heads",
       "ids",
       "keys",

@@ -187,3 +187,77 @@ test("of creates with one Idempotency-Key at the same time, one instance accepts
   await Promise.all(stores.map((store) => store.close()));
   release();
 });
+
+const people = declaration("people");
+const imported = declaration("imported", {
+  idKind: "integer",
+  unique: [{ path: ["mark"], ignoreCase: false }],
+  references: [{ path: ["by"], collection: "people", onDelete: "cascade" }],
+});
+const put = (collection: string, id: string, more = {}) => ({
+  key: { collection, id },
+  expect: "absent" as const,
+  next: JSON.stringify({ id, ...more }),
+});
+const waits = { code: "UNAVAILABLE", message: /^An import or a rewind is in progress/ };
+
+test("while an import or a rewind is in progress, no instance waits with writes to other collections", async (t) => {
+  const { url, release } = await openDatabase();
+  const open = () => openStore({ kind: "postgres", url }, { importWaitMs: 300 });
+  const stores = [await open(), await open()] as const;
+  t.after(async () => {
+    await Promise.all(stores.map((store) => store.close()));
+    release();
+  });
+  const [first] = stores;
+  await first.migrate([plain, people, counters, imported]);
+  await first.commit({ changes: [put("people", "ada"), put("people", "kim"), put("imported", "1")], at: 1 });
+  let made = 0;
+  const others = async (store: Store, ids: readonly string[]) => {
+    const id = `o${++made}`;
+    const write = (change: Commit["changes"][number]) => store.commit({ changes: [change], at: 1 });
+    // Together, so that they would share a transaction with those that must wait.
+    const held = [
+      write({ key: { collection: "imported", id: "1" }, expect: 1, next: '{"id":1,"n":2}' }),
+      write(put("imported", `${50 + made}`)),
+      store.reserveIds("imported", 1),
+    ];
+    const refused = held.map((promise) => assert.rejects(promise, waits));
+    await write(put("plain", id));
+    await write({ key: { collection: "plain", id }, expect: 1, next: undefined });
+    await store.reserveIds("counters", 1);
+    await store.migrate([declaration(`new${made}`)]);
+    await write(put(`new${made}`, id));
+    const { items } = await store.list({ collection: "imported", limit: 9 });
+    assert.deepEqual(
+      items.map(({ id }) => id),
+      ids,
+    );
+    await Promise.all(refused);
+    return write;
+  };
+  const load = await first.load("imported");
+  await load.add([{ id: "7", text: '{"id":7,"mark":"m","by":"ada"}' }]);
+  assert.equal(await load.reserveIds(1), 8);
+  for (const store of stores) {
+    const write = await others(store, ["1"]);
+    await write(put("people", `p${made}`));
+    await write({
+      key: { collection: "people", id: `p${made}` },
+      expect: 1,
+      next: `{"id":"p${made}","n":2}`,
+    });
+    // The import can refer to it.
+    await assert.rejects(
+      write({ key: { collection: "people", id: "ada" }, expect: 1, next: undefined }),
+      waits,
+    );
+  }
+  await load.finish();
+  for (const store of stores) await first.exclusively(["imported"], () => others(store, ["1", "7"]));
+  await stores[1].commit({
+    changes: [{ key: { collection: "people", id: "ada" }, expect: 1, next: undefined }],
+    at: 1,
+  });
+  assert.equal(await first.count("imported"), 1);
+});

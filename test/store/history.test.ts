@@ -98,7 +98,9 @@ test("without a history nothing is logged, what was logged goes, and versions go
   assert.equal((await none.version(topic("a"), 6))?.version, 6);
   assert.equal(await none.version(topic("a"), 5), undefined);
   await commit(none, [deleted(topic("a"), 6)]);
-  await rejectsWith("PRECONDITION_FAILED", commit(none, [{ ...created(topic("a")), after: 7 }]));
+  await rejectsWith("PRECONDITION_FAILED", commit(none, [{ ...created(topic("a")), after: 6 }]));
+  const [returned] = await commit(none, [{ ...created(topic("a")), after: 7 }]);
+  assert.equal(returned?.version, 8);
 });
 
 for (const missing of [4, 5])
@@ -145,7 +147,12 @@ test("of an erased resource the file has nothing left, nor has its log", async (
   await commit(store, [updated(topic("a"), 2, { name: secret })]);
   const holds = () => [path, `${path}-wal`].some((file) => /xanthippe/i.test(readFileSync(file, "latin1")));
   assert.ok(holds());
-  assert.deepEqual(await store.erase(topic("a")), { resource: true, changes: 3, affected: [] });
+  assert.deepEqual(await store.erase(topic("a")), {
+    isKnown: true,
+    resource: true,
+    changes: 3,
+    affected: [],
+  });
   assert.ok(!holds());
   const found = await store.list({ collection: "topics", limit: 9, words: ["sokrates"] });
   assert.deepEqual(
@@ -182,8 +189,26 @@ test("a file of the older format is raised to this one, so that the older versio
   const again = await openStore({ kind: "sqlite", path });
   t.after(() => again.close());
   assert.equal((await again.version(topic("a"), 2))?.text, textOf("a", { n: 2 }));
-  assert.equal(format.get()?.value, 3);
+  assert.equal(format.get()?.value, 4);
   database.close();
+});
+
+test("a file of the older format knows the deleted ids of its change log", async (t) => {
+  const { store, path } = await open(t, { history: "forever" });
+  await raise(store, "a", 3, (n) => n);
+  await commit(store, [deleted(topic("a"), 3)]);
+  await store.close();
+  const database = new DatabaseSync(path);
+  database.exec("drop table deleted_1; update meta set value = 3 where name = 'format'");
+  database.close();
+  const { openStore } = await import("../../src/store/open.ts");
+  const again = await openStore({ kind: "sqlite", path });
+  t.after(() => again.close());
+  const load = await again.load("topics");
+  await load.add(["a", "b"].map((id) => ({ id, text: textOf(id) })));
+  await load.finish();
+  const versions = await Promise.all(["a", "b"].map(async (id) => (await again.read(topic(id)))?.version));
+  assert.deepEqual(versions, [5, 1]);
 });
 
 test("a file from before there was a history gets what it is found by", async (t) => {

@@ -4,6 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { Problem } from "../../src/errors.ts";
+import { ExpectedEnd } from "../../src/store/loads.ts";
 import { until } from "../until.ts";
 import { commit, created, declaration, rejectsWith, topic, updated } from "./contract/fixture.ts";
 import { interleavingContract } from "./contract/interleavings.ts";
@@ -61,6 +63,22 @@ describe("a store that another thread has joined", () => {
     }
   });
 
+  test("says when the import of the other thread will end, if a write cannot wait longer", async () => {
+    const fixture = await openSqliteFixture();
+    const hasty = await join(fixture.store, fixture, { importWaitMs: 50 });
+    try {
+      await fixture.store.migrate([topics]);
+      const load = await fixture.store.load("topics", { length: Number.MAX_SAFE_INTEGER });
+      await load.add([{ id: "imported", text: `{"id":"imported"}` }]);
+      for (const refused of [() => commit(hasty, [created(topic("never"))]), () => hasty.load("topics")])
+        await assert.rejects(refused, ({ headers }: Problem) => headers["retry-after"] === "3600");
+      await load.cancel();
+    } finally {
+      await hasty.close();
+      await fixture.cleanup();
+    }
+  });
+
   test("writes again after the thread that held the writer has ended", async () => {
     const fixture = await openSqliteFixture();
     const other = await join(fixture.store, fixture);
@@ -114,4 +132,26 @@ describe("a store that another thread has joined", () => {
     await other.close();
     await fixture.cleanup();
   });
+});
+
+test("an import ends as much later as it needs for the rest at its pace, as far as anybody knows", () => {
+  let now = 1_000_000;
+  const memory = new Int32Array(new SharedArrayBuffer(4));
+  const end = new ExpectedEnd(memory, () => now);
+  assert.equal(end.secondsLeft(4_200), 5, "nothing is known: as long as the write has waited");
+  end.note(10_000, 0, 400);
+  assert.equal(end.secondsLeft(4_200), 5);
+  end.note(10_000, 100, 400);
+  const other = new ExpectedEnd(memory, () => now);
+  assert.equal(other.secondsLeft(), 30);
+  now += 12_000;
+  assert.equal(other.secondsLeft(), 18);
+  end.note(22_000, 200, 400);
+  assert.equal(other.secondsLeft(), 22);
+  now += 60_000;
+  assert.equal(other.secondsLeft(), 1);
+  end.note(1_000, 500, 400);
+  assert.equal(other.secondsLeft(), 1);
+  end.forget();
+  assert.equal(other.secondsLeft(9_000), 9);
 });

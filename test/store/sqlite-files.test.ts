@@ -123,7 +123,7 @@ test("a file of a format from before the first release is refused, and left as i
     const before = readFileSync(path);
     await requireRefused(
       path,
-      /written by an unreleased version of Holdfast \(format 1; this version uses 3\)/,
+      /written by an unreleased version of Holdfast \(format 1; this version uses 4\)/,
     );
     await assert.rejects(openReader({ kind: "sqlite", path }), /unreleased version/);
     assert.deepEqual(readFileSync(path), before);
@@ -136,7 +136,7 @@ test("a file of a newer format is refused, with both numbers", () =>
     const database = new DatabaseSync(path);
     database.exec("update meta set value = 99 where name = 'format'");
     database.close();
-    await requireRefused(path, /newer version of Holdfast \(format 99; this version uses 3\)/);
+    await requireRefused(path, /newer version of Holdfast \(format 99; this version uses 4\)/);
   }));
 
 test("a file with a destroyed header, first page, or end is refused", () =>

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { defaultHistory } from "../../src/store/history.ts";
+import { ExpectedEnd } from "../../src/store/loads.ts";
 import { openStore } from "../../src/store/open.ts";
 import { type Cell, encodeCommit, type WriterRequest } from "../../src/store/sqlite/commit/protocol.ts";
 import { startWriter } from "../../src/store/sqlite/commit/writer-client.ts";
@@ -33,6 +34,7 @@ test("when the writer thread dies, what was asked of it is rejected and the fail
     onFailure: (reason) => failures.push(reason),
     onChanged: () => {},
     maxWaitMs: 5_000,
+    expectedEnd: new ExpectedEnd(),
   });
   const nonsense = { kind: "commit", count: 1, cells: undefined } as unknown as WriterRequest;
   const asked = [writer.send(nonsense), writer.send({ kind: "migrate", plan: [topics] })];

@@ -146,7 +146,8 @@ async function addAll(
   if (request.socket.destroyed) stop();
   let load: Load | undefined;
   try {
-    load = await service.load(into, { principal: caller.principal?.subject ?? null });
+    const principal = caller.principal?.subject ?? null;
+    load = await service.load(into, { principal, length: spool.length });
     const additions = new Additions(load, reader.invalid);
     for (const rows of spool.batches({ haveId: true })) {
       gone.signal.throwIfAborted();

@@ -28,11 +28,17 @@ export function* judgeErasure(
   return { refusal: yield* nameReferrers(judging, change, verdict.refusal) };
 }
 
-/** The report of an erasure that was not refused. It removed `logged` changes from the change log. */
-export function erasedOf(verdict: Accepted | undefined, logged: number, isLogged: boolean): Erased {
-  if (verdict === undefined) return { resource: false, changes: logged, affected: [] };
+/**
+ * The report of an erasure that was not refused. It removed `logged` changes from the change log. `isKnown` says whether it
+ * replaced the id by its hash.
+ */
+export function erasedOf(
+  verdict: Accepted | undefined,
+  { logged, isLogged, isKnown }: { logged: number; isLogged: boolean; isKnown: boolean },
+): Erased {
+  if (verdict === undefined) return { isKnown, resource: false, changes: logged, affected: [] };
   // The log also had the delete itself.
-  return { resource: true, changes: isLogged ? logged - 1 : logged, affected: affectedBy(verdict) };
+  return { isKnown, resource: true, changes: isLogged ? logged - 1 : logged, affected: affectedBy(verdict) };
 }
 
 function* nameReferrers(

@@ -9,6 +9,7 @@ import type { NumberedCollection } from "../catalogue.ts";
 import { lookUp } from "../decision.ts";
 import type { ImportedResource, Refused } from "../load.ts";
 import { canBeId, exists, findDangling, findTaken, type ParsedResource } from "./constraints.ts";
+import { lastVersions } from "./deleted.ts";
 import type { WriteDecision } from "./lookups.ts";
 import type { Refusal } from "./refusals.ts";
 import type { Judging } from "./resolved-commit.ts";
@@ -17,8 +18,6 @@ import type { Origin } from "./staged-changes.ts";
 /** Where imported resources go. */
 export interface Importing {
   collection: NumberedCollection;
-  /** The sequence of the collection before these resources. */
-  sequence: number;
   /** Unix time in milliseconds. */
   at: number;
   /** References to these collections are checked when the import finishes. */
@@ -33,8 +32,8 @@ const maxNamed = 10;
 const pageSize = 1_000;
 
 /**
- * Stages the resources that can be added, and returns the others. Each staged resource gets a version that is greater than
- * every earlier version of its id.
+ * Stages the resources that can be added, and returns the others. A staged resource has version 1, or if its id was used before,
+ * the version after the last one.
  */
 export function* judgeImported(
   judging: Judging,
@@ -42,11 +41,13 @@ export function* judgeImported(
   imported: readonly ImportedResource[],
 ): WriteDecision<Refused[]> {
   const { staged } = judging;
-  const { collection, sequence, at, origin } = importing;
+  const { collection, at, origin } = importing;
   const isConstrained = collection.unique.length > 0 || collection.references.length > 0;
   const refused: Refused[] = [];
   const ids = imported.map(({ id }) => id);
   const taken = new Set(yield* lookUp((store) => store.existing(collection, ids)));
+  // After the lookup above: a resource that another instance deletes in between has left its version.
+  const versions = yield* lastVersions(collection, ids);
   // Ids in ascending order do not repeat. A set of new strings costs more than the rest of the decision.
   const canRepeat = ids.some((id, index) => index > 0 && id <= (ids[index - 1] as string));
   for (const [position, { id, text }] of imported.entries()) {
@@ -57,7 +58,7 @@ export function* judgeImported(
     if (canRepeat) taken.add(id);
     const attributes = isConstrained ? JSON.parse(text) : undefined;
     const mark = staged.mark();
-    const after = sequence + mark;
+    const after = versions.get(id);
     const resource = isConstrained
       ? staged.note(collection, id, undefined)
       : staged.noteNew(collection, id, undefined);
@@ -96,20 +97,17 @@ function* findLostNow(
   return yield* findDangling(judging, others, attributes);
 }
 
-/**
- * Refuses an import if some references of its resources lead to no resource. `sequence` is the sequence of a collection
- * before the import.
- */
+/** Refuses an import at a time if some references of its resources lead to no resource. */
 export function* refuseLost(
   judging: Judging,
-  parts: readonly { collection: NumberedCollection; sequence: number }[],
-  among: readonly string[],
+  parts: readonly { collection: NumberedCollection }[],
+  { among, at }: Pick<Importing, "among" | "at">,
 ): WriteDecision<Refusal | undefined> {
   const lost: string[] = [];
-  for (const { collection, sequence } of parts) {
+  for (const { collection } of parts) {
     for (const reference of collection.references) {
       if (!among.includes(reference.collection)) continue;
-      yield* findLost(judging, { from: collection, reference, sequence }, lost);
+      yield* findLost(judging, { from: collection, reference, at }, lost);
       if (lost.length >= maxNamed) break;
     }
   }
@@ -122,7 +120,7 @@ export function* refuseLost(
 interface ImportedReference {
   from: NumberedCollection;
   reference: Reference;
-  sequence: number;
+  at: number;
 }
 
 /** Checks all ids that a reference contains, and adds each id without a resource to `lost`. */
@@ -142,9 +140,9 @@ function* findLost(judging: Judging, searched: ImportedReference, lost: string[]
   } while (page.length === pageSize);
 }
 
-/** A resource of the import that refers to an id. Resources from before the import do not count: their versions are lower. */
+/** A resource of the import that refers to an id. Resources from before the import do not count: they have other times. */
 function* findImported(
-  { from, reference, sequence }: ImportedReference,
+  { from, reference, at }: ImportedReference,
   id: string,
 ): WriteDecision<string | undefined> {
   const known = new Set<string>();
@@ -153,7 +151,7 @@ function* findImported(
     const found = yield* lookUp((store) =>
       store.referrers({ referrer: { from, reference }, ids: [id], known, limit }),
     );
-    const match = found.find(({ state }) => state.version > sequence);
+    const match = found.find(({ state }) => state.updatedAt === at);
     if (match !== undefined || found.length === 0) return match?.id;
     for (const each of found) known.add(each.id);
   }

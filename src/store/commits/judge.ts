@@ -123,13 +123,13 @@ function* refuseReceipt(
   return count + staged.receipts.size >= maxReceipts ? tooManyReceipts : undefined;
 }
 
-/** Whether the last change of a resource is not the delete that a restore expects. */
+/** Whether the last change of a deleted resource is not the delete that a restore expects. An erased one has none. */
 function* isSuperseded(
   staged: StagedChanges,
   { collection, id, after }: ResolvedChange,
 ): WriteDecision<boolean> {
-  const change = staged.lastChangeOf(collection, id);
-  return (change?.version ?? (yield* lookUp((store) => store.lastVersion(collection, id)))) !== after;
+  const version = staged.lastChangeOf(collection, id)?.version;
+  return (version ?? (yield* lookUp((store) => store.deleted(collection, [id]))).get(id)) !== after;
 }
 
 /** Stages changes of resources. If they can break a constraint, it returns their parsed texts. */

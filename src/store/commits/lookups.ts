@@ -54,8 +54,8 @@ export interface Lookups {
   exists(collection: NumberedCollection, id: string): Found<boolean>;
   /** The ids among these that belong to resources. */
   existing(collection: NumberedCollection, ids: readonly string[]): Found<ReadonlySet<string>>;
-  /** The version of the last change of a resource in the change log. */
-  lastVersion(collection: NumberedCollection, id: string): Found<number | undefined>;
+  /** The versions of the last deletes of ids, by the names among these that the table of deleted ids has (`deleted.ts`). */
+  deleted(collection: NumberedCollection, names: readonly string[]): Found<ReadonlyMap<string, number>>;
   /** The ids of resources that have a value in a unique attribute. */
   holders(query: HoldersQuery): Found<readonly string[]>;
   /** The resources that refer to other resources. */

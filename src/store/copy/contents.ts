@@ -7,14 +7,14 @@ import type { CollectionRecord } from "../record.ts";
 /** One value of an item. */
 export type Cell = string | number | null;
 
-/** A key, a receipt, a resource or a change. The cells are in the order of the section's columns. */
+/** A key, a receipt, a resource, a change or a deleted id. The cells are in the order of the section's columns. */
 export type Item = readonly Cell[];
 
 /** A part of a store, sorted by the first column. No two items have the same value in it. */
 export type Section =
   | { kind: "keys" | "receipts" }
-  /** Resources in the order of lists. */
-  | { kind: "resources" | "changes"; collection: string };
+  /** Resources in the order of lists. `deleted`: the ids of deleted resources. */
+  | { kind: "resources" | "changes" | "deleted"; collection: string };
 
 /** A column of a section. Every store uses this name, except for the id of resources. */
 export interface Column {
@@ -64,6 +64,10 @@ export const layouts: Readonly<Record<Section["kind"], Layout>> = {
     ],
     long: "superseded",
   },
+  deleted: {
+    columns: [text("id"), integer("version")],
+    long: undefined,
+  },
 };
 
 /** A collection without its items. */
@@ -109,6 +113,7 @@ export function sectionsOf({ collections }: Outline): readonly Section[] {
     ...collections.flatMap(({ name }): Section[] => [
       { kind: "resources", collection: name },
       { kind: "changes", collection: name },
+      { kind: "deleted", collection: name },
     ]),
   ];
 }

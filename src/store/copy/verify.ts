@@ -11,6 +11,7 @@ export interface VerifiedContents {
   receipts: number;
   resources: number;
   changes: number;
+  deleted: number;
   /** SHA-256 of all items in order. Stores with the same contents have the same checksum, whatever their kind. */
   checksum: string;
 }
@@ -32,7 +33,7 @@ export async function verifyCopy(
   const { outline, sections } = options.survey;
   if (JSON.stringify(await target.outline()) !== JSON.stringify(outline))
     throw different("the declarations and counters of its collections");
-  const counts = { keys: 0, receipts: 0, resources: 0, changes: 0 };
+  const counts = { keys: 0, receipts: 0, resources: 0, changes: 0, deleted: 0 };
   const checksum = createHash("sha256");
   let done = 0;
   for (const { section, count } of sections) {

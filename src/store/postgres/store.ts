@@ -5,7 +5,7 @@ import { type Commit, type Committed, createCommitBatch, requireValidCommit } fr
 import { noteGroup } from "../commit-meter.ts";
 import type { Keys } from "../keys.ts";
 import type { Load, LoadOptions } from "../load.ts";
-import { Loads } from "../loads.ts";
+import { ExpectedEnd, Loads } from "../loads.ts";
 import type { ResolvedStoreOptions } from "../options.ts";
 import { receiptLimits } from "../receipts.ts";
 import type { CollectionRecord } from "../record.ts";
@@ -16,6 +16,7 @@ import type { Key } from "../stored.ts";
 import { PostgresKeys } from "./api-keys.ts";
 import { Commits, type CommitsParts } from "./commit/commits.ts";
 import { erase } from "./commit/erase.ts";
+import { HeldWrites } from "./commit/holds.ts";
 import { beginLoad } from "./commit/load.ts";
 import { GroupNumbers, IdNumbers } from "./commit/numbers.ts";
 import { findRelaxed } from "./connection/durability.ts";
@@ -39,6 +40,9 @@ export class PostgresStore extends PostgresReads implements Store {
   readonly #writer: Commits;
   readonly #commits: Batch<Commit, Committed>;
   readonly #loads: Loads;
+  readonly #held: HeldWrites;
+  /** Whether the last import declares a collection. Until it ends, it locks the catalogue. */
+  #isDeclaring = false;
   readonly #scheduler = new Scheduler();
   /** Looks for search indexes to build at once. */
   #buildIndexesNow = () => {};
@@ -51,6 +55,10 @@ export class PostgresStore extends PostgresReads implements Store {
     this.#parts = parts;
     this.keys = new PostgresKeys((statement) => this.watch(() => connections.run(statement)));
     this.#ids = new IdNumbers(connections, maxBatchSize);
+    const expectedEnd = new ExpectedEnd();
+    this.#held = new HeldWrites(connections, parts.importWaitMs, (waitedMs) =>
+      expectedEnd.secondsLeft(waitedMs),
+    );
     this.#writing = {
       connections,
       catalogue: () => this.declarations.catalogue,
@@ -69,8 +77,9 @@ export class PostgresStore extends PostgresReads implements Store {
     this.#commits = createCommitBatch(parts, { perform, maxConcurrent: 1 });
     this.#loads = new Loads({
       maxWaitMs: parts.importWaitMs,
-      drained: () => this.#commits.drained(),
+      expectedEnd,
       begin: async (into, options) => {
+        this.#isDeclaring = typeof into === "object";
         if (typeof into === "string") await this.#require(into);
         return beginLoad({ ...this.#writing, connections: long }, into, options);
       },
@@ -107,13 +116,17 @@ export class PostgresStore extends PostgresReads implements Store {
   }
 
   async commit(commit: Commit): Promise<Committed> {
-    while (this.#loads.isInProgress) await this.#loads.untilNone();
     this.requireOpen();
     for (const { key } of commit.changes) {
       if (!this.declarations.catalogue.byName.has(key.collection)) await this.#require(key.collection);
     }
     requireValidCommit(commit);
-    const committed = await this.watch(() => this.#commits.run(commit), { isWrite: true });
+    const numbers = commit.changes.flatMap(
+      ({ key }) => this.declarations.catalogue.byName.get(key.collection)?.number ?? [],
+    );
+    const committed = await this.#held.whenFree(numbers, () =>
+      this.watch(() => this.#commits.run(commit), { isWrite: true }),
+    );
     this.listeners.call(() => commit.changes.map(({ key }) => key.collection));
     return committed;
   }
@@ -137,13 +150,12 @@ export class PostgresStore extends PostgresReads implements Store {
 
   async reserveIds(collection: string, n: number): Promise<number> {
     this.requireOpen();
-    while (this.#loads.isInProgress) await this.#loads.untilNone();
     const { number } = await this.#require(collection);
-    return this.watch(() => this.#ids.reserve(number, n));
+    return this.#held.whenFree([number], () => this.watch(() => this.#ids.reserve(number, n)));
   }
 
   async migrate(plan: readonly CollectionRecord[]): Promise<void> {
-    while (this.#loads.isInProgress) await this.#loads.untilNone();
+    while (this.#isDeclaring && this.#loads.isInProgress) await this.#loads.untilNone();
     this.requireOpen();
     await this.watch(() => this.declarations.migrate(plan));
     this.#buildIndexesNow();
@@ -155,11 +167,10 @@ export class PostgresStore extends PostgresReads implements Store {
   }
 
   async erase({ collection, id }: Key): Promise<Erased> {
-    while (this.#loads.isInProgress) await this.#loads.untilNone();
     this.requireOpen();
     const known = await this.#require(collection);
-    const { connections, ...others } = this.#writing;
-    return this.watch(() => erase({ ...others, connections: this.#parts.long }, known, id));
+    const parts = { ...this.#writing, connections: this.#parts.long };
+    return this.#held.whenFree([known.number], () => this.watch(() => erase(parts, known, id)));
   }
 
   async statistics(): Promise<StoreStatistics> {

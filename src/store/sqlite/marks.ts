@@ -7,12 +7,17 @@
 const count = 1 << 16;
 
 /** The places before the marks. */
-const place = { ended: 0, catalogue: 1 } as const;
+const place = { ended: 0, catalogue: 1, expectedEnd: 2 } as const;
 const first = Object.keys(place).length;
 
 /** Memory for the marks of one store. */
 export function createMarksMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer((first + count) * Int32Array.BYTES_PER_ELEMENT);
+}
+
+/** The place for the end of the import in progress (`ExpectedEnd`), in the memory of the marks. */
+export function expectedEndIn(memory: SharedArrayBuffer): Int32Array {
+  return new Int32Array(memory, place.expectedEnd * Int32Array.BYTES_PER_ELEMENT, 1);
 }
 
 /** The marks of one store. Numbers of transactions wrap around after 2^32, so only their differences count. */

@@ -1,4 +1,5 @@
 /** Opens a store in a SQLite file, and lets other threads of the process use it. */
+import { ExpectedEnd } from "../loads.ts";
 import type { ResolvedStoreOptions } from "../options.ts";
 import type { WriterSettings } from "./commit/protocol.ts";
 import {
@@ -16,7 +17,7 @@ import {
   requireSafeSqlite,
   requireWritablePath,
 } from "./file/open-file.ts";
-import { createMarksMemory, Marks } from "./marks.ts";
+import { createMarksMemory, expectedEndIn, Marks } from "./marks.ts";
 import { type SqliteAttachment, SqliteStore } from "./store.ts";
 import { Health } from "./upkeep/health.ts";
 
@@ -76,15 +77,17 @@ async function openOn(
 ): Promise<SqliteStore> {
   const { path, memory, importWaitMs } = settings;
   const health = new Health(settings.onFailure);
+  const expectedEnd = new ExpectedEnd(expectedEndIn(memory));
   let store: SqliteStore | undefined;
   const writer = await connect({
     onFailure: (reason) => health.fail(reason),
     onChanged: (collections) => store?.noteChanged(collections),
     maxWaitMs: importWaitMs,
+    expectedEnd,
   });
   const database = openForReading(path);
   database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${mappedBytes}`);
-  store = new SqliteStore({ ...settings, database, health, marks: new Marks(memory) }, writer);
+  store = new SqliteStore({ ...settings, database, health, expectedEnd, marks: new Marks(memory) }, writer);
   return store;
 }
 

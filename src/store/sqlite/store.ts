@@ -4,7 +4,7 @@ import { Problem, StartError } from "../../errors.ts";
 import type { Erased } from "../change-log.ts";
 import { type Commit, type Committed, requireValidCommit } from "../commit.ts";
 import type { Load, LoadOptions } from "../load.ts";
-import { Loads } from "../loads.ts";
+import { type ExpectedEnd, Loads } from "../loads.ts";
 import type { ResolvedStoreOptions } from "../options.ts";
 import { type CollectionRecord, isDeclared } from "../record.ts";
 import type { Store, StoreAttachment } from "../store.ts";
@@ -28,6 +28,7 @@ export interface SqliteStoreParts extends ResolvedStoreOptions, SqliteReadsParts
   memory: SharedArrayBuffer;
   /** Absent if another thread has opened the store, and this one has joined. */
   lock: Lock | undefined;
+  expectedEnd: ExpectedEnd;
 }
 
 /** What another thread of the process needs to use an open store. */
@@ -72,6 +73,7 @@ export class SqliteStore extends SqliteReads implements Store {
     });
     this.#loads = new Loads({
       maxWaitMs: parts.importWaitMs,
+      expectedEnd: parts.expectedEnd,
       drained: () => this.#commits.drained(),
       hold: async () => {
         await this.#requests.send({ kind: "hold" });

@@ -52,6 +52,14 @@ export const storeFaults: readonly Fault[] = [
     ],
   },
   {
+    name: "erased-version-again",
+    what: "An import with the id of an erased resource starts at version 1 again.",
+    noticedBy: "test/copy/copy.test.ts",
+    replacements: [
+      ["Math.max(versions.get(id) ?? 0, versions.get(erasedName(id)) ?? 0);", "versions.get(id) ?? 0;"],
+    ],
+  },
+  {
     name: "queue-expired-task",
     what: "A task that has waited too long for its key stays in the queue, so the key is never free again.",
     noticedBy: "test/store/keyed-queue.test.ts",

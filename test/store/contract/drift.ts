@@ -218,11 +218,17 @@ export function driftContract(open: OpenFixture): void {
       });
       await commit(store, [created(topic("own"), { owner: "lee" })]);
       assert.deepEqual(await store.erase(user("lee")), {
+        isKnown: true,
         resource: true,
         changes: 1,
         affected: [{ collection: "topics", id: "own", isDeleted: true }],
       });
-      assert.deepEqual(await store.erase(user("lee")), { resource: false, changes: 0, affected: [] });
+      assert.deepEqual(await store.erase(user("lee")), {
+        isKnown: false,
+        resource: false,
+        changes: 0,
+        affected: [],
+      });
       const logged = (await store.changesAfter("users", 0, 9)).changes;
       assert.deepEqual(
         logged.map(({ id }) => id),

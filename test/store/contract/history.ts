@@ -105,7 +105,7 @@ export function historyContract(open: OpenFixture): void {
           changes.map(({ version }) => texts.get(version - 1)),
         );
       }
-      assert.deepEqual(await again.erase(key), { resource: true, changes: 40, affected: [] });
+      assert.deepEqual(await again.erase(key), { isKnown: true, resource: true, changes: 40, affected: [] });
       assert.equal(await again.version(key, 1), undefined);
     }),
   );
@@ -177,8 +177,8 @@ export function historyContract(open: OpenFixture): void {
       await commit(store, [created(key), created(topic("b"))]);
       await commit(store, [updated(key, 1, { n: 2 })]);
       await store.read(key);
-      assert.deepEqual(await store.erase(key), { resource: true, changes: 2, affected: [] });
-      assert.deepEqual(await store.erase(key), { resource: false, changes: 0, affected: [] });
+      assert.deepEqual(await store.erase(key), { isKnown: true, resource: true, changes: 2, affected: [] });
+      assert.deepEqual(await store.erase(key), { isKnown: false, resource: false, changes: 0, affected: [] });
       const again = await reopen();
       assert.equal(await again.read(key), undefined);
       assert.equal(await again.version(key, 1), undefined);
@@ -187,7 +187,12 @@ export function historyContract(open: OpenFixture): void {
       assert.deepEqual([items.map(({ id }) => id), total, sequence], [["b"], 1, 4]);
       assert.equal((await again.changesOf(topic("b"), all)).length, 1);
       await commit(again, [deleted(topic("b"), 1)]);
-      assert.deepEqual(await again.erase(topic("b")), { resource: false, changes: 2, affected: [] });
+      assert.deepEqual(await again.erase(topic("b")), {
+        isKnown: true,
+        resource: false,
+        changes: 2,
+        affected: [],
+      });
     }),
   );
 }

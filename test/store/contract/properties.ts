@@ -1,10 +1,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { openCollection } from "../../../src/collection/collection.ts";
 import type { Problem } from "../../../src/errors.ts";
+import { planRewind } from "../../../src/rewind/plan.ts";
+import { HistoryMissing } from "../../../src/store/changed-resources.ts";
 import type { Change } from "../../../src/store/commit.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { commit, created, type OpenFixture, onStore, textOf, topic } from "./fixture.ts";
+import {
+  commit,
+  created,
+  declaration,
+  deleted,
+  type OpenFixture,
+  onStore,
+  textOf,
+  topic,
+  updated,
+  user,
+} from "./fixture.ts";
 
 /** A store that is a Map, to compare with. */
 class Model {
@@ -59,6 +73,48 @@ async function rebuildHistory(store: Store): Promise<Map<string, string>> {
   return history;
 }
 
+type Act = "import" | "update" | "delete" | "restore" | "erase" | "cascade" | "rewind";
+
+/** Does one thing to each of the resources for which it is possible. The texts that it writes have never been before. */
+async function act(
+  store: Store,
+  { act, ids, n, to }: { act: Act; ids: readonly string[]; n: number; to: number },
+): Promise<void> {
+  const fields = { n, of: `u${n}` };
+  const write = (change: Change) => commit(store, [change], { at: Date.now() });
+  if (act === "rewind") {
+    const collections = ["topics", "users"].map((name) => openCollection(name));
+    const planned = planRewind(store, { collections, to, now: Date.now(), maxBytes: 2 ** 20 });
+    const plan = await planned.catch((error: unknown) => {
+      if (!(error instanceof HistoryMissing)) throw error;
+    });
+    if (plan !== undefined && plan.commit.changes.length > 0) await store.commit(plan.commit);
+    return;
+  }
+  if (act === "import") {
+    const load = await store.load("topics");
+    await load.add(ids.map((id) => ({ id, text: textOf(id, fields) })));
+    return load.finish();
+  }
+  for (const id of ids) {
+    const key = topic(id);
+    if (act === "erase") {
+      await store.erase(key);
+      continue;
+    }
+    const stored = await store.read(key);
+    const [change] = await store.changesOf(key, { before: Number.MAX_SAFE_INTEGER, limit: 1 });
+    if (act === "restore" && stored === undefined && change?.kind === "deleted")
+      await write({ ...created(key, fields), after: change.version });
+    if (stored === undefined || act === "restore") continue;
+    if (act === "update") await write(updated(key, stored.version, fields));
+    if (act === "delete") await write(deleted(key, stored.version));
+    const { of = "" } = JSON.parse(stored.text) as { of?: string };
+    const owner = act === "cascade" ? await store.read(user(of)) : undefined;
+    if (owner !== undefined) await write(deleted(user(of), owner.version));
+  }
+}
+
 /** `npm run prove -- models lists` does more. */
 const runs = Number(process.env.HOLDFAST_RUNS ?? 12);
 
@@ -82,6 +138,62 @@ export function propertyContract(open: OpenFixture): void {
             );
           }
           await requireEqual(store, model);
+        })(),
+      ),
+      { numRuns: runs },
+    );
+  });
+
+  test("no version of an id ever has two texts, whatever deletes, erases and brings it back", async () => {
+    const life = fc.record({
+      id: fc.constantFrom("a", "b", "c"),
+      act: fc.constantFrom("import", "update", "delete", "restore", "erase", "cascade", "rewind"),
+      back: fc.nat({ max: 30 }),
+      together: fc.boolean(),
+    });
+    const reopening = fc.record({ history: fc.constantFrom("forever" as const, "none" as const) });
+    const steps = fc.array(fc.oneof({ weight: 9, arbitrary: life }, { weight: 1, arbitrary: reopening }), {
+      minLength: 8,
+      maxLength: 30,
+    });
+    await fc.assert(
+      fc.asyncProperty(steps, (all) =>
+        onStore(open, async (first, reopen) => {
+          let store = first;
+          const references = [{ path: ["of"], collection: "users", onDelete: "cascade" }] as const;
+          await store.migrate([declaration("topics", { references })]);
+          const moments: number[] = [];
+          const texts = new Map<string, string>();
+          const last = new Map<string, number>();
+          for (const [n, each] of all.entries()) {
+            if ("history" in each) {
+              store = await reopen(each);
+              continue;
+            }
+            const ids = each.together ? ["a", "b", "c"] : [each.id];
+            moments.push(Date.now());
+            await commit(store, [created(user(`u${n}`))], { at: Date.now() });
+            await act(store, {
+              ...each,
+              ids,
+              n,
+              to: moments.at(-1 - (each.back % moments.length)) as number,
+            });
+            for (const id of ids) {
+              const stored = await store.read(topic(id));
+              if (stored === undefined) continue;
+              const { version, text } = stored;
+              assert.equal(
+                texts.get(`${id} v${version}`) ?? text,
+                text,
+                `${id} has version ${version} twice`,
+              );
+              assert.ok(version >= (last.get(id) ?? version), `${id} went back to version ${version}`);
+              if (!last.has(id)) assert.equal(version, 1, `${id} is new`);
+              texts.set(`${id} v${version}`, text);
+              last.set(id, version);
+            }
+          }
         })(),
       ),
       { numRuns: runs },

@@ -10,7 +10,7 @@ import type { CommitMeter } from "../../commit-meter.ts";
 import { maxCascadeText } from "../../commits/deletes.ts";
 import { judge, type Verdict } from "../../commits/judge.ts";
 import { problemOf } from "../../commits/refusals.ts";
-import { type Judging, resolveCommit } from "../../commits/resolved-commit.ts";
+import { type Judging, type ResolvedCommit, resolveCommit } from "../../commits/resolved-commit.ts";
 import { StagedChanges } from "../../commits/staged-changes.ts";
 import { decideAsync } from "../../decision.ts";
 import type { ReceiptLimits } from "../../receipts.ts";
@@ -21,6 +21,7 @@ import { smallWrite, type Transaction, transact, transactionModes } from "../con
 import type { Catalogue, NumberedCollection } from "../tables/catalogue.ts";
 import { lockHeads } from "../tables/statements.ts";
 import { type Flushed, flush, Overtaken } from "./flush.ts";
+import { findHeld, Held, hold } from "./holds.ts";
 import { PostgresLookups } from "./lookups.ts";
 import type { GroupNumbers, IdNumbers } from "./numbers.ts";
 
@@ -112,14 +113,15 @@ export class Commits {
   async #attempt(commits: readonly Commit[]): Promise<readonly Outcome<Committed>[]> {
     const { connections, groups } = this.#parts;
     const catalogue = this.#parts.catalogue();
-    await groups.ensure(commits.filter((commit) => canHaveGroup(commit, catalogue)).length);
+    const nextGroup = await groups.take(commits.filter((commit) => canHaveGroup(commit, catalogue)).length);
     return transact(connections, { responseTimeoutMs: responseTimeoutFor(commits) }, (transaction) =>
-      this.#write(transaction, catalogue, commits),
+      this.#write({ transaction, catalogue, nextGroup }, commits),
     );
   }
 
   /**
    * Does work while no other transaction can write to the collections, of this store or another instance. `commit` ends this.
+   * Writes to them and to those that constraints connect with them wait. Others do not wait.
    * It throws Overtaken as PRECONDITION_FAILED.
    */
   async exclusively<T>(
@@ -129,14 +131,15 @@ export class Commits {
   ): Promise<T> {
     await this.#parts.reload();
     const catalogue = this.#parts.catalogue();
-    await this.#parts.groups.ensure(1);
+    const nextGroup = await this.#parts.groups.take(1);
     const whole = collections.filter((name) => catalogue.byName.has(name));
     return transact(connections, transactionModes.longWrite, async (transaction) => {
+      await hold(transaction, touchedBy(catalogue, { changed: [], whole }).all).catch(throwOvertaken);
       await lockRelated(transaction, catalogue, { changed: [], whole }).catch(throwOvertaken);
       let writing: Promise<unknown> | undefined;
       try {
         return await work(async (commit) => {
-          const written = this.#write(transaction, catalogue, [commit]);
+          const written = this.#write({ transaction, catalogue, nextGroup }, [commit]);
           writing = written;
           const [outcome] = await written.catch(throwOvertaken);
           if (outcome === undefined || "error" in outcome) throw outcome?.error;
@@ -150,22 +153,21 @@ export class Commits {
 
   /** Decides about commits, writes them and commits the transaction. Throws Overtaken. */
   async #write(
-    transaction: Transaction,
-    catalogue: Catalogue,
+    { transaction, catalogue, nextGroup }: Pick<Judging, "nextGroup"> & WithinCatalogue,
     commits: readonly Commit[],
   ): Promise<readonly Outcome<Committed>[]> {
     const resolved = commits.map((commit) => resolveCommit(catalogue, commit));
     const staged = new StagedChanges<NumberedCollection>();
     const lookups = new PostgresLookups(transaction, catalogue);
-    const [sequences] = await Promise.all([
-      lockRelated(transaction, catalogue, collectionsOf(commits)),
+    const locked = await lockRelated(transaction, catalogue, collectionsOf(commits), () =>
       lookups.prepare(resolved, staged),
-    ]);
-    lookups.noteSequences(sequences);
-    const judging = judgingOf(staged, this.#parts);
-    const verdicts: Verdict[] = [];
+    );
+    lookups.noteSequences(locked.sequences);
+    const judging = judgingOf(staged, { ...this.#parts, nextGroup });
+    const verdicts: (Verdict | Held)[] = [];
     for (const commit of resolved) {
-      verdicts.push(await decideAsync(judge(judging, commit), lookups));
+      const held = heldOf(commit, locked.held, catalogue);
+      verdicts.push(held ?? (await decideAsync(judge(judging, commit), lookups)));
       // The resources that refer to deleted ones take as much memory as they can.
       if (lookups.referrerBytes >= maxCascadeText) break;
     }
@@ -192,12 +194,22 @@ function throwOvertaken(error: unknown): never {
   throw toClientError(error);
 }
 
+/** A transaction, and the declarations that it assumes. */
+interface WithinCatalogue {
+  transaction: Transaction;
+  catalogue: Catalogue;
+}
+
 /** What decisions depend on. */
 export function judgingOf(
   staged: StagedChanges<NumberedCollection>,
-  { catalogue, groups, receiptLimits }: Pick<CommitsParts, "catalogue" | "groups" | "receiptLimits">,
+  {
+    catalogue,
+    receiptLimits,
+    nextGroup,
+  }: Pick<CommitsParts, "catalogue" | "receiptLimits"> & Pick<Judging, "nextGroup">,
 ): Judging {
-  return { catalogue, staged, maxReceipts: receiptLimits.keys, nextGroup: () => groups.next() };
+  return { catalogue, staged, maxReceipts: receiptLimits.keys, nextGroup };
 }
 
 /** The database writes at least this much text in a millisecond. */
@@ -227,31 +239,73 @@ function collectionsOf(commits: readonly Commit[]): CommittedCollections {
   };
 }
 
+/** What a transaction has locked. */
+interface Locked {
+  /** The sequences of the collections whose heads are locked, by their numbers. */
+  sequences: ReadonlyMap<number, number>;
+  /** The collections that another transaction holds. */
+  held: ReadonlySet<number>;
+}
+
 /**
- * Locks the heads of the `whole` collections and of those that constraints connect with the changed ones, before anything is
- * read. No other transaction can write to them. Returns their sequences, by their numbers. Throws Overtaken if a declaration
- * has changed.
+ * Locks the heads of the `whole` collections and of those that constraints connect with the changed ones, before `read` reads
+ * anything. No other transaction can write to them. Throws Overtaken if a declaration has changed. A collection that another
+ * transaction holds is not locked: nobody else can write to it.
  */
 export async function lockRelated(
   transaction: Transaction,
   catalogue: Catalogue,
-  { changed, whole = [] }: CommittedCollections,
-): Promise<ReadonlyMap<number, number>> {
-  const numbers = new Set<number>();
-  for (const name of whole) numbers.add(catalogue.byName.get(name)?.number as number); // `resolveCommit` has found it
+  collections: CommittedCollections,
+  read: () => Promise<void> = async () => {},
+): Promise<Locked> {
+  const { all, constrained } = touchedBy(catalogue, collections);
+  const looking = findHeld((statement) => transaction.run(statement), [...all]);
+  if (constrained.size === 0) {
+    const [held] = await Promise.all([looking, read()]);
+    return { sequences: new Map(), held };
+  }
+  const held = await looking;
+  const numbers = [...constrained].filter((number) => !held.has(number));
+  const [{ rows }] = await Promise.all([transaction.run(lockHeads(numbers)), read()]);
+  for (const [number, , declared] of rows)
+    if (Number(declared) !== catalogue.byNumber.get(Number(number))?.declared) throw new Overtaken(true);
+  return { sequences: new Map(rows.map(([number, sequence]) => [Number(number), Number(sequence)])), held };
+}
+
+/** The numbers of all collections that commits touch, and of those whose heads must be locked first. */
+function touchedBy(catalogue: Catalogue, { changed, whole = [] }: CommittedCollections) {
+  const constrained = new Set<number>();
+  const all = new Set<number>();
+  for (const name of whole) constrained.add(catalogue.byName.get(name)?.number as number); // `resolveCommit` has found it
   for (const name of new Set([...changed, ...whole])) {
     const collection = catalogue.byName.get(name);
     if (collection === undefined) continue;
-    for (const number of catalogue.relatedTo(collection)) numbers.add(number);
+    all.add(collection.number);
+    for (const number of catalogue.relatedTo(collection)) constrained.add(number);
   }
-  const sequences = new Map<number, number>();
-  if (numbers.size === 0) return sequences;
-  const { rows } = await transaction.run(lockHeads([...numbers]));
-  for (const [number, sequence, declared] of rows) {
-    if (Number(declared) !== catalogue.byNumber.get(Number(number))?.declared) throw new Overtaken(true);
-    sequences.set(Number(number), Number(sequence));
+  for (const number of constrained) all.add(number);
+  return { all, constrained };
+}
+
+/**
+ * Why a commit must wait: a collection that it changes is held, or it deletes resources to which a collection that is held can
+ * refer.
+ */
+function heldOf(
+  { changes, whole }: ResolvedCommit,
+  held: ReadonlySet<number>,
+  catalogue: Catalogue,
+): Held | undefined {
+  if (held.size === 0) return undefined;
+  const numbers = new Set<number>();
+  for (const { collection, next } of changes) {
+    numbers.add(collection.number);
+    if (next === undefined || whole !== undefined)
+      for (const each of catalogue.relatedTo(collection as NumberedCollection)) numbers.add(each);
   }
-  return sequences;
+  for (const { collection } of whole ?? []) numbers.add(collection.number);
+  const needed = [...numbers].filter((number) => held.has(number));
+  return needed.length === 0 ? undefined : new Held(needed);
 }
 
 /** Whether a commit can make several changes. */
@@ -262,7 +316,8 @@ function canHaveGroup({ changes }: Commit, catalogue: Catalogue): boolean {
   );
 }
 
-function outcomeOf(verdict: Verdict, flushed: Flushed | undefined): Outcome<Committed> {
+function outcomeOf(verdict: Verdict | Held, flushed: Flushed | undefined): Outcome<Committed> {
+  if (verdict instanceof Held) return { error: verdict };
   if ("refusal" in verdict) return { error: problemOf(verdict.refusal) };
   return {
     answer: verdict.changes.slice(0, verdict.own).map((change) => ({

@@ -1,32 +1,42 @@
 /** Erases a resource: removes it with its history. */
 import type { Erased } from "../../change-log.ts";
+import { erasedName } from "../../commits/deleted.ts";
 import { erasedOf, judgeErasure } from "../../commits/erasure.ts";
 import { problemOf } from "../../commits/refusals.ts";
+import type { Judging } from "../../commits/resolved-commit.ts";
 import { StagedChanges } from "../../commits/staged-changes.ts";
 import { decideAsync } from "../../decision.ts";
 import { type Transaction, transact, transactionModes } from "../connection/transaction.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { noteGaps } from "../tables/statements.ts";
-import { changesTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
+import { changesTable, deletedTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
 import { type CommitsParts, judgingOf, lockRelated } from "./commits.ts";
 import { flush } from "./flush.ts";
+import { Held } from "./holds.ts";
 import { PostgresLookups } from "./lookups.ts";
 import { eraseFromReceipts } from "./receipts.ts";
-import { deleteChangesOf, raiseHead } from "./statements.ts";
+import { deleteChangesOf, forgetDeleted, noteDeleted, raiseHead } from "./statements.ts";
+import { runTogether } from "./values.ts";
 
-/** Erases a resource. Then `vacuum` frees the space that its rows used. */
+/** Erases a resource. Then `vacuum` frees the space that its rows used. Throws Held. */
 export async function erase(
   parts: CommitsParts,
   collection: NumberedCollection,
   id: string,
 ): Promise<Erased> {
   const { connections, groups } = parts;
-  await groups.ensure(1);
+  const nextGroup = await groups.take(1);
   const erased = await transact(connections, transactionModes.longWrite, (transaction) =>
-    eraseWithin(transaction, parts, { collection, id }),
+    eraseWithin(transaction, { ...parts, nextGroup }, { collection, id }),
   );
   const { number, search } = collection;
-  const tables = [resourcesTable, changesTable, referencesTable, ...(search.length > 0 ? [wordsTable] : [])];
+  const tables = [
+    resourcesTable,
+    changesTable,
+    deletedTable,
+    referencesTable,
+    ...(search.length > 0 ? [wordsTable] : []),
+  ];
   for (const table of tables) await connections.run({ sql: `vacuum ${table(number)}` });
   await connections.run({ sql: "vacuum holdfast_receipts" });
   return erased;
@@ -34,12 +44,13 @@ export async function erase(
 
 async function eraseWithin(
   transaction: Transaction,
-  parts: CommitsParts,
+  parts: CommitsParts & Pick<Judging, "nextGroup">,
   { collection, id }: { collection: NumberedCollection; id: string },
 ): Promise<Erased> {
   const catalogue = parts.catalogue();
   const staged = new StagedChanges<NumberedCollection>();
-  await lockRelated(transaction, catalogue, { changed: [collection.name] });
+  const { held } = await lockRelated(transaction, catalogue, { changed: [collection.name] });
+  if (held.size > 0) throw new Held(held);
   const lookups = new PostgresLookups(transaction, catalogue);
   const judging = judgingOf(staged, parts);
   const verdict = await decideAsync(judgeErasure(judging, { collection, id }), lookups);
@@ -53,6 +64,10 @@ async function eraseWithin(
     if (verdict === undefined) await transaction.run(raiseHead(number, { sequence: 1, count: 0, words: 0 }));
     await transaction.run(noteGaps(number));
   }
+  const version = (await transaction.run(forgetDeleted(number, id))).rows[0]?.[0];
+  if (version != null)
+    await runTogether(transaction, noteDeleted(number, [[erasedName(id), Number(version)]]));
   await eraseFromReceipts(transaction, id);
-  return erasedOf(verdict, deleted.length, parts.isLogged);
+  const { isLogged } = parts;
+  return erasedOf(verdict, { logged: deleted.length, isLogged, isKnown: version != null });
 }

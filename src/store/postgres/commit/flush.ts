@@ -20,6 +20,7 @@ import {
   insertChanges,
   insertReferences,
   insertResources,
+  noteDeleted,
   type ReferenceRow,
   type ResourceRow,
   raiseHead,
@@ -161,11 +162,20 @@ async function writeCollection(staged: CollectionChanges, parts: FlushParts): Pr
     if (raised !== undefined) work.push(raised);
   }
   if (updated.length > 0) work.push(transaction.run(updateResources(number, toRows(collection, updated))));
-  if (deleted.length > 0) work.push(transaction.run(deleteResources(number, keysOf(collection, deleted))));
+  if (deleted.length > 0) {
+    work.push(transaction.run(deleteResources(number, keysOf(collection, deleted))));
+    work.push(runTogether(transaction, noteDeleted(number, deletedVersions(staged.changes))));
+  }
   if (collection.references.length > 0) work.push(...writeReferences(collection, entries, transaction));
   const words = collection.search.length === 0 ? 0 : writeWords(collection, entries, transaction);
   const [changed] = await Promise.all([words, ...work]);
   return { count: created.length - deleted.length, words: changed };
+}
+
+/** The version of the last delete of each id. */
+function deletedVersions(changes: readonly StagedChange[]): [string, number][] {
+  const deletes = changes.filter(({ kind }) => kind === "deleted");
+  return [...new Map(deletes.map(({ id, version }) => [id, version]))];
 }
 
 function requireInserted(count: number, expected: number): void {

@@ -13,6 +13,7 @@ import { migrateServed } from "../tables/migrate.ts";
 import { lockHeads } from "../tables/statements.ts";
 import { type CommitsParts, judgingOf } from "./commits.ts";
 import { flush } from "./flush.ts";
+import { hold } from "./holds.ts";
 import { PostgresLookups } from "./lookups.ts";
 
 /** The parts of a store that an import uses. */
@@ -28,8 +29,8 @@ export async function beginLoad(
   { among, principal }: Required<LoadOptions>,
 ): Promise<LoadTransaction> {
   const { connections, groups, ids } = parts;
-  await groups.ensure(1);
-  const origin = { principal, group: groups.next() };
+  const nextGroup = await groups.take(1);
+  const origin = { principal, group: nextGroup() };
   const started = Promise.withResolvers<ImportInProgress>();
   const ending = Promise.withResolvers<void>();
   const whole = transact(connections, transactionModes.longWrite, async (transaction) => {
@@ -79,8 +80,8 @@ interface Opened {
   /** Unix time in milliseconds. */
   at: number;
   origin: Origin;
-  /** The collections so far, with their sequences before the import. */
-  parts: readonly { collection: NumberedCollection; sequence: number }[];
+  /** The collections so far. */
+  parts: readonly { collection: NumberedCollection }[];
 }
 
 /** An import in progress. */
@@ -88,7 +89,6 @@ interface ImportInProgress extends Opened {
   catalogue: Catalogue;
   /** The collection that receives resources now. */
   collection: NumberedCollection;
-  sequence: number;
   /** References to these collections are checked at the end. */
   among: readonly string[];
 }
@@ -104,12 +104,10 @@ async function prepare(
   const name = typeof into === "object" ? into.name : into;
   const collection = catalogue.byName.get(name);
   if (collection === undefined) throw new Error(`There is no collection ${JSON.stringify(name)}.`);
-  const numbers = new Set([collection.number, ...catalogue.relatedTo(collection)]);
-  const heads = await transaction.run(lockHeads([...numbers]));
-  const own = heads.rows.find(([number]) => Number(number) === collection.number);
-  const sequence = Number(own?.[1]);
-  const all = [...parts, { collection, sequence }];
-  return { transaction, at, origin, parts: all, catalogue, collection, sequence, among: [...among, name] };
+  await hold(transaction, [collection.number]);
+  await transaction.run(lockHeads([collection.number]));
+  const all = [...parts, { collection }];
+  return { transaction, at, origin, parts: all, catalogue, collection, among: [...among, name] };
 }
 
 async function addAll(
@@ -123,19 +121,19 @@ async function addAll(
   const refused = await decideAsync(judgeImported(judging, state, imported), lookups);
   const { last } = await flush(staged, { ...parts, transaction });
   await Promise.all(last.map((statement) => transaction.run(statement)));
-  state.sequence += staged.mark();
   return refused;
 }
 
 /** Throws REFERENCE_NOT_FOUND if a reference leads to no resource, now that all are imported. */
 async function requireTargets(state: ImportInProgress, parts: LoadParts): Promise<void> {
   const { lookups, judging } = decisionsOf(state, parts);
-  const refusal = await decideAsync(refuseLost(judging, state.parts, state.among), lookups);
+  const refusal = await decideAsync(refuseLost(judging, state.parts, state), lookups);
   if (refusal !== undefined) throw problemOf(refusal);
 }
 
-function decisionsOf({ transaction, catalogue }: ImportInProgress, parts: LoadParts) {
+function decisionsOf({ transaction, catalogue, origin }: ImportInProgress, parts: LoadParts) {
   const staged = new StagedChanges<NumberedCollection>();
   const lookups = new PostgresLookups(transaction, catalogue);
-  return { staged, lookups, judging: judgingOf(staged, { ...parts, catalogue: () => catalogue }) };
+  const nextGroup = () => origin.group as number; // an import is one group
+  return { staged, lookups, judging: judgingOf(staged, { ...parts, catalogue: () => catalogue, nextGroup }) };
 }

@@ -20,9 +20,9 @@ import { idOf, keyOf } from "../tables/id-keys.ts";
 import { selectReceiptCount, selectReceipts } from "./receipt-statements.ts";
 import {
   lockResources,
+  selectDeleted,
   selectExistingKeys,
   selectHolders,
-  selectLastVersions,
   selectReferrers,
   selectTargets,
 } from "./statements.ts";
@@ -37,7 +37,8 @@ export class PostgresLookups implements Lookups {
   readonly #holders = new Map<string, readonly string[]>();
   readonly #receipts = new Map<string, number>();
   #receiptCount: number | undefined;
-  readonly #lastVersions = new Map<string, number>();
+  /** The rows of deleted ids by collection and name; `undefined` if there is no row. */
+  readonly #deleted = new Map<string, number | undefined>();
   #sequences: ReadonlyMap<number, number> = new Map();
   #referrerBytes = 0;
 
@@ -68,7 +69,7 @@ export class PostgresLookups implements Lookups {
       const locked = this.#lock(collection, ids).then((states) => {
         for (const id of ids) staged.note(collection, id, states.get(id));
       });
-      read.push(locked, this.#readLastVersions(collection, restored));
+      read.push(locked, this.#readDeleted(collection, restored));
       read.push(...this.#readForConstraints(collection, texts));
     }
     await Promise.all(read);
@@ -114,8 +115,21 @@ export class PostgresLookups implements Lookups {
     return new Set(ids.filter(isKnown));
   }
 
-  lastVersion(collection: NumberedCollection, id: string): number | undefined {
-    return this.#lastVersions.get(`${collection.number}/${id}`);
+  async deleted(
+    collection: NumberedCollection,
+    names: readonly string[],
+  ): Promise<ReadonlyMap<string, number>> {
+    const keyOf = (name: string) => `${collection.number}/${name}`;
+    await this.#readDeleted(
+      collection,
+      names.filter((name) => !this.#deleted.has(keyOf(name))),
+    );
+    const versions = new Map<string, number>();
+    for (const name of names) {
+      const version = this.#deleted.get(keyOf(name));
+      if (version !== undefined) versions.set(name, version);
+    }
+    return versions;
   }
 
   holders({ collection, unique, value }: HoldersQuery): readonly string[] | Promise<readonly string[]> {
@@ -169,10 +183,11 @@ export class PostgresLookups implements Lookups {
     for (const [key, , , , expiresAt] of rows) this.#receipts.set(String(key), Number(expiresAt));
   }
 
-  async #readLastVersions({ number }: NumberedCollection, ids: readonly string[]): Promise<void> {
-    if (ids.length === 0) return;
-    const { rows } = await this.#transaction.run(selectLastVersions(number, ids));
-    for (const [id, version] of rows) this.#lastVersions.set(`${number}/${id}`, Number(version));
+  async #readDeleted({ number }: NumberedCollection, names: readonly string[]): Promise<void> {
+    if (names.length === 0) return;
+    const { rows } = await this.#transaction.run(selectDeleted(number, names));
+    for (const name of names) this.#deleted.set(`${number}/${name}`, undefined);
+    for (const [name, version] of rows) this.#deleted.set(`${number}/${name}`, Number(version));
   }
 
   #readForConstraints(collection: NumberedCollection, texts: readonly string[]): Promise<void>[] {

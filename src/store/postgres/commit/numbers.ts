@@ -3,6 +3,8 @@ import { Problem } from "../../../errors.ts";
 import { type Batch, createBatch, type Outcome } from "../../batch.ts";
 import type { Connections, Statement, StatementResult } from "../connection/connections.ts";
 import { retryOnce } from "../connection/retry.ts";
+import { smallWrite, transact } from "../connection/transaction.ts";
+import { findHeld, Held } from "./holds.ts";
 import { reserveGroups, reserveIds } from "./statements.ts";
 
 /** Runs a statement, on its own or in a transaction. */
@@ -28,7 +30,10 @@ export class IdNumbers {
     this.#reservations = createBatch({ perform, maxBatchSize, maxConcurrent: 1 });
   }
 
-  /** Reserves `n` ids of a collection and returns the first. Calls that arrive together are one statement. */
+  /**
+   * Reserves `n` ids of a collection and returns the first. Calls that arrive together are one statement. Throws Held while another
+   * transaction holds the collection.
+   */
   reserve(number: number, n: number): Promise<number> {
     return this.#reservations.run({ number, n });
   }
@@ -59,7 +64,15 @@ export class IdNumbers {
 
   async #take(number: number, n: number): Promise<number> {
     // If the first attempt reserved ids without a response, the second reserves others. This only leaves a gap.
-    const last = await retryOnce(() => lastOf((statement) => this.#connections.run(statement), number, n));
+    const last = await retryOnce(() =>
+      transact(this.#connections, smallWrite, async (transaction) => {
+        const run: Run = (statement) => transaction.run(statement);
+        const held = await findHeld(run, [number]);
+        if (held.size > 0) throw new Held(held); // the statement would wait, and reservations of others with it
+        const [reserved] = await Promise.all([lastOf(run, number, n), transaction.commit()]);
+        return reserved;
+      }),
+    );
     this.#seen.set(number, Math.max(this.seen(number), last));
     return last - n + 1;
   }
@@ -75,7 +88,7 @@ async function lastOf(run: Run, number: number, n: number): Promise<number> {
 /** Numbers are reserved in blocks, so most groups need no statement. */
 const blockSize = 1_000;
 
-/** Numbers for groups of changes. No other group has the same number, on any service. A crash leaves a gap. */
+/** Numbers for groups of changes. No other group has the same number, on any service. Unused ones leave a gap. */
 export class GroupNumbers {
   readonly #connections: Connections;
   #next = 1;
@@ -85,18 +98,20 @@ export class GroupNumbers {
     this.#connections = connections;
   }
 
-  /** Makes sure that at least `n` reserved numbers are left. Calls must not overlap. */
-  async ensure(n: number): Promise<void> {
-    if (this.#last - this.#next + 1 >= n) return;
-    const size = Math.max(n, blockSize);
-    const { rows } = await this.#connections.run(reserveGroups(size));
-    this.#last = Number(rows[0]?.[0]);
-    this.#next = this.#last - size + 1;
-  }
-
-  /** The next number. */
-  next(): number {
-    if (this.#next > this.#last) throw new Error("There are no group numbers left.");
-    return this.#next++;
+  /** Takes `n` numbers. Returns a function that gives the next of them. */
+  async take(n: number): Promise<() => number> {
+    if (this.#last - this.#next + 1 < n) {
+      const size = Math.max(n, blockSize);
+      const { rows } = await this.#connections.run(reserveGroups(size));
+      this.#last = Number(rows[0]?.[0]);
+      this.#next = this.#last - size + 1;
+    }
+    let next = this.#next;
+    this.#next += n;
+    const end = this.#next;
+    return () => {
+      if (next === end) throw new Error("There are no group numbers left.");
+      return next++;
+    };
   }
 }

@@ -5,7 +5,7 @@ import { bigints, integers, jsons, texts } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
 import { uniqueIndexSql, uniqueSql } from "../list/expressions.ts";
 import { resourceColumns } from "../tables/statements.ts";
-import { changesTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
+import { changesTable, deletedTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
 import { insertNewRows, insertRows } from "./values.ts";
 
 /** The resources with these keys, locked in the order of keys, so that instances do not deadlock. */
@@ -131,12 +131,29 @@ export function insertChanges(number: number, rows: readonly ChangeRow[]): State
   );
 }
 
-/** The version of the last change of each resource. */
-export function selectLastVersions(number: number, ids: readonly string[]): Statement {
+const deletedTypes = { id: "text", version: "bigint" } as const;
+
+/** The rows with these names in the table of deleted ids. */
+export function selectDeleted(number: number, names: readonly string[]): Statement {
   return {
-    sql: `select id, max(version) from ${changesTable(number)} where id = any($1::text[]) group by id`,
-    values: [texts(ids)],
+    sql: `select id, version from ${deletedTable(number)} where id = any($1::text[])`,
+    values: [texts(names)],
   };
+}
+
+/** Notes the last versions of deleted ids, or raises them. */
+export function noteDeleted(
+  number: number,
+  rows: readonly (readonly [id: string, version: number])[],
+): Statement[] {
+  const table = deletedTable(number);
+  const ending = ` on conflict (id) do update set version = greatest(${table}.version, excluded.version)`;
+  return insertRows({ table, columns: deletedTypes }, rows, ending);
+}
+
+/** Deletes the row of a deleted id. Returns its version. */
+export function forgetDeleted(number: number, id: string): Statement {
+  return { sql: `delete from ${deletedTable(number)} where id = $1::text returning version`, values: [id] };
 }
 
 /** Deletes all changes of a resource. Returns the version of each. */

@@ -2,19 +2,21 @@
  * The SQL of a copy of a whole store: reads the items of each section, inserts them, and sets the counters. A mark in a table
  * of its own shows that the copy into this database is not complete.
  */
-import { type Item, type Layout, layouts, type PageSize, type Section } from "../../copy/contents.ts";
+import { type Item, type Layout, layouts, type PageSize } from "../../copy/contents.ts";
 import { insertRows } from "../commit/values.ts";
 import type { Statement } from "../connection/connections.ts";
-import { changesTable, copyingTable, resourcesTable } from "../tables/tables.ts";
+import { changesTable, copyingTable, deletedTable, resourcesTable } from "../tables/tables.ts";
 
 /** The table with the items of one section; `number` is that of the collection. */
 export type ItemsTable =
-  | { kind: Exclude<Section["kind"], "resources" | "changes"> }
-  | { kind: "resources" | "changes"; number: number };
+  | { kind: "keys" | "receipts" }
+  | { kind: "resources" | "changes" | "deleted"; number: number };
 
 function tableName(table: ItemsTable): string {
   if (!("number" in table)) return `holdfast_${table.kind}`;
-  return table.kind === "resources" ? resourcesTable(table.number) : changesTable(table.number);
+  return { resources: resourcesTable, changes: changesTable, deleted: deletedTable }[table.kind](
+    table.number,
+  );
 }
 
 function columnsOf({ kind }: ItemsTable): readonly string[] {

@@ -4,7 +4,7 @@ import { maxSizesWaitMs } from "../../statistics.ts";
 import type { SlowStatements } from "../list/slow-statements.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { selectSizes } from "../tables/statements.ts";
-import { changesTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
+import { changesTable, deletedTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
 
 /**
  * The sizes of collections in bytes, by name. They are all missing if the statement takes too long, for example because
@@ -31,5 +31,7 @@ export async function readSizes(
 
 /** The tables of a collection. The table of words may not exist. */
 function tablesOf({ number }: NumberedCollection): readonly string[] {
-  return [resourcesTable, changesTable, referencesTable, wordsTable].map((table) => table(number));
+  return [resourcesTable, changesTable, deletedTable, referencesTable, wordsTable].map((table) =>
+    table(number),
+  );
 }

@@ -6,6 +6,7 @@ import { decideAsync } from "../../decision.ts";
 import { type CollectionRecord, isDeclared } from "../../record.ts";
 import { startIndex } from "../../search-index.ts";
 import { referenceRows } from "../commit/flush.ts";
+import { hold } from "../commit/holds.ts";
 import { insertReferences } from "../commit/statements.ts";
 import { runTogether } from "../commit/values.ts";
 import type { Transaction } from "../connection/transaction.ts";
@@ -83,7 +84,8 @@ interface Migration {
 
 /**
  * Changes tables and indexes before it locks the head, because these changes wait for writers, and the writers may wait
- * for the head. If the writers lock heads first because of constraints, this does the same.
+ * for the head. If the writers lock heads first because of constraints, this does the same. Before that, it waits for imports:
+ * a change of a table that waits for an import would make all reads of the table wait.
  */
 async function migrateOne(transaction: Transaction, { before, after, known }: Migration): Promise<void> {
   const { number } = after;
@@ -91,6 +93,7 @@ async function migrateOne(transaction: Transaction, { before, after, known }: Mi
   const tables = before === undefined ? collectionTables(number) : [];
   const words = hasSearchChanged ? wordsTableStatements(before, after) : [];
   const affected = before === undefined ? [number] : [number, ...targetNumbers([before, after], known)];
+  if (before !== undefined) await hold(transaction, [number]);
   if (before !== undefined && new Catalogue(known.values()).relatedTo(before).length > 0)
     await transaction.run(lockHeads(affected));
   for (const sql of [...tables, ...words, ...indexStatements(number, before, after)])

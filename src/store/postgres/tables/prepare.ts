@@ -9,14 +9,23 @@ import { requireOnePlace } from "./cluster.ts";
 import { ownRelation, requireOneSchema } from "./schema.ts";
 import { addSecret, readSecret } from "./secret.ts";
 import {
+  fillDeleted,
   lockCatalogue,
   renameSuperseded,
   selectFirstFormatTables,
   selectFormat,
   selectIsUnfinished,
+  selectWithoutDeleted,
   upgradeFormatNumber,
 } from "./statements.ts";
-import { answersIndex, findCopyingTable, firstFormatNumber, formatNumber, storeTables } from "./tables.ts";
+import {
+  answersIndex,
+  createDeleted,
+  findCopyingTable,
+  firstFormatNumber,
+  formatNumber,
+  storeTables,
+} from "./tables.ts";
 
 const maxTries = 20;
 
@@ -93,6 +102,15 @@ async function upgradeFormat(connections: Connections): Promise<void> {
       await transaction.run(lockCatalogue);
       const { rows: left } = await transaction.run(selectFirstFormatTables);
       if (left.some(([each]) => each === table)) await transaction.run(renameSuperseded(String(table)));
+    });
+  const { rows: older } = await connections.run(selectWithoutDeleted);
+  for (const number of older.map(([each]) => Number(each)))
+    await transact(connections, transactionModes.longWrite, async (transaction) => {
+      await transaction.run(lockCatalogue);
+      const { rows: left } = await transaction.run(selectWithoutDeleted);
+      if (!left.some(([each]) => Number(each) === number)) return;
+      await transaction.run({ sql: createDeleted(number) });
+      await transaction.run(fillDeleted(number));
     });
   await connections.run(upgradeFormatNumber);
 }

@@ -2,7 +2,14 @@
 import { integers } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
 import { ownRelation } from "./schema.ts";
-import { changesTable, findCopyingTable, formatNumber, referencesTable, resourcesTable } from "./tables.ts";
+import {
+  changesTable,
+  deletedTable,
+  findCopyingTable,
+  formatNumber,
+  referencesTable,
+  resourcesTable,
+} from "./tables.ts";
 
 /** The columns of a resource, in the order that `toStored` reads. */
 export const resourceColumns = "key, version, updated_at, doc::text";
@@ -107,6 +114,19 @@ export const selectFirstFormatTables: Statement = {
 /** Upgrades a change log to format 2. */
 export function renameSuperseded(table: string): Statement {
   return { sql: `alter table ${table} rename column superseded to previous` };
+}
+
+/** The collections whose table of deleted ids does not exist, because they have format 1 or 2. */
+export const selectWithoutDeleted: Statement = {
+  sql: `select number from holdfast_collections where ${ownRelation("'holdfast_deleted_' || number::text")} is null`,
+};
+
+/** Fills the table of deleted ids with those that the change log of an older format has. */
+export function fillDeleted(number: number): Statement {
+  return {
+    sql: `insert into ${deletedTable(number)} select id, max(version) from ${changesTable(number)}
+      where kind = 'deleted' group by id`,
+  };
 }
 
 /** Records that all tables have the format of this program. */

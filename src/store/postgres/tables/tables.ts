@@ -1,8 +1,8 @@
 /**
  * The tables of a store.
  *
- * Each collection has three tables, named by its number: its resources, its change log, and the references of its
- * resources. A collection with search also has a table of words. A change keeps the text that it superseded, or a
+ * Each collection has four tables, named by its number: its resources, its change log, the references of its resources, and
+ * the ids of deleted resources (`store/commits/deleted.ts`). A collection with search also has a table of words. A change keeps the text that it superseded, or a
  * difference (`store/superseded.ts`), so a create stores its text once. The head of a collection is the last row that a
  * commit locks. Only one transaction can have this lock, so sequences have the order of the commits.
  */
@@ -10,12 +10,12 @@
 import { ownRelation } from "./schema.ts";
 
 /** The format that this program reads and writes. Raise it with every change of the tables. */
-export const formatNumber = 2;
+export const formatNumber = 3;
 
 /**
  * The oldest format that this program can raise to its own. In format 1, the column `previous` of a change log was
  * called `superseded` and contained only whole texts. The new name makes a running service of the older version fail,
- * so that it never takes a difference for a text.
+ * so that it never takes a difference for a text. Formats 1 and 2 have no tables of deleted ids.
  */
 export const firstFormatNumber = 1;
 
@@ -107,7 +107,13 @@ export function collectionTables(number: number): readonly string[] {
       primary key (attribute, target, key)
     )`,
     `create index ${refers}_by_key on ${refers} (key)`,
+    createDeleted(number),
   ];
+}
+
+/** The table of the deleted ids of a collection, with their last versions. */
+export function createDeleted(number: number): string {
+  return `create table ${deletedTable(number)} (id text collate "C" primary key, version bigint not null)`;
 }
 
 /**
@@ -135,6 +141,11 @@ export function resourcesTable(number: number): string {
 /** The name of the table with a collection's change log. */
 export function changesTable(number: number): string {
   return `holdfast_changes_${number}`;
+}
+
+/** The name of the table of deleted ids. */
+export function deletedTable(number: number): string {
+  return `holdfast_deleted_${number}`;
 }
 
 /** The name of the table with the references of a collection's resources. */

@@ -2,7 +2,7 @@
 import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
 import { Problem, StartError } from "../../../errors.ts";
 import { startThread } from "../../../program.ts";
-import { workInProgress } from "../../loads.ts";
+import { type ExpectedEnd, inProgress } from "../../loads.ts";
 import type { WriterAnswer, WriterMessage, WriterRequest, WriterSettings } from "./protocol.ts";
 
 /** A request without an answer. */
@@ -34,6 +34,8 @@ export interface WriterEvents {
   onChanged(collections: readonly number[]): void;
   /** How long a request waits while another thread holds the writer, in milliseconds. */
   maxWaitMs: number;
+  /** When the import of another thread will end. */
+  expectedEnd: ExpectedEnd;
 }
 
 /** Starts the writer thread. Throws StartError if it cannot open the file. */
@@ -138,7 +140,7 @@ export class WriterClient {
     this.#held.add(pending);
     pending.timer ??= setTimeout(() => {
       if (!this.#held.delete(pending)) return; // it was sent again
-      pending.resolve({ kind: "problem", code: "UNAVAILABLE", detail: workInProgress });
+      pending.reject(inProgress(this.#events.expectedEnd.secondsLeft(this.#events.maxWaitMs)));
     }, this.#events.maxWaitMs);
   }
 

@@ -14,7 +14,7 @@ import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
 import { Gaps } from "../file/gaps.ts";
 import { openError } from "../file/open-file.ts";
 import { readSecret } from "../file/secret.ts";
-import { changesTable, resourcesTable, toSqliteId } from "../file/tables.ts";
+import { changesTable, deletedTable, resourcesTable, toSqliteId } from "../file/tables.ts";
 
 /** The table with the items of a section. */
 export interface SectionTable {
@@ -83,6 +83,7 @@ export class SqliteContents implements Contents {
     if (!("collection" in section)) return { table: section.kind, columns, toKey: unchanged };
     const { number, idKind } = this.#require(section.collection);
     if (section.kind === "changes") return { table: changesTable(number), columns, toKey: unchanged };
+    if (section.kind === "deleted") return { table: deletedTable(number), columns, toKey: unchanged };
     return { table: resourcesTable(number), columns, toKey: (key) => toSqliteId(idKind, String(key)) };
   }
 

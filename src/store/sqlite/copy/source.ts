@@ -54,7 +54,10 @@ const newestColumns = { receipts: "brief", collections: "timestamps", keys: "pre
 export function requireComplete(path: string, database: DatabaseSync): void {
   const column = database.prepare("select 1 from pragma_table_xinfo(?) where name = ?");
   const hasColumns = Object.entries(newestColumns).every(([table, name]) => column.get(table, name));
-  if (hasColumns && readSecret(database).length > 0) return;
+  const lacksDeleted = database
+    .prepare("select 1 from collections where 'deleted_' || number not in (select name from sqlite_schema)")
+    .get();
+  if (hasColumns && lacksDeleted === undefined && readSecret(database).length > 0) return;
   throw new StartError(
     `${path} was last used by an older version of Holdfast. Start the service of this version on it once, stop it, and copy again.`,
   );

@@ -1,8 +1,8 @@
 /**
  * The tables of a store's file.
  *
- * Each collection has a table of its resources and a table of their changes. The number of the collection is part of their
- * names. A change contains the text that it superseded (`store/superseded.ts`), so a create stores its text only once.
+ * Each collection has a table of its resources, a table of their changes, and a table of deleted ids
+ * (`store/commits/deleted.ts`). The number of the collection is part of their names. A change contains the text that it superseded (`store/superseded.ts`), so a create stores its text only once.
  *
  * A collection with search also has a table of words (`../list/search.ts`). Its row in `searches` names the attributes of
  * the words, and the key up to which the resources are indexed.
@@ -14,11 +14,11 @@ import { integerOf } from "../../integer-ids.ts";
 export const applicationId = 0x486f6c64;
 
 /** The format that this version reads and writes. Raise it with every change of the tables. */
-export const formatNumber = 3;
+export const formatNumber = 4;
 
 /**
- * The oldest format that this version can raise to its own. In format 2, all superseded texts are whole. No release has
- * written an older format.
+ * The oldest format that this version can raise to its own. In format 2, all superseded texts are whole. Formats 2 and 3 have no
+ * tables of deleted ids. No release has written an older format.
  */
 export const firstFormatNumber = 2;
 
@@ -106,7 +106,13 @@ export function collectionTables(number: number): string {
       superseded text
     ) strict;
     ${changesIndex(number)}
+    ${createDeleted(number)}
   `;
+}
+
+/** The table of the deleted ids of a collection, with their last versions. */
+export function createDeleted(number: number): string {
+  return `create table ${deletedTable(number)} (id text primary key not null, version integer not null) strict, without rowid;`;
 }
 
 /** The index that finds the changes of one resource. */
@@ -123,6 +129,11 @@ export function resourcesTable(number: number): string {
 /** The name of the table of changes. */
 export function changesTable(number: number): string {
   return `changes_${number}`;
+}
+
+/** The name of the table of deleted ids. */
+export function deletedTable(number: number): string {
+  return `deleted_${number}`;
 }
 
 /** The name of the table with the ids that resources refer to. It exists only for a collection with references. */

@@ -7,13 +7,12 @@ import { owedIn, statesOfWebhooks } from "../../owed.ts";
 import type { ChangeLogs } from "../../retention.ts";
 import { readCatalogue } from "../file/catalogue.ts";
 import { Gaps } from "../file/gaps.ts";
-import { changesIndex, changesTable, resourcesTable } from "../file/tables.ts";
+import { changesIndex, changesTable, createDeleted, deletedTable, resourcesTable } from "../file/tables.ts";
 
 /** The prepared statements of one collection. */
 interface Statements {
   after: StatementSync;
   remove: StatementSync;
-  last: StatementSync;
   erase: StatementSync;
 }
 
@@ -33,9 +32,14 @@ export class ChangeLog implements ChangeLogs {
     this.#gaps = new Gaps(database);
   }
 
-  /** Adds the index to a change log of an older version. */
-  addIndex(number: number): void {
+  /** Adds what the tables of an older version lack: the index of the change log, and the table of deleted ids. */
+  upgrade(number: number): void {
     this.#database.exec(changesIndex(number));
+    const deleted = deletedTable(number);
+    if (this.#database.prepare("select 1 from sqlite_schema where name = ?").get(deleted) !== undefined)
+      return;
+    this.#database.exec(`${createDeleted(number)}
+      insert into ${deleted} select id, max(version) from ${changesTable(number)} where kind = 'deleted' group by id`);
   }
 
   /** Notes that the log of a collection can lack changes up to a sequence. */
@@ -81,12 +85,6 @@ export class ChangeLog implements ChangeLogs {
     this.#statementsOf(number).remove.run(upTo);
   }
 
-  /** The version that the last change of a resource made. `undefined` if the log has no change of it. */
-  lastVersion(number: number, id: string): number | undefined {
-    const version = this.#statementsOf(number).last.get(id)?.version;
-    return version === undefined ? undefined : Number(version);
-  }
-
   /** Removes all changes of a resource. Returns their number. */
   erase(number: number, id: string): number {
     return Number(this.#statementsOf(number).erase.run(id).changes);
@@ -102,7 +100,6 @@ export class ChangeLog implements ChangeLogs {
          where sequence > ? order by sequence limit ?`,
       ),
       remove: this.#database.prepare(`delete from ${table} where sequence <= ?`),
-      last: this.#database.prepare(`select version from ${table} where id = ? order by version desc limit 1`),
       erase: this.#database.prepare(`delete from ${table} where id = ?`),
     };
     this.#collections.set(number, statements);

@@ -7,7 +7,6 @@ import type { Judging, ResolvedCommit } from "../../commits/resolved-commit.ts";
 import { StagedChanges } from "../../commits/staged-changes.ts";
 import { decide } from "../../decision.ts";
 import type { CommitOutcome } from "../commit/protocol.ts";
-import type { ChangeLog } from "./change-log.ts";
 import type { Heads } from "./heads.ts";
 import type { Receipts } from "./receipts.ts";
 import { References } from "./references.ts";
@@ -20,7 +19,6 @@ export interface CommitsParts {
   /** The present declarations. */
   catalogue: () => Catalogue;
   heads: Heads;
-  log: ChangeLog;
   receipts: Receipts;
   resources: Resources;
 }
@@ -33,7 +31,7 @@ export class Commits {
   readonly nextGroup: () => number;
 
   constructor(parts: CommitsParts) {
-    const { database, heads, log, receipts, resources } = parts;
+    const { database, heads, receipts, resources } = parts;
     this.#parts = parts;
     const next = database.prepare("update meta set value = value + 1 where name = 'groups' returning value");
     this.nextGroup = () => Number(next.get()?.value);
@@ -44,7 +42,7 @@ export class Commits {
       sequence: ({ number }) => heads.of(number).sequence,
       exists: (collection, id) => resources.has(collection, id),
       existing: (collection, ids) => resources.existing(collection, ids),
-      lastVersion: (collection, id) => log.lastVersion(collection.number, id),
+      deleted: (collection, names) => resources.deleted(collection, names),
       holders: (query) => uniques.holders(query),
       referrers: (query) => references.referrers(query),
       targets: (query) => references.targets(query),

@@ -15,6 +15,7 @@ import type { ChangeLog } from "./change-log.ts";
 import type { Commits } from "./commits.ts";
 import type { Heads } from "./heads.ts";
 import type { Receipts } from "./receipts.ts";
+import type { Resources } from "./resources.ts";
 import type { SearchTables } from "./search-tables.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -26,6 +27,7 @@ export interface ErasureParts {
   search: SearchTables;
   log: ChangeLog;
   receipts: Receipts;
+  resources: Resources;
   commits: Commits;
   transactions: Transactions;
 }
@@ -42,11 +44,12 @@ export class Erasure {
   }
 
   /**
-   * Removes a resource, its changes and its receipts. Resources that refer to it change as in a delete (`onDelete`). Afterwards,
+   * Removes a resource, its changes, its receipts and its id. Resources that refer to it change as in a delete (`onDelete`). Afterwards,
    * `finish` must remove the text from the unused parts of the files.
    */
   erase(number: number, id: string): WriterAnswer {
-    const { database, collections, heads, log, receipts, commits, search, transactions } = this.#parts;
+    const { database, collections, heads, log, receipts, resources, commits, search, transactions } =
+      this.#parts;
     const collection = collectionOf(collections, number);
     const name = erasureName(database, number, id);
     const isResumed = this.#finished.has(name) || unfinishedErasures(database).includes(name);
@@ -63,11 +66,15 @@ export class Erasure {
       const head = heads.of(number);
       if (result === undefined) head.sequence++; // subscribers must notice the erasure
       log.noteGaps(number, head.sequence);
+    }
+    const isKnown = resources.hideDeleted(collection, id);
+    if (isKnown) {
       noteErasure(database, name);
       this.#own.add(name);
     }
     transactions.commit();
-    return { kind: "erased", ...erasedOf(result, logged, log.isKept), ...(isResumed && { isResumed }) };
+    const erased = erasedOf(result, { logged, isLogged: log.isKept, isKnown });
+    return { kind: "erased", ...erased, ...(isResumed && { isResumed }) };
   }
 
   /**

@@ -29,8 +29,8 @@ export interface WriterLoadParts {
 }
 
 interface ImportInProgress {
-  /** The collections so far, with the sequence of each before the import, and the work before the commit. */
-  parts: readonly { collection: NumberedCollection; sequence: number; complete(): void }[];
+  /** The collections so far, with the work before the commit. */
+  parts: readonly { collection: NumberedCollection; complete(): void }[];
   /** The collection that receives resources now. */
   collection: NumberedCollection;
   among: readonly string[];
@@ -57,12 +57,11 @@ export class WriterLoad {
     into: number | CollectionRecord,
     { at, among, principal }: Required<LoadOptions> & { at: number },
   ): number {
-    const { collections, declarations, heads, transactions } = this.#parts;
+    const { collections, declarations, transactions } = this.#parts;
     const before = this.#current ?? this.#open(at, principal);
     const number = typeof into === "number" ? into : declarations.takeOver(into);
     const collection = collectionOf(collections, number);
-    const { sequence } = heads.of(number);
-    const parts = [...before.parts, { collection, sequence, complete: this.#prepare(collection) }];
+    const parts = [...before.parts, { collection, complete: this.#prepare(collection) }];
     this.#current = { ...before, parts, collection, among: [...among, collection.name] };
     transactions.keepOpen();
     return number;
@@ -79,20 +78,17 @@ export class WriterLoad {
 
   /** Adds resources. `cells` are ids and texts in turn. Returns the resources that it did not add, with the reasons. */
   add(cells: readonly string[]): Refused[] {
-    const { commits, heads } = this.#parts;
-    const { collection, at, origin, among } = this.#require();
+    const importing = this.#require();
     const imported: ImportedResource[] = [];
     for (let cell = 0; cell < cells.length; cell += 2)
       imported.push({ id: cells[cell] as string, text: cells[cell + 1] as string });
-    const { sequence } = heads.of(collection.number);
-    const importing = { collection, sequence, among, at, origin };
-    return commits.decide((judging) => judgeImported(judging, importing, imported)).result;
+    return this.#parts.commits.decide((judging) => judgeImported(judging, importing, imported)).result;
   }
 
   /** The reason why the import cannot be committed. */
   check(): Refusal | undefined {
-    const { parts, among } = this.#require();
-    return this.#parts.commits.decide((judging) => refuseLost(judging, parts, among)).result;
+    const importing = this.#require();
+    return this.#parts.commits.decide((judging) => refuseLost(judging, importing.parts, importing)).result;
   }
 
   /** Commits the import. If it must be refused, rolls it back and returns the reason. */

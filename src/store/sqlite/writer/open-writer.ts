@@ -56,14 +56,25 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
   });
   const declarations = new Declarations({ database, collections, heads, search, marks, transactions });
   transactions.run(() => {
-    for (const number of collections.keys()) log.addIndex(number);
+    for (const number of collections.keys()) log.upgrade(number);
     log.noteGapsAtEnd();
     noteFiles(settings.path, database);
   });
   const resources = new Resources({ database, heads, search, log, marks });
   const catalogue = () => declarations.catalogue;
-  const commits = new Commits({ database, catalogue, heads, log, receipts, resources });
-  const shared = { database, collections, heads, ids, search, log, receipts, commits, transactions };
+  const commits = new Commits({ database, catalogue, heads, receipts, resources });
+  const shared = {
+    database,
+    collections,
+    heads,
+    ids,
+    search,
+    log,
+    receipts,
+    resources,
+    commits,
+    transactions,
+  };
   return new Writer({
     ...shared,
     keys: new KeyTable(database),

@@ -3,12 +3,13 @@
  * words and the change log. The caller keeps a transaction open.
  */
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
+import { erasedName } from "../../commits/deleted.ts";
 import type { ResourceState, StagedChange } from "../../commits/staged-changes.ts";
 import { integerOf } from "../../integer-ids.ts";
 import { isInternal } from "../../internal.ts";
 import { keptText } from "../../superseded.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
-import { changesTable, resourcesTable, toSqliteId } from "../file/tables.ts";
+import { changesTable, deletedTable, resourcesTable, toSqliteId } from "../file/tables.ts";
 import type { Marks } from "../marks.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Heads } from "./heads.ts";
@@ -36,6 +37,9 @@ interface Statements {
   update: StatementSync;
   remove: StatementSync;
   log: StatementSync;
+  deleted: StatementSync;
+  noteDeleted: StatementSync;
+  forgetDeleted: StatementSync;
 }
 
 /** The parts of the writer that a change of a resource updates. */
@@ -82,6 +86,21 @@ export class Resources {
     return new Set(rows.map(({ id }) => String(id)));
   }
 
+  /** The versions of the last deletes of ids, by the names among these that the table of deleted ids has. */
+  deleted({ number }: NumberedCollection, names: readonly string[]): ReadonlyMap<string, number> {
+    const rows = this.#statementsOf(number).deleted.all(JSON.stringify(names));
+    return new Map(rows.map(({ id, version }) => [String(id), Number(version)]));
+  }
+
+  /** Replaces a deleted id by its hash. Returns whether the table of deleted ids had it. */
+  hideDeleted({ number }: NumberedCollection, id: string): boolean {
+    const { forgetDeleted, noteDeleted } = this.#statementsOf(number);
+    const version = forgetDeleted.get(id)?.version;
+    if (version === undefined) return false;
+    noteDeleted.run(erasedName(id), version);
+    return true;
+  }
+
   /** Writes an accepted change. Returns its sequence. */
   write({ collection, id, kind, version, at, origin, before, next }: StagedChange): number {
     const { number, idKind } = collection;
@@ -93,6 +112,7 @@ export class Resources {
     head.sequence++;
     if (next === undefined) {
       statements.remove.run(sqliteId);
+      statements.noteDeleted.run(id, version);
       head.count--;
     } else if (before === undefined) {
       rowId = Number(statements.insert.run(sqliteId, version, at, next.text).lastInsertRowid);
@@ -121,6 +141,7 @@ export class Resources {
     const known = this.#statements.get(number);
     if (known !== undefined) return known;
     const resources = resourcesTable(number);
+    const deleted = deletedTable(number);
     const statements = {
       find: this.#database.prepare(`select ${stateColumns} from ${resources} where id = ?`),
       has: this.#database.prepare(`select 1 from ${resources} where id = ?`),
@@ -135,6 +156,13 @@ export class Resources {
       ),
       remove: this.#database.prepare(`delete from ${resources} where id = ?`),
       log: this.#database.prepare(`insert into ${changesTable(number)} values (?, ?, ?, ?, ?, ?, ?, ?)`),
+      deleted: this.#database.prepare(
+        `select deleted.id, version from json_each(?) as listed cross join ${deleted} as deleted on deleted.id = listed.value`,
+      ),
+      noteDeleted: this.#database.prepare(
+        `insert into ${deleted} values (?, ?) on conflict do update set version = max(version, excluded.version)`,
+      ),
+      forgetDeleted: this.#database.prepare(`delete from ${deleted} where id = ? returning version`),
     };
     this.#statements.set(number, statements);
     return statements;

@@ -1,0 +1,110 @@
+/**
+ * Holds. An import holds its collection, and a rewind holds its collections and those that constraints connect with them, until
+ * the transaction ends. Writes to a collection that is held wait outside of all transactions, so that other writes do not wait
+ * with them. A hold is an advisory lock of the database, which every instance sees.
+ */
+import { setTimeout as pass } from "node:timers/promises";
+import { Problem } from "../../../errors.ts";
+import { createBackOff } from "../../back-off.ts";
+import { inProgress, workInProgress } from "../../loads.ts";
+import { integers } from "../connection/arrays.ts";
+import type { Connections, Statement } from "../connection/connections.ts";
+import { sqlState } from "../connection/failures.ts";
+import type { Transaction } from "../connection/transaction.ts";
+import { ownRelation } from "../tables/schema.ts";
+
+/** The first part of a lock's key. Another store in the same database has other tables, and so another one. */
+const ownKey = `${ownRelation("'holdfast_heads'")}::oid::integer`;
+
+/** The collections among these that another transaction holds. Nobody can hold the others until the transaction ends. */
+export async function findHeld(
+  run: (statement: Statement) => Promise<{ rows: readonly (readonly (string | null)[])[] }>,
+  numbers: readonly number[],
+): Promise<ReadonlySet<number>> {
+  if (numbers.length === 0) return new Set();
+  const { rows } = await run({
+    sql: `select number from unnest($1::integer[]) as number
+      where not pg_try_advisory_xact_lock_shared(${ownKey}, number)`,
+    values: [integers(numbers)],
+  });
+  return new Set(rows.map(([number]) => Number(number)));
+}
+
+/** Holds collections until the transaction ends. Waits for the writes to them. Throws UNAVAILABLE if others hold them too long. */
+export async function hold(transaction: Transaction, numbers: Iterable<number>): Promise<void> {
+  const inOrder = [...numbers].sort((a, b) => a - b);
+  const sql = `select pg_advisory_xact_lock(${ownKey}, number) from unnest($1::integer[]) as number`;
+  await transaction.run({ sql, values: [integers(inOrder)] }).catch((error: unknown) => {
+    throw sqlState(error) === "55P03" ? inProgress() : error; // lock_not_available
+  });
+}
+
+/** Another transaction holds collections that a write needs. Nothing was written. */
+export class Held extends Problem {
+  readonly numbers: readonly number[];
+
+  constructor(numbers: Iterable<number>) {
+    super("UNAVAILABLE", workInProgress);
+    this.numbers = [...numbers];
+  }
+}
+
+/** The pauses between two looks whether a hold has ended, in milliseconds. */
+const pauses = { first: 10, most: 200 };
+
+/** The writes of one store that wait for holds. */
+export class HeldWrites {
+  readonly #connections: Connections;
+  readonly #maxWaitMs: number;
+  readonly #secondsLeft: (waitedMs: number) => number;
+  /** The known holds, by the number of the collection. Each resolves when the hold has ended. */
+  readonly #ends = new Map<number, Promise<void>>();
+
+  /** `secondsLeft` estimates how long the work in progress still takes. */
+  constructor(connections: Connections, maxWaitMs: number, secondsLeft: (waitedMs: number) => number) {
+    this.#connections = connections;
+    this.#maxWaitMs = maxWaitMs;
+    this.#secondsLeft = secondsLeft;
+  }
+
+  /** Does work on collections, and repeats it while it throws Held. Throws UNAVAILABLE if that takes too long. */
+  async whenFree<T>(collections: readonly number[], work: () => Promise<T>): Promise<T> {
+    const since = performance.now();
+    let numbers = collections;
+    for (;;) {
+      if (this.#ends.size > 0) await this.#untilFree(numbers, since);
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof Held)) throw error;
+        numbers = error.numbers;
+        for (const number of numbers)
+          if (!this.#ends.has(number)) this.#ends.set(number, this.#findEnd(number));
+      }
+    }
+  }
+
+  async #untilFree(numbers: readonly number[], since: number): Promise<void> {
+    const ends = numbers.flatMap((number) => this.#ends.get(number) ?? []);
+    if (ends.length === 0) return;
+    const waited = new AbortController();
+    const { signal } = waited;
+    const left = Math.max(0, this.#maxWaitMs - (performance.now() - since));
+    const over = pass(left, true, { signal, ref: false }).catch(() => false);
+    try {
+      if ((await Promise.race([Promise.all(ends), over])) === true)
+        throw inProgress(this.#secondsLeft(performance.now() - since));
+    } finally {
+      waited.abort();
+    }
+  }
+
+  /** Looks again and again whether a hold has ended. After an error, the write that waits looks itself. */
+  async #findEnd(number: number): Promise<void> {
+    const nextPause = createBackOff(pauses);
+    const isHeld = () => findHeld((statement) => this.#connections.run(statement), [number]);
+    do await pass(nextPause(), undefined, { ref: false });
+    while ((await isHeld().catch(() => new Set())).size > 0);
+    this.#ends.delete(number);
+  }
+}

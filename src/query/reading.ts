@@ -112,12 +112,12 @@ export function readAttribute(name: string, location: Location, reading: Reading
     );
     return undefined;
   }
-  const { types, dates, fits, alternatives } = visibleAttributeInfo(collection, path);
+  const { types, dates, fits, alternatives, knownDepth } = visibleAttributeInfo(collection, path);
   if (alternatives === undefined) {
     return { path, types, dates, fits, idKind: isIdPath(path) ? collection.idKind : undefined };
   }
   violations.add(location, "unknownAttribute", () =>
-    unknownAttribute(name, location, { ...reading, path, alternatives }),
+    unknownAttribute(name, location, { ...reading, path, alternatives, knownDepth }),
   );
   return undefined;
 }
@@ -176,7 +176,8 @@ export function visibleAttributeInfo(collection: Collection, path: Path): Attrib
   if (hidden === undefined || hidden.size === 0) return attributeInfo(collection, path);
   const isHidden = hidden.has(path[0]);
   const info = attributeInfo(collection, isHidden ? unknownPath : path);
-  if (info.alternatives === undefined) return isHidden ? { ...info, alternatives: ["id"] } : info;
+  if (info.alternatives === undefined)
+    return isHidden ? { ...info, alternatives: ["id"], knownDepth: 0 } : info;
   return { ...info, alternatives: info.alternatives.filter((name) => !hidden.has(name)) };
 }
 
@@ -189,8 +190,9 @@ function unknownAttribute(
     parameters,
     path,
     alternatives,
+    knownDepth: depth = 0,
     viewOf,
-  }: Reading & { path: Path; alternatives: readonly string[] },
+  }: Reading & { path: Path; alternatives: readonly string[]; knownDepth?: number | undefined },
 ): string {
   const what = `${naming(name, location)}is not an attribute of "${collection.name}".`;
   const texts = parameters?.filters.get(location.name);
@@ -204,7 +206,6 @@ function unknownAttribute(
     return `${what} ${shortJson(path[0])} is a relation, and only the filters of lists can use attributes of related resources`;
   const unnamed = viewOf && path.length > 1 && unnamedAdvice(path[0], collection, viewOf);
   if (unnamed) return what + unnamed;
-  const depth = knownDepth(collection, path);
   const start = path
     .slice(0, depth)
     .map((each) => `${each}.`)
@@ -230,15 +231,6 @@ function isAboutRelated([first]: Path, collection: Collection, viewOf: ViewOf | 
 }
 
 const maxListed = 30;
-
-/** The number of names at the start of a path that can exist. */
-function knownDepth(collection: Collection, path: Path): number {
-  for (let depth = 1; depth < path.length; depth++) {
-    const [first, ...rest] = path.slice(0, depth) as unknown as Path;
-    if (visibleAttributeInfo(collection, [first, ...rest]).alternatives !== undefined) return depth - 1;
-  }
-  return path.length - 1;
-}
 
 /** The start of a message that names the attribute; empty if the location already names it. */
 function naming(name: string, location: Location): string {

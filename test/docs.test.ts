@@ -10,8 +10,8 @@ import { families, processMetrics } from "../src/metrics/families.ts";
 import { docsPagePackage } from "../tools/build/docs-page.ts";
 import { pathsBelow } from "./project.ts";
 
-test("the HTTP reference lists every problem with its status, and no other", () => {
-  const reference = readFileSync("docs/reference/http.md", "utf8");
+test("the reference of errors lists every problem with its status, and no other", () => {
+  const reference = readFileSync("docs/reference/errors.md", "utf8");
   const listed = [...reference.matchAll(/^\| `([A-Z][A-Z_0-9]+)` \| (\d{3}) \| (.+) \|$/gm)].map(
     ([, code, status, meaning]) => [code, Number(status), meaning],
   );
@@ -19,8 +19,8 @@ test("the HTTP reference lists every problem with its status, and no other", () 
   assert.deepEqual(listed, known);
 });
 
-test("the HTTP reference lists the ids that are reserved", () => {
-  const reference = readFileSync("docs/reference/http.md", "utf8");
+test("the reference of resources lists the ids that are reserved", () => {
+  const reference = readFileSync("docs/reference/resources.md", "utf8");
   const [, text = ""] = /An id is never one of the names ([^.]+)\./.exec(reference) ?? [];
   const listed = [...text.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
   assert.deepEqual(listed, [...reservedIds]);

@@ -1,4 +1,4 @@
-/** The error codes of the service. Its HTTP reference describes them. */
+/** The error codes of the service. The page `docs/reference/errors.md` describes them. */
 export const problemCodes = [
   "MALFORMED_JSON",
   "DUPLICATE_MEMBER",

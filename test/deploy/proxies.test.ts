@@ -11,8 +11,8 @@ import { nodesOf, readPage } from "../pages/markdown.ts";
 import { until } from "../until.ts";
 import { knownProxies, startKnownProxy } from "./proxy.ts";
 
-test("the configuration reference shows the files of both proxies", () => {
-  const shown = nodesOf(readPage("docs/reference/configuration.md"), "code").map(({ value }) => `${value}\n`);
+test("the reference of encryption shows the files of both proxies", () => {
+  const shown = nodesOf(readPage("docs/reference/encryption.md"), "code").map(({ value }) => `${value}\n`);
   for (const { name, file } of knownProxies) assert.ok(shown.includes(readFileSync(file, "utf8")), name);
 });
 

@@ -12,7 +12,7 @@ import {
   type ServiceOptions,
   startService,
 } from "../http/service.ts";
-import { lineOf, nodesOf, readPage } from "./markdown.ts";
+import { lineOf, nodesOf, pageFiles, readPage } from "./markdown.ts";
 
 /** A block of code. */
 interface Block {
@@ -61,7 +61,7 @@ const general = (text: string): unknown =>
   );
 
 test("every configuration of the pages is accepted", async (t) => {
-  const files = ["README.md", "docs/reference/configuration.md", "docs/how-to/come-from-json-server.md"];
+  const files = pageFiles.filter((file) => /^README|^docs\/(reference|how-to\/come-from)/.test(file));
   const found = files.flatMap(blocksOf).filter(({ text }) => text.includes("export default defineConfig("));
   assert.ok(found.length >= 4, `${found.length} configurations`);
   for (const { place, language, text } of found) {
@@ -106,12 +106,10 @@ test("the changes of the history reference are those that the service gives", as
   assert.deepEqual(restored.json, { id, title: "Three" });
 });
 
-const http = "docs/reference/http.md";
-
-test("a request of the HTTP reference with a key takes effect once", async (t) => {
+test("a request of the reference of retries with a key takes effect once", async (t) => {
   const service = await serviceOf(t);
   const request = {
-    ...requestOf(blockLike(http, /^POST [^\n]+\nIdempotency-Key/)),
+    ...requestOf(blockLike("docs/reference/retries.md", /^POST [^\n]+\nIdempotency-Key/)),
     content: { title: "Hello" },
   };
   const first = await service.send(request);
@@ -123,26 +121,10 @@ test("a request of the HTTP reference with a key takes effect once", async (t) =
   );
 });
 
-test("the QUERY of the HTTP reference gives the resources that it asks for", async (t) => {
-  const service = await serviceOf(t);
-  for (const [title, status, votes] of [
-    ["A", "open", 1],
-    ["B", "closed", 2],
-    ["C", "new", 3],
-  ] as const)
-    await service.create("topics", { title, status, votes });
-  const { status, json, text } = await service.send(requestOf(blockLike(http, /^QUERY /)));
-  assert.equal(status, 200, text);
-  assert.deepEqual(
-    (json as { title: string }[]).map(({ title }) => title),
-    ["C", "A"],
-  );
-});
-
-test("the links of the HTTP reference are those of a list", async (t) => {
+test("the links of the reference of lists are those of a list", async (t) => {
   const service = await serviceOf(t);
   for (const title of ["A", "B", "C"]) await service.create("topics", { title });
-  const link = blockLike(http, /^Link: /).replaceAll(/\n\s+/g, " ");
+  const link = blockLike("docs/reference/lists.md", /^Link: /).replaceAll(/\n\s+/g, " ");
   const [, path = ""] = /<([^>]+)>; rel="first"/.exec(link) ?? [];
   const { headers } = await service.send({ path });
   assert.equal(
@@ -151,22 +133,22 @@ test("the links of the HTTP reference are those of a list", async (t) => {
   );
 });
 
-test("the list of collections of the HTTP reference is that of a service", async (t) => {
+test("the list of collections of the reference is that of a service", async (t) => {
   const service = await serviceOf(t, { collections: { articles: {}, authors: {} } });
   const { json } = await service.send({ path: "/api/v1" });
-  assert.deepEqual(json, JSON.parse(blockLike(http, /^\{\s*"collections"/)));
+  assert.deepEqual(json, JSON.parse(blockLike("docs/reference/resources.md", /^\{\s*"collections"/)));
 });
 
-test("a resource with timestamps is like the one of the HTTP reference", async (t) => {
+test("a resource with timestamps is like the one of the reference", async (t) => {
   const service = await serviceOf(t, { collections: { topics: { timestamps: true } } });
   const { path } = await service.create("topics", { title: "Winter" });
   const { text }: Answer = await service.send({ path });
-  const shown = blockLike(http, /^\{[^[]*"createdAt"/);
+  const shown = blockLike("docs/reference/collections.md", /^\{[^[]*"createdAt"/);
   assert.deepEqual(general(text), general(shown));
   assert.deepEqual(Object.keys(JSON.parse(text)), Object.keys(JSON.parse(shown)));
 });
 
-test("the problem of the HTTP reference is the one that a service gives", async (t) => {
+test("the problem of the reference of errors is the one that a service gives", async (t) => {
   const schema = { type: "object", properties: { title: { type: "string", minLength: 1 } } };
   const service = await serviceOf(t, { collections: { topics: { schema } } });
   const { status, text } = await service.send({
@@ -175,17 +157,20 @@ test("the problem of the HTTP reference is the one that a service gives", async 
     content: { title: "" },
   });
   assert.equal(status, 400);
-  assert.deepEqual(general(text), general(blockLike(http, /^\{\s*"type": "\/problems\//)));
+  assert.deepEqual(
+    general(text),
+    general(blockLike("docs/reference/errors.md", /^\{\s*"type": "\/problems\//)),
+  );
 });
 
-test("a response has the rate limit headers that the HTTP reference shows", async (t) => {
+test("a response has the rate limit headers that the reference of limits shows", async (t) => {
   const service = await serviceOf(t, { rate: { requests: 600, perSeconds: 60 } });
   const { headers } = await service.send({ path: "/api/v1/topics" });
   const told = [`RateLimit-Policy: ${headers["ratelimit-policy"]}`, `RateLimit: ${headers.ratelimit}`];
   const seconds = (text: string) => text.replace(/;t=\d+$/, ";t=<seconds>");
   assert.deepEqual(
     told.map(seconds),
-    blockLike(http, /^RateLimit/)
+    blockLike("docs/reference/limits.md", /^RateLimit/)
       .split("\n")
       .map(seconds),
   );

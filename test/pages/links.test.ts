@@ -17,7 +17,7 @@ test("broken links are found in each form that Markdown has", () => {
     "[a](nothing.md)",
     "[a](../README.md)",
     "[a](#nothing)",
-    "[a](docs/reference/http.md#nothing)",
+    "[a](docs/reference/requests.md#nothing)",
     "![a](docs/images/nothing.png)",
     "[a][b]\n\n[b]: nothing.md",
     "[a][missing]\n",
@@ -35,7 +35,7 @@ test("broken links are found in each form that Markdown has", () => {
 
 test("sound links are not complained of", () => {
   const sound =
-    "# A `b` c\n\n# A b c\n\n[a](#a-b-c-1) [b](docs/reference/http.md) [c](https://example.org/x?y#z) [d](http://localhost:3000/docs) [e](mailto:a@example.org)";
+    "# A `b` c\n\n# A b c\n\n[a](#a-b-c-1) [b](docs/reference/requests.md) [c](https://example.org/x?y#z) [d](http://localhost:3000/docs) [e](mailto:a@example.org)";
   assert.deepEqual(faultsOf(parsePage("README.md", sound)), []);
 });
 

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import type { ChangeKind, LoggedChange } from "../store/change-log.ts";
 import { type EventParts, eventText, kindFor, type View } from "./event.ts";
-import type { SharedLog } from "./log.ts";
+import { changesAtOnce, type SharedLog } from "./log.ts";
 import { checkOf, type Mark, type Position } from "./position.ts";
 
 /** What feeds are read with. */
@@ -62,8 +62,9 @@ export async function readFeed(
     const { name } = view.collection;
     for (let isRead = false; !isRead; ) {
       if (page.isFull) return page.finish(false);
+      await parts.log.takeTurn(); // other subscribers can have read these changes
       const { changes, isEnd } = await parts.log.after(name, page.sequenceOf(name), end);
-      isRead = page.take(view, changes) && isEnd;
+      isRead = (await page.take(view, changes)) && isEnd;
     }
   }
   return page.finish(true);
@@ -104,8 +105,9 @@ class PageDraft {
   }
 
   /** Takes changes up to the end of the page, and then of the commit. Returns whether it took all of them. */
-  take(view: View, changes: readonly LoggedChange[]): boolean {
+  async take(view: View, changes: readonly LoggedChange[]): Promise<boolean> {
     for (const [index, change] of changes.entries()) {
+      if (index % changesAtOnce === changesAtOnce - 1) await this.#parts.log.takeTurn();
       this.#lookedAt++;
       const isSame = change.group !== undefined && changes[index + 1]?.group === change.group;
       const isWithin = isSame && this.#end.splitsCommits !== true;

@@ -23,8 +23,8 @@ export const goneReasons = {
   otherHistory: "this position is of another history of the store: it was restored or replaced",
 } as const;
 
-/** Changes of one read. */
-const changesAtOnce = 100;
+/** Changes of one read. A turn of the event loop makes about as many events. */
+export const changesAtOnce = 100;
 
 /** A commit with more changes, or more text in characters, is not kept together. */
 const wholeCommit = { changes: 2_000, text: 8 * 1024 * 1024 };
@@ -44,10 +44,13 @@ export class SharedLog {
   });
   /** The last requested place of each collection. */
   readonly #latest = new Map<string, Mark>();
+  /** Waits for a turn of the event loop, so that many large reads do not delay other requests. */
+  readonly takeTurn: () => Promise<void>;
 
-  constructor(store: HistoryStore, watch: CommitWatch) {
+  constructor(store: HistoryStore, watch: CommitWatch, takeTurn: () => Promise<void>) {
     this.#store = store;
     this.#watch = watch;
+    this.takeTurn = takeTurn;
   }
 
   /**
@@ -116,6 +119,7 @@ export class SharedLog {
       const whole = wholeCommits(changes);
       const isTooLarge = changes.length > wholeCommit.changes || textOf(changes) > wholeCommit.text;
       if (whole.length > 0 || isTooLarge) return { changes: isTooLarge ? changes : whole, isEnd: false };
+      await this.takeTurn();
     }
   }
 }

@@ -1,7 +1,7 @@
 /** What the schema of a collection allows for one attribute: whether it can exist, and which types it can have. */
 import { isObject } from "../json/values.ts";
 import type { IdKind } from "./ids.ts";
-import { formatPath, type Path } from "./paths.ts";
+import type { Path } from "./paths.ts";
 import { createResolve, groupOf, itemsOf, type ResolveRef, type Schema } from "./subschemas.ts";
 import { timestampNames } from "./timestamps.ts";
 
@@ -23,6 +23,8 @@ export interface AttributeInfo {
   types: ReadonlySet<AttributeType> | undefined;
   /** If the schema refuses the attribute: the names that it allows instead. `undefined`: it allows the attribute. */
   alternatives: readonly string[] | undefined;
+  /** If the schema refuses the attribute: how many names at the start of the path can exist. */
+  knownDepth?: number;
   /** The most code points of a string; `undefined`: any number. */
   maxLength?: number | undefined;
   /** The types that the items of an array can have; `undefined`: any. */
@@ -53,31 +55,36 @@ const anything: AttributeInfo = { isDeclared: false, types: undefined, alternati
 /** What the schema allows for the attribute at a path. If this is hard to find out, everything counts as allowed. */
 export function attributeInfo(collection: AttributeSource, path: Path): AttributeInfo {
   const [first, ...rest] = path;
-  if (first === "id") return rest.length === 0 ? idInfo(collection) : { ...anything, alternatives: [] };
+  if (first === "id") return rest.length === 0 ? idInfo(collection) : noneBelow(1);
   if (collection.timestamps && isTimestampName(first))
-    return rest.length === 0 ? timestampInfo : { ...anything, alternatives: [] };
+    return rest.length === 0 ? timestampInfo : noneBelow(1);
   const declared = schemaOf(collection);
   if (declared === undefined) return anything;
-  const name = formatPath(path);
-  const known = declared.known.get(name);
-  if (known !== undefined) return known;
-  const info = findInfo(declared, path, collection.timestamps ? ["id", ...timestampNames] : ["id"]);
-  if (info.isDeclared && declared.known.size < maxKnown) declared.known.set(name, info);
-  return info;
+  return findInfo(declared, path, collection.timestamps ? ["id", ...timestampNames] : ["id"]);
 }
 
 /** Finds what the schema allows. `others` are the top-level names that exist without the schema. */
-function findInfo({ root, resolve }: Declared, path: Path, others: readonly string[]): AttributeInfo {
-  let levels: Level = { site: root, certain: [root] };
+function findInfo(declared: Declared, path: Path, others: readonly string[]): AttributeInfo {
+  let level = levelOf(declared, declared.root, [declared.root]);
   for (const [depth, name] of path.entries()) {
-    const { next, ...info } = memberInfo(levels, name, resolve);
-    const isLast = depth === path.length - 1;
-    if (info.alternatives !== undefined && depth === 0) info.alternatives = [...others, ...info.alternatives];
-    if (isLast || info.alternatives !== undefined) return info;
-    if (info.types?.has("object") === false) return { ...anything, alternatives: [] };
-    levels = next;
+    const { info, next } = memberOf(declared, level, name);
+    const { alternatives, types } = info;
+    if (alternatives !== undefined)
+      return {
+        ...info,
+        alternatives: depth === 0 ? [...others, ...alternatives] : alternatives,
+        knownDepth: depth,
+      };
+    if (depth === path.length - 1) return info;
+    if (types?.has("object") === false) return noneBelow(depth + 1);
+    level = next;
   }
   return anything;
+}
+
+/** What is below an attribute that has no members. */
+function noneBelow(knownDepth: number): AttributeInfo {
+  return { ...anything, alternatives: [], knownDepth };
 }
 
 function idInfo({ idKind }: AttributeSource): AttributeInfo {
@@ -100,12 +107,12 @@ function isTimestampName(name: string): boolean {
 interface Declared {
   root: Schema;
   resolve: ResolveRef;
-  /** Earlier results by path, because most list requests name the same few attributes. */
-  known: Map<string, AttributeInfo>;
+  /** The levels, by their site. A schema that refers to itself has attributes without end, but few levels. */
+  levels: Map<Schema | undefined, Level[]>;
 }
 
-/** A limit is necessary: a schema that refers to itself has an infinite number of attributes. */
-const maxKnown = 1_000;
+/** The most levels that are kept for one site. */
+const maxLevels = 100;
 
 /** Parsed schemas. Each is released together with its collection. */
 const parsed = new WeakMap<AttributeSource, Declared>();
@@ -116,7 +123,7 @@ function schemaOf(collection: AttributeSource): Declared | undefined {
   if (known !== undefined) return known;
   const root: unknown = JSON.parse(collection.schema);
   if (!isObject(root)) return undefined;
-  const declared = { root, resolve: createResolve(root), known: new Map() };
+  const declared = { root, resolve: createResolve(root), levels: new Map() };
   parsed.set(collection, declared);
   return declared;
 }
@@ -127,9 +134,37 @@ interface Level {
   site: Schema | undefined;
   /** Schemas that every value must match, without a condition. */
   certain: readonly Schema[];
+  /** The declared members that requests have named. */
+  known: Map<string, Member>;
 }
 
-function memberInfo(level: Level, name: string, resolve: ResolveRef): AttributeInfo & { next: Level } {
+/** A member of a value: what is allowed for it, and the schemas that describe its own members. */
+interface Member {
+  info: AttributeInfo;
+  next: Level;
+}
+
+function levelOf({ levels }: Declared, site: Schema | undefined, certain: readonly Schema[]): Level {
+  const known = levels.get(site) ?? [];
+  const same = known.find(
+    (each) =>
+      each.certain.length === certain.length && each.certain.every((schema, n) => schema === certain[n]),
+  );
+  const level = same ?? { site, certain, known: new Map() };
+  if (same === undefined && known.length < maxLevels) levels.set(site, [...known, level]);
+  return level;
+}
+
+function memberOf(declared: Declared, level: Level, name: string): Member {
+  const known = level.known.get(name);
+  if (known !== undefined) return known;
+  const member = findMember(declared, level, name);
+  if (member.info.isDeclared) level.known.set(name, member);
+  return member;
+}
+
+function findMember(declared: Declared, level: Level, name: string): Member {
+  const { resolve } = declared;
   const group = level.site === undefined ? new Set<Schema>() : groupOf(level.site, resolve);
   const descriptions = [...group].flatMap((schema) => propertyOf(schema, name));
   const certain = certainOf(level.certain, resolve).flatMap((schema) => propertyOf(schema, name));
@@ -138,7 +173,9 @@ function memberInfo(level: Level, name: string, resolve: ResolveRef): AttributeI
   const all = certainOf(certain.filter(isObject), resolve);
   const maxLengths = numbersOf(all, "maxLength");
   const minItems = numbersOf(all, "minItems");
-  return {
+  // If several schemas describe one value, none of them is closed.
+  const site = sites.size === 1 ? descriptions.find(isObject) : undefined;
+  const info: AttributeInfo = {
     isDeclared: descriptions.length + certain.length > 0,
     types: intersection(certain.map((schema) => typesOf(schema, resolve, new Set()))),
     itemTypes: intersection(all.map(({ items }) => typesOf(items, resolve, new Set()))),
@@ -153,12 +190,8 @@ function memberInfo(level: Level, name: string, resolve: ResolveRef): AttributeI
       ({ required }) => Array.isArray(required) && required.includes(name),
     ),
     alternatives: names === undefined || names.includes(name) ? undefined : names,
-    next: {
-      // If several schemas describe one value, none of them is closed.
-      site: sites.size === 1 ? descriptions.find(isObject) : undefined,
-      certain: certain.filter(isObject),
-    },
   };
+  return { info, next: levelOf(declared, site, certain.filter(isObject)) };
 }
 
 function numbersOf(schemas: readonly Schema[], keyword: string): number[] | undefined {

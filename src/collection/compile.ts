@@ -11,7 +11,7 @@ import { checkSchema, type Refuse } from "./schema-check.ts";
 import type { Schema } from "./subschemas.ts";
 import { detailOf, toViolations } from "./violations.ts";
 
-/** The largest cost of a search for all violations: 1 for each value, and 1 for each 100 characters. */
+/** The largest cost of a search for all violations: 1 for each value, and 1 for each 100 characters of its text and of its path. */
 const maxWork = 10_000;
 
 setPatterns(createPatterns());
@@ -63,13 +63,13 @@ function compileChecked(engine: Ajv2020, schema: Schema, at: string): ReturnType
   }
 }
 
-/** Subtracts the cost of a value from `work`. Stops as soon as the result is below zero. */
-function workLeft(value: unknown, work: number): number {
-  if (typeof value === "string") return work - 1 - value.length / 100;
-  if (typeof value !== "object" || value === null) return work - 1;
-  let left = work - 1;
-  for (const inner of Object.values(value)) {
-    left = workLeft(inner, left);
+/** Subtracts the cost of a value from `work`. Stops as soon as the result is below zero. `path`: the length of its path. */
+function workLeft(value: unknown, work: number, path = 0): number {
+  let left = work - 1 - path / 100;
+  if (typeof value === "string") return left - value.length / 100;
+  if (typeof value !== "object" || value === null) return left;
+  for (const [name, inner] of Object.entries(value)) {
+    left = workLeft(inner, left, path + name.length);
     if (left < 0) return left;
   }
   return left;

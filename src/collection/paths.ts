@@ -32,3 +32,16 @@ export function valueAt(resource: Record<string, unknown>, path: readonly string
   }
   return value;
 }
+
+/** Two paths of which one contains the other or equals it; `undefined` if there are none. */
+export function findOverlap(paths: readonly Path[]): { outer: Path; inner: Path } | undefined {
+  // In this order, a path comes directly before those inside it, because no character comes before the null character.
+  const sorted = paths
+    .map((path) => ({ path, text: `${path.join("\0")}\0` }))
+    .sort((a, b) => (a.text < b.text ? -1 : 1));
+  for (const [n, { path, text }] of sorted.entries()) {
+    const next = sorted[n + 1];
+    if (next?.text.startsWith(text) === true) return { outer: path, inner: next.path };
+  }
+  return undefined;
+}

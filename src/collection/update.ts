@@ -3,10 +3,10 @@
  * read the resource first, and two such patches at the same time both take effect.
  */
 import { Problem } from "../errors.ts";
-import { toFragment } from "../json/pointer.ts";
+import { countNames, namesPerOperation, toFragment } from "../json/pointer.ts";
 import { canonicalText, isObject, type JsonLimits, requireLimits, setMember } from "../json/values.ts";
 import { shortJson } from "./messages.ts";
-import { formatPath, type Path, parsePath } from "./paths.ts";
+import { findOverlap, formatPath, type Path, parsePath } from "./paths.ts";
 
 /** The operators, each with the operand that it takes. */
 const operands = {
@@ -48,6 +48,14 @@ export function parseUpdate(value: unknown, { maxOperations, json }: UpdateLimit
     throw new Problem(
       "INVALID_PATCH",
       `The update has ${members.length} operations, but the limit is ${maxOperations}.`,
+    );
+  }
+  const count = countNames(Object.keys(value), ".");
+  const maxNames = maxOperations * namesPerOperation;
+  if (count > maxNames) {
+    throw new Problem(
+      "INVALID_PATCH",
+      `The dotted names of the update have ${count} parts together, but the limit is ${maxNames}. Send several updates.`,
     );
   }
   const operations = members.map(([name, change]) => parseOperation(name, change, json.depth));
@@ -144,15 +152,10 @@ function worksOn(operator: UpdateOperator, value: unknown): boolean {
 
 /** Refuses two paths if one contains the other, because the result would depend on the order of the operations. */
 function requireSeparate(operations: readonly UpdateOperation[]): void {
-  const names = new Set(operations.map(({ path }) => formatPath(path)));
-  for (const { path } of operations) {
-    for (let length = 1; length < path.length; length++) {
-      const outer = formatPath(path.slice(0, length) as unknown as Path);
-      if (!names.has(outer)) continue;
-      const detail = `overlaps ${JSON.stringify(outer)}. Change only one of them`;
-      throw invalidUpdate([formatPath(path)], "overlap", detail);
-    }
-  }
+  const overlap = findOverlap(operations.map(({ path }) => path));
+  if (overlap === undefined) return;
+  const detail = `overlaps ${JSON.stringify(formatPath(overlap.outer))}. Change only one of them`;
+  throw invalidUpdate([formatPath(overlap.inner)], "overlap", detail);
 }
 
 /** Gives other requests a turn after work on this many characters, if it is their turn. */
@@ -256,34 +259,41 @@ function sumOf(operation: UpdateOperation, current: number, by: number): number 
 }
 
 async function withUnique(items: unknown[], more: readonly unknown[], pause: Pause): Promise<unknown[]> {
-  const known = new Set(await keysOf(items, pause));
-  const keys = await keysOf(more, pause);
-  const isNew = (key: unknown) => {
+  const known = new Set<unknown>();
+  const all = [...items];
+  await eachKey(items, pause, (key) => known.add(key));
+  await eachKey(more, pause, (key, item) => {
     const { size } = known;
-    return known.add(key).size > size;
-  };
-  return [...items, ...more.filter((_, n) => isNew(keys[n]))];
+    if (known.add(key).size > size) all.push(item);
+  });
+  return all;
 }
 
 async function without(items: unknown[], removed: readonly unknown[], pause: Pause): Promise<unknown[]> {
-  const known = new Set(await keysOf(removed, pause));
-  const keys = await keysOf(items, pause);
-  return items.filter((_, n) => !known.has(keys[n]));
+  const known = new Set<unknown>();
+  const kept: unknown[] = [];
+  await eachKey(removed, pause, (key) => known.add(key));
+  await eachKey(items, pause, (key, item) => {
+    if (!known.has(key)) kept.push(item);
+  });
+  return kept;
 }
 
 /** A scalar takes as much time as this many characters of text. */
 const scalarLength = 8;
 
-/** Equal keys for equal items. No JSON string of a resource contains the null character. */
-async function keysOf(items: readonly unknown[], pause: Pause): Promise<unknown[]> {
-  const keys: unknown[] = [];
+/** Passes each item with its key. Equal items have equal keys. No JSON string of a resource contains the null character. */
+async function eachKey(
+  items: readonly unknown[],
+  pause: Pause,
+  take: (key: unknown, item: unknown) => void,
+): Promise<void> {
   for (const item of items) {
     const text = typeof item === "object" && item !== null ? `\0${canonicalText(item)}` : undefined;
-    keys.push(text ?? item);
+    take(text ?? item, item);
     const paused = pause(text?.length ?? scalarLength);
     if (paused !== undefined) await paused;
   }
-  return keys;
 }
 
 function kindOf(value: unknown): string {

@@ -6,8 +6,8 @@ import { formatOf } from "./formats.ts";
 import { createSuggest, type Suggest } from "./messages.ts";
 import type { Schema } from "./subschemas.ts";
 
-/** A response with more violations helps no client. */
-const maxViolations = 50;
+/** A response with more violations helps no client. Each of them repeats the names of the attributes that lead to its place. */
+const most = { violations: 50, text: 65_536 } as const;
 
 /** The attributes that each closed schema allows. */
 export type KnownNames = ReadonlyMap<Schema, readonly string[]>;
@@ -20,13 +20,15 @@ export function toViolations(errors: readonly ErrorObject[], known: KnownNames):
   const seen = new Set<string>();
   const violations: Violation[] = [];
   const suggest = createSuggest();
+  let text = 0;
   for (const error of faults.length > 0 ? faults : relevant) {
     const violation = toViolation(error, known, suggest);
     const key = `${violation.pointer} ${violation.code} ${violation.detail}`;
     if (seen.has(key)) continue;
     seen.add(key);
     violations.push(violation);
-    if (violations.length === maxViolations) break;
+    text += key.length;
+    if (violations.length === most.violations || text > most.text) break;
   }
   return violations;
 }

@@ -45,11 +45,20 @@ export function isHealth(target: string): boolean {
  */
 export function findRoute(service: Service, request: HttpRequest): Route {
   requireWellFormed(request);
+  if (request.method === "CONNECT") throw isNoProxy();
   requireOwnHost(service, request);
   requireShortTarget(service, request);
   const route = matchTarget(service, request);
   if (route.kind === "nothing" || route.kind === "service" || isForSome(route)) return route;
   return requireMethod(route, request);
+}
+
+function isNoProxy(): Problem {
+  return new Problem(
+    "METHOD_NOT_ALLOWED",
+    "This service is not a proxy, so it does not support CONNECT. Send the request to the service itself, without a proxy.",
+    { headers: { allow: "GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS", connection: "close" } },
+  );
 }
 
 /** Whether a route exists for some callers only. Its method is checked after its caller is known. */

@@ -3,8 +3,9 @@ import { type AttributeType, attributeInfo } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { withoutGuard } from "../collection/formula-guard.ts";
 import { suggest } from "../collection/messages.ts";
-import { type Path, parsePath } from "../collection/paths.ts";
+import { findOverlap, type Path, parsePath } from "../collection/paths.ts";
 import { StartError } from "../errors.ts";
+import { countNames } from "../json/pointer.ts";
 import type { JsonLimits } from "../json/values.ts";
 
 /** The attribute of one column. */
@@ -53,6 +54,11 @@ function requireWithin(names: readonly string[], { members, depth }: JsonLimits)
     throw new StartError(
       `Column ${deep + 1} of the header has more than ${depth} names with dots between them.`,
     );
+  const parts = countNames(names, ".");
+  if (parts > 2 * members)
+    throw new StartError(
+      `The columns have ${parts} names with dots between them. The limit is ${2 * members}.`,
+    );
 }
 
 /** A header with a single column usually has another delimiter. */
@@ -85,32 +91,23 @@ function readColumn(collection: Collection, text: string, index: number): Column
 }
 
 function requireKnown(collection: Collection, path: Path): void {
-  for (let depth = 1; depth <= path.length; depth++) {
-    const prefix = path.slice(0, depth) as [string, ...string[]];
-    const { alternatives } = attributeInfo(collection, prefix);
-    if (alternatives === undefined) continue;
-    throw new StartError(
-      `The header names "${path.join(".")}", which is not an attribute of ${collection.name}. ${suggest(prefix.at(-1) ?? "", alternatives)}`,
-    );
-  }
+  const { alternatives, knownDepth = 0 } = attributeInfo(collection, path);
+  if (alternatives === undefined) return;
+  throw new StartError(
+    `The header names "${path.join(".")}", which is not an attribute of ${collection.name}. ${suggest(path[knownDepth] ?? "", alternatives)}`,
+  );
 }
 
 /** Throws StartError if two columns have the same path, or if one path is a part of another. */
 function requireDistinct(paths: readonly Path[]): void {
-  const all = new Map(paths.map((path) => [JSON.stringify(path), path]));
-  const seen = new Set<string>();
-  for (const path of paths) {
-    const name = path.join(".");
-    if (seen.has(JSON.stringify(path)))
-      throw new StartError(`The header names "${name}" twice. Remove one of these columns.`);
-    seen.add(JSON.stringify(path));
-    const outer = path.slice(1).map((_, depth) => all.get(JSON.stringify(path.slice(0, depth + 1))));
-    const whole = outer.find((each) => each !== undefined);
-    if (whole === undefined) continue;
-    throw new StartError(
-      `The header names both "${whole.join(".")}" and "${name}", which is part of it. Remove one of these columns.`,
-    );
-  }
+  const overlap = findOverlap(paths);
+  if (overlap === undefined) return;
+  const [outer, inner] = [overlap.outer.join("."), overlap.inner.join(".")];
+  throw new StartError(
+    overlap.outer.length === overlap.inner.length
+      ? `The header names "${inner}" twice. Remove one of these columns.`
+      : `The header names both "${outer}" and "${inner}", which is part of it. Remove one of these columns.`,
+  );
 }
 
 /** The JSON texts of values, or the members of an inner object. */

@@ -1,6 +1,6 @@
 /** Reads the operations of a JSON Patch (RFC 6902), and checks what it can without the document. */
 import { Problem } from "../errors.ts";
-import { parsePointer, toFragment } from "./pointer.ts";
+import { countNames, namesPerOperation, parsePointer, toFragment } from "./pointer.ts";
 import { isObject } from "./values.ts";
 
 /** One operation. Whether its paths exist depends on the document. */
@@ -27,7 +27,19 @@ export function parseOperations(patch: unknown, maxOperations: number): PatchOpe
       `The patch has ${patch.length} operations, but the limit is ${maxOperations}.`,
     );
   }
+  const names = countNames(patch.flatMap(pointersOf), "/");
+  const maxNames = maxOperations * namesPerOperation;
+  if (names > maxNames) {
+    throw new Problem(
+      "INVALID_PATCH",
+      `The pointers of the patch have ${names} names together, but the limit is ${maxNames}. Send several patches.`,
+    );
+  }
   return patch.map(parseOperation);
+}
+
+function pointersOf(item: unknown): string[] {
+  return isObject(item) ? [item.path, item.from].filter((each) => typeof each === "string") : [];
 }
 
 /** The members that each operation requires beside `path`. */

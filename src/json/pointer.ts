@@ -44,3 +44,16 @@ export function encodeFragment(pointer: string): string {
 function escapeSegment(segment: string): string {
   return segment.replaceAll("~", "~0").replaceAll("/", "~1");
 }
+
+/** The names that the paths of a patch can have for each operation that it could have. */
+export const namesPerOperation = 20;
+
+/** Counts the names in pointers or dotted names. */
+export function countNames(texts: readonly string[], separator: "/" | "."): number {
+  let count = 0;
+  for (const text of texts) {
+    count++;
+    for (let at = text.indexOf(separator, 1); at !== -1; at = text.indexOf(separator, at + 1)) count++;
+  }
+  return count;
+}

@@ -127,11 +127,11 @@ export function readAttribute(name: string, location: Location, reading: Reading
     );
     return undefined;
   }
-  const { alternatives, ...info } = visibleAttributeInfo(collection, path);
+  const { alternatives, knownDepth, ...info } = visibleAttributeInfo(collection, path);
   if (alternatives === undefined)
     return { path, ...info, idKind: isIdPath(path) ? collection.idKind : undefined };
   violations.add(location, "unknownAttribute", () =>
-    unknownAttribute(name, location, { ...reading, path, alternatives }),
+    unknownAttribute(name, location, { ...reading, path, alternatives, knownDepth }),
   );
   return undefined;
 }
@@ -190,7 +190,8 @@ export function visibleAttributeInfo(collection: Collection, path: Path): Attrib
   if (hidden === undefined || hidden.size === 0) return attributeInfo(collection, path);
   const isHidden = hidden.has(path[0]);
   const info = attributeInfo(collection, isHidden ? unknownPath : path);
-  if (info.alternatives === undefined) return isHidden ? { ...info, alternatives: ["id"] } : info;
+  if (info.alternatives === undefined)
+    return isHidden ? { ...info, alternatives: ["id"], knownDepth: 0 } : info;
   return { ...info, alternatives: info.alternatives.filter((name) => !hidden.has(name)) };
 }
 
@@ -203,8 +204,9 @@ function unknownAttribute(
     parameters,
     path,
     alternatives,
+    knownDepth: depth = 0,
     viewOf,
-  }: Reading & { path: Path; alternatives: readonly string[] },
+  }: Reading & { path: Path; alternatives: readonly string[]; knownDepth?: number | undefined },
 ): string {
   const what = `${naming(name, location)}is not an attribute of "${collection.name}".`;
   const texts = parameters?.filters.get(location.name);
@@ -218,7 +220,6 @@ function unknownAttribute(
     return `${what} ${shortJson(path[0])} is a relation, and only the filters of lists can use attributes of related resources`;
   const unnamed = viewOf && path.length > 1 && unnamedAdvice(path[0], collection, viewOf);
   if (unnamed) return what + unnamed;
-  const depth = knownDepth(collection, path);
   const start = path
     .slice(0, depth)
     .map((each) => `${each}.`)
@@ -258,15 +259,6 @@ function isAboutRelated([first]: Path, collection: Collection, viewOf: ViewOf | 
 }
 
 const maxListed = 30;
-
-/** The number of names at the start of a path that can exist. */
-function knownDepth(collection: Collection, path: Path): number {
-  for (let depth = 1; depth < path.length; depth++) {
-    const [first, ...rest] = path.slice(0, depth) as unknown as Path;
-    if (visibleAttributeInfo(collection, [first, ...rest]).alternatives !== undefined) return depth - 1;
-  }
-  return path.length - 1;
-}
 
 /** The start of a message that names the attribute; empty if the location already names it. */
 function naming(name: string, location: Location): string {

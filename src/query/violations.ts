@@ -14,6 +14,9 @@ export interface Location {
 
 const maxViolations = 50;
 
+/** A response repeats long names of the request in each violation. After this many characters, it has no further violation. */
+const maxText = 65_536;
+
 /** The location of a query parameter. */
 export function inQuery(name: string): Location {
   return { in: "query", name, path: [] };
@@ -32,6 +35,7 @@ export function inside(location: Location, step: string | number): Location {
 /** The violations that were found so far. */
 export class Violations {
   readonly #violations: Violation[] = [];
+  #text = 0;
   readonly #hasSubjects: boolean;
 
   /** With `hasSubjects: false`, the details do not begin with the location: what reports them names it. */
@@ -51,11 +55,12 @@ export class Violations {
     const detail = typeof what === "string" ? what : what();
     const violation = violationAt(location, code, detail);
     this.#violations.push(this.#hasSubjects ? violation : { ...violation, detail });
+    this.#text += violation.detail.length + (violation.pointer?.length ?? 0);
   }
 
   /** Whether `add` ignores further violations. Then it is not necessary to check the rest of the request. */
   get isFull(): boolean {
-    return this.#violations.length >= maxViolations;
+    return this.#violations.length >= maxViolations || this.#text > maxText;
   }
 
   /** All violations, in the order of `add`. */

@@ -16,6 +16,7 @@ import { heartbeatMs } from "../http/events/stream.ts";
 import { createQuotas } from "../http/limits/rate-limit.ts";
 import { createLimits, openLimits, sizeFor } from "../http/limits/shared.ts";
 import { StreamCounts } from "../http/limits/stream-counts.ts";
+import { createTurns } from "../http/limits/turns.ts";
 import { createHostCheck } from "../http/protocol/hosts.ts";
 import type { Feed, KeyAdministration, Log, Service } from "../http/service.ts";
 import type { HttpSettings } from "../http/settings.ts";
@@ -281,6 +282,9 @@ function hashConfiguration(
   return createHash("sha256").update(text).digest("base64url").slice(0, 8);
 }
 
+/** The reads of the change log that all feeds together start in one turn of the event loop. Each gives about 100 events. */
+const readsPerTurn = 2;
+
 function createFeed(
   store: HistoryStore,
   parts: Pick<Feed, "positions" | "tags" | "heartbeatMs" | "stopping" | "lags" | "counts">,
@@ -290,7 +294,11 @@ function createFeed(
   return {
     ...parts,
     watch,
-    log: new SharedLog(store, watch),
+    log: new SharedLog(
+      store,
+      watch,
+      createTurns(() => readsPerTurn),
+    ),
     frames: createSharedFrames(),
   };
 }

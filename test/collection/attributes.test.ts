@@ -139,3 +139,12 @@ test("what two schemas describe together is not closed by one of them", async ()
     assert.equal(fits(posts, name, "x"), true, name);
   }
 });
+
+test("a schema that refers to itself is read once, however many of its attributes are named", async () => {
+  const both = { type: "object", properties: { a: { $ref: "#" }, b: { $ref: "#" }, n: { type: "number" } } };
+  const posts = await declare(both);
+  const names = Array.from({ length: 63 }, (_, n) => (n % 3 === 0 ? "a" : "b"));
+  assert.equal(facts(posts, `a.${names.join(".")}.n`), facts(posts, `b.${names.join(".")}.n`));
+  const { knownDepth, alternatives } = facts(posts, `${names.join(".")}.x.y`);
+  assert.deepEqual([knownDepth, alternatives], [63, ["a", "b", "n"]]);
+});

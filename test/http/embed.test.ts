@@ -445,6 +445,35 @@ for (const first of [true, false])
     assert.equal((await app.inject("/api/v1")).statusCode, 200);
   });
 
+test("a start that checks a large store can take longer than the time-out for plugins, and reports its faults", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-embed-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const store = join(folder, "store.db");
+  const first = fastify();
+  first.register(holdfast, { store });
+  const payload = Array.from({ length: 20_000 }, (_, n) => JSON.stringify({ n })).join("\n");
+  const headers = { "content-type": "application/x-ndjson" };
+  const url = "/api/v1/topics/_import";
+  assert.equal((await first.inject({ method: "POST", url, headers, payload })).statusCode, 200);
+  await first.close();
+  const declared = (type: string) => ({
+    store,
+    collections: { topics: { schema: { type: "object", properties: { n: { type } } } } },
+  });
+  const start = async (config: Parameters<typeof holdfast>[1]) => {
+    const app = fastify({ pluginTimeout: 1 });
+    app.register(holdfast, config);
+    try {
+      await app.ready();
+      return (await app.inject("/api/v1/topics?limit=1")).headers["x-total-count"];
+    } finally {
+      await app.close();
+    }
+  };
+  await assert.rejects(start(declared("string")), /topics/);
+  assert.equal(await start(declared("integer")), "20000");
+});
+
 test("the store is closed when another plugin keeps the application from becoming ready", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-embed-"));
   t.after(() => rm(folder, { recursive: true, force: true }));

@@ -269,6 +269,10 @@ describe("the size of an import", () => {
         `id,${"a.".repeat(400_000)}a`,
         /Column 2 of the header has more than 64 names with dots between them\./,
       ],
+      [
+        Array.from({ length: 5_001 }, (_, n) => `a.b.c.d${n}`).join(","),
+        /The columns have 20004 names with dots between them\. The limit is 20000\./,
+      ],
     ] as const) {
       const { request, outcome } = open(service, { headers: { "Content-Type": "text/csv" } });
       request.end(`${header}\n`);

@@ -298,3 +298,22 @@ describe("time", { concurrency: true }, () => {
     assert.ok(performance.now() - asked >= 1_500);
   });
 });
+
+test("a response repeats a long name of the request only a few times", async (t) => {
+  const inner = { type: "object", properties: { n: { type: "number" } }, additionalProperties: false };
+  const schema = { type: "object", additionalProperties: inner };
+  const service = await startService({ collections: { maps: { schema } } });
+  t.after(() => service.stop());
+  const content = {
+    ["y".repeat(300_000)]: Object.fromEntries(Array.from({ length: 90 }, (_, n) => [`o${n}`, 1])),
+  };
+  for (const request of [
+    { method: "POST", path: "/api/v1/maps", content },
+    { method: "QUERY", path: "/api/v1/maps", content: { filter: content } },
+  ]) {
+    const { status, text, json } = await service.send(request);
+    assert.equal(status, 400);
+    assert.ok(text.length < 6 * 300_000, `${text.length} characters`);
+    assert.equal((json as { violations: unknown[] }).violations.length, 1);
+  }
+});

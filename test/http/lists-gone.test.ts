@@ -17,6 +17,7 @@ import type { ListQuery, Page } from "../../src/store/page.ts";
 import { recordOf } from "../../src/store/record.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createTurnBudget } from "../../src/store/turn-budget.ts";
+import { openConnection, parseAnswers } from "./connection.ts";
 import { plainSettings } from "./plain-settings.ts";
 
 interface Watched {
@@ -130,6 +131,23 @@ test("a list that takes long is told when its client goes away, and nothing is l
   assert.equal(((await ended.promise) as { code: string }).code, "INVALID_REQUEST");
   await new Promise(setImmediate);
   assert.deepEqual(logged, []);
+});
+
+test("a list that takes long stops when its client closes the sending side, and the client gets an answer", async (t) => {
+  const asked = Promise.withResolvers<void>();
+  const { port } = await startWatched(t, ({ client }) => {
+    asked.resolve();
+    return new Promise((_, reject) => {
+      const signal = client?.().signal;
+      signal?.addEventListener("abort", () => reject(signal.reason));
+    });
+  });
+  const connection = await openConnection(port);
+  connection.write("GET /api/v1/things?n=1 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  await asked.promise;
+  connection.end();
+  const [answer] = parseAnswers(await connection.untilClosed());
+  assert.deepEqual([answer?.status, JSON.parse(answer?.body ?? "").code], [400, "INVALID_REQUEST"]);
 });
 
 test("a list that is answered leaves nothing behind on its connection", async (t) => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { check, unknownId } from "./check.ts";
+import { parseAnswers } from "./connection.ts";
 import { startServiceForFile } from "./service.ts";
 
 const service = await startServiceForFile();
@@ -100,8 +101,17 @@ describe("a method that the path does not have", () => {
       assert.match(text, /^HTTP\/1\.1 (400|501) /);
     });
 
-  test("CONNECT closes the connection", async () => {
-    const text = await service.raw("CONNECT localhost:1 HTTP/1.1\r\nHost: localhost:1\r\n\r\n");
-    assert.doesNotMatch(text, /^HTTP\/1\.1 [25]/);
+  test("CONNECT is a 405, and what follows it is not read as a request", async () => {
+    const next = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    const text = await service.raw(
+      `${next}CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n${next}`,
+    );
+    const [first, refused, ...others] = parseAnswers(text);
+    assert.deepEqual([first?.status, refused?.status, others], [200, 405, []]);
+    assert.match(refused?.headers.allow ?? "", /GET, .*DELETE/);
+    assert.equal(refused?.headers.connection, "close");
+    const { code, detail } = JSON.parse(refused?.body ?? "");
+    assert.equal(code, "METHOD_NOT_ALLOWED");
+    assert.match(detail, /is not a proxy/);
   });
 });

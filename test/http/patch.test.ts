@@ -316,6 +316,17 @@ describe("a patch that is refused", () => {
     check(await service.send({ method: "PATCH", path }), { status: 404 });
   });
 
+  test("has pointers with more names than all operations together can have", async () => {
+    const { path } = await service.create("topics", {});
+    const patchOf = (count: number, depth: number) =>
+      Array.from({ length: count }, () => ({ op: "move", from: "/a".repeat(depth), path: "/b" }));
+    const send = (content: unknown) => service.send({ method: "PATCH", path, headers: jsonPatch, content });
+    check(await send(patchOf(1_000, 19)), { status: 409, problem: "PATCH_CONFLICT" });
+    const { status, json } = await send([...patchOf(999, 19), ...patchOf(1, 20)]);
+    assert.deepEqual([status, (json as { code: string }).code], [400, "INVALID_PATCH"]);
+    assert.match((json as { detail: string }).detail, /have 20001 names together, but the limit is 20000/);
+  });
+
   test("may use __proto__ as an ordinary member name", async () => {
     const { id, path } = await service.create("topics", {});
     const body = '{"__proto__":{"polluted":true}}';

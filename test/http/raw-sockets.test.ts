@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { until } from "../until.ts";
 import { parseAnswers } from "./connection.ts";
-import { type Made, startServiceForFile } from "./service.ts";
+import { type Made, startService, startServiceForFile } from "./service.ts";
 
 const service = await startServiceForFile();
 const victim = await service.create("topics", { title: "Untouched" });
@@ -129,6 +130,9 @@ const malformed: [what: string, bytes: () => string][] = [
   ["the preface of HTTP/2", () => "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
   ["a target with a blank", () => `GET /api/v1/to pics HTTP/1.1\r\n${host}\r\n`],
   ["no target", () => `GET  HTTP/1.1\r\n${host}\r\n`],
+  ["two blanks before the target", () => `GET  /api/v1/topics HTTP/1.1\r\n${host}\r\n`],
+  ["two blanks before the version", () => `GET /api/v1/topics  HTTP/1.1\r\n${host}\r\n`],
+  ["RTSP in place of HTTP", () => `GET /api/v1/topics RTSP/1.0\r\n${host}\r\n`],
   ["bytes that are not HTTP", () => "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"],
 ];
 
@@ -338,3 +342,97 @@ describe("a client that goes away", () => {
     await checkThere(victim);
   });
 });
+
+test("the second request of a connection is checked as the first one is", async () => {
+  for (const [line, status] of [
+    ["GET  /livez HTTP/1.1", 400],
+    ["GET /livez RTSP/1.0", 400],
+    ["GET /livez HTTP/1.1", 200],
+  ] as const) {
+    const connection = await service.connect();
+    connection.write(`GET /livez HTTP/1.1\r\n${host}\r\n`);
+    assert.equal((await connection.answer()).status, 200);
+    connection.write(`${line}\r\n${host}X-Blanks:  two\r\n\r\n`);
+    assert.equal((await connection.answer()).status, status, line);
+    connection.close();
+  }
+});
+
+describe("a client that closes its sending side", () => {
+  const create = (collection: string, content: string, length = content.length) =>
+    `POST /api/v1/${collection} HTTP/1.1\r\n${host}${json}Content-Length: ${length}\r\n\r\n${content}`;
+  const read = (path: string, fields = "") => `GET ${path} HTTP/1.1\r\n${host}${fields}\r\n`;
+
+  /** Sends bytes, closes this side, and returns everything that arrives until the service closes. */
+  async function sendAll(bytes: string): Promise<string> {
+    const connection = await service.connect();
+    connection.write(bytes);
+    connection.end();
+    return connection.untilClosed();
+  }
+
+  test("gets the answer to a whole request, and then the close", async () => {
+    const texts = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => sendAll(create("ended", `{"n":${n}}`))),
+    );
+    for (const text of texts) assert.deepEqual(statusesOf(text), [201]);
+    assert.deepEqual(statusesOf(await sendAll(read("/api/v1/ended?limit=5"))), [200]);
+    assert.equal((await service.send({ path: "/api/v1/ended" })).headers["x-total-count"], "10");
+  });
+
+  test("gets the answers to all its requests, in their order", async () => {
+    const upgrade = "Connection: Upgrade\r\nUpgrade: h2c\r\n";
+    const text = await sendAll(
+      create("row", '{"n":1}') +
+        read("/nowhere") +
+        read("/livez", upgrade) +
+        create("row", "{") +
+        read("/api/v1/row"),
+    );
+    assert.deepEqual(statusesOf(text), [201, 404, 200, 400, 200]);
+    assert.match(text, /"n":1/);
+    assert.deepEqual(statusesOf(await sendAll(read("/livez", upgrade))), [200]);
+  });
+
+  test("in the middle of a request is told so, and nothing is stored", async () => {
+    for (const bytes of [
+      create("cut", '{"n":', 7),
+      "GET /api/v1/cut HTT",
+      `POST /api/v1/cut HTTP/1.1\r\n${host}`,
+    ]) {
+      const text = await sendAll(read("/livez") + bytes);
+      assert.deepEqual(statusesOf(text), [200, 400]);
+      assert.match(text, /The connection closed before the request was complete/);
+    }
+    assert.equal((await service.send({ path: "/api/v1/cut" })).text, "[]");
+  });
+
+  test("without a request is closed, too", async () => {
+    assert.equal(await sendAll(""), "");
+  });
+
+  test("ends its stream of events, and its wait for events", async () => {
+    await service.create("followed", { n: 1 });
+    const path = "/api/v1/followed/_events?since=start";
+    const connection = await service.connect();
+    connection.write(read(path, "Accept: text/event-stream\r\n"));
+    await until("the first event has arrived", () => connection.received.includes("followed.created"));
+    connection.end();
+    assert.match(await connection.untilClosed(), /\r\n0\r\n\r\n$/, "the stream is complete");
+    const [page] = parseAnswers(await sendAll(read("/api/v1/followed/_events?since=now&wait=30")));
+    assert.deepEqual([page?.status, page?.body], [200, "[]"]);
+  });
+
+  test("gets its answer also from a service that stops", async () => {
+    const other = await startService({ drainDelayMs: 0 });
+    const connection = await other.connect();
+    connection.write(create("last", '{"n":1}'));
+    connection.end();
+    await other.stop({ keepConnections: true });
+    assert.deepEqual(statusesOf(await connection.untilClosed()), [201]);
+  });
+});
+
+function statusesOf(text: string): number[] {
+  return parseAnswers(text).map(({ status }) => status);
+}

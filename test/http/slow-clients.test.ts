@@ -76,14 +76,16 @@ test("a client that pauses for many time-outs keeps its connection while there i
   assert.ok((await readAll(socket, 9 * whole)) >= 9 * whole);
 });
 
-for (const [what, more] of [
-  ["a client that asks", ""],
-  ["a client that asks for an upgrade", "Connection: Upgrade\r\nUpgrade: websocket\r\n"],
+for (const [what, more, ends] of [
+  ["a client that asks", "", false],
+  ["a client that asks for an upgrade", "Connection: Upgrade\r\nUpgrade: websocket\r\n", false],
+  ["a client that asks, closes its sending side", "", true],
 ] as const) {
   test(`${what} and never reads loses its connection when memory is used up`, async (t) => {
     const service = await start(t, { wireBounds: { stalledTimeoutMs: 300, maxHeldBytes: 1_000_000 } });
     const page = await createPage(service);
     const socket = await client(t, service, get(page, more).repeat(9));
+    if (ends) socket.end();
     const status = async () => (await service.send({ path: page }, { mayFail: true })).status;
     await until("there is no room", async () => (await status()) === 503);
     await until("there is room again", async () => (await status()) === 200);
@@ -96,6 +98,7 @@ for (const [what, more] of [
     const service = await start(t, { wireBounds });
     const page = await createPage(service);
     const socket = await client(t, service, get(page, more).repeat(9));
+    if (ends) socket.end();
     await until("another connection is taken", async () => (await statusOf(service, "/livez")) === 200);
     assert.ok((await readAll(socket)) < 9 * 2_000_000, "it was given everything");
   });

@@ -6,7 +6,7 @@ import { after, before, describe, type TestContext, test } from "node:test";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { promisify } from "node:util";
 import { type Certificate, makeCertificate, removeCertificate } from "./certificates.ts";
-import { Connection, openConnection } from "./connection.ts";
+import { Connection, openConnection, parseAnswers } from "./connection.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";
 
 let first: Certificate;
@@ -207,4 +207,26 @@ describe("a service does not start with", () => {
       message: /^tls\.cert: the certificate in \S+ is not valid before \w/,
     });
   });
+});
+
+test("the request line is checked, CONNECT is a 405, and a client can close its sending side, also with encryption", async (t) => {
+  const service = await start(t, { tls: first.files });
+  const head = "Host: localhost\r\nContent-Type: application/json\r\nContent-Length: 7\r\n\r\n";
+  for (const [bytes, statuses, ends] of [
+    ["GET  /livez HTTP/1.1\r\nHost: localhost\r\n\r\n", [400], false],
+    ["GET /livez RTSP/1.0\r\nHost: localhost\r\n\r\n", [400], false],
+    ["CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n", [405], false],
+    [`POST /api/v1/ended HTTP/1.1\r\n${head}{"n":1}${get("/api/v1/ended")}`, [201, 200], true],
+    [`${get("/livez")}POST /api/v1/ended HTTP/1.1\r\n${head}{"n":`, [200, 400], true],
+  ] as const) {
+    const connection = await connect(t, service, first);
+    connection.write(bytes);
+    if (ends) connection.end();
+    const answers = parseAnswers(await connection.untilClosed());
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      statuses,
+      bytes,
+    );
+  }
 });

@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createTurns } from "../../src/http/limits/turns.ts";
 import { startService } from "./service.ts";
+import { watchLogReads } from "./store-spy.ts";
 
 /** Makes this many callers ask for their turn. `taken` contains the callers that had their turn, in order. */
 function crowd(takeTurn: () => Promise<void>, size: number): number[] {
@@ -72,4 +73,31 @@ test("GET, HEAD and QUERY are answered while writes wait for their turns", async
   perTurn = 8;
   await Promise.all([waiting, create()]);
   assert.equal(written, 2);
+});
+
+test("many pages of events share the turns of the event loop", async (t) => {
+  const reads = watchLogReads(t);
+  const service = await startService();
+  t.after(() => service.stop());
+  const names = Array.from({ length: 10 }, (_, n) => `c${n}`);
+  const body = Array.from({ length: 1_000 }, (_, n) => JSON.stringify({ n })).join("\n");
+  const headers = { "Content-Type": "application/x-ndjson" };
+  for (const name of names)
+    await service.send({ method: "POST", path: `/api/v1/${name}/_import`, headers, body });
+  let turn = 0;
+  let isOver = false;
+  const count = () => {
+    turn++;
+    if (!isOver) setImmediate(count);
+  };
+  count();
+  const inTurn = new Map<number, number>();
+  reads.before = () => void inTurn.set(turn, (inTurn.get(turn) ?? 0) + 1);
+  const pages = await Promise.all(
+    names.map((name) => service.send({ path: `/api/v1/${name}/_events?limit=1000` })),
+  );
+  isOver = true;
+  for (const { json } of pages) assert.equal((json as unknown[]).length, 1_000);
+  const most = Math.max(...inTurn.values());
+  assert.ok(most <= 4, `${most} reads of the change log in one turn`);
 });

@@ -190,6 +190,16 @@ describe("update operators:", () => {
     check(await send(path, content), { status: 400, problem: "INVALID_PATCH" });
   });
 
+  test("more parts of names than all operations together can have are a 400", async () => {
+    const { path } = await service.create("topics", {});
+    const deep = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`${"a.".repeat(19)}b${n}`, { $set: n }]));
+    check(await send(path, deep(1_000)), { status: 200 });
+    const { status, json } = await send(path, { ...deep(999), [`${"a.".repeat(20)}c`]: { $set: 1 } });
+    assert.deepEqual([status, (json as { code: string }).code], [400, "INVALID_PATCH"]);
+    assert.match((json as { detail: string }).detail, /have 20001 parts together, but the limit is 20000/);
+  });
+
   test("If-Match holds for them", async () => {
     const { path } = await service.create("topics", { n: 1 });
     const stale = await send(path, { n: { $increment: 1 } }, { "If-Match": '"7"' });

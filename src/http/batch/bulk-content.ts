@@ -19,6 +19,8 @@ export interface BulkRequest {
   filter: RequestedFilter | undefined;
   /** `undefined` deletes the resources. */
   patch: Patch | undefined;
+  /** The length of its text, in characters. */
+  patchLength: number;
   /** If more resources match, nothing changes. */
   max: number;
   isDryRun: boolean;
@@ -54,7 +56,7 @@ export function parseBulk(
   const max = readMax(body.max, violations, { most: maxBulk, verb: "match" });
   const isDryRun = readWord(body.dryRun, inBody("dryRun"), { words: [true, false], violations }) ?? false;
   violations.throwIfAny();
-  return { filter, patch: readPatch(body, limits), max, isDryRun };
+  return { filter, ...readPatch(body, limits), max, isDryRun };
 }
 
 function requireKnown(body: Body, violations: Violations): void {
@@ -108,18 +110,19 @@ function requireOneAction(body: Body, violations: Violations): void {
     violations.add(inBody("delete"), "value", `must be true, not ${shortJson(body.delete)}`);
 }
 
-function readPatch({ patch, update }: Body, limits: Limits): Patch | undefined {
+function readPatch({ patch, update }: Body, limits: Limits): Pick<BulkRequest, "patch" | "patchLength"> {
   const value = patch ?? update;
-  if (value === undefined) return undefined;
-  if (JSON.stringify(value).length > maxBulkPatch) {
+  if (value === undefined) return { patch: undefined, patchLength: 0 };
+  const patchLength = JSON.stringify(value).length;
+  if (patchLength > maxBulkPatch) {
     throw new Problem(
       "CONTENT_TOO_LARGE",
       `A patch of many resources can have at most ${maxBulkPatch} characters. Send larger patches one by one, or with _batch.`,
     );
   }
-  if (patch !== undefined) return patchOf("merge-patch", patch, limits);
+  if (patch !== undefined) return { patch: patchOf("merge-patch", patch, limits), patchLength };
   try {
-    return patchOf("update", update, limits);
+    return { patch: patchOf("update", update, limits), patchLength };
   } catch (error) {
     throw insideUpdate(error);
   }

@@ -28,7 +28,7 @@ import { type BulkRequest, insideUpdate, maxBulk, parseBulk } from "./bulk-conte
  */
 const maxBytes = 16 * 1024 * 1024;
 
-/** A smaller resource takes as much time as one of this many bytes. */
+/** A smaller resource, with a smaller patch, takes as much time as one of this many bytes. */
 const leastBytes = 1_024;
 
 type Bulk = OperationOf<"bulk">;
@@ -96,7 +96,7 @@ const steps: WriteSteps<Bulk, true, BulkContent> = {
 async function decideAll(
   write: BulkWrite,
   selected: readonly Stored[],
-  { change, patch }: BulkContent,
+  { change, patch, patchLength }: BulkContent,
 ): Promise<Pick<CommitPlan, "changes" | "at">> {
   const { service, operation, request } = write;
   const at = timeOf(service, operation, selected);
@@ -123,7 +123,7 @@ async function decideAll(
     }
     if (bytes > maxBytes) throw tooLarge();
     request.largeReads.hold(request, length);
-    await pause(leastBytes + current.text.length);
+    await pause(leastBytes + current.text.length + patchLength);
   }
   return { changes, at };
 }

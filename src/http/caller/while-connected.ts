@@ -1,6 +1,7 @@
 /** Cancels work whose client has gone. */
 import { Problem } from "../../errors.ts";
 import type { ReadClient } from "../../store/slow-reads.ts";
+import { onGone } from "../limits/gone.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import type { Caller } from "./admit.ts";
 import { addressKey } from "./quota.ts";
@@ -11,19 +12,19 @@ export async function whileConnected<T>(
   request: HttpRequest,
   work: (client: () => ReadClient) => Promise<T>,
 ): Promise<T> {
-  const { socket } = request;
   let gone: AbortController | undefined;
-  const onClose = () => gone?.abort(clientWentAway());
+  let stopWatching = () => {};
+  const abort = () => gone?.abort(clientWentAway());
   const watch = () => {
     gone = new AbortController();
-    if (socket.destroyed) onClose();
-    else socket.once("close", onClose);
+    if (request.socket.destroyed) abort();
+    else stopWatching = onGone(request, abort);
     return gone;
   };
   try {
     return await work(() => ({ caller: keyOf(caller, request), signal: (gone ?? watch()).signal }));
   } finally {
-    if (gone !== undefined) socket.off("close", onClose);
+    stopWatching();
   }
 }
 

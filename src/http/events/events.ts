@@ -5,6 +5,7 @@ import { Gone } from "../../changes/log.ts";
 import type { Position } from "../../changes/position.ts";
 import { Problem } from "../../errors.ts";
 import { addressKey } from "../caller/quota.ts";
+import { onGone } from "../limits/gone.ts";
 import type { FeedAsked } from "../operations/feed-parameters.ts";
 import type { Subscription } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
@@ -127,8 +128,7 @@ async function pageOf(
   if (waitMs === 0) return readFeed(feed, subscription.views, await positionOf(feed, subscription), end);
   const subscriber = new Subscriber(service, subscription, request);
   const gone = new AbortController();
-  const onClose = () => gone.abort();
-  request.socket.once("close", onClose);
+  const stopWatching = onGone(request, () => gone.abort());
   const leave = feed.watch.join();
   try {
     const over = AbortSignal.any([AbortSignal.timeout(waitMs), gone.signal, feed.stopping]);
@@ -144,6 +144,6 @@ async function pageOf(
     }
   } finally {
     leave();
-    request.socket.off("close", onClose);
+    stopWatching();
   }
 }

@@ -3,6 +3,7 @@
  * Waiting work holds no memory of this service. This file does not do any work itself.
  */
 import { Problem } from "../../errors.ts";
+import { type Connected, onGone } from "./gone.ts";
 import { nextTurn } from "./turns.ts";
 
 /** Work of fewer bytes does not wait: it takes a fraction of a millisecond. */
@@ -33,11 +34,6 @@ export interface QueueLimits {
   maxWaitMs?: number;
 }
 
-/** The part of a request that a queue needs. */
-export interface Holder {
-  readonly socket: Pick<NodeJS.Socket, "on" | "off"> & { readonly destroyed: boolean };
-}
-
 interface Waiting<Request> {
   request: Request;
   expected: Expected;
@@ -46,7 +42,7 @@ interface Waiting<Request> {
 }
 
 /** The large work of one kind, of all requests of one application. */
-export class ByteQueue<Request extends Holder> {
+export class ByteQueue<Request extends Connected> {
   readonly #limits: QueueLimits;
   readonly #onStart: (request: Request, bytes: number | undefined) => void;
   readonly #underWay = new Map<Request, number>();
@@ -122,13 +118,12 @@ export class ByteQueue<Request extends Holder> {
       this.#waiting = this.#waiting.filter((each) => each !== waiting);
       refuse(problem);
     };
-    const onClose = () => giveUp(clientWentAway());
-    request.socket.on("close", onClose);
+    const stopWatching = onGone(request, () => giveUp(clientWentAway()));
     const { maxWaitMs } = this.#limits;
     const timer = maxWaitMs && setTimeout(() => giveUp(waitedTooLong(this.#limits)), maxWaitMs);
     return promise.finally(() => {
       clearTimeout(timer);
-      request.socket.off("close", onClose);
+      stopWatching();
     });
   }
 

@@ -3,7 +3,8 @@
  * file does not read anything itself.
  */
 import { type Budget, isOverBudget, noMemoryForResource, noMemoryForResponse, smallBytes } from "./budget.ts";
-import { ByteQueue, type Expected, type Holder, largeBytes } from "./byte-queue.ts";
+import { ByteQueue, type Expected, largeBytes } from "./byte-queue.ts";
+import type { Connected } from "./gone.ts";
 
 /** The size that counts for a read of unknown size: the longest page. */
 const unknownBytes = 2_097_152;
@@ -12,7 +13,7 @@ const unknownBytes = 2_097_152;
 const limits = { what: "large reads", maxBytes: 2 * unknownBytes, unknownBytes, maxWaiting: 500 };
 
 /** The part of a request that a large read needs. */
-interface Reader extends Holder {
+interface Reader extends Connected {
   readonly content: { readonly heldBytes: number };
   readonly budget: Budget;
 }

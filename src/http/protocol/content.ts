@@ -4,7 +4,8 @@ import type { Socket } from "node:net";
 import { Problem } from "../../errors.ts";
 import { parseJson, requireObject } from "../../json/parse.ts";
 import { type Budget, isOverBudget, noMemoryForContent } from "../limits/budget.ts";
-import { ByteQueue, type Holder, largeBytes } from "../limits/byte-queue.ts";
+import { ByteQueue, largeBytes } from "../limits/byte-queue.ts";
+import type { Connected } from "../limits/gone.ts";
 import { pauseAfter } from "../limits/turns.ts";
 import type { Limits } from "../settings.ts";
 import type { Content, HttpRequest } from "./message.ts";
@@ -29,8 +30,8 @@ export const noContent = contentOf(Buffer.alloc(0));
  * time, so that small requests run in between. Both count a body until its request has a response.
  */
 export interface LargeBodies {
-  readonly arriving: ByteQueue<Holder>;
-  readonly atWork: ByteQueue<Holder>;
+  readonly arriving: ByteQueue<Connected>;
+  readonly atWork: ByteQueue<Connected>;
 }
 
 /** Makes the queues of large bodies of one thread. Each of `threads` gets a part of the memory for bodies that arrive. */
@@ -50,7 +51,7 @@ export interface ContentLimits {
 }
 
 /** Content that arrives from a connection. */
-export class IncomingContent implements Content, Holder {
+export class IncomingContent implements Content, Connected {
   readonly #stream: IncomingMessage;
   readonly #limits: ContentLimits;
   readonly #sendContinue: (() => void) | undefined;

@@ -6,7 +6,7 @@ import type { LargeReads } from "../limits/large-reads.ts";
 
 /** A request whose headers have arrived and whose content is still unread. No step of its path changes it. */
 export interface HttpRequest {
-  /** The version of HTTP, such as `1.1`. */
+  /** The version of HTTP, such as `1.1`; empty if the request line is malformed. */
   readonly version: string;
   readonly method: string;
   /** The request target as it was sent. */

@@ -8,6 +8,6 @@ import type { ServerOptions } from "node:https";
 export const { createServer, STATUS_CODES, ServerResponse } = process.getBuiltinModule("node:http");
 
 /** Creates a server that encrypts. Only this call loads Node's module for it. */
-export function createSecureServer(options: ServerOptions): Server {
+export function createSecureServer(options: ServerOptions & { allowHalfOpen: boolean }): Server {
   return process.getBuiltinModule("node:https").createServer(options);
 }

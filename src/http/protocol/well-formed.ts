@@ -4,6 +4,10 @@ import type { HttpRequest } from "./message.ts";
 
 /** Throws INVALID_REQUEST unless the request line and the headers that occur once are valid. */
 export function requireWellFormed({ version, headers, rawHeaders }: HttpRequest): void {
+  if (version === "")
+    throw invalidRequest(
+      "The request line must be a method, a target and HTTP/1.1, with one space between them.",
+    );
   if (version !== "1.1" && version !== "1.0")
     throw invalidRequest(`The service does not support HTTP/${version}. Use HTTP/1.1.`);
   let hosts = 0;

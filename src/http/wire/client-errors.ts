@@ -77,6 +77,12 @@ function clientProblem(code: string | undefined): Problem {
       "The request did not arrive completely in time. Try again, or send less in one request.",
     );
   }
+  if (code === "HPE_INVALID_EOF_STATE") {
+    return new Problem(
+      "INVALID_REQUEST",
+      "The connection closed before the request was complete. Send all of it, with the body that Content-Length states.",
+    );
+  }
   if (code === "HPE_INVALID_METHOD") {
     // Also the first bytes of a client that starts a TLS handshake.
     return new Problem("INVALID_REQUEST", "The request does not start with an HTTP method, such as GET.");

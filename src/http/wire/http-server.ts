@@ -14,6 +14,7 @@ import { answerClientError } from "./client-errors.ts";
 import { type Connection, isCounted, waitingInAll } from "./connections.ts";
 import { noteWaiting, routeExpectations } from "./expectations.ts";
 import { createRequestIds } from "./request-ids.ts";
+import { versionOf } from "./request-line.ts";
 import { createServe, createWire, type Wire } from "./serve.ts";
 import { createTimeoutListener } from "./stalled.ts";
 import type { KeyPair } from "./tls.ts";
@@ -39,6 +40,8 @@ export function createHttpServer(service: Service, options: HttpServerOptions): 
   const server = createNodeServer(limits, options.tls);
   server.requestTimeout = limits.requestTimeoutMs; // an option could not be shorter than the one for the headers
   server.keepAliveTimeout = limits.keepAliveTimeoutMs;
+  // A client can close its sending side and still read (RFC 9112 §9.6). Node's types lack this member.
+  Object.assign(server, { httpAllowHalfOpen: true });
   server.setTimeout(bounds.stalledTimeoutMs);
   limitConnections(server, service.shared.connections, bounds.maxConnections);
   const listener = createListener(wire);
@@ -59,7 +62,10 @@ function createListener(wire: Wire): Listener {
   const serve = createServe(wire);
   const nextId = createRequestIds();
   const clientOf = createClientOf(wire.service.settings.trustProxy);
-  return (message, response) => serve({ message, response, id: nextId(), client: clientOf(message) });
+  return (message, response) => {
+    const version = versionOf(message);
+    serve({ message, response, id: nextId(), version, client: clientOf(message) });
+  };
 }
 
 /** Serves what is not simply a request: malformed messages, connections without progress, and upgrades. */
@@ -108,5 +114,5 @@ function createNodeServer(limits: Limits, tls: KeyPair | undefined): Server {
   };
   if (tls === undefined) return createServer(options);
   const handshakeTimeout = Math.min(limits.headersTimeoutMs, maxHandshakeMs);
-  return createSecureServer({ ...options, ...tls, handshakeTimeout });
+  return createSecureServer({ ...options, ...tls, handshakeTimeout, allowHalfOpen: true });
 }

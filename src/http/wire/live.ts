@@ -17,9 +17,10 @@ export async function sendLive(
 ): Promise<void> {
   const gone = new AbortController();
   const onClose = () => {
-    gone.abort();
+    onEnd();
     stopping.removeEventListener("abort", onStop);
   };
+  const onEnd = () => gone.abort(); // a client that has gone looks the same as one that only stops sending
   const onStop = () => {
     const timer = setTimeout(() => connection.destroy(), stopGraceMs);
     connection.once("close", () => clearTimeout(timer));
@@ -27,15 +28,17 @@ export async function sendLive(
   if (stopping.aborted) onStop();
   stopping.addEventListener("abort", onStop);
   if (connection.destroyed) onClose();
-  connection.once("close", onClose);
+  if (connection.readableEnded) onEnd();
+  connection.once("close", onClose).once("end", onEnd);
   out.flushHeaders();
   try {
     for await (const part of live(gone.signal)) {
-      if (gone.signal.aborted) return;
+      if (gone.signal.aborted) break;
       if (!out.write(part)) await untilDrained(out, { connection, idleMs }, gone.signal);
     }
     out.end();
   } finally {
+    connection.off("end", onEnd);
     if (!stopping.aborted) {
       connection.off("close", onClose);
       stopping.removeEventListener("abort", onStop);

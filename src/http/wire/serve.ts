@@ -15,6 +15,7 @@ import {
   tooManyInProgress,
 } from "../limits/budget.ts";
 import type { Count } from "../limits/count.ts";
+import { isRead } from "../limits/gone.ts";
 import { LargeReads } from "../limits/large-reads.ts";
 import { createTurns } from "../limits/turns.ts";
 import { problemResponse } from "../problem.ts";
@@ -47,6 +48,8 @@ export interface Incoming {
   response: ServerResponse;
   /** Identifies the request in its response and in the log. */
   id: string;
+  /** The version of HTTP; empty if the request line is malformed. @default that of the message */
+  version?: string;
   client: HttpRequest["client"];
   /** The content, if the message no longer has it. */
   content?: Content;
@@ -109,10 +112,6 @@ export function createServe(wire: Wire): Serve {
   };
 }
 
-function isRead({ method }: IncomingMessage): boolean {
-  return method === "GET" || method === "HEAD" || method === "QUERY";
-}
-
 /** Counts a request as in progress, unless there are too many. A health check always passes: it takes almost no time. */
 function takesPlace({ budget }: Wire, { url = "" }: IncomingMessage): boolean {
   if (isFull(budget) && !isHealth(url)) return false;
@@ -162,10 +161,10 @@ function answer(wire: Wire, incoming: Incoming): boolean | Promise<boolean> {
   }
 }
 
-function toHttpRequest({ message, id, client, content }: Incoming, wire: Wire): HttpRequest {
+function toHttpRequest({ message, id, version, client, content }: Incoming, wire: Wire): HttpRequest {
   const { budget, largeReads } = wire;
   return {
-    version: message.httpVersion,
+    version: version ?? message.httpVersion,
     method: message.method ?? "",
     target: message.url ?? "",
     headers: message.headers,

@@ -1,6 +1,7 @@
 /**
- * Requests with `Upgrade`. The service speaks only HTTP/1.1, so it answers them like any other request (RFC 9110 §7.8). Node
- * stops reading HTTP after such a request, and without a listener for "upgrade" it discards the bytes after it.
+ * Requests with `Upgrade` or the method CONNECT. The service speaks only HTTP/1.1, so it answers them like any other request
+ * (RFC 9110 §7.8). Node stops reading HTTP after such a request. Without a listener for "upgrade", it discards the bytes after
+ * it, and without one for "connect", it closes the connection.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { Server as TlsServer } from "node:tls";
@@ -21,19 +22,26 @@ export function closesBehind(request: IncomingMessage): boolean {
   return request.headers.upgrade !== undefined && hasContent(request);
 }
 
-/** Answers the requests that `canHandOver` accepts, in their order, and lets Node continue to read HTTP after them. */
+/**
+ * Answers the requests that `canHandOver` accepts, in their order, and lets Node continue to read HTTP after them. After a
+ * CONNECT, the connection closes, because the bytes after it are not HTTP.
+ */
 export function serveUpgrades(
   server: Server,
   onTimedOut: (connection: Connection) => void,
   serve: (request: IncomingMessage, response: ServerResponse) => void,
 ): void {
-  if (!("shouldUpgradeCallback" in server)) return; // Node before 24.9
-  server.on("upgrade", (request: IncomingMessage, connection: Connection, head: Buffer) => {
+  server.on("connect", answer);
+  if ("shouldUpgradeCallback" in server) server.on("upgrade", answer); // Node before 24.9 has no such callback
+
+  function answer(request: IncomingMessage, connection: Connection, head: Buffer): void {
     // Node has removed its own listeners. Without one for errors, an error would end the program.
     const onTimeout = () => onTimedOut(connection);
     connection.on("error", destroy).on("timeout", onTimeout);
+    if (head.length > 0) connection.unshift(head); // at once: not possible after the client has closed its side
     const response = new NodeResponse(request);
-    response.shouldKeepAlive = request.httpVersion === "1.1" && !asksToClose(request);
+    response.shouldKeepAlive =
+      request.httpVersion === "1.1" && request.method !== "CONNECT" && !asksToClose(request);
     inOrder(connection, async () => {
       await new Promise(setImmediate); // the response before this one is detached from the connection in this turn
       response.assignSocket(connection);
@@ -44,22 +52,22 @@ export function serveUpgrades(
       // Not carried out if the response closes the connection.
       inOrder(connection, async () => {
         connection.off("timeout", onTimeout);
-        continueReading(server, connection, head);
+        continueReading(server, connection);
         return true;
       });
     });
     serve(request, response);
-  });
+  }
 }
 
 function asksToClose({ headers }: IncomingMessage): boolean {
   return /\bclose\b/i.test(headers.connection ?? "");
 }
 
-function continueReading(server: Server, connection: Connection, head: Buffer): void {
+function continueReading(server: Server, connection: Connection): void {
   if (connection.destroyed) return;
+  if (connection.readableEnded) return void connection.end();
   connection.off("error", destroy);
-  if (head.length > 0) connection.unshift(head);
   server.emit(server instanceof TlsServer ? "secureConnection" : "connection", connection);
 }
 

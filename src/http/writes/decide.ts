@@ -19,6 +19,7 @@ import {
 import { Problem, toSentence, type Violation } from "../../errors.ts";
 import { subjectAt, toFragment } from "../../json/pointer.ts";
 import { nextMember } from "../../query/embed.ts";
+import { pauseAfter } from "../limits/turns.ts";
 import type { Limits } from "../settings.ts";
 import { applyPatch, type Patch, removedBy, requireNoStrayOperator, unreadableViolations } from "./patch.ts";
 
@@ -95,12 +96,14 @@ export async function decidePatch(
   if (context.named === undefined) requireNoStrayOperator(patch, seen);
   if (visibility === undefined) {
     const next = await applyPatch(patch, value, limits);
+    await pauseAfter(before.text.length);
     return withinLimit(nextText(resource, next, { ...context, isKept: () => false }), before, limits);
   }
   requireNone(unreadableViolations(patch, visibility));
   const removed = removedBy(patch);
   if (context.named !== undefined) requireNone(removalViolationsWithoutRead([...removed], visibility));
   const next = await applyPatch(patch, seen, limits);
+  await pauseAfter(before.text.length);
   requireNone(removalViolations(next, value, visibility));
   const { hidden, restricted, readOnly } = visibility;
   const isRemoved = (name: string) => removed.has(name) && !restricted.has(name) && !readOnly.has(name);

@@ -73,6 +73,11 @@ export const dataFaults: readonly Fault[] = [
     name: "update-overlap",
     what: "An update can change an attribute and a part of the same attribute.",
     noticedBy: "test/http/update.test.ts",
-    replacements: [["      if (!names.has(outer)) continue;", "      if (names.size > 0) continue;"]],
+    replacements: [
+      [
+        "  if (overlap === undefined) return;\n  const detail",
+        "  if (overlap?.inner.length !== 0) return;\n  const detail",
+      ],
+    ],
   },
 ];

@@ -111,7 +111,8 @@ function faultUntold(
   found: DescribedPath | undefined,
   isOperation: boolean,
 ): string | undefined {
-  const { status } = seen;
+  const { status, method } = seen;
+  if (method === "CONNECT" && status === 405) return undefined; // it addresses no path
   if (found !== undefined && !isOperation && status === 405) return faultOfAllow(seen, found);
   if (!isOperation && status === 400) return undefined;
   const isForeseen = anywhere.some((each) => each === status && each !== 405);

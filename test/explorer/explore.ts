@@ -7,9 +7,9 @@ import { numberOf } from "./actor.ts";
 import { Disk, drawSurvival, nothing, type Survival } from "./disk.ts";
 import { type Acknowledged, Judge, type Known } from "./judge.ts";
 import { randomOf } from "./random.ts";
-import { IncompleteRecording, type Recording, recordStart } from "./recording.ts";
+import { type Recording, recordStart } from "./recording.ts";
 import type * as Start from "./start-store.ts";
-import type { Event } from "./trace.ts";
+import { type Event, IncompleteRecording } from "./trace.ts";
 
 /** An image with a fault. */
 export interface BadImage {
@@ -45,6 +45,9 @@ export interface Exploration {
   isOverAtFirst?: boolean;
 }
 
+/** The creation of the store takes about so many events. */
+const eventsOfCreation = 30;
+
 /** The images of a start. */
 const imagesOfStart = 20;
 
@@ -70,7 +73,12 @@ export async function explore(
   if (complaints.length > 0)
     findings.bad.push({ at: events.length, survival: "a wrong response", faults: complaints });
   const seen = new Set<string>();
-  const startsAt = new Set(Array.from({ length: starts }, () => Math.floor(random() * events.length)));
+  // One of the starts is on an image of the creation of the store, which has a rollback journal.
+  const startsAt = new Set(
+    Array.from({ length: starts }, (_, n) =>
+      Math.floor(random() * (n === 1 ? eventsOfCreation : events.length)),
+    ),
+  );
   const isOver = () => isOverAtFirst && findings.bad.length > 0;
   const check = (at: number, survival: Survival, image: ReadonlyMap<string, Buffer>, where = "") => {
     const print = printOf(image, outside.known);

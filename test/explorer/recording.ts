@@ -12,7 +12,7 @@ import { until } from "../until.ts";
 import { Actor, type ClientLog, configurationOf, counters, type TextLength } from "./actor.ts";
 import { Disk, everything } from "./disk.ts";
 import { randomOf } from "./random.ts";
-import { type Event, eventsOf, recordedCalls, recordingFlags } from "./trace.ts";
+import { type Event, eventsOf, IncompleteRecording, recordedCalls, recordingFlags } from "./trace.ts";
 
 /** The events of all lives of the service in order, and the requests and responses of clients. Plain data that can be saved. */
 export interface Recording {
@@ -367,9 +367,6 @@ function hasHappened(event: Event, place: string): boolean {
     .subarray(offset, offset + bytes.length)
     .equals(bytes);
 }
-
-/** The trace lacks a call. strace can lose the last call of a thread that is killed. */
-export class IncompleteRecording extends Error {}
 
 /** Throws IncompleteRecording if the files differ from the result of the recorded calls. */
 function requireComplete(disk: Disk, place: string): void {

@@ -7,8 +7,9 @@ import { copyWithFault } from "../faults/copy.ts";
 import { givenThreads } from "../threads/count.ts";
 import { type Exploration, explore, type Findings } from "./explore.ts";
 import { randomOf } from "./random.ts";
-import { IncompleteRecording, type Life, type Recording, record, type Session } from "./recording.ts";
+import { type Life, type Recording, record, type Session } from "./recording.ts";
 import type { Sabotage } from "./sabotage.ts";
+import { IncompleteRecording } from "./trace.ts";
 
 /** The folder for images: in memory, if the system has such a folder with enough space. */
 function placeOfImages(): string {

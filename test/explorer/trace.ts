@@ -80,6 +80,9 @@ function linesOf(traces: readonly string[]): Line[] {
   return traces.length === 1 ? lines : lines.sort((a, b) => a.time - b.time);
 }
 
+/** The trace lacks something. strace can lose the last call of a thread that is killed. */
+export class IncompleteRecording extends Error {}
+
 const isFlush = ({ name }: Call) => name === "fsync" || name === "fdatasync";
 
 const unfinished = " <unfinished ...>";
@@ -117,7 +120,10 @@ function eventOf(call: Call, { folder, isData }: Place) {
   if (/^(write|writev|sendto|sendmsg)$/.test(name)) return messageOf(args);
   const isNamed = /^(openat|link|rename|unlink)/.test(name);
   const [path, to] = isNamed ? pathsOf(args) : [fileOf(args)];
-  if (path === undefined) return undefined;
+  if (path === undefined) {
+    if (isFlush(call)) throw new IncompleteRecording("The trace does not say which file was flushed.");
+    return undefined;
+  }
   const inside = relative(folder, path) || ".";
   if (inside.startsWith("..")) return undefined;
   if (!isData(inside))

@@ -1,8 +1,11 @@
 /**
- * A client that changes only its own resources, one request after the other. After a power cut, one question is therefore open: did
- * the request in progress take effect? A seed decides each request, and the client knows what its resources are after it.
+ * A client that changes its own resources, one request after the other. After a power cut, one question is therefore open: did the
+ * request in progress take effect? A seed decides each request, and the client knows what its resources are after it. All clients
+ * also change the same counters, and read what others have written.
  */
-import type { createClient } from "../durability/program.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { Answer, createClient } from "../durability/program.ts";
+import { until } from "../until.ts";
 import type { Random } from "./random.ts";
 
 /** The attributes of a resource except its id. `mark` identifies it among the client's resources. */
@@ -14,17 +17,44 @@ export type State = ReadonlyMap<string, Fields>;
 /** How long the texts of resources are: mostly short, or each of several pages, so that the log soon has 1,000 pages. */
 export type TextLength = "mixed" | "long";
 
+/** A resource that a client read, as its JSON text: `undefined` if it was deleted. */
+export interface Sight {
+  collection: string;
+  id: string;
+  text: string | undefined;
+}
+
+/** A request, and the client's resources after it. */
+export interface Request {
+  after: State;
+  key?: string | undefined;
+  /** The counter that it changes, and the text that it adds there. */
+  counts?: { counter: string; text: string };
+  /** The resource that it erases: its place, its id and a text that nothing else has. */
+  erases?: { address: string; id: string; text: string };
+  /** The body of the response, if it arrived. */
+  body?: string;
+  /** Whether the response was a refusal that changes nothing. */
+  isRefused?: boolean;
+  /** What the response showed. */
+  sights?: readonly Sight[];
+  /** How many changes of books the client had received with this response, from the first one. */
+  followed?: number;
+}
+
 /** The requests and responses of a client. Requests are numbered from 0. */
 export interface ClientLog {
   client: string;
-  /** The resources after each request; the first entry is before any request. */
-  states: readonly State[];
-  /** The `Idempotency-Key` of each request that has one. */
-  keys: readonly (string | undefined)[];
-  /** The body of each response that arrived. */
-  bodies: readonly (string | undefined)[];
+  requests: readonly Request[];
+  /** The changes of books that the client received, in order: the id and version of each. */
+  followed: readonly string[];
   /** A response that a sound service does not send. The client sends nothing more after it. */
   complaint: string | undefined;
+}
+
+/** The resources of a client after so many requests. */
+export function stateAfter({ requests }: ClientLog, count: number): State | undefined {
+  return count === 0 ? new Map() : requests[count - 1]?.after;
 }
 
 /** The number of the request with this `X-Request-Id`; `undefined` if another client sent it. */
@@ -33,73 +63,87 @@ export function numberOf(requestId: string, { client }: ClientLog): number | und
   return name === client ? Number(number) : undefined;
 }
 
-/** A request, and the client's resources after it. */
-interface Attempt {
-  name: string;
-  method: "POST" | "PUT" | "PATCH" | "DELETE";
+interface Attempt extends Request {
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   path: string;
-  body?: unknown;
-  key?: string;
-  after: State;
-  /** Takes the new ids from the response. */
-  learn(body: Created): void;
+  content?: unknown;
+  headers?: Record<string, string>;
+  /** Whether an error means that nothing is left to do. */
+  isDone?(answer: NonNullable<Answer>, isRepeated: boolean): boolean;
+  /** Takes from the response what the client does not know yet. */
+  learn?(answer: NonNullable<Answer>): void;
 }
 
-type Created = { id?: string | number; results?: { body?: { id?: string | number } }[] };
+const text = { type: "string" } as const;
+const own = { client: text, mark: text, text } as const;
+const whole = { type: "integer" } as const;
 
-/** The configuration of the service. */
-export const configuration = {
-  collections: {
-    authors: {
-      schema: {
-        type: "object",
-        required: ["email"],
-        properties: {
-          client: { type: "string" },
-          mark: { type: "string" },
-          email: { type: "string", maxLength: 100 },
-          text: { type: "string" },
+/** The counters that all clients share. */
+export const counters = ["one", "two"] as const;
+
+/** The configuration of the service. `history` says how long changes are kept. */
+export function configurationOf(history: unknown) {
+  return {
+    ...(history !== undefined && { history }),
+    webhooks: { allow: ["127.0.0.1/32"] },
+    collections: {
+      authors: {
+        schema: {
+          type: "object",
+          required: ["email"],
+          properties: { ...own, email: { type: "string", maxLength: 100 } },
         },
+        unique: ["email"],
       },
-      unique: ["email"],
-    },
-    books: {
-      id: "integer",
-      indexes: ["client"],
-      search: ["title"],
-      references: { authorId: { collection: "authors", onDelete: "cascade" } },
-      schema: {
-        type: "object",
-        properties: {
-          client: { type: "string" },
-          mark: { type: "string" },
-          authorId: { type: "string" },
-          title: { type: "string" },
-          text: { type: "string" },
-        },
+      books: {
+        id: "integer",
+        indexes: ["client"],
+        search: ["title"],
+        references: { authorId: { collection: "authors", onDelete: "cascade" } },
+        schema: { type: "object", properties: { ...own, authorId: text, title: text, views: whole } },
+      },
+      drafts: { schema: { type: "object", properties: own } },
+      counters: {
+        schema: { type: "object", properties: { n: whole, log: { type: "array", items: text } } },
       },
     },
-  },
-};
+  };
+}
+
+/** How an actor works. */
+export interface Part {
+  client: string;
+  random: Random;
+  texts: TextLength;
+  /** The names of all clients. */
+  all: readonly string[];
+  /** Whether the service keeps all changes. The client then follows them, and the first client rewinds its drafts. */
+  keepsAll: boolean;
+}
 
 /** One client. */
 export class Actor {
+  readonly #part: Part;
   readonly #client: string;
   readonly #random: Random;
-  readonly #texts: TextLength;
   readonly #ids = new Map<string, string | number>();
-  readonly #states: State[] = [new Map()];
-  readonly #keys: (string | undefined)[] = [];
-  readonly #bodies: (string | undefined)[] = [];
+  readonly #requests: Request[] = [];
+  readonly #followed: string[] = [];
+  /** The counters as the client last saw them. */
+  readonly #seen = new Map<string, { etag: string; n: number; log: string[] }>();
+  #next = "/books/_events?limit=100";
+  #bookSeen: string | undefined;
+  /** A time at which no request of the client was in progress, and its drafts then. */
+  #moment: { to: string; drafts: State } | undefined;
   #state: State = new Map();
   #open: Attempt | undefined;
   #tries = 0;
   #complaint: string | undefined;
 
-  constructor(client: string, random: Random, texts: TextLength) {
-    this.#client = client;
-    this.#random = random;
-    this.#texts = texts;
+  constructor(part: Part) {
+    this.#part = part;
+    this.#client = part.client;
+    this.#random = part.random;
   }
 
   /** Whether a response was wrong. */
@@ -110,9 +154,8 @@ export class Actor {
   log(): ClientLog {
     return {
       client: this.#client,
-      states: this.#states,
-      keys: this.#keys,
-      bodies: this.#bodies,
+      requests: this.#requests,
+      followed: this.#followed,
       complaint: this.#complaint,
     };
   }
@@ -120,105 +163,304 @@ export class Actor {
   /** Sends the next request, or repeats one that got no response. Returns false if no response arrives, or a wrong one. */
   async act(connection: ReturnType<typeof createClient>): Promise<boolean> {
     if (this.hasComplaint) return false;
-    this.#open ??= this.#next();
-    const { name, method, path, body, key, after, learn } = this.#open;
-    const headers = {
-      "x-request-id": `${name}.${this.#tries++}`,
+    const isRepeated = this.#open !== undefined;
+    if (this.#open === undefined) await this.#notice();
+    this.#open ??= this.#begin(this.#decide(String(this.#requests.length)));
+    const { method, path, content, headers, isDone, key } = this.#open;
+    const answer = await connection.send(method, path, content, {
+      "x-request-id": `${this.#client}.${this.#requests.length - 1}.${this.#tries++}`,
       ...(key !== undefined && { "idempotency-key": key }),
-    };
-    const answer = await connection.send(method, path, body, headers);
+      ...headers,
+    });
     if (answer === undefined) return false;
-    const isDone = answer.status < 300 || (method === "DELETE" && answer.status === 404);
-    if (!isDone) {
-      this.#complaint = `${name}: ${method} ${path} is ${answer.status}: ${answer.text}`;
+    if (answer.status >= 300 && isDone?.(answer, isRepeated) !== true) {
+      this.#complaint = `${this.#client}: ${method} ${path} is ${answer.status}: ${answer.text}`;
       return false;
     }
-    if (answer.text !== "") learn(JSON.parse(answer.text) as Created);
-    this.#bodies[this.#keys.length - 1] = answer.text;
-    this.#open = undefined;
-    this.#state = after;
+    this.#settle(answer);
     return true;
   }
 
-  #next(): Attempt {
-    const number = this.#keys.length;
-    const attempt = this.#decide(String(number));
-    const hasKey = attempt.method === "POST" || (attempt.method === "PATCH" && this.#random() < 0.5);
-    const key = hasKey ? `key-${this.#client}-${number}-` : undefined;
-    this.#keys.push(key);
-    this.#states.push(attempt.after);
-    return { learn: () => {}, ...attempt, name: `${this.#client}.${number}`, ...(key && { key }) };
+  /**
+   * Begins the erasure of an author, which a command does. Returns the arguments of the command, or `undefined` without an author or
+   * while a request has no response. `erased` must follow.
+   */
+  erase(): { name: string; args: string[] } | undefined {
+    const author = this.#any("authors");
+    if (author === undefined || this.#open !== undefined) return undefined;
+    const { address, fields } = author;
+    const id = String(this.#ids.get(address));
+    const { after } = this.#delete(author);
+    this.#open = this.#begin({
+      method: "DELETE",
+      path: "",
+      after,
+      erases: { address, id, text: String(fields.email) },
+    });
+    return { name: `${this.#client}.${this.#requests.length - 1}`, args: ["erase", "authors", id] };
   }
 
-  #decide(mark: string): Omit<Attempt, "name" | "key" | "learn"> & Partial<Pick<Attempt, "learn">> {
+  /** The erasure has ended. */
+  erased(): void {
+    this.#settle({ status: 205, headers: {}, text: "" });
+  }
+
+  #begin(attempt: Attempt): Attempt {
+    const { method } = attempt;
+    const hasKey = method === "POST" && !attempt.path.endsWith("_import");
+    const key = hasKey || attempt.counts !== undefined || (method === "PATCH" && this.#random() < 0.5);
+    const number = this.#requests.length;
+    const begun = { ...attempt, ...(key && { key: `key-${this.#client}-${number}-` }) };
+    const { after, counts, erases } = begun;
+    this.#requests.push({ after, key: begun.key, ...(counts && { counts }), ...(erases && { erases }) });
+    return begun;
+  }
+
+  #settle(answer: NonNullable<Answer>): void {
+    const request = this.#requests.at(-1);
+    const attempt = this.#open;
+    if (request === undefined || attempt === undefined) throw new Error("no request is in progress");
+    request.body = answer.text;
+    request.isRefused = answer.status >= 300;
+    this.#open = undefined;
+    this.#state = attempt.after;
+    attempt.learn?.(answer);
+  }
+
+  /** Notices a moment to which the client can go back later. Its next change is later. */
+  async #notice(): Promise<void> {
+    const drafts = this.#drafts();
+    if (drafts.size === 0 || this.#random() > 0.3) return;
+    const now = Date.now();
+    this.#moment = { to: new Date(now).toISOString(), drafts };
+    await until("the clock moves", () => Date.now() > now);
+  }
+
+  #drafts(): State {
+    return new Map([...this.#state].filter(([address]) => address.startsWith("drafts/")));
+  }
+
+  #decide(mark: string): Attempt {
+    const { keepsAll, client, all } = this.#part;
     const author = this.#any("authors");
     const book = this.#any("books");
     const dice = this.#random();
-    if (author === undefined || dice < 0.12) return this.#create("authors", this.#author(mark));
-    if (book === undefined || dice < 0.4) return this.#create("books", this.#book(mark, author));
-    if (dice < 0.6) return this.#change("PATCH", book, { title: this.#title(mark), text: this.#text() });
-    if (dice < 0.7) return this.#change("PUT", author, this.#author(author.fields.mark, mark));
-    if (dice < 0.8) return this.#delete(book);
-    if (dice < 0.85) return this.#delete(author);
-    return this.#batch(mark, book);
+    if (author === undefined || dice < 0.08) return this.#create("authors", this.#author(mark));
+    if (book === undefined || dice < 0.24) return this.#create("books", this.#book(mark, author));
+    if (dice < 0.3) return this.#import(mark);
+    if (dice < 0.37) return this.#change("PATCH", book, { title: this.#title(mark), text: this.#text() });
+    if (dice < 0.42) return this.#update(book);
+    if (dice < 0.48) return this.#change("PUT", author, this.#author(author.fields.mark, mark));
+    if (dice < 0.52) return this.#delete(book);
+    if (dice < 0.55) return this.#delete(author);
+    if (dice < 0.65) return this.#batch(mark, book);
+    if (dice < 0.72) return this.#bulk(book);
+    if (dice < 0.82) return this.#count(mark);
+    if (keepsAll && client === all[0]) return this.#draft(mark);
+    return this.#read();
   }
 
-  #create(collection: string, fields: Fields) {
+  #create(collection: string, fields: Fields): Attempt {
     return {
-      method: "POST" as const,
+      method: "POST",
       path: `/${collection}`,
-      body: fields,
+      content: fields,
       after: this.#with([`${collection}/${fields.mark}`, fields]),
-      learn: ({ id }: Created) => this.#learn(`${collection}/${fields.mark}`, id),
+      learn: ({ text }) => this.#learn(`${collection}/${fields.mark}`, JSON.parse(text).id),
     };
   }
 
-  #change(method: "PUT" | "PATCH", { address, fields }: Known, change: Partial<Fields>) {
+  /** Imports authors with their ids. An import has no key: if its response is lost, a repetition finds the ids taken. */
+  #import(mark: string): Attempt {
+    const authors = ["x", "y", "z"].map((letter) => this.#author(`${mark}${letter}`));
+    const idOf = (fields: Fields) => `${this.#client}-${fields.mark}`;
+    for (const fields of authors) this.#learn(`authors/${fields.mark}`, idOf(fields));
+    return {
+      method: "POST",
+      path: "/authors/_import",
+      content: authors.map((fields) => ({ id: idOf(fields), ...fields })),
+      after: this.#with(...authors.map((fields): [string, Fields] => [`authors/${fields.mark}`, fields])),
+      isDone: ({ status, text }, isRepeated) => isRepeated && status === 400 && text.includes('"unique"'),
+    };
+  }
+
+  #change(method: "PUT" | "PATCH", { address, fields }: Known, change: Partial<Fields>): Attempt {
     const id = this.#ids.get(address);
     const [collection] = address.split("/");
     return {
       method,
       path: `/${collection}/${id}`,
-      body: method === "PUT" ? { id, ...change } : change,
+      content: method === "PUT" ? { id, ...change } : change,
       after: this.#with([address, (method === "PUT" ? change : { ...fields, ...change }) as Fields]),
     };
   }
 
+  #update({ address, fields }: Known): Attempt {
+    return {
+      method: "PATCH",
+      path: `/books/${this.#ids.get(address)}`,
+      content: { views: { $max: Number(fields.views) + 2 } },
+      headers: { "content-type": operators },
+      after: this.#with([address, { ...fields, views: Number(fields.views) + 2 }]),
+    };
+  }
+
   /** Deletes a resource. With an author, the service deletes the author's books. */
-  #delete({ address }: Known) {
+  #delete({ address }: Known): Attempt {
     const id = this.#ids.get(address);
     const [collection] = address.split("/");
     const left = [...this.#state].filter(
       ([other, { authorId }]) => other !== address && !(collection === "authors" && authorId === id),
     );
-    return { method: "DELETE" as const, path: `/${collection}/${id}`, after: new Map(left) };
+    return {
+      method: "DELETE",
+      path: `/${collection}/${id}`,
+      after: new Map(left),
+      isDone: ({ status }) => status === 404,
+    };
   }
 
   /** Creates an author with a book and changes another book, in one batch. */
-  #batch(mark: string, book: Known) {
+  #batch(mark: string, book: Known): Attempt {
     const author = this.#author(`${mark}a`);
     const title = this.#title(mark);
     const own = this.#book(`${mark}b`, undefined);
-    const after = this.#with(
-      [`authors/${author.mark}`, author],
-      [`books/${own.mark}`, own],
-      [book.address, { ...book.fields, title }],
-    );
     return {
-      method: "POST" as const,
+      method: "POST",
       path: "/_batch",
-      body: {
+      content: {
         operations: [
           { method: "POST", path: "/authors", body: author, as: "author" },
           { method: "POST", path: "/books", body: { ...own, authorId: { $ref: "author" } } },
           { method: "PATCH", path: `/books/${this.#ids.get(book.address)}`, body: { title } },
         ],
       },
-      after,
-      learn: ({ results }: Created) => {
-        this.#learn(`authors/${author.mark}`, results?.[0]?.body?.id);
-        this.#learn(`books/${own.mark}`, results?.[1]?.body?.id);
-        own.authorId = results?.[0]?.body?.id;
+      after: this.#with(
+        [`authors/${author.mark}`, author],
+        [`books/${own.mark}`, own],
+        [book.address, { ...book.fields, title }],
+      ),
+      learn: ({ text }) => {
+        const [first, second] = JSON.parse(text).results;
+        this.#learn(`authors/${author.mark}`, first.body.id);
+        this.#learn(`books/${own.mark}`, second.body.id);
+        own.authorId = first.body.id;
+      },
+    };
+  }
+
+  /** Changes all books of the client, or deletes one of them by a filter. */
+  #bulk({ address, fields }: Known): Attempt {
+    const isDelete = this.#random() < 0.3;
+    const filter = { client: this.#client, ...(isDelete && { mark: fields.mark }) };
+    const what = isDelete ? { delete: true } : { update: { views: { $increment: 1 } } };
+    const all = [...this.#state].filter(([other]) => other.startsWith("books/"));
+    const more = all.map(([other, book]): [string, Fields] => [
+      other,
+      { ...book, views: Number(book.views) + 1 },
+    ]);
+    return {
+      method: "POST",
+      path: "/books/_bulk",
+      content: { filter, ...what, max: 1_000 },
+      after: isDelete ? this.#without(address) : this.#with(...more),
+    };
+  }
+
+  /** Reads a counter, or adds to it: without reading it, or over the version that was read. */
+  #count(mark: string): Attempt {
+    const counter = counters[this.#random() < 0.5 ? 0 : 1];
+    const path = `/counters/${counter}`;
+    const dice = this.#random();
+    const entry = `${this.#client}.${mark}`;
+    const counts = { counter, text: entry };
+    const seen = this.#seen.get(counter);
+    if (dice < 0.3)
+      return this.#readOne("counters", counter, ({ headers, text }) =>
+        this.#seen.set(counter, { ...JSON.parse(text), etag: headers.etag }),
+      );
+    if (dice < 0.6 || seen === undefined) {
+      const body = { n: { $increment: 1 }, log: { $append: [entry] } };
+      const headers = { "content-type": operators };
+      return { method: "PATCH", path, content: body, headers, counts, after: this.#state };
+    }
+    this.#seen.delete(counter);
+    return {
+      method: "PATCH",
+      path,
+      content: { n: seen.n + 1, log: [...seen.log, entry] },
+      headers: { "if-match": seen.etag },
+      counts,
+      after: this.#state,
+      isDone: ({ status }) => status === 412,
+    };
+  }
+
+  /** Creates or changes a draft, or takes all drafts back to an earlier time. */
+  #draft(mark: string): Attempt {
+    const draft = this.#any("drafts");
+    const dice = this.#random();
+    const { to, drafts } = this.#moment ?? {};
+    const isMoved = drafts !== undefined && !isDeepStrictEqual(drafts, this.#drafts());
+    if (dice < 0.3 && isMoved) {
+      const others = [...this.#state].filter(([address]) => !address.startsWith("drafts/"));
+      return {
+        method: "POST",
+        path: "/_rewind",
+        content: { to, collections: ["drafts"] },
+        after: new Map([...others, ...drafts]),
+      };
+    }
+    if (draft === undefined || dice < 0.6)
+      return this.#create("drafts", { client: this.#client, mark, text: this.#text() });
+    return dice < 0.8
+      ? this.#delete(draft)
+      : this.#change("PATCH", draft, { text: `${mark}${this.#text()}` });
+  }
+
+  /** Reads books of another client, or the changes of books since the last time. */
+  #read(): Attempt {
+    const dice = this.#random();
+    if (dice < 0.4 && this.#part.keepsAll) return this.#follow();
+    if (dice < 0.7 && this.#bookSeen !== undefined) return this.#readOne("books", this.#bookSeen);
+    const other = this.#part.all[Math.floor(this.#random() * this.#part.all.length)];
+    return this.#look(`/books?client=${other}&limit=20&sort=-id`, ({ text }) => {
+      const books = JSON.parse(text) as { id: number }[];
+      this.#bookSeen = books.length === 0 ? undefined : String(books[0]?.id);
+      return books.map((book) => ({ collection: "books", id: String(book.id), text: JSON.stringify(book) }));
+    });
+  }
+
+  #follow(): Attempt {
+    return this.#look(this.#next, ({ text, headers }) => {
+      const events = JSON.parse(text) as { subject: string; version: string }[];
+      this.#followed.push(...events.map(({ subject, version }) => `${subject}/${version}`));
+      this.#next = /<\/api\/v1([^>]+)>; rel="next"/.exec(String(headers.link))?.[1] ?? this.#next;
+      const request = this.#requests.at(-1);
+      if (request !== undefined) request.followed = this.#followed.length;
+      return [];
+    });
+  }
+
+  #readOne(collection: string, id: string, learn = (_: NonNullable<Answer>) => {}): Attempt {
+    return {
+      ...this.#look(`/${collection}/${id}`, (answer) => {
+        if (answer.status === 404) return [{ collection, id, text: undefined }];
+        learn(answer);
+        return [{ collection, id, text: answer.text }];
+      }),
+      isDone: ({ status }) => status === 404,
+    };
+  }
+
+  #look(path: string, sightsIn: (answer: NonNullable<Answer>) => readonly Sight[]): Attempt {
+    return {
+      method: "GET",
+      path,
+      after: this.#state,
+      learn: (answer) => {
+        const request = this.#requests.at(-1);
+        if (request !== undefined) request.sights = sightsIn(answer);
       },
     };
   }
@@ -230,6 +472,10 @@ export class Actor {
 
   #with(...changes: [string, Fields][]): State {
     return new Map([...this.#state, ...changes]);
+  }
+
+  #without(address: string): State {
+    return new Map([...this.#state].filter(([other]) => other !== address));
   }
 
   #any(collection: string): Known | undefined {
@@ -249,7 +495,8 @@ export class Actor {
 
   #book(mark: string, author: Known | undefined): Fields {
     const authorId = author && this.#ids.get(author.address);
-    return { client: this.#client, mark, authorId, title: this.#title(mark), text: this.#text() };
+    const title = this.#title(mark);
+    return { client: this.#client, mark, authorId, title, views: 0, text: this.#text() };
   }
 
   /** A word that no other title has, and a word that many titles have. */
@@ -259,10 +506,12 @@ export class Actor {
 
   #text(): string {
     const [least, most] =
-      this.#texts === "long" ? [20_000, 60_000] : [0, this.#random() < 0.2 ? 20_000 : 300];
+      this.#part.texts === "long" ? [20_000, 60_000] : [0, this.#random() < 0.2 ? 20_000 : 300];
     return "x".repeat(least + Math.floor(this.#random() * (most - least)));
   }
 }
+
+const operators = "application/vnd.holdfast.update+json";
 
 interface Known {
   address: string;

@@ -2,8 +2,9 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { Disk } from "./disk.ts";
-import { type Acknowledged, Judge } from "./judge.ts";
+import { Disk, everything } from "./disk.ts";
+import { Outside } from "./explore.ts";
+import { Judge } from "./judge.ts";
 import { type Recording, storeName } from "./recording.ts";
 
 const last = (table: string, column: string) => `${column} = (select max(${column}) from ${table})`;
@@ -17,7 +18,7 @@ const isNoBase = (collection: number) =>
 const lastWithoutDifference = (collection: number) =>
   `key = (select max(key) from resources_${collection} where ${isNoBase(collection)})`;
 
-/** Damage to a good store, and the expected faults. Collection 1 is `authors`, and collection 2 is `books`. */
+/** Damage to a good store, and the expected faults. Collections are numbered in the order of the configuration. */
 export const breaks: readonly { what: string; sql: string; fault: RegExp }[] = [
   {
     what: "a resource is lost",
@@ -102,6 +103,35 @@ export const breaks: readonly { what: string; sql: string; fault: RegExp }[] = [
     fault: /^the store has another secret/,
   },
   {
+    what: "a counter has lost what a client has added",
+    sql: `update resources_4 set doc = json_remove(doc, '$.log[0]')`,
+    fault: /^c\d: the counter \w+ has .*, but the client has added/,
+  },
+  {
+    what: "a change that a client has received has another place",
+    // The first two changes of books are creates.
+    sql: `update changes_2 set sequence = -1 where sequence = 1; update changes_2 set sequence = 1 where sequence = 2;
+      update changes_2 set sequence = 2 where sequence = -1`,
+    fault: /^c\d has received other changes of books than the first \d+, from number 1/,
+  },
+  {
+    what: "an API key is lost",
+    sql: "delete from keys",
+    fault: /^the API key key\d is lost/,
+  },
+  {
+    what: "a webhook is past changes that it was not sent",
+    sql: `insert into changes_2 select sequence + 1, 'other', 1, kind, at, principal, "group", null from changes_2
+        order by sequence desc limit 1;
+      update resources_6 set doc = json_set(doc, '$.marks.books[0]', 100000)`,
+    fault: /^the webhook is past the change other\/1 of books, which was not sent/,
+  },
+  {
+    what: "an erased text is still there",
+    sql: `create table rest as select 'ERASED' as text`,
+    fault: /^the erased text \S+ is still in the file/,
+  },
+  {
     what: "an index lacks entries",
     sql: `drop index changes_1_by_resource;
       create index changes_1_by_resource on changes_1 (id, version) where version > 1;
@@ -113,16 +143,22 @@ export const breaks: readonly { what: string; sql: string; fault: RegExp }[] = [
 
 /** The faults in the last image of a session, and in the same image after `sql`. */
 export async function judgeBroken(
-  { events, clients }: Recording,
+  recording: Recording,
   { sql, folder }: { sql: string; folder: string },
 ): Promise<{ good: string[]; broken: string[] }> {
   const disk = new Disk();
-  for (const event of events) if ("step" in event) disk.apply(event.at, event.step);
-  const image = disk.image("everything", Math.random);
-  const acknowledged: Acknowledged = new Map(clients.map((client) => [client, client.bodies.length]));
-  const judge = new Judge(join(folder, "judged"));
-  const good = judge.faultsOf(image, acknowledged);
-  return { good, broken: judge.faultsOf(changed(image, sql, join(folder, "changed")), acknowledged) };
+  const outside = new Outside(recording);
+  for (const event of recording.events)
+    if ("step" in event) disk.apply(event.at, event.step);
+    else outside.note(event);
+  const image = disk.image(everything, Math.random);
+  const judge = new Judge(join(folder, "judged"), recording);
+  const good = judge.faultsOf(image, outside.known);
+  const [erased] = recording.clients.flatMap(({ requests }) =>
+    requests.flatMap(({ erases }) => erases ?? []),
+  );
+  const sqlOfBreak = sql.replace("ERASED", erased?.text ?? "");
+  return { good, broken: judge.faultsOf(changed(image, sqlOfBreak, join(folder, "changed")), outside.known) };
 }
 
 function changed(image: ReadonlyMap<string, Buffer>, sql: string, folder: string): Map<string, Buffer> {

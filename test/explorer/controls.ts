@@ -1,37 +1,34 @@
 /** Faults that the explorer must find: in builds of the program, and in disks. */
 import type { Step } from "./disk.ts";
 import type { Findings } from "./explore.ts";
-import { type Life, logName, type Recording, type Session, storeName } from "./recording.ts";
+import { type Life, logName, type Recording, storeName } from "./recording.ts";
 import type { Sabotage } from "./sabotage.ts";
-import { exploreImages, recordSession } from "./session.ts";
+import { exploreImages, recordSession, withFault } from "./session.ts";
 
-const quick: Life = { requests: 40, flushDelayMs: 0, isHeldOpen: false, signal: "SIGKILL" };
-
-/**
- * The shortest session in which each fault loses something, and the images that show it besides those right after responses. A long
- * flush makes it certain that the kill comes before its end.
- */
-function controlOf(sabotage: Sabotage, seed: number): { session: Session; images: number } {
-  const mixed = { seed, texts: "mixed" } as const;
-  if (sabotage.name !== "no flush at the start")
-    return { session: { ...mixed, lives: [quick] }, images: 100 };
-  const killed = { ...quick, requests: 20, flushDelayMs: 200 };
-  const resumed = { ...quick, requests: 12, flushDelayMs: 30, isHeldOpen: true };
-  return { session: { ...mixed, lives: [killed, resumed] }, images: 0 };
-}
+const quick: Life = { requests: 30, flushDelayMs: 0, isHeldOpen: false, signal: "SIGKILL" };
 
 /** The first loss of a build with a fault, and the seed of its session. Tries a few sessions, as the moment of a kill differs. */
 export async function firstLoss(
   sabotage: Sabotage,
   signal?: AbortSignal,
 ): Promise<{ seed: number; findings: Findings } | undefined> {
-  for (let seed = 1; seed <= 10; seed++) {
-    const { session, images } = controlOf(sabotage, seed);
-    const recording = await recordSession(session, { sabotage, signal });
-    const findings = await exploreImages(recording, { seed, images, isOverAtFirst: true }, signal);
-    if (findings.bad.length > 0) return { seed, findings };
-  }
-  return undefined;
+  const { lives = [{}], keepChanges, hasWebhook = false, images = 100, starts = 0 } = sabotage;
+  return withFault(sabotage, async (from) => {
+    for (let seed = 1; seed <= 10; seed++) {
+      const session = {
+        seed,
+        texts: "mixed" as const,
+        keepChanges,
+        hasWebhook,
+        lives: lives.map((life) => ({ ...quick, ...life })),
+      };
+      const recording = await recordSession(session, { from, signal });
+      const exploration = { from, seed, images, starts, isOverAtFirst: true };
+      const findings = await exploreImages(recording, exploration, signal);
+      if (findings.bad.length > 0) return { seed, findings };
+    }
+    return undefined;
+  });
 }
 
 /** Flushes that a faulty disk confirms and does not do. */
@@ -48,13 +45,13 @@ export const skippedFlushes = Object.keys(skips) as (keyof typeof skips)[];
  * comes from the load or from a checkpoint, and not from the creation of the store.
  */
 export function onFaultyDisk(
-  { events, clients }: Recording,
+  { events, ...others }: Recording,
   skipped: (typeof skippedFlushes)[number],
 ): Recording {
   const first = events.findIndex((event) => "answered" in event);
   const isSkipped = (event: Recording["events"][number], index: number) =>
     "step" in event && (index > first || skipped === "of the names") && skips[skipped](event.step);
-  return { events: events.filter((event, index) => !isSkipped(event, index)), clients };
+  return { events: events.filter((event, index) => !isSkipped(event, index)), ...others };
 }
 
 /** Whether the log was moved into the file while clients were writing, and was then written again from its beginning. */
@@ -67,6 +64,7 @@ export function hasCheckpoints({ events }: Recording): boolean {
       if (stage === "restart") return true;
       continue;
     }
+    if (!("step" in event)) continue;
     const { step } = event;
     if (step.kind !== "write") continue;
     if (stage === "load" && answers > 0 && step.name === storeName) stage = "checkpoint";

@@ -1,31 +1,56 @@
 /** Whether a store has everything that one client was told, and its next request completely or not at all. */
 import { isDeepStrictEqual } from "node:util";
-import type { ClientLog, Fields, State } from "./actor.ts";
+import { type ClientLog, counters, type Fields, type Request, type State, stateAfter } from "./actor.ts";
 import type { Parse } from "./judge-contents.ts";
-import type { Contents } from "./store-file.ts";
+import type { Change, Contents } from "./store-file.ts";
 
-/** The faults for a client that received responses to its first `acknowledged` requests. */
-export function faultsOfClient(
-  client: ClientLog,
-  acknowledged: number,
-  contents: Contents,
-  parse: Parse,
-): string[] {
-  const histories = historiesOf(client, contents, parse);
+/** What the judge of a client knows about the store. */
+export interface Store {
+  contents: Contents;
+  parse: Parse;
+  keepsAll: boolean;
+}
+
+/**
+ * The faults for a client of which at least `least` requests have taken effect, and at most `most`. By default, the request in progress
+ * can have taken effect.
+ */
+export function faultsOfClient(client: ClientLog, store: Store, least: number, most = least + 1): string[] {
+  const histories = historiesOf(client, store);
+  let first: string[] | undefined;
+  for (let done = least; done <= Math.min(most, client.requests.length); done++) {
+    const faults = faultsAfter(client, store, { done, least, histories });
+    if (faults.length === 0) return faults;
+    first ??= faults;
+  }
+  return first ?? [];
+}
+
+interface Outcome {
+  /** How many requests have taken effect. */
+  done: number;
+  /** How many of them have a response. */
+  least: number;
+  histories: ReadonlyMap<string, Versions>;
+}
+
+function faultsAfter(client: ClientLog, store: Store, outcome: Outcome): string[] {
+  const expected = stateAfter(client, outcome.done);
   const found = new Map(
-    [...histories].flatMap(([address, versions]) => {
+    [...outcome.histories].flatMap(([address, versions]) => {
       const current = versions.at(-1);
       return current ? [[address, current] as const] : [];
     }),
   );
-  const done = [acknowledged, acknowledged + 1].find((n) => isState(client.states[n], found));
-  if (done === undefined)
+  if (!isState(expected, found))
     return [
-      `${client.client}: after ${acknowledged} acknowledged requests there are ${describe(found, client.states[acknowledged])}`,
+      `${client.client}: after ${outcome.least} acknowledged requests there are ${describe(found, expected)}`,
     ];
   return [
-    ...faultsOfHistories(client, done, histories),
-    ...faultsOfReceipts(client, { done, acknowledged }, contents),
+    ...faultsOfHistories(client, store, outcome),
+    ...faultsOfReceipts(client, store, outcome),
+    ...faultsOfCounters(client, store, outcome),
+    ...faultsOfReads(client, store, outcome),
   ];
 }
 
@@ -33,18 +58,20 @@ export function faultsOfClient(
 type Versions = readonly (Fields | undefined)[];
 
 /** The resources that the client has or had, by collection and mark. */
-function historiesOf({ client }: ClientLog, { collections }: Contents, parse: Parse): Map<string, Versions> {
+function historiesOf({ client }: ClientLog, { contents, parse }: Store): Map<string, Versions> {
   const histories = new Map<string, Versions>();
   const fieldsOf = (text: string) => {
     const { id: _, ...fields } = parse(text);
     return fields as Fields;
   };
-  for (const { name, changes, resources } of collections) {
+  for (const { name, changes, resources } of contents.collections) {
     const current = new Map(resources.map(({ id, text }) => [id, text]));
-    for (const [id, all] of Map.groupBy(changes, (change) => change.id)) {
-      const versions = all.map(({ text }) => (text === undefined ? undefined : fieldsOf(text)));
+    const logged = Map.groupBy(changes, (change) => change.id);
+    for (const id of new Set([...logged.keys(), ...current.keys()])) {
+      const texts = logged.get(id)?.map(({ text }) => text) ?? [undefined];
       // The resource itself, and not what the log says about it.
-      versions[versions.length - 1] = current.has(id) ? fieldsOf(current.get(id) as string) : undefined;
+      texts[texts.length - 1] = current.get(id);
+      const versions = texts.map((text) => (text === undefined ? undefined : fieldsOf(text)));
       const own = versions.find((fields) => fields !== undefined);
       if (own?.client === client) histories.set(`${name}/${own.mark}`, versions);
     }
@@ -65,45 +92,92 @@ function isSame(expected: Fields, found: Fields | undefined): boolean {
   return isDeepStrictEqual(others, foundOthers) && (authorId === undefined || authorId === foundAuthor);
 }
 
-/** The history of each resource has its states after each request, in order. */
-function faultsOfHistories(
-  { client, states }: ClientLog,
-  done: number,
-  histories: ReadonlyMap<string, Versions>,
-): string[] {
-  const addresses = new Set([
-    ...states.slice(0, done + 1).flatMap((state) => [...state.keys()]),
-    ...histories.keys(),
-  ]);
+/** The history of each resource has its states after each request, in order. An erased resource has none. */
+function faultsOfHistories(client: ClientLog, { keepsAll }: Store, { done, histories }: Outcome): string[] {
+  const states = Array.from({ length: done + 1 }, (_, n) => stateAfter(client, n) as State);
+  const erased = new Set(erasedBefore(client, done).map(({ address }) => address));
+  const addresses = new Set([...states.flatMap((state) => [...state.keys()]), ...histories.keys()]);
   const wrong = [...addresses].filter((address) => {
     const expected: (Fields | undefined)[] = [];
-    for (const fields of states.slice(0, done + 1).map((state) => state.get(address)))
+    for (const fields of erased.has(address) ? [] : states.map((state) => state.get(address)))
       if (!isDeepStrictEqual(expected.at(-1), fields)) expected.push(fields);
     const found = histories.get(address) ?? [];
-    return expected.length !== found.length || !expected.every((fields, n) => isVersion(fields, found[n]));
+    const kept = keepsAll ? expected : expected.slice(expected.length - found.length);
+    return kept.length !== found.length || !kept.every((fields, n) => isVersion(fields, found[n]));
   });
-  return wrong.map((address) => `${client}: the history of ${address} has other versions than were written`);
+  return wrong.map(
+    (address) => `${client.client}: the history of ${address} has other versions than were written`,
+  );
 }
 
 function isVersion(expected: Fields | undefined, found: Fields | undefined): boolean {
   return expected === undefined ? found === undefined : isSame(expected, found);
 }
 
+/** What the first requests of a client have erased. */
+export function erasedBefore({ requests }: ClientLog, done: number): NonNullable<Request["erases"]>[] {
+  return requests.slice(0, done).flatMap(({ erases }) => erases ?? []);
+}
+
 /** A receipt exists if and only if its write does, and it has the response that the client got. */
-function faultsOfReceipts(
-  { keys, bodies }: ClientLog,
-  { done, acknowledged }: { done: number; acknowledged: number },
-  { receipts }: Contents,
-): string[] {
-  return keys.flatMap((key, n) => {
-    if (key === undefined) return [];
-    const [, answer] = receipts.find(([kept]) => kept.includes(key)) ?? [];
+function faultsOfReceipts(client: ClientLog, { contents }: Store, { done, least }: Outcome): string[] {
+  const erased = erasedBefore(client, done);
+  const kept = new Map(contents.receipts.map(([key, answer]) => [/key-c\d-\d+-/.exec(key)?.[0], answer]));
+  return client.requests.flatMap(({ key, body, isRefused }, n) => {
+    if (key === undefined || isRefused === true) return [];
+    if (erased.some(({ id }) => body?.includes(id))) return []; // an erasure removes these responses
+    const answer = kept.get(key);
     const exists = answer !== undefined;
     if (exists !== n < done) return [`${key} is ${exists ? "there" : "lost"} after ${done} requests`];
-    if (!exists || n >= acknowledged || bodies[n] === undefined) return [];
-    const { body } = JSON.parse(answer) as { body?: string };
-    return body === bodies[n] ? [] : [`${key} has another response than the client got`];
+    if (!exists || n >= least || body === undefined) return [];
+    return (JSON.parse(answer) as { body?: string }).body === body
+      ? []
+      : [`${key} has another response than the client got`];
   });
+}
+
+/** The counters have exactly what the client has added, in its order. */
+function faultsOfCounters(client: ClientLog, { contents, parse }: Store, { done }: Outcome): string[] {
+  const all = contents.collections.find(({ name }) => name === "counters")?.resources ?? [];
+  return counters.flatMap((counter) => {
+    const text = all.find(({ id }) => id === counter)?.text;
+    const { log = [] } = text === undefined ? {} : (parse(text) as { log?: string[] });
+    const found = log.filter((entry) => entry.startsWith(`${client.client}.`));
+    const expected = client.requests.slice(0, done).flatMap(({ counts, isRefused }) => {
+      return counts?.counter === counter && isRefused !== true ? [counts.text] : [];
+    });
+    return found.join() === expected.join()
+      ? []
+      : [`${client.client}: the counter ${counter} has ${found}, but the client has added ${expected}`];
+  });
+}
+
+/** What a client has read does not get lost. */
+function faultsOfReads(client: ClientLog, { contents, keepsAll }: Store, { least }: Outcome): string[] {
+  if (!keepsAll) return [];
+  const logs = new Map(
+    contents.collections.map(({ name, changes }) => [name, Map.groupBy(changes, ({ id }) => id)]),
+  );
+  const answered = client.requests.slice(0, least);
+  const lost = answered
+    .flatMap(({ sights }) => sights ?? [])
+    .filter(({ collection, id, text }) => {
+      const isSeen = (change: Change) => change.text === text;
+      return logs.get(collection)?.get(id)?.some(isSeen) !== true;
+    });
+  const books = contents.collections.find(({ name }) => name === "books");
+  const followed = client.followed.slice(0, Math.max(0, ...answered.map(({ followed }) => followed ?? 0)));
+  const logged = books?.changes.slice(0, followed.length).map(({ id, version }) => `${id}/${version}`) ?? [];
+  return [
+    ...lost.map(
+      ({ collection, id }) => `${client.client} has read a state of ${collection}/${id} that is lost`,
+    ),
+    ...(followed.join() === logged.join()
+      ? []
+      : [
+          `${client.client} has received other changes of books than the first ${followed.length}, from number ${followed.findIndex((each, n) => each !== logged[n]) + 1}`,
+        ]),
+  ];
 }
 
 function describe(found: State, expected: State = new Map()): string {

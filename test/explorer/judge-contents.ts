@@ -4,18 +4,21 @@ import type { Change, Collection, Contents, Resource } from "./store-file.ts";
 /** Reads the text of a resource. */
 export type Parse = (text: string) => Readonly<Record<string, unknown>>;
 
-/** The contradictions inside a store. `parse` is `JSON.parse`, once for each text: most images have the same texts. */
+/**
+ * The contradictions inside a store. `parse` is `JSON.parse`, once for each text: most images have the same texts. `keepsAll`: whether
+ * the store keeps all changes.
+ */
 export function faultsOfContents(
   { collections, receipts, totals, damage }: Contents,
-  parse: Parse,
+  { parse, keepsAll }: { parse: Parse; keepsAll: boolean },
 ): string[] {
   const answers = receipts.reduce((total, [, answer]) => total + Buffer.byteLength(answer), 0);
   return [
     ...collections.flatMap((collection) =>
       [
-        ...faultsOfHead(collection),
+        ...faultsOfHead(collection, keepsAll),
         ...faultsOfIds(collection, parse),
-        ...faultsOfLog(collection),
+        ...faultsOfLog(collection, keepsAll),
         ...faultsOfUnique(collection, parse),
         ...faultsOfReferences(collection, collections, parse),
         ...faultsOfWords(collection, parse),
@@ -31,12 +34,22 @@ function differing(what: string, found: number, said: number | undefined): strin
   return found === said ? [] : [`there are ${found} ${what}, but the store says ${said}`];
 }
 
-function faultsOfHead({ resources, changes, sequence, count }: Collection): string[] {
-  const isWhole = changes.every((change, index) => change.sequence === index + 1);
+/** The log has all changes, except those before its first one where old changes are removed, and those of erased resources. */
+function faultsOfHead(
+  { resources, changes, sequence, gapsUpTo, count }: Collection,
+  keepsAll: boolean,
+): string[] {
+  const first = keepsAll ? 1 : (changes[0]?.sequence ?? sequence + 1);
+  const expected = sequence + 1 - Math.max(first, gapsUpTo + 1);
+  const whole = changes.filter(({ sequence }) => sequence > gapsUpTo);
+  const isWhole = changes.every((change, n) => n === 0 || change.sequence > (changes[n - 1]?.sequence ?? 0));
+  const start = Math.max(first, gapsUpTo + 1);
   return [
     ...differing("resources", resources.length, count),
-    ...differing("changes", changes.length, sequence),
-    ...(isWhole ? [] : ["the change log has a gap"]),
+    ...differing("changes", whole.length, expected),
+    ...(isWhole && whole.every((change, n) => change.sequence === start + n)
+      ? []
+      : ["the change log has a gap"]),
   ];
 }
 
@@ -51,25 +64,27 @@ function faultsOfIds({ resources, changes, lastId }: Collection, parse: Parse): 
 }
 
 /** Each resource is what its last change made of it, and the history has every version. */
-function faultsOfLog(collection: Collection): string[] {
+function faultsOfLog(collection: Collection, keepsAll: boolean): string[] {
   const resources = new Map(collection.resources.map((resource) => [resource.id, resource]));
   const histories = Map.groupBy(collection.changes, ({ id }) => id);
-  const unlogged = [...resources.keys()].filter((id) => !histories.has(id));
-  const wrong = [...histories].filter(([id, changes]) => !isHistory(changes, resources.get(id)));
+  const unlogged = keepsAll ? [...resources.keys()].filter((id) => !histories.has(id)) : [];
+  const wrong = [...histories].filter(([id, changes]) => !isHistory(changes, resources.get(id), keepsAll));
   return [
     ...unlogged.map((id) => `${id} is not in the change log`),
     ...wrong.map(([id]) => `the changes of ${id} do not lead to its version ${resources.get(id)?.version}`),
   ];
 }
 
-/** Whether the kinds and versions of the changes fit each other and the resource. */
-function isHistory(changes: readonly Change[], resource: Resource | undefined): boolean {
+/** Whether the kinds and versions of the changes fit each other and the resource. An import can begin with any version. */
+function isHistory(changes: readonly Change[], resource: Resource | undefined, keepsAll: boolean): boolean {
+  const first = changes[0]?.version ?? 1;
   const isInOrder = changes.every(({ version, kind, text }, index) => {
     const before = index === 0 ? undefined : changes[index - 1]?.text;
+    const isUnknown = !keepsAll && index === 0 && text !== undefined;
     const expected = text === undefined ? "deleted" : before === undefined ? "created" : "updated";
-    return version === index + 1 && kind === expected;
+    return version === first + index && (isUnknown || kind === expected);
   });
-  return isInOrder && (resource === undefined || resource.version === changes.length);
+  return isInOrder && (resource === undefined || resource.version === changes.at(-1)?.version);
 }
 
 function faultsOfUnique({ unique, resources }: Collection, parse: Parse): string[] {

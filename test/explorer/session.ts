@@ -3,13 +3,13 @@ import { existsSync, statfsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startProgram } from "../durability/program.ts";
 import { copyWithFault } from "../faults/copy.ts";
 import { givenThreads } from "../threads/count.ts";
 import { type Exploration, explore, type Findings } from "./explore.ts";
 import { randomOf } from "./random.ts";
-import { IncompleteRecording, type Life, type Recording, record, type Session } from "./recording.ts";
+import { type Life, type Recording, record, type Session } from "./recording.ts";
 import type { Sabotage } from "./sabotage.ts";
+import { IncompleteRecording } from "./trace.ts";
 
 /** The folder for images: in memory, if the system has such a folder with enough space. */
 function placeOfImages(): string {
@@ -23,8 +23,8 @@ const maxRecordings = 3;
 
 /** How a session is recorded. */
 interface HowToRecord {
-  /** The fault of a copy of the program. @default the unchanged program */
-  sabotage?: Sabotage;
+  /** The folder of the program. @default this one */
+  from?: string;
   /** When it aborts, no recording starts: `recordSession` throws. */
   signal?: AbortSignal | undefined;
 }
@@ -40,16 +40,23 @@ export async function recordSession(session: Session, how: HowToRecord = {}): Pr
   }
 }
 
-async function recordOnce(session: Session, { sabotage, signal }: HowToRecord): Promise<Recording> {
+async function recordOnce(session: Session, { from = ".", signal }: HowToRecord): Promise<Recording> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-explorer-"));
-  const from = sabotage === undefined ? "." : join(folder, "program");
   try {
-    if (sabotage !== undefined) await copyWithFault(sabotage.replacements, from);
     signal?.throwIfAborted();
-    return await record(session, {
-      start: (store, wrapper, flags) => startProgram(store, wrapper, flags, from),
-      folder,
-    });
+    return await record(session, { from, folder });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Makes a copy of the program with a fault, which is removed afterwards. */
+export async function withFault<T>(sabotage: Sabotage, use: (from: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-explorer-"));
+  try {
+    const from = join(folder, "program");
+    await copyWithFault(sabotage.replacements, from);
+    return await use(from);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -69,9 +76,23 @@ export async function exploreImages(
   }
 }
 
-/** Some lives of different lengths with this many requests, as the seed decides. */
-export function randomLives(seed: number, requests: number): Life[] {
+/** Requests of a session: enough for some restarts, few enough that images stay small. */
+const requests = 150;
+
+/** Every fourth session has checkpoints in the middle of the load. Every fourth one removes old changes. */
+const kinds = 4;
+
+/** The session of a seed in the long form. */
+export function sessionOf(seed: number): Session {
+  if (seed % kinds === 0) return checkpointSession(seed);
+  const keepChanges = seed % kinds === 2 ? 20 : undefined;
+  return { seed, texts: "mixed", lives: randomLives(seed), keepChanges, hasWebhook: seed % kinds === 1 };
+}
+
+/** Some lives of different lengths, as the seed decides. */
+function randomLives(seed: number): Life[] {
   const random = randomOf(seed);
+  const some = <T>(...all: T[]) => all.filter(() => random() < 0.3);
   const lives: Life[] = [];
   for (let left = requests; left > 0; left -= lives.at(-1)?.requests ?? left)
     lives.push({
@@ -80,6 +101,8 @@ export function randomLives(seed: number, requests: number): Life[] {
       isHeldOpen: random() < 0.5,
       signal: random() < 0.75 ? "SIGKILL" : "SIGTERM",
       threads: givenThreads ?? ([1, 2, 4] as const)[Math.floor(random() * 3)],
+      before: some("erase", "copy"),
+      beside: some("key", "backup"),
     });
   return lives;
 }
@@ -94,8 +117,9 @@ export function checkpointSession(seed: number): Session {
   return {
     seed,
     texts: "long",
+    hasWebhook: false,
     lives: [
-      { ...quick, requests: 80 },
+      { ...quick, requests: 90 },
       { ...quick, requests: 20 },
     ],
   };

@@ -10,10 +10,16 @@ export interface Contents {
   collections: readonly Collection[];
   /** Key and stored response. */
   receipts: readonly (readonly [key: string, answer: string])[];
+  /** Whether it is empty, or a copy into it has not ended. */
+  isIncomplete: boolean;
   /** The counters of the store, such as `receipts`. */
   totals: Readonly<Record<string, number>>;
   /** The parts of the secret. */
   secret: string;
+  /** The names of the API keys. */
+  keys: readonly string[];
+  /** For each webhook: the sequence up to which it has handled the changes of books. */
+  handled: readonly number[];
   /** What `integrity_check` complains about. */
   damage: readonly string[];
 }
@@ -23,6 +29,8 @@ export interface Collection {
   name: string;
   sequence: number;
   count: number;
+  /** The log can lack changes up to this sequence. */
+  gapsUpTo: number;
   /** The last integer id that was given or reserved. */
   lastId: number;
   /** The attributes that are unique, that are searched, and that refer to another collection. */
@@ -54,19 +62,29 @@ export interface Change {
   text: string | undefined;
 }
 
+const empty = { collections: [], receipts: [], totals: {}, secret: "", keys: [], handled: [], damage: [] };
+
 /** Opens a store, gives its contents to `use`, and closes it. Throws if a part cannot be read. */
 export function readStore<T>(path: string, use: (contents: Contents) => T): T {
   const database = new DatabaseSync(path);
   try {
     const rows = (sql: string) => database.prepare(sql).all();
+    const tables = rows("select name from sqlite_schema").map(({ name }) => name);
+    const isIncomplete = tables.includes("copying") || !tables.includes("meta");
+    if (isIncomplete) return use({ ...empty, isIncomplete });
     const meta = rows("select name, value from meta").map((row) => [String(row.name), Number(row.value)]);
     const totals: Record<string, number> = Object.fromEntries(meta);
+    const collections = rows("select * from collections order by number").map((row) =>
+      collectionOf(database, row, totals),
+    );
+    const states = collections.find(({ name }) => name === "_webhook_states")?.resources ?? [];
     return use({
-      collections: rows("select * from collections order by number").map((row) =>
-        collectionOf(database, row),
-      ),
+      collections: collections.filter(({ name }) => !name.startsWith("_")),
+      keys: rows("select name from keys").map(({ name }) => String(name)),
+      handled: states.flatMap(({ text }) => JSON.parse(text).marks?.books?.[0] ?? []),
       receipts: rows("select key, answer from receipts").map((row) => [String(row.key), String(row.answer)]),
       totals,
+      isIncomplete,
       secret: Object.keys(totals)
         .filter((name) => name.startsWith("secret_"))
         .map((name) => `${name}=${totals[name]}`)
@@ -82,7 +100,7 @@ export function readStore<T>(path: string, use: (contents: Contents) => T): T {
 
 type Row = Record<string, SQLOutputValue>;
 
-function collectionOf(database: DatabaseSync, row: Row): Collection {
+function collectionOf(database: DatabaseSync, row: Row, totals: Contents["totals"]): Collection {
   const number = Number(row.number);
   const rows = (sql: string) => database.prepare(sql).all();
   const json = (name: string) => JSON.parse(String(row[name])) as { path: [string]; collection: string }[];
@@ -95,6 +113,7 @@ function collectionOf(database: DatabaseSync, row: Row): Collection {
   return {
     name: String(row.name),
     sequence: Number(head?.sequence),
+    gapsUpTo: totals[`gaps_${number}`] ?? 0,
     count: Number(head?.count),
     lastId: Number(head?.last_id),
     unique: json("uniques").map(({ path }) => path[0]),

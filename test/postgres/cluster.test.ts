@@ -5,12 +5,14 @@ import { StartError } from "../../src/errors.ts";
 import { openKeys, openReader, openSource, openStore, type StoreAddress } from "../../src/store/open.ts";
 import { commit, created, declaration, topic } from "../store/contract/fixture.ts";
 import { openDatabase, query } from "./databases.ts";
+import { serveOn } from "./served.ts";
+import { startPostgres } from "./server.ts";
 
 const asSystem = "set allow_system_table_mods = on;";
 
-/** A store in a database with the catalogue of a cluster. */
-async function openCluster(t: TestContext): Promise<{ url: string; address: StoreAddress }> {
-  const { url, release } = await openDatabase();
+/** A store in a database with the catalogue of a cluster, on the server of the tests or on one that the test removes. */
+async function openCluster(t: TestContext, server?: string): Promise<{ url: string; address: StoreAddress }> {
+  const { url, release } = await openDatabase(server);
   const address = { kind: "postgres", url } as const;
   const store = await openStore(address);
   await store.migrate([declaration("topics")]);
@@ -18,13 +20,30 @@ async function openCluster(t: TestContext): Promise<{ url: string; address: Stor
   await query(
     url,
     `${asSystem} create table pg_catalog.pg_dist_partition (logicalrelid regclass primary key, partmethod "char" not null,
-      partkey text, colocationid integer not null, repmodel "char" not null, autoconverted boolean not null)`,
+      partkey text, colocationid integer not null, repmodel "char" not null, autoconverted boolean not null);
+    create table pg_catalog.pg_dist_local_group (groupid integer primary key); insert into pg_dist_local_group values (0)`,
   );
   t.after(async () => {
-    await query(url, `${asSystem} drop table pg_catalog.pg_dist_partition`);
+    if (server !== undefined) return; // it is removed
+    await query(url, `${asSystem} drop table pg_catalog.pg_dist_partition, pg_catalog.pg_dist_local_group`);
     release();
   });
   return { url, address };
+}
+
+/** From now on, the server says that it is a worker node, and refuses tables and indexes as such a node does. */
+async function makeWorker(t: TestContext, url: string): Promise<void> {
+  await query(
+    url,
+    `${asSystem} update pg_dist_local_group set groupid = 1;
+    create function pg_catalog.refuse() returns event_trigger language plpgsql as $$ begin
+      raise 'operation is not allowed on this node'
+        using errcode = 'XX000', hint = 'Connect to the coordinator and run it again.';
+    end $$;
+    create event trigger worker on ddl_command_start when tag in ('CREATE TABLE', 'CREATE INDEX')
+      execute function pg_catalog.refuse()`,
+  );
+  t.after(() => query(url, "drop event trigger worker; drop function pg_catalog.refuse()"));
 }
 
 /** How Citus notes a table: its method of distribution, group of colocation, and model of replication. */
@@ -67,6 +86,90 @@ describe("a store in a Citus cluster is served", () => {
       await commit(store, [created(topic("a"))]);
       assert.equal(await store.count("topics"), 1);
     });
+});
+
+describe("through a worker node of a Citus cluster", () => {
+  const refusal =
+    "The database cannot do this: a worker node of a Citus cluster cannot create a collection or an index, so declare it through the coordinator first.";
+
+  test("resources of a distributed schema are written, and a new collection or index is refused", async (t) => {
+    const { url, address } = await openCluster(t);
+    await note(url, "^holdfast_", inSchema);
+    await makeWorker(t, url);
+    const store = await openStore(address);
+    t.after(() => store.close());
+    await commit(store, [created(topic("a"))]);
+    const isRefused = { name: "Problem", code: "UNAVAILABLE", message: refusal };
+    await assert.rejects(store.migrate([declaration("users")]), isRefused);
+    await assert.rejects(store.migrate([declaration("topics", { search: [["title"]] })]), isRefused);
+    assert.deepEqual(store.health(), { kind: "ok", durability: "relaxed" });
+    assert.equal(await store.count("topics"), 1);
+    const served = await serveOn(t, url);
+    const answer = await served.ask("POST", "users", { name: "Ada" });
+    assert.equal(answer.status, 503);
+    assert.equal((answer.content as { detail: string }).detail, refusal);
+  });
+
+  test("a start is refused where no store is in a distributed schema", async (t) => {
+    const { url, address } = await openCluster(t);
+    await makeWorker(t, url);
+    const isRefused = {
+      name: "StartError",
+      message: /^The address leads to a worker node of a Citus cluster, /,
+    };
+    await assert.rejects(openStore(address, { mayWait: true }), isRefused);
+    await query(url, "drop schema public cascade; create schema public");
+    for (const open of [openStore, openKeys]) await assert.rejects(open(address), isRefused);
+    const { rows } = await query(url, "select 1 from pg_class where relnamespace = 'public'::regnamespace");
+    assert.deepEqual(rows, [], "nothing was created");
+  });
+});
+
+test("a node of a Citus cluster that can lose confirmed writes makes the store relaxed", async (t) => {
+  const server = await startPostgres(["fsync=on"]);
+  t.after(() => server.remove());
+  const { address, url } = await openCluster(t, server.url);
+  const warnings: string[] = [];
+  const open = async () => {
+    const store = await openStore(address, { onWarning: (text) => warnings.push(text) });
+    t.after(() => store.close());
+    return store.health();
+  };
+  const answer = (settings: string) =>
+    query(
+      url,
+      `create or replace function pg_catalog.run_command_on_all_nodes(command text)
+        returns table (nodeid integer, success boolean, result text) language plpgsql ${settings} as $$ begin
+          return query select 1, false, 'the node does not respond';
+          execute command into result;
+          return query select 2, true, result;
+        end $$`,
+    );
+  assert.deepEqual(await open(), { kind: "ok" }, "the nodes cannot be asked");
+  await answer("");
+  assert.deepEqual(await open(), { kind: "ok" });
+  assert.deepEqual(warnings, []);
+  await answer("set synchronous_commit = off");
+  assert.deepEqual(await open(), { kind: "ok", durability: "relaxed" });
+  assert.match(warnings.join(), /^A node of the Citus cluster has synchronous_commit off\. /);
+});
+
+test("the size of a collection in a Citus cluster is that of the node which has it", async (t) => {
+  const { url, address } = await openCluster(t);
+  await query(
+    url,
+    `create function pg_catalog.citus_total_relation_size(regclass, fail boolean default true)
+      returns bigint language sql return 1000000`,
+  );
+  t.after(() => query(url, "drop function pg_catalog.citus_total_relation_size(regclass, boolean)"));
+  const store = await openStore(address);
+  t.after(() => store.close());
+  const size = async () => (await store.sizes(["topics"])).get("topics") ?? 0;
+  const own = await size();
+  assert.ok(own > 0 && own < 1_000_000, `${own} bytes`);
+  await note(url, "_resources_", inSchema);
+  const withNode = await size();
+  assert.ok(withNode > 1_000_000 && withNode < 1_000_000 + own, `${withNode} bytes`);
 });
 
 describe("a store in a Citus cluster is refused", () => {

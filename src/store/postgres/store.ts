@@ -19,10 +19,10 @@ import { erase } from "./commit/erase.ts";
 import { HeldWrites } from "./commit/holds.ts";
 import { beginLoad } from "./commit/load.ts";
 import { GroupNumbers, IdNumbers } from "./commit/numbers.ts";
-import { findRelaxed } from "./connection/durability.ts";
 import { failureOf } from "./connection/failures.ts";
 import { PostgresReads, type PostgresReadsParts } from "./read/store-reads.ts";
 import type { NumberedCollection } from "./tables/catalogue.ts";
+import { findRelaxed } from "./tables/durability.ts";
 import { noteGapsAtEnd } from "./tables/gaps.ts";
 import { prepareDatabase } from "./tables/prepare.ts";
 import { databaseSize } from "./tables/statements.ts";
@@ -96,7 +96,7 @@ export class PostgresStore extends PostgresReads implements Store {
     this.#reached ??= this.#reach().catch((error: unknown) => {
       this.#reached = undefined;
       const answer = this.reachability.noteFailure(error);
-      throw ["denied", "refused"].includes(failureOf(error)) ? error : answer; // waiting does not help against a missing permission
+      throw ["denied", "refused", "worker"].includes(failureOf(error)) ? error : answer; // waiting does not help
     });
     return this.#reached;
   }

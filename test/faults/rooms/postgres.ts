@@ -20,6 +20,22 @@ export const postgresFaults: readonly Fault[] = [
     replacements: [["select 'gaps_' || number::text, sequence", "select 'gaps_' || number, sequence"]],
   },
   {
+    name: "postgres-worker-alone",
+    what: "PostgreSQL: a first start through a worker node of a Citus cluster makes a store that the other nodes do not know.",
+    noticedBy: "test/postgres/cluster.test.ts",
+    replacements: [
+      ['nodes[0]?.[0] === "t" && rows.every(', 'nodes[0]?.[0] === "t" && rows.length > 0 && rows.every('],
+    ],
+  },
+  {
+    name: "postgres-nodes-not-asked",
+    what: "PostgreSQL: only the coordinator of a Citus cluster is asked whether it can lose confirmed writes.",
+    noticedBy: "test/postgres/cluster.test.ts",
+    replacements: [
+      ["const nodes = await readOptional(connections, selectNodes);", "const nodes: readonly Row[] = [];"],
+    ],
+  },
+  {
     name: "postgres-key-twice",
     what: "PostgreSQL: two instances that get the same Idempotency-Key at the same time both write.",
     noticedBy: "test/postgres/instances.test.ts",

@@ -10,6 +10,7 @@ import { Problem, StartError } from "../../../errors.ts";
  * - lost: there is no connection
  * - readOnly: the server accepts no writes
  * - denied: the service does not have a permission
+ * - worker: the server is a worker node of a Citus cluster, and only the coordinator makes tables and indexes
  * - refused: the server refuses the connection
  * - full: the disk is full
  * - busy: the database is overloaded
@@ -17,7 +18,7 @@ import { Problem, StartError } from "../../../errors.ts";
  * - other: probably an error in our code
  */
 export type Failure =
-  | ("conflict" | "lost" | "readOnly" | "denied" | "refused")
+  | ("conflict" | "lost" | "readOnly" | "denied" | "worker" | "refused")
   | ("full" | "busy" | "tooLong" | "other");
 
 const byCode: Readonly<Record<string, Failure>> = {
@@ -70,8 +71,15 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof PoolExhausted) return "busy";
   if (error instanceof StartError) return "other";
   const code = sqlState(error);
+  if (code === "XX000" && isForCoordinator(error)) return "worker";
   if (code !== undefined) return byCode[code] ?? byClass[code.slice(0, 2)] ?? "other";
   return isConnectionError(error) ? "lost" : "other";
+}
+
+/** Whether Citus refuses a statement because it was sent to a worker node. Such errors have this hint, and no SQLSTATE of their own. */
+function isForCoordinator(error: unknown): boolean {
+  const hint = error instanceof Error && "hint" in error ? error.hint : undefined;
+  return typeof hint === "string" && hint.startsWith("Connect to the coordinator");
 }
 
 /**
@@ -103,6 +111,9 @@ export function isRetryable(error: unknown): boolean {
   return ["40001", "40P01"].includes(sqlState(error) ?? "");
 }
 
+const workerReason =
+  "a worker node of a Citus cluster cannot create a collection or an index, so declare it through the coordinator first";
+
 /** The problem for a failure that wrote nothing; `undefined` for an error in our code. */
 export function problemFor(failure: Failure, cause: unknown): Problem | undefined {
   switch (failure) {
@@ -117,6 +128,8 @@ export function problemFor(failure: Failure, cause: unknown): Problem | undefine
       return new Problem("UNAVAILABLE", "The database is overloaded. Try again.", { cause });
     case "denied":
       return new Problem("UNAVAILABLE", "The database does not allow the service to do this now.", { cause });
+    case "worker":
+      return new Problem("UNAVAILABLE", `The database cannot do this: ${workerReason}.`, { cause });
     case "readOnly":
     case "refused":
     case "lost":
@@ -140,5 +153,6 @@ export function describeError(error: unknown): string {
     return error.errors.map(describeError).join("; ");
   const message = error instanceof Error ? error.message || error.name : String(error);
   const code = sqlState(error);
+  if (failureOf(error) === "worker") return workerReason;
   return code === undefined ? message : `${message} (SQLSTATE ${code})`;
 }

@@ -1,10 +1,12 @@
-/** The sizes of collections. The server asks the file system for the lengths of files, so this reads no data. */
+/** The sizes of collections. The server that has a table asks the file system for the lengths of its files, so this reads no data. */
 import { unfinished } from "../../slow-reads.ts";
 import { maxSizesWaitMs } from "../../statistics.ts";
 import type { SlowStatements } from "../list/slow-statements.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
+import { isCluster } from "../tables/cluster.ts";
 import { selectSizes } from "../tables/statements.ts";
 import { changesTable, deletedTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
+import type { Run } from "./reads.ts";
 
 /**
  * The sizes of collections in bytes, by name. They are all missing if the statement takes too long, for example because
@@ -17,7 +19,9 @@ export async function readSizes(
   const signal = AbortSignal.timeout(maxSizesWaitMs);
   try {
     const client = { caller: "", signal };
-    const rows = await slow.rows(selectSizes(collections.flatMap(tablesOf)), client);
+    const tables = collections.flatMap(tablesOf);
+    const read = async (run: Run) => (await run(selectSizes(tables, await isCluster(run)))).rows;
+    const rows = await slow.inSnapshot(read, client);
     if (rows === unfinished) return new Map();
     const byTable = new Map(rows.map(([table, bytes]) => [table, Number(bytes)]));
     const sizeOf = (collection: NumberedCollection) =>

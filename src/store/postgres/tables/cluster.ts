@@ -3,10 +3,18 @@
  * nodes has no snapshot, and some statements fail on a table that is distributed by a column.
  */
 import { StartError } from "../../../errors.ts";
-import type { Connections, Statement } from "../connection/connections.ts";
+import type { Connections, Row, Statement } from "../connection/connections.ts";
 
-/** A row with `t` if the database belongs to a Citus cluster. */
-const selectIsCluster: Statement = { sql: "select to_regclass('pg_catalog.pg_dist_partition') is not null" };
+/** Whether the database belongs to a Citus cluster. `run` runs a statement. */
+export async function isCluster(
+  run: (statement: Statement) => Promise<{ rows: readonly Row[] }>,
+): Promise<boolean> {
+  const { rows } = await run({ sql: "select to_regclass('pg_catalog.pg_dist_partition') is not null" });
+  return rows[0]?.[0] === "t";
+}
+
+/** Whether a node is a worker. The coordinator has the group 0. */
+const selectIsWorker: Statement = { sql: "select groupid <> 0 from pg_catalog.pg_dist_local_group" };
 
 /** A place that no store can be in. */
 const unservedPlaces: Readonly<Record<string, string>> = {
@@ -32,11 +40,16 @@ const selectPlaces: Statement = {
     group by place order by 2`,
 };
 
-/** Throws StartError if the database belongs to a Citus cluster, and the tables of the store are not in one place there. */
+/** Throws StartError if the database belongs to a Citus cluster, and the tables of the store are not in one place that it can reach. */
 export async function requireOnePlace(connections: Connections): Promise<void> {
-  const { rows: found } = await connections.run(selectIsCluster);
-  if (found[0]?.[0] !== "t") return;
+  if (!(await isCluster((statement) => connections.run(statement)))) return;
+  const { rows: nodes } = await connections.run(selectIsWorker);
   const { rows } = await connections.run(selectPlaces);
+  // A worker could create tables of its own, which no other node would know.
+  if (nodes[0]?.[0] === "t" && rows.every(([place]) => place === "coordinator"))
+    throw new StartError(
+      "The address leads to a worker node of a Citus cluster, and no store is in a distributed schema there. Connect to the coordinator, at least for the first start.",
+    );
   for (const [place, table] of rows) {
     const fault = unservedPlaces[String(place)];
     if (fault !== undefined) throw unserved(`The table ${table} ${fault}`);

@@ -191,9 +191,17 @@ export function insertIdCounter(number: number): Statement {
   return { sql: "insert into holdfast_ids (number) values ($1::integer)", values: [number] };
 }
 
-/** Selects the name and the size of each table with its indexes, in bytes. The size of a table that does not exist is null. */
-export function selectSizes(tables: readonly string[]): Statement {
-  const sql = "select name, pg_total_relation_size(to_regclass(name)) from unnest($1::text[]) as name";
+/**
+ * Selects the name and the size of each table with its indexes, in bytes. The size of a table that does not exist is null.
+ * `isCluster`: a table can be on another node of a Citus cluster. Then the one that this node sees has no rows.
+ */
+export function selectSizes(tables: readonly string[], isCluster: boolean): Statement {
+  const own = "pg_total_relation_size(relation)";
+  const size = isCluster
+    ? `case when exists (select 1 from pg_catalog.pg_dist_partition where logicalrelid = relation)
+        then citus_total_relation_size(relation) else ${own} end`
+    : own;
+  const sql = `select name, ${size} from unnest($1::text[]) as name, to_regclass(name) as relation`;
   return { sql, values: [tables] };
 }
 

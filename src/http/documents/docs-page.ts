@@ -83,7 +83,8 @@ const html = `<!doctype html>
     <script src="docs/start.js" defer></script>
   </head>
   <body>
-    <div id="page"><p>The API reference is loading …</p></div>
+    <p id="loading">The API reference is loading …</p>
+    <div id="page"></div>
     <noscript>This page needs JavaScript. The interface is described in <a href="openapi.json">openapi.json</a>.</noscript>
   </body>
 </html>
@@ -116,6 +117,7 @@ const docsScript = `(async () => {
         .sort((a, b) => Number(isFilters(a)) - Number(isFilters(b)))
         .flatMap((part) => (isFilters(part) ? filters(resolve(part)) : [part]));
   document.title = content.info.title + " API reference";
+  document.getElementById("loading").remove();
   Scalar.createApiReference("#page", {
     content,
     baseServerURL: new URL(".", location.href).href.slice(0, -1),

@@ -140,7 +140,7 @@ describe("a resource in the console", { skip }, () => {
     };
     await send("POST", "/_import", [{ id: "brought", title: "Brought" }]);
     const { etag } = (await send("GET", "/brought")).headers;
-    assert.notEqual(etag, '"1"', "the import continues the numbers of the versions");
+    assert.equal(etag, '"1"');
     await send("PUT", "/a008", { id: "a008", title: "Second" });
     await send("PUT", "/a008", { id: "a008", title: "Third" });
     await send("DELETE", "/a008");

@@ -1,6 +1,6 @@
 /**
  * Checkpoints: they move the pages of a long write-ahead log (WAL) into the database file. The writer makes them while few pages wait.
- * A thread of its own moves more (`../upkeep/long-log.ts`), so that no write waits for them.
+ * A separate thread moves more (`../upkeep/long-log.ts`), so that no write waits for them.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { clockSeconds } from "../../../counters.ts";

@@ -52,7 +52,7 @@ export class Checkpoints {
     const { all, waiting } = this.#readLog();
     const waitedBefore = this.#waiting;
     this.#waiting = waiting;
-    if (waitedBefore > mostWriterPages) return false; // they are not of the latest writes, so these must not wait for them
+    if (waitedBefore > mostWriterPages) return false; // the latest writes did not cause them, so no write waits for them
     if (all < this.#tried) this.#tried = 0; // SQLite has restarted the log
     return Math.min(waiting, all - this.#tried) >= duePages;
   }

@@ -236,7 +236,7 @@ test("feeds and webhooks refuse such a filter, because no event comes when time 
   check(feed, { status: 400, problem: "INVALID_PARAMETER" });
   assert.match(
     (feed.json as { detail: string }).detail,
-    /"at:lt" cannot be compared with "now" here: .* none when time passes/,
+    /"at:lt" cannot be compared with "now" here, because .* none when time passes/,
   );
   const webhook = await post("_webhooks", {
     url: "http://127.0.0.1:9/",

@@ -1,4 +1,4 @@
-/** The reference of lists: its examples are run in order against a service, and its tables held against the code. */
+/** The references of lists and of filters: their examples are run in order against a service, and their tables held against the code. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { STATUS_CODES } from "node:http";
@@ -15,7 +15,9 @@ import { filterLimits } from "../src/query/reading.ts";
 import { accessPathOf } from "../src/store/access-path.ts";
 import { type Answer, type Request, type Service, startService } from "./http/service.ts";
 
-const reference = readFileSync("docs/reference/lists.md", "utf8");
+const reference = ["lists", "filters"]
+  .map((page) => readFileSync(`docs/reference/${page}.md`, "utf8"))
+  .join("\n");
 const { collections } = JSON.parse(blockOf("json")) as {
   collections: Record<string, CollectionDeclaration>;
 };
@@ -48,7 +50,7 @@ async function startWithBooks(limits: { queryMs?: number } = {}): Promise<Servic
   return service;
 }
 
-describe("the reference of lists", () => {
+describe("the references of lists and of filters", () => {
   test("has every parameter, and no other", () => {
     const listed = tableOf("parameter | description").map(([name]) => name);
     assert.deepEqual([...listed].sort(), [...listParameters].sort());
@@ -106,7 +108,7 @@ describe("the reference of lists", () => {
   });
 });
 
-describe("the reference of lists, by its tables,", () => {
+describe("the references of lists and of filters, by their tables,", () => {
   let service: Service;
   before(async () => {
     service = await startWithBooks();
@@ -198,7 +200,7 @@ function shownBody({ headers, text }: Answer, body: string): [actual: string, ex
   return [actual, JSON.stringify(JSON.parse(body))];
 }
 
-describe("the examples of the reference of lists", () => {
+describe("the examples of the references of lists and of filters", () => {
   const examples = readExamples();
   assert.ok(examples.length > 20, `${examples.length} examples`);
   const cursors = new Cursors();

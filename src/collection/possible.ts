@@ -15,7 +15,7 @@ export interface Never {
 }
 
 /**
- * Why no value that fits all of these schemas is equal to `value`, which is no array or object; `undefined` if one can be.
+ * Why no value that fits all of these schemas is equal to `value`, which is not an array or object; `undefined` if one can be.
  * Conditions (`if`, `not`) count as fulfilled.
  */
 export function whyNever(

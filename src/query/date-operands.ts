@@ -62,7 +62,7 @@ const literals = new Map<string, boolean>([
 
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
-/** The instant of `now`, `now-7d` or `today+1h` at a time (Unix time in milliseconds); `undefined` if it is no such operand. */
+/** The instant of `now`, `now-7d` or `today+1h` at a time (Unix time in milliseconds); `undefined` for any other operand. */
 export function relativeInstant(written: Scalar, now: () => number): Instant | undefined {
   const [, from, sign, count = "0", unit = "s"] =
     /^(now|today)(?:([+-])([0-9]{1,6})([smhdw]))?$/.exec(String(written)) ?? [];
@@ -72,7 +72,7 @@ export function relativeInstant(written: Scalar, now: () => number): Instant | u
   return { ms: sign === "-" ? start - distance : start + distance, rest: "" };
 }
 
-/** Why an operand is no date. Completes a sentence that begins with the attribute. */
+/** Why an operand is not a date. Completes a sentence that begins with the attribute. */
 export function whyNoDate(written: Scalar): string {
   const isText = typeof written === "string";
   const hint =
@@ -85,7 +85,7 @@ export function whyNoDate(written: Scalar): string {
 
 /** Why the filter of a feed or webhook cannot be relative. Completes a sentence that begins with the attribute. */
 export function whyNotNow(written: Scalar): string {
-  return `cannot be compared with ${shortJson(written)} here: there is an event when a resource changes, but none when time passes. Write a time that stays the same, such as ${timeExamples}`;
+  return `cannot be compared with ${shortJson(written)} here, because there is an event when a resource changes, but none when time passes. Write a time that stays the same, such as ${timeExamples}`;
 }
 
 /** The condition that compares a date, or looks for one in an array. */

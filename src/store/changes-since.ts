@@ -49,7 +49,8 @@ interface Part {
 
 /**
  * The changes of collections after a time. Each read sees its own state, so the caller must keep other writes away. Throws
- * HistoryMissing with the collection, also if the time is before all of their changes, and CONTENT_TOO_LARGE if there are more than `maxChangesSince` changes.
+ * HistoryMissing with the collection if its log begins later, or if the time is before all changes of all collections. Throws
+ * CONTENT_TOO_LARGE if there are more than `maxChangesSince` changes.
  */
 export async function changesSince(
   collections: readonly string[],

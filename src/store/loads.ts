@@ -27,7 +27,7 @@ export interface LoadsParts {
   hold?(): Promise<void>;
   /** Lets the other threads write again. Never throws. */
   release?(): Promise<void>;
-  /** Resolves when no commit is in progress. Absent if commits can go on. */
+  /** Resolves when no commit is in progress. Absent if commits can continue during an import. */
   drained?(): Promise<void>;
   /** Starts a transaction, with the arguments of `load` of a store. Throws StartError if the collection cannot be as given. */
   begin(into: string | CollectionRecord, options: Required<LoadOptions>): Promise<LoadTransaction>;
@@ -52,14 +52,14 @@ export class ExpectedEnd {
     this.#now = now;
   }
 
-  /** Notes how far an import is: it has added `done` of `total` characters, and needed so many milliseconds. */
+  /** Notes how far an import is: it has added `done` of `total` characters, and has needed `elapsedMs`. */
   note(elapsedMs: number, done: number, total: number): void {
     if (done === 0) return;
     const left = Math.min((elapsedMs * Math.max(0, total - done)) / done, maxSecondsLeft * 1_000);
     Atomics.store(this.#cell, 0, Math.ceil((this.#now() + left) / 1_000) | 0);
   }
 
-  /** Nothing is known from now on. */
+  /** Forgets the estimate. */
   forget(): void {
     Atomics.store(this.#cell, 0, 0);
   }

@@ -20,7 +20,7 @@ export interface StoreOptions {
   groupCommit?: boolean;
   /** How long a list without a suitable index can take, in milliseconds. @default 2000 */
   queryMs?: number;
-  /** So many bytes of SQLite's log that wait for a checkpoint are a warning in the health of the store. @default 1 GB */
+  /** If more bytes of SQLite's log wait for a checkpoint, the health of the store has a warning. @default 1 GB */
   maxLogBytes?: number;
   /** Which changes the change log keeps. @default `defaultHistory` */
   history?: History;

@@ -92,7 +92,7 @@ test("every step of the guide to rules comes to what it says", async (t) => {
   }
 });
 
-test("every step of the guide to another schema comes to what it says", async (t) => {
+test("every step of the guide to a changed schema has the output that the guide shows", async (t) => {
   const cwd = await folder(t, {});
   await install(cwd);
   let service: RunningService | undefined;

@@ -171,7 +171,7 @@ test("a second signal does not wait for anybody", async (t) => {
   );
 });
 
-test("after the deadline nobody is waited for, and the exit code and the log say so", async (t) => {
+test("after the deadline, a stop waits for nobody, and the exit code and the log say so", async (t) => {
   const files = { "holdfast.config.json": '{"stopTimeoutMs":1500}' };
   const service = await serve(t, [], { cwd: await folder(t, files) });
   await halfSent(service);

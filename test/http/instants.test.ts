@@ -183,7 +183,7 @@ test("a filter can compare with the time of the request", async () => {
 /** An answer that changes as time passes. */
 const passing = { status: 200, headers: { "cache-control": "no-store", etag: undefined } } as const;
 
-test("a walk along its links stays the same list while time passes", async () => {
+test("the links of such a list lead to all of its resources while time passes", async () => {
   const name = "walked";
   for (let n = 0; n < 5; n++) await service.create(name, { at: inForm(-n * hour) });
   const seen: unknown[] = [];
@@ -198,7 +198,7 @@ test("a walk along its links stays the same list while time passes", async () =>
   assert.equal(seen.length, 5);
 });
 
-test("nobody keeps an answer that changes as time passes", async () => {
+test("no client stores a response that changes as time passes", async () => {
   const name = "kept";
   const soon = await service.create(name, { at: inForm(800), n: 1 });
   const fixed = await list("n=1", name);
@@ -236,7 +236,7 @@ test("feeds and webhooks refuse such a filter, because no event comes when time 
   check(feed, { status: 400, problem: "INVALID_PARAMETER" });
   assert.match(
     (feed.json as { detail: string }).detail,
-    /"at:lt" cannot be compared with "now" here: .* none when time passes/,
+    /"at:lt" cannot be compared with "now" here, because .* none when time passes/,
   );
   const webhook = await post("_webhooks", {
     url: "http://127.0.0.1:9/",

@@ -394,7 +394,7 @@ describe("a client that closes its sending side", () => {
     assert.deepEqual(statusesOf(await sendAll(read("/livez", upgrade))), [200]);
   });
 
-  test("in the middle of a request is told so, and nothing is stored", async () => {
+  test("in the middle of a request gets a 400, and nothing is stored", async () => {
     for (const bytes of [
       create("cut", '{"n":', 7),
       "GET /api/v1/cut HTT",

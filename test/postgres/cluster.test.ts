@@ -187,6 +187,12 @@ describe("a store in a Citus cluster is refused", () => {
       /^The table holdfast_receipts is distributed by a column /,
     ],
     [
+      "where the table of deleted ids is distributed",
+      "_deleted_",
+      { method: "h", group: 1, replication: "s" },
+      /^The table holdfast_deleted_1 is distributed by a column /,
+    ],
+    [
       "where a table is on every node",
       "_heads$",
       { method: "n", group: 2, replication: "t" },

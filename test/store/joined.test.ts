@@ -134,7 +134,7 @@ describe("a store that another thread has joined", () => {
   });
 });
 
-test("an import ends as much later as it needs for the rest at its pace, as far as anybody knows", () => {
+test("the estimate of the end of an import follows from its pace and from what is left", () => {
   let now = 1_000_000;
   const memory = new Int32Array(new SharedArrayBuffer(4));
   const end = new ExpectedEnd(memory, () => now);

@@ -1,4 +1,4 @@
-/** The list of collections, which is at the prefix, and the hint about a misspelled one. */
+/** The list of collections, at the prefix, and the hint about a misspelled collection. */
 import { collectionName } from "../../collection/collection.ts";
 import { nearestTo } from "../../collection/messages.ts";
 import { type Caller, isEncrypted } from "../caller/admit.ts";
@@ -69,7 +69,7 @@ function undeclaredName({ collections }: Service, route: Route): string | undefi
   return route.collection.name;
 }
 
-/** An unknown path has no caller yet. Rejects if the credential is invalid: this is no reason for another status. */
+/** An unknown path has no caller yet. Rejects if the credential is invalid: the status of the response stays the same. */
 async function listedByRequest(service: Service, request: HttpRequest): Promise<string[]> {
   if (service.settings.requireTls && !isEncrypted(service.settings, request)) return [];
   return listedNames(service, { principal: await service.authenticate?.(request.headers) });

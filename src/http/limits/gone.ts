@@ -9,12 +9,12 @@ export interface Connected {
 }
 
 /**
- * How long a read goes on after its client has closed its sending side, in milliseconds. The client can be waiting for the
- * response, or have gone: both look the same. A write goes on anyway, because its client must learn whether it took effect.
+ * How long a read continues after its client has closed its sending side, in milliseconds. The client can wait for the
+ * response, or have gone: both look the same. A write always continues, because its client must learn whether it took effect.
  */
 const graceMs = 1_000;
 
-/** Calls back when the client has gone, as far as that can be seen. Returns what ends this. */
+/** Calls `callback` when the client has probably gone. Returns a function that stops this. */
 export function onGone(request: Connected, callback: () => void): () => void {
   const { socket } = request;
   let timer: NodeJS.Timeout | undefined;

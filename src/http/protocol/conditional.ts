@@ -12,7 +12,7 @@ export interface Validators {
   version?: number;
   /** The time of the last change, rounded by `lastModifiedMs`; `undefined` if it is not known. */
   lastModifiedMs: number | undefined;
-  /** Whether the state changes as time passes. No response has such a tag, so that no client keeps the content. @default false */
+  /** Whether the state changes as time passes. The response then has no tag, so no client stores the content. @default false */
   isPassing?: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Checks the request line. Node's parser also accepts several spaces between its parts (RFC 9112 §3 allows only one), and RTSP
- * in place of HTTP, and tells neither to its user.
+ * in place of HTTP. It reports neither.
  */
 import type { IncomingMessage } from "node:http";
 import type { Connection } from "./connections.ts";

@@ -1,6 +1,6 @@
 /**
- * The versions of deleted ids. A delete leaves a row with the id and its last version, and nothing removes it. If the id is used
- * again, its versions go on above that one, so no `ETag` ever names two texts. An erasure replaces the id by a hash.
+ * The versions of deleted ids. A delete leaves a row with the id and its last version, and this row stays. If the id is used
+ * again, its versions continue after that one, so no `ETag` ever names two texts. An erasure replaces the id by a hash.
  */
 import { hash } from "node:crypto";
 import type { NumberedCollection } from "../catalogue.ts";

@@ -12,7 +12,7 @@ export const storeFaults: readonly Fault[] = [
     name: "lock-without-mark",
     what: "A lock file does not show that there was a store.",
     noticedBy: "test/durability/moved-file.test.ts",
-    replacements: [["  lock?.addMark();\n", ""]],
+    replacements: [["  lock?.noteStore();\n", ""]],
   },
   {
     name: "writer-moves-all",

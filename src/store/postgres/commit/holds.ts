@@ -13,7 +13,7 @@ import { sqlState } from "../connection/failures.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { ownRelation } from "../tables/schema.ts";
 
-/** The first part of a lock's key. Another store in the same database has other tables, and so another one. */
+/** The first part of a lock's key. Another store in the same database has other tables, and therefore another key. */
 const ownKey = `${ownRelation("'holdfast_heads'")}::oid::integer`;
 
 /** The collections among these that another transaction holds. Nobody can hold the others until the transaction ends. */
@@ -49,7 +49,7 @@ export class Held extends Problem {
   }
 }
 
-/** The pauses between two looks whether a hold has ended, in milliseconds. */
+/** The pauses between two tests whether a hold has ended, in milliseconds. */
 const pauses = { first: 10, most: 200 };
 
 /** The writes of one store that wait for holds. */
@@ -99,7 +99,7 @@ export class HeldWrites {
     }
   }
 
-  /** Looks again and again whether a hold has ended. After an error, the write that waits looks itself. */
+  /** Tests repeatedly whether a hold has ended. After an error, the write that waits tests it itself. */
   async #findEnd(number: number): Promise<void> {
     const nextPause = createBackOff(pauses);
     const isHeld = () => findHeld((statement) => this.#connections.run(statement), [number]);

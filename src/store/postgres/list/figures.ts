@@ -246,7 +246,7 @@ function extremeColumn(kind: "min" | "max", json: string): Column {
   };
 }
 
-/** The first or last instant of a declared date. It sorts after all values that are none, and brings its JSON text. */
+/** The first or last instant of a declared date. It sorts after all values that are not dates, and keeps its JSON text. */
 function extremeInstant(kind: "min" | "max", json: string, instant: string): Column {
   const others = extremeColumn(kind, `(case when ${instant} is null then ${json} end)`);
   const found = `${kind}(${instant} || ' ' || ${json}::text collate "C")`;

@@ -17,7 +17,7 @@ export function keySql(type: string, text: string, form: InstantForm): string {
   return `(case ${type} when 'string' then ${textKeySql(text, form)} ${millis} end collate "C")`;
 }
 
-/** The key of a text; null if it is no date. */
+/** The key of a text; null if it is not a date. */
 export function textKeySql(text: string, form: InstantForm): string {
   const t = `${text} collate "C"`;
   const day = form === "date" ? `when ${t} ~ '^${dayPattern}$' then ${text} || 'T00:00:00.000Z'` : "";
@@ -30,7 +30,7 @@ export function isDateText(text: string): string {
   return `(${t} ~ '^${quickPattern}$' or ${t} ~ '^${dayPattern}$' or ${isTime(t)})`;
 }
 
-/** The key of a number; null if it is no Unix time in milliseconds. */
+/** The key of a number; null if it is not Unix time in milliseconds. */
 export function millisKeySql(text: string): string {
   return `case when ${isMillis(text)} then ${millisKey(text)} end`;
 }

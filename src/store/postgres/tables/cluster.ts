@@ -36,7 +36,7 @@ const selectPlaces: Statement = {
       from pg_class join pg_namespace on pg_namespace.oid = relnamespace
       left join pg_catalog.pg_dist_partition on logicalrelid = pg_class.oid
       where nspname = current_schema() and relkind = 'r'
-        and relname ~ '^holdfast_([a-z]+|(resources|changes|refers|words)_[0-9]+)$') as placed
+        and relname ~ '^holdfast_([a-z]+|(resources|changes|deleted|refers|words)_[0-9]+)$') as placed
     group by place order by 2`,
 };
 

@@ -1,7 +1,7 @@
 /**
  * The lock of a store: a very small SQLite file next to it. A writer locks this file exclusively. Readers that need the store
- * unchanged share the lock. The operating system releases it when the process ends, so no stale lock remains. The file also has a
- * mark that there was a store: a new store must not take the place of one whose file was lost.
+ * unchanged share the lock. The operating system releases it when the process ends, so no stale lock remains. The file also
+ * records that there was a store: a new store must not replace one whose file was lost.
  */
 import { DatabaseSync } from "node:sqlite";
 import { StartError, StoreInUse } from "../../../errors.ts";
@@ -15,10 +15,10 @@ export interface Lock {
 
 /** A lock for writing. */
 export interface WriteLock extends Lock {
-  /** Whether the lock file has the mark of a store. */
-  readonly hasMark: boolean;
-  /** Adds the mark, when the store is on the disk. Throws StartError, also if another process gets the lock first. */
-  addMark(): void;
+  /** Whether the lock file records a store. */
+  readonly hadStore: boolean;
+  /** Records that there is a store. Call it when the store is on the disk. Throws StartError, also if another process gets the lock first. */
+  noteStore(): void;
 }
 
 const exclusively = "begin exclusive";
@@ -27,16 +27,16 @@ const stopIt = "Stop it, or choose another store";
 /** Locks the store at `path` for writing. Throws StartError if another process has a lock. */
 export function takeLock(path: string): WriteLock {
   const { database, release } = hold(path, exclusively, stopIt);
-  const hasMark = database.prepare("pragma application_id").get()?.application_id === applicationId;
-  const addMark = () => {
-    if (hasMark) return;
+  const hadStore = database.prepare("pragma application_id").get()?.application_id === applicationId;
+  const noteStore = () => {
+    if (hadStore) return;
     try {
       database.exec(`pragma application_id = ${applicationId}; commit; ${exclusively}`);
     } catch (error) {
       throw lockError(path, error, stopIt);
     }
   };
-  return { hasMark, addMark, release };
+  return { hadStore, noteStore, release };
 }
 
 /** Prevents writes to the store at `path`. Throws StartError if another process has locked it for writing. */

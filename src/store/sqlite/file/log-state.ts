@@ -1,13 +1,13 @@
 /** How long the log (WAL) is, and how much of it waits for a checkpoint. */
 import type { DatabaseSync } from "node:sqlite";
 
-/** So many waiting pages make a checkpoint due. */
+/** A checkpoint is due when this number of pages waits. */
 export const duePages = 1_000;
 
-/** The most pages that the thread of the writer moves in a checkpoint. A thread of its own moves more. */
+/** The most pages that the thread of the writer moves in a checkpoint. A separate thread moves more. */
 export const mostWriterPages = 4_000;
 
-/** The size that SQLite cuts the file of the log to when the log starts again from its beginning. */
+/** When the log starts again from its beginning, SQLite cuts its file to this size, in bytes. */
 export const logSizeLimit = 64 * 1024 * 1024;
 
 /** The log in pages. */

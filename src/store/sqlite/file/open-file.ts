@@ -78,13 +78,13 @@ export function requireFile(path: string): void {
 /**
  * Creates the tables if the file does not exist or is empty, and upgrades the file to the present format. Throws StartError if
  * the file is not a store. Throws it also if the file contains an incomplete copy, unless `allowIncomplete` is set, and if
- * `lock` has the mark of a store that is gone.
+ * `lock` records a store that is gone.
  */
 export function prepareFile(
   path: string,
   { allowIncomplete = false, lock }: { allowIncomplete?: boolean; lock?: WriteLock | undefined } = {},
 ): void {
-  if (lock?.hasMark === true) requireNotLost(path);
+  if (lock?.hadStore === true) requireNotLost(path);
   const database = openDatabase(path);
   try {
     if (isEmpty(database)) createTables(database);
@@ -99,7 +99,7 @@ export function prepareFile(
   } finally {
     database.close(); // moves everything into the file, and flushes it
   }
-  lock?.addMark();
+  lock?.noteStore();
 }
 
 /** Sets the present format. An older version of the program then refuses the file. */

@@ -77,7 +77,7 @@ function keyColumn({ path, unit, as }: GroupKey, name: string, index: Index | un
   };
 }
 
-/** The key of the instant of a declared date; null if it is none. An index contains it. */
+/** The key of the instant of a declared date; null if it is not a date. An index contains it. */
 function instantOf(path: Path, isIndexed: boolean): string {
   if (!isIndexed) return instantSql(path, "date");
   const { rank, value } = computedColumn({ path, as: "date" });
@@ -244,7 +244,7 @@ function extremeColumn(
   );
 }
 
-/** The first or last instant of a declared date. It sorts after all values that are none, and brings its JSON text. */
+/** The first or last instant of a declared date. It sorts after all values that are not dates, and keeps its JSON text. */
 function extremeInstant(kind: "min" | "max", path: Path, name: string, isIndexed: boolean): Column {
   const { rank, value } = computedColumn({ path });
   const [key, text] = [`${name}d`, `${name}t`];

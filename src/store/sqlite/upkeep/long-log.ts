@@ -48,7 +48,7 @@ export class LongLog {
     const isTooLong = waiting * this.#pageBytes > maxLogBytes;
     if (isTooLong && hasUpkeep && health.now.log === undefined)
       onWarning(
-        `${Math.round((waiting * this.#pageBytes) / 1e6)} MB of the log wait for a checkpoint. A program that reads the store for a long time prevents it, such as a backup. The log takes space on the disk until that program has ended`,
+        `${Math.round((waiting * this.#pageBytes) / 1e6)} MB of the log wait for a checkpoint. A program that reads the store for a long time, such as a backup, prevents it. The log takes space on the disk until that program has ended`,
       );
     health.noteLog(isTooLong);
     if (!hasUpkeep) return;

@@ -1,6 +1,6 @@
 /**
  * Checkpoints: they move the pages of a long write-ahead log (WAL) into the database file. The writer makes them while few pages wait.
- * A thread of its own moves more (`../upkeep/long-log.ts`), so that no write waits for them.
+ * A separate thread moves more (`../upkeep/long-log.ts`), so that no write waits for them.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { clockSeconds } from "../../../counters.ts";
@@ -52,7 +52,7 @@ export class Checkpoints {
     const { all, waiting } = this.#readLog();
     const waitedBefore = this.#waiting;
     this.#waiting = waiting;
-    if (waitedBefore > mostWriterPages) return false; // they are not of the latest writes, so these must not wait for them
+    if (waitedBefore > mostWriterPages) return false; // the latest writes did not cause them, so no write waits for them
     if (all < this.#tried) this.#tried = 0; // SQLite has restarted the log
     return Math.min(waiting, all - this.#tried) >= duePages;
   }

@@ -133,6 +133,13 @@ export function wordsTables(number: number): readonly string[] {
   ];
 }
 
+/** The names of all tables of a collection. The table of words may not exist. */
+export function tablesOf(number: number): readonly string[] {
+  return [resourcesTable, changesTable, deletedTable, referencesTable, wordsTable].map((table) =>
+    table(number),
+  );
+}
+
 /** The name of the table with a collection's resources. */
 export function resourcesTable(number: number): string {
   return `holdfast_resources_${number}`;

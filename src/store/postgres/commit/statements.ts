@@ -111,7 +111,7 @@ const changeTypes = {
   principal: "text",
   '"group"': "bigint",
   id: "text",
-  previous: "text",
+  kept: "text",
 } as const;
 
 /** Adds rows to the change log. */

@@ -205,6 +205,12 @@ describe("a store in a Citus cluster is refused", () => {
       /^The tables holdfast_changes_1 and holdfast_keys are in different places in the Citus cluster\. /,
     ],
     [
+      "where a table of deleted ids is on another node",
+      "_deleted_1$",
+      { ...inSchema, group: 4 },
+      /^The tables holdfast_changes_1 and holdfast_deleted_1 are in different places /,
+    ],
+    [
       "where a table is on the coordinator",
       "_ids$",
       ofCoordinator,

@@ -2,8 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pass } from "node:timers/promises";
+import { openStore } from "../../src/store/open.ts";
+import { declaration } from "../store/contract/fixture.ts";
 import { ceilingMs, until } from "../until.ts";
-import { query } from "./databases.ts";
+import { openDatabase, query } from "./databases.ts";
 import { type Answer, commit, countOf, create, serveFaulty } from "./served.ts";
 
 function requireUnavailable(answer: Answer): void {
@@ -102,6 +104,26 @@ for (const [how, happened] of [
     assert.equal(await countOf(service, "things"), 2);
   });
 }
+
+test("a reservation of ids that is cut off in its commit is refused like a write that certainly did nothing", async (t) => {
+  const { url, release } = await openDatabase();
+  const store = await openStore({ kind: "postgres", url });
+  t.after(async () => {
+    await store.close();
+    release();
+  });
+  await store.migrate([declaration("numbers", { idKind: "integer" })]);
+  await query(
+    url,
+    `create function cut() returns trigger language plpgsql as $$ begin
+      perform pg_terminate_backend(pg_backend_pid()); return null; end $$;
+    create constraint trigger cut after update on holdfast_ids deferrable initially deferred
+      for each row execute function cut()`,
+  );
+  await assert.rejects(store.reserveIds("numbers", 1), { code: "UNAVAILABLE" });
+  await query(url, "drop function cut cascade");
+  assert.ok((await store.reserveIds("numbers", 1)) >= 1);
+});
 
 test("writes that were together in a commit nobody knows of are each told so, and kept or not kept together", async (t) => {
   const service = await serveFaulty(t);

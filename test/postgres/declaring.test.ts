@@ -83,3 +83,59 @@ test("an instance whose database was emptied and filled by another neither reads
   await assert.rejects(create(first, "b"));
   assert.equal(await other.count("letters"), 1);
 });
+
+test("after an upgrade, an instance of the older version that still runs cannot write, and the deletes before it are known", async (t) => {
+  const { url, stores } = await openTwo(t, plain);
+  const [store] = stores as [Store];
+  await create(store, "a");
+  await store.commit({
+    changes: [{ key: { collection: "notes", id: "a" }, expect: 1, next: undefined }],
+    at: 1,
+  });
+  await query(
+    url,
+    `alter table holdfast_changes_1 rename column kept to previous; drop table holdfast_deleted_1;
+    update holdfast_meta set value = 2 where name = 'format'`,
+  );
+  const older = (sequence: number) =>
+    query(
+      url,
+      `insert into holdfast_changes_1 (sequence, version, kind, at, id, previous) values (${sequence}, 1, 'created', 1, 'x', null)`,
+    );
+  await older(9);
+  const upgraded = await openStore({ kind: "postgres", url });
+  t.after(() => upgraded.close());
+  await assert.rejects(older(10), /column "previous"/);
+  const load = await upgraded.load("notes");
+  await load.add([{ id: "a", text: '{"id":"a"}' }]);
+  await load.finish();
+  assert.equal((await upgraded.read({ collection: "notes", id: "a" }))?.version, 3);
+});
+
+test("a delete that began before a declaration of a reference to its collection follows the reference", async (t) => {
+  const { url, stores } = await openTwo(t, plain);
+  const [first, second] = stores as [Store, Store];
+  await create(first, "a");
+  const writer = new pg.Client({ connectionString: url });
+  await writer.connect();
+  t.after(() => writer.end());
+  await writer.query("begin; select 1 from holdfast_resources_1 for update");
+  const change = { key: { collection: "notes", id: "a" }, expect: 1, next: undefined };
+  const removed = first.commit({ changes: [change], at: 1 });
+  await untilSomebodyWaits(url);
+  const referring: CollectionRecord = {
+    ...declaration("links"),
+    references: [{ path: ["to"], collection: "notes", onDelete: "cascade" }],
+  };
+  await second.migrate([referring]);
+  const link = {
+    key: { collection: "links", id: "l" },
+    expect: "absent" as const,
+    next: '{"id":"l","to":"a"}',
+  };
+  await second.commit({ changes: [link], at: 1 });
+  await first.migrate([referring]); // this instance knows it now
+  await writer.query("commit");
+  await removed;
+  assert.deepEqual([await first.count("notes"), await first.count("links")], [0, 0]);
+});

@@ -7,6 +7,7 @@ import type { Commit } from "../../src/store/commit.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { declaration } from "../store/contract/fixture.ts";
+import { until } from "../until.ts";
 import { openDatabase, query } from "./databases.ts";
 
 const counters = declaration("counters", {
@@ -260,4 +261,34 @@ test("while an import or a rewind is in progress, no instance waits with writes 
     at: 1,
   });
   assert.equal(await first.count("imported"), 1);
+});
+
+test("while a rewind writes, a write to the same resource does not hold up writes to other collections", async (t) => {
+  const { url, release } = await openDatabase();
+  const open = () => openStore({ kind: "postgres", url });
+  const [first, second] = [await open(), await open()];
+  t.after(async () => {
+    await Promise.all([first.close(), second.close()]);
+    release();
+  });
+  await first.migrate([plain, people]);
+  await first.commit({ changes: [put("people", "a"), put("people", "b")], at: 1 });
+  const blocker = new pg.Client({ connectionString: url });
+  await blocker.connect();
+  t.after(() => blocker.end());
+  await blocker.query("begin; select 1 from holdfast_resources_2 where key = 'b' for update");
+  const change = (id: string) =>
+    ({ key: { collection: "people", id }, expect: 1, next: `{"id":"${id}","n":2}` }) as const;
+  const rewound = first.exclusively(["people"], (commit) =>
+    commit({ changes: [change("a"), change("b")], at: 2, whole: new Map([["people", 2]]) }),
+  );
+  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  await until("the rewind has locked one resource", async () => (await query(url, waiting)).rows.length > 0);
+  const held = second.commit({ changes: [change("a")], at: 3 });
+  const refused = assert.rejects(held, { code: /^(PRECONDITION_FAILED|UNAVAILABLE)$/ });
+  await second.commit({ changes: [put("plain", "c")], at: 3 });
+  assert.equal(await second.count("plain"), 1);
+  await blocker.query("commit");
+  await rewound;
+  await refused;
 });

@@ -14,6 +14,7 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
@@ -22,7 +23,8 @@ import { StartError } from "../../src/errors.ts";
 import { openReader, openStore } from "../../src/store/open.ts";
 import { maxPageBytes } from "../../src/store/page.ts";
 import { requireSafeSqlite } from "../../src/store/sqlite/file/open-file.ts";
-import { ceilingMs } from "../until.ts";
+import { watchFiles } from "../../src/store/sqlite/file/watch.ts";
+import { ceilingMs, until } from "../until.ts";
 import { commit, created, declaration, rejectsWith, scannedIds, textOf, topic } from "./contract/fixture.ts";
 import { startProgram } from "./programs/start.ts";
 import { makeFolder, openSqliteFixture } from "./sqlite-fixture.ts";
@@ -325,6 +327,23 @@ test("an import into a file that was removed under it does not say that it is do
   } finally {
     await cleanup();
   }
+});
+
+test("a check of the files that waits for the file system when the checks end has no effect", async (t) => {
+  const { folder, remove } = makeFolder();
+  t.after(remove);
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const outcomes: string[] = [];
+  const stop = watchFiles(join(folder, "store.db"), {
+    onGone: (reason) => outcomes.push(reason),
+    onTick: () => outcomes.push("tick"),
+  });
+  t.mock.timers.tick(2_000);
+  await until("a check has ended", () => outcomes.length === 1);
+  t.mock.timers.tick(2_000);
+  stop();
+  for (let n = 0; n < 20; n++) await stat(folder); // the file system answers these later than the check
+  assert.deepEqual(outcomes, ["tick"]);
 });
 
 test("another program's short write makes commits wait and not fail", async () => {

@@ -163,7 +163,7 @@ export class Commits {
       lookups.prepare(resolved, staged),
     );
     lookups.noteSequences(locked.sequences);
-    const judging = judgingOf(staged, { ...this.#parts, nextGroup });
+    const judging = judgingOf(staged, { ...this.#parts, catalogue: () => catalogue, nextGroup });
     const verdicts: (Verdict | Held)[] = [];
     for (const commit of resolved) {
       const held = heldOf(commit, locked.held, catalogue);

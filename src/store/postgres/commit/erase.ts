@@ -9,7 +9,7 @@ import { decideAsync } from "../../decision.ts";
 import { type Transaction, transact, transactionModes } from "../connection/transaction.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { noteGaps } from "../tables/statements.ts";
-import { changesTable, deletedTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
+import { tablesOf, wordsTable } from "../tables/tables.ts";
 import { type CommitsParts, judgingOf, lockRelated } from "./commits.ts";
 import { flush } from "./flush.ts";
 import { Held } from "./holds.ts";
@@ -30,14 +30,8 @@ export async function erase(
     eraseWithin(transaction, { ...parts, nextGroup }, { collection, id }),
   );
   const { number, search } = collection;
-  const tables = [
-    resourcesTable,
-    changesTable,
-    deletedTable,
-    referencesTable,
-    ...(search.length > 0 ? [wordsTable] : []),
-  ];
-  for (const table of tables) await connections.run({ sql: `vacuum ${table(number)}` });
+  const tables = tablesOf(number).filter((table) => search.length > 0 || table !== wordsTable(number));
+  for (const table of tables) await connections.run({ sql: `vacuum ${table}` });
   await connections.run({ sql: "vacuum holdfast_receipts" });
   return erased;
 }

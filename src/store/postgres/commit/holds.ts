@@ -16,6 +16,11 @@ import { ownRelation } from "../tables/schema.ts";
 /** The first part of a lock's key. Another store in the same database has other tables, and therefore another key. */
 const ownKey = `${ownRelation("'holdfast_heads'")}::oid::integer`;
 
+/** SQL: whether no other transaction holds a collection. Then nobody can hold it until the transaction ends. */
+export function isFreeSql(number: string): string {
+  return `pg_try_advisory_xact_lock_shared(${ownKey}, ${number})`;
+}
+
 /** The collections among these that another transaction holds. Nobody can hold the others until the transaction ends. */
 export async function findHeld(
   run: (statement: Statement) => Promise<{ rows: readonly (readonly (string | null)[])[] }>,
@@ -23,8 +28,7 @@ export async function findHeld(
 ): Promise<ReadonlySet<number>> {
   if (numbers.length === 0) return new Set();
   const { rows } = await run({
-    sql: `select number from unnest($1::integer[]) as number
-      where not pg_try_advisory_xact_lock_shared(${ownKey}, number)`,
+    sql: `select number from unnest($1::integer[]) as number where not ${isFreeSql("number")}`,
     values: [integers(numbers)],
   });
   return new Set(rows.map(([number]) => Number(number)));

@@ -71,11 +71,16 @@ export class IdNumbers {
         if (held.size > 0) throw new Held(held); // the statement would wait, and reservations of others with it
         const [reserved] = await Promise.all([lastOf(run, number, n), transaction.commit()]);
         return reserved;
-      }),
+      }).catch(throwCause),
     );
     this.#seen.set(number, Math.max(this.seen(number), last));
     return last - n + 1;
   }
+}
+
+/** Nobody has the ids of a reservation whose outcome is unknown, so it is a lost connection like any other. */
+function throwCause(error: unknown): never {
+  throw error instanceof Problem && error.code === "OUTCOME_UNKNOWN" ? error.cause : error;
 }
 
 async function lastOf(run: Run, number: number, n: number): Promise<number> {

@@ -6,12 +6,17 @@ import type { Statement } from "../connection/connections.ts";
 import { uniqueIndexSql, uniqueSql } from "../list/expressions.ts";
 import { resourceColumns } from "../tables/statements.ts";
 import { changesTable, deletedTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
+import { isFreeSql } from "./holds.ts";
 import { insertNewRows, insertRows } from "./values.ts";
 
-/** The resources with these keys, locked in the order of keys, so that instances do not deadlock. */
+/**
+ * The resources with these keys, locked in the order of keys, so that instances do not deadlock. None if another transaction holds
+ * the collection, because others would wait for this one. A node of a cluster on which the store is not does not know of holds.
+ */
 export function lockResources(number: number, keys: readonly string[]): Statement {
   return {
-    sql: `select ${resourceColumns} from ${resourcesTable(number)} where key = any($1::text[]) order by key for update`,
+    sql: `select ${resourceColumns} from ${resourcesTable(number)}
+      where key = any($1::text[]) and ${isFreeSql(String(number))} is not false order by key for update`,
     values: [texts(keys)],
   };
 }
@@ -111,7 +116,7 @@ const changeTypes = {
   principal: "text",
   '"group"': "bigint",
   id: "text",
-  previous: "text",
+  kept: "text",
 } as const;
 
 /** Adds rows to the change log. */

@@ -28,7 +28,7 @@ function columnsOf({ kind }: ItemsTable): readonly string[] {
  * (`../tables/tables.ts`).
  */
 function columnOf(kind: ItemsTable["kind"], name: string): string {
-  if (kind === "changes" && name === "superseded") return "previous";
+  if (kind === "changes" && name === "superseded") return "kept";
   return kind === "resources" && name === "id" ? "key" : `"${name}"`;
 }
 

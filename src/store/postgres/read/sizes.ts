@@ -5,7 +5,7 @@ import type { SlowStatements } from "../list/slow-statements.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { isCluster } from "../tables/cluster.ts";
 import { selectSizes } from "../tables/statements.ts";
-import { changesTable, deletedTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
+import { tablesOf } from "../tables/tables.ts";
 import type { Run } from "./reads.ts";
 
 /**
@@ -19,23 +19,16 @@ export async function readSizes(
   const signal = AbortSignal.timeout(maxSizesWaitMs);
   try {
     const client = { caller: "", signal };
-    const tables = collections.flatMap(tablesOf);
+    const tables = collections.flatMap(({ number }) => tablesOf(number));
     const read = async (run: Run) => (await run(selectSizes(tables, await isCluster(run)))).rows;
     const rows = await slow.inSnapshot(read, client);
     if (rows === unfinished) return new Map();
     const byTable = new Map(rows.map(([table, bytes]) => [table, Number(bytes)]));
-    const sizeOf = (collection: NumberedCollection) =>
-      tablesOf(collection).reduce((sum, table) => sum + (byTable.get(table) ?? 0), 0);
+    const sizeOf = ({ number }: NumberedCollection) =>
+      tablesOf(number).reduce((sum, table) => sum + (byTable.get(table) ?? 0), 0);
     return new Map(collections.map((each) => [each.name, sizeOf(each)]));
   } catch (error) {
     if (signal.aborted) return new Map();
     throw error;
   }
-}
-
-/** The tables of a collection. The table of words may not exist. */
-function tablesOf({ number }: NumberedCollection): readonly string[] {
-  return [resourcesTable, changesTable, deletedTable, referencesTable, wordsTable].map((table) =>
-    table(number),
-  );
 }

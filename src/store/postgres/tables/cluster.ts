@@ -4,6 +4,7 @@
  */
 import { StartError } from "../../../errors.ts";
 import type { Connections, Row, Statement } from "../connection/connections.ts";
+import { tablesOf } from "./tables.ts";
 
 /** Whether the database belongs to a Citus cluster. `run` runs a statement. */
 export async function isCluster(
@@ -36,7 +37,7 @@ const selectPlaces: Statement = {
       from pg_class join pg_namespace on pg_namespace.oid = relnamespace
       left join pg_catalog.pg_dist_partition on logicalrelid = pg_class.oid
       where nspname = current_schema() and relkind = 'r'
-        and relname ~ '^holdfast_([a-z]+|(resources|changes|deleted|refers|words)_[0-9]+)$') as placed
+        and (relname ~ '^holdfast_[a-z]+$' or regexp_replace(relname, '[0-9]+$', '0') in ('${tablesOf(0).join("', '")}'))) as placed
     group by place order by 2`,
 };
 

@@ -9,23 +9,14 @@ import { requireOnePlace } from "./cluster.ts";
 import { ownRelation, requireOneSchema } from "./schema.ts";
 import { addSecret, readSecret } from "./secret.ts";
 import {
-  fillDeleted,
   lockCatalogue,
-  renameSuperseded,
-  selectFirstFormatTables,
   selectFormat,
   selectIsUnfinished,
-  selectWithoutDeleted,
+  selectOlder,
+  upgradeCollection,
   upgradeFormatNumber,
 } from "./statements.ts";
-import {
-  answersIndex,
-  createDeleted,
-  findCopyingTable,
-  firstFormatNumber,
-  formatNumber,
-  storeTables,
-} from "./tables.ts";
+import { answersIndex, findCopyingTable, firstFormatNumber, formatNumber, storeTables } from "./tables.ts";
 
 const maxTries = 20;
 
@@ -96,21 +87,14 @@ function olderVersion(): StartError {
  * ones.
  */
 async function upgradeFormat(connections: Connections): Promise<void> {
-  const { rows } = await connections.run(selectFirstFormatTables);
-  for (const [table] of rows)
+  const { rows } = await connections.run(selectOlder);
+  for (const number of rows.map(([each]) => Number(each)))
     await transact(connections, transactionModes.longWrite, async (transaction) => {
       await transaction.run(lockCatalogue);
-      const { rows: left } = await transaction.run(selectFirstFormatTables);
-      if (left.some(([each]) => each === table)) await transaction.run(renameSuperseded(String(table)));
-    });
-  const { rows: older } = await connections.run(selectWithoutDeleted);
-  for (const number of older.map(([each]) => Number(each)))
-    await transact(connections, transactionModes.longWrite, async (transaction) => {
-      await transaction.run(lockCatalogue);
-      const { rows: left } = await transaction.run(selectWithoutDeleted);
-      if (!left.some(([each]) => Number(each) === number)) return;
-      await transaction.run({ sql: createDeleted(number) });
-      await transaction.run(fillDeleted(number));
+      const { rows: left } = await transaction.run(selectOlder);
+      const column = left.find(([each]) => Number(each) === number)?.[1];
+      if (column == null) return; // another instance has upgraded it
+      for (const sql of upgradeCollection(number, column)) await transaction.run({ sql });
     });
   await connections.run(upgradeFormatNumber);
 }

@@ -4,6 +4,7 @@ import type { Statement } from "../connection/connections.ts";
 import { ownRelation } from "./schema.ts";
 import {
   changesTable,
+  createDeleted,
   deletedTable,
   findCopyingTable,
   formatNumber,
@@ -104,29 +105,21 @@ export const lockCatalogue: Statement = {
 /** The number of the format. */
 export const selectFormat: Statement = { sql: "select value from holdfast_meta where name = 'format'" };
 
-/** The change logs that still have format 1. */
-export const selectFirstFormatTables: Statement = {
-  sql: `select relname from holdfast_collections
+/** The numbers of the collections that have format 1 or 2, and the name that the column `kept` of their change logs has. */
+export const selectOlder: Statement = {
+  sql: `select number, attname from holdfast_collections
     join pg_class on pg_class.oid = ${ownRelation("'holdfast_changes_' || number::text")}
-    join pg_attribute on attrelid = pg_class.oid and attname = 'superseded' order by number`,
+    join pg_attribute on attrelid = pg_class.oid and attname in ('superseded', 'previous') order by number`,
 };
 
-/** Upgrades a change log to format 2. */
-export function renameSuperseded(table: string): Statement {
-  return { sql: `alter table ${table} rename column superseded to previous` };
-}
-
-/** The collections whose table of deleted ids does not exist, because they have format 1 or 2. */
-export const selectWithoutDeleted: Statement = {
-  sql: `select number from holdfast_collections where ${ownRelation("'holdfast_deleted_' || number::text")} is null`,
-};
-
-/** Fills the table of deleted ids with those that the change log of an older format has. */
-export function fillDeleted(number: number): Statement {
-  return {
-    sql: `insert into ${deletedTable(number)} select id, max(version) from ${changesTable(number)}
-      where kind = 'deleted' group by id`,
-  };
+/** The statements that upgrade a collection. The first one waits for all writes in progress, so no delete is missed. */
+export function upgradeCollection(number: number, column: string): readonly string[] {
+  const [changes, deleted] = [changesTable(number), deletedTable(number)];
+  return [
+    `alter table ${changes} rename column ${column} to kept`,
+    createDeleted(number),
+    `insert into ${deleted} select id, max(version) from ${changes} where kind = 'deleted' group by id`,
+  ];
 }
 
 /** Records that all tables have the format of this program. */

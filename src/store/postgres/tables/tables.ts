@@ -13,9 +13,9 @@ import { ownRelation } from "./schema.ts";
 export const formatNumber = 3;
 
 /**
- * The oldest format that this program can raise to its own. In format 1, the column `previous` of a change log was
- * called `superseded` and contained only whole texts. The new name makes a running service of the older version fail,
- * so that it never takes a difference for a text. Formats 1 and 2 have no tables of deleted ids.
+ * The oldest format that this program can raise to its own. The column `kept` of a change log was called `superseded` in format 1,
+ * with whole texts only, and `previous` in format 2. Each new name makes a running service of the older version fail. With format 1,
+ * it would take a difference for a text. With both, it would not note deleted ids, for which formats 1 and 2 have no tables.
  */
 export const firstFormatNumber = 1;
 
@@ -97,7 +97,7 @@ export function collectionTables(number: number): readonly string[] {
       at bigint not null,
       principal text,
       "group" bigint,
-      previous text
+      kept text
     )`,
     `create index ${changes}_by_resource on ${changes} (id, version)`,
     `create table ${refers} (
@@ -131,6 +131,13 @@ export function wordsTables(number: number): readonly string[] {
     )`,
     `create index ${words}_by_key on ${words} (key)`,
   ];
+}
+
+/** The names of all tables of a collection. The table of words may not exist. */
+export function tablesOf(number: number): readonly string[] {
+  return [resourcesTable, changesTable, deletedTable, referencesTable, wordsTable].map((table) =>
+    table(number),
+  );
 }
 
 /** The name of the table with a collection's resources. */

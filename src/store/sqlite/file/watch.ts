@@ -28,19 +28,24 @@ export function watchFiles(
     file: path + ending,
     inode: inodeAt(path + ending),
   }));
+  let isStopped = false;
   const check = async () => {
     for (const { file, inode } of files) {
       const gone = describeGone(
         { file, inode, isDatabase: file === path },
         await stat(file).catch(() => undefined),
       );
+      if (isStopped) return;
       if (gone !== undefined) return onGone(gone);
     }
     onTick();
   };
   const timer = setInterval(() => void check(), intervalMs);
   timer.unref();
-  return () => clearInterval(timer);
+  return () => {
+    isStopped = true; // a check can wait for the file system
+    clearInterval(timer);
+  };
 }
 
 /**

@@ -291,6 +291,7 @@ export const listTexts = {
     count === of
       ? `${count.toLocaleString("en")} restored`
       : `${count.toLocaleString("en")} of ${of.toLocaleString("en")} restored`,
+  restoredByOthers: "Someone else has already restored a resource. It stays as it is.",
   cancel: "Cancel",
   importTitle: (collection: string) => `Import into ${collection}`,
   importHint: "A CSV, NDJSON or JSON file. It is checked before anything is written.",

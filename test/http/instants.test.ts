@@ -259,6 +259,27 @@ test("without a schema, such a word is a text", async () => {
   assert.deepEqual(await valuesOf("at:eq=now", "at", "words"), ["now"]);
 });
 
+test("a QUERY that compares with the time of the request has the URL of the same list, and its pages", async (t) => {
+  const service = await startService({ collections: { posts: { schema } } });
+  t.after(() => service.stop());
+  const ids: string[] = [];
+  for (const at of [-hour, -2 * hour]) ids.push((await service.create("posts", { at: inForm(at) })).id);
+  const filter = { or: [{ at: { gte: "now-7d", lt: "now" } }, { at: { lt: "today-90d" } }] };
+  const query = { method: "QUERY", path: "/api/v1/posts" };
+  for (let n = 0; n < 20; n++) {
+    const answer = await service.send({ ...query, content: { filter, limit: 1 } });
+    check(answer, { status: 200, headers: { "cache-control": "no-store", location: /now-7d/ } });
+    const next = /<([^>]*)>; rel="next"/.exec(answer.headers.link ?? "")?.[1] ?? "";
+    const rest = await service.send({ path: next });
+    assert.deepEqual(
+      (rest.json as { id: string }[]).map(({ id }) => id),
+      ids.slice(1),
+    );
+    const figures = await service.send({ ...query, content: { filter, aggregate: ["count"] } });
+    check(figures, { status: 200, headers: { "cache-control": "no-store", location: /now-7d/ } });
+  }
+});
+
 test("a rule that compares with the time of the request is applied when a request comes", async () => {
   const access = { read: { where: { at: { lte: "now" } } }, write: "public" } as const;
   const timed = await startService({

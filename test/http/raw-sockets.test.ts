@@ -358,6 +358,28 @@ test("the second request of a connection is checked as the first one is", async 
   }
 });
 
+describe("a text that looks like a request line", () => {
+  const text = '{\r\n"note":"use POST /api/v1/quoted or GET /api/v1/quoted here"\r\n}';
+  const head = `${host}${json}X-Blanks:  two\r\nContent-Length: ${text.length}\r\n\r\n`;
+  const line = "POST /api/v1/quoted HTTP/1.1\r\n";
+
+  test("in the content of its request, or of the one before it, is not mistaken for the line", async () => {
+    for (const [packets, statuses] of [
+      [[`${line}${head}${text}GET /api/v1/quoted HTTP/1.1\r\n${host}\r\n`], [201, 200]],
+      [[line, `${head}${text}`], [201]],
+      [["GET /livez HTTP/1.1\r\n", `${host}X-Blanks:  GET /livez then\r\n\r\n`], [200]],
+    ] as const) {
+      const connection = await service.connect();
+      for (const packet of packets) {
+        connection.write(packet);
+        await delay(50); // the service reads the packets one by one
+      }
+      connection.end();
+      assert.deepEqual(statusesOf(await connection.untilClosed()), statuses, packets.join("|"));
+    }
+  });
+});
+
 describe("a client that closes its sending side", () => {
   const create = (collection: string, content: string, length = content.length) =>
     `POST /api/v1/${collection} HTTP/1.1\r\n${host}${json}Content-Length: ${length}\r\n\r\n${content}`;

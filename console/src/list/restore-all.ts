@@ -20,7 +20,7 @@ export async function offerRestore(collection: string, ids: readonly string[]): 
   offerUndo(listTexts.deleted(ids.length), hasHistory ? () => restoreAll(collection, ids) : undefined);
 }
 
-/** Brings deleted resources back as they were, and says how many. Throws the first error, after all others have been tried. */
+/** Brings the resources that are still deleted back as they were, and says how many. Throws the first error, after all others have been tried. */
 async function restoreAll(collection: string, ids: readonly string[]): Promise<void> {
   const resources = collectionClient(collection);
   const left = [...ids];
@@ -28,8 +28,10 @@ async function restoreAll(collection: string, ids: readonly string[]): Promise<v
   const restoreNext = async () => {
     for (let id = left.pop(); id !== undefined; id = left.pop()) {
       try {
-        const [deleted] = (await resources.history(id, { limit: 1 }).page()).items;
-        await resources.restore(id, (deleted?.version ?? 1) - 1);
+        const [last] = (await resources.history(id, { limit: 1 }).page()).items;
+        // An older version would replace what others have written since.
+        if (last?.kind !== "deleted") throw new Error(listTexts.restoredByOthers);
+        await resources.restore(id, last.version - 1);
       } catch (error) {
         errors.push(error);
       }

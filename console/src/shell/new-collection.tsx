@@ -69,12 +69,14 @@ export function NewCollectionForm({ title, onCreated }: NewCollectionFormProps) 
   const [name, setName] = useState(title === undefined ? "" : "topics");
   const [text, setText] = useState('{"title":"Hello"}');
   const [refused, setRefused] = useState<{ name?: string; text?: string }>({});
+  const [isBusy, setBusy] = useState(false);
   const isWrongName = name !== "" && !collectionName.test(name);
   const { problem } = readJsonObject(text);
   const wrongText = problem && texts.resource.lineProblem(problem.line, problem.message);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     setRefused({});
+    setBusy(true);
     try {
       await collectionClient(name).create(JSON.parse(text) as never);
       await queries.invalidateQueries({ queryKey: collectionsKey });
@@ -84,6 +86,8 @@ export function NewCollectionForm({ title, onCreated }: NewCollectionFormProps) 
       setRefused(
         error instanceof NotFoundError ? { name: listTexts.noSuchCollection } : { text: messageOf(error) },
       );
+    } finally {
+      setBusy(false);
     }
   };
   return (
@@ -112,7 +116,12 @@ export function NewCollectionForm({ title, onCreated }: NewCollectionFormProps) 
           onChange={(event) => setText(event.currentTarget.value)}
         />
         <span>
-          <Button type="submit" size="sm" disabled={name === "" || isWrongName || problem !== undefined}>
+          <Button
+            type="submit"
+            size="sm"
+            loading={isBusy}
+            disabled={name === "" || isWrongName || problem !== undefined}
+          >
             {texts.create}
           </Button>
         </span>

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { parseJson } from "../../json/parse.ts";
 import { isObject } from "../../json/values.ts";
 import { bodyAsksForFigures, parseFigures, parseFiguresBody } from "../../query/figures-request.ts";
+import { type RequestedFilter, timelessText } from "../../query/filter.ts";
 import { parseListBody } from "../../query/query-body.ts";
 import { parseList } from "../../query/query-string.ts";
 import type { ListScope } from "../../query/reading.ts";
@@ -48,15 +49,26 @@ function equivalentQuery(
     asked,
     scope,
     parse,
-  }: { content: unknown; asked: unknown; scope: ListScope; parse: typeof parseList | typeof parseFigures },
+  }: {
+    content: unknown;
+    asked: { filter?: RequestedFilter | undefined };
+    scope: ListScope;
+    parse: typeof parseList | typeof parseFigures;
+  },
 ): string | undefined {
   const query = toQueryString(content);
   if (path.length + 1 + query.length > limits.targetBytes) return undefined;
   try {
-    return isDeepStrictEqual(parse(query, collection, limits.page, scope), asked) ? query : undefined;
+    const read = parse(query, collection, limits.page, scope);
+    return isDeepStrictEqual(withTimelessFilter(read), withTimelessFilter(asked)) ? query : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** The filter was read at another time than that of the body. */
+function withTimelessFilter({ filter, ...others }: { filter?: RequestedFilter | undefined }): object {
+  return { ...others, filter: timelessText(filter) };
 }
 
 function toQueryString(content: unknown): string {

@@ -12,7 +12,7 @@ type Watched = Connection & { [bytesBefore]?: number; parser?: { getCurrentBuffe
 
 /**
  * The version of HTTP in the request line; empty if the line is malformed. Call it at once when the request arrives. If the line
- * arrived in an earlier packet than the end of the headers, it is not checked.
+ * is not at the start of the packet with the end of the headers, it is not checked: the text before it can be anything.
  */
 export function versionOf(message: IncomingMessage): string {
   const { method = "", url = "", httpVersion } = message;
@@ -20,12 +20,14 @@ export function versionOf(message: IncomingMessage): string {
   const { bytesRead } = connection;
   const bytes = bytesRead - (connection[bytesBefore] ?? 0);
   connection[bytesBefore] = bytesRead;
+  if (bytes === 0) return httpVersion; // another request is at the start of this packet
   // Most requests have as many bytes as one in the usual form. For all others, Node must copy the bytes. RTSP has no version 1.1.
   if (httpVersion === "1.1" && bytes === usualBytes(message)) return httpVersion;
   const received = connection.parser?.getCurrentBuffer?.().toString("latin1") ?? "";
+  const [line = ""] = received.replace(/^(?:\r\n)+/, "").split("\r\n", 1);
   const start = `${method} ${url} `;
-  const line = received.split("\r\n").find((each) => each.replace(/ {2,}/g, " ").includes(start));
-  return line === undefined || line.endsWith(`${start}HTTP/${httpVersion}`) ? httpVersion : "";
+  const isMalformed = line !== `${start}HTTP/${httpVersion}` && line.replace(/ +/g, " ").startsWith(start);
+  return isMalformed ? "" : httpVersion;
 }
 
 /** The bytes of a request whose line and headers have single spaces; NaN if the length of its content is not a number. */

@@ -18,7 +18,7 @@ import {
 } from "../../collection/visibility.ts";
 import { Problem, toSentence, type Violation } from "../../errors.ts";
 import { subjectAt, toFragment } from "../../json/pointer.ts";
-import { nextMember } from "../../query/embed.ts";
+import { hiddenMember, nextMember } from "../../query/embed.ts";
 import { pauseAfter } from "../limits/turns.ts";
 import type { Limits } from "../settings.ts";
 import { applyPatch, type Patch, removedBy, requireNoStrayOperator, unreadableViolations } from "./patch.ts";
@@ -180,15 +180,16 @@ function requireValid(
   requireNone(visibility === undefined ? violations : visibleViolations(violations, visibility, sender));
 }
 
-/** Says that an unknown attribute is the member that `embed` adds to a response. */
+/** Says that an unknown attribute is a member that `embed` adds to a response. */
 function explainEmbedded(violation: Violation, relations: Collection["relations"]): Violation {
   const { code, pointer } = violation;
   if (code !== "unknownAttribute") return violation;
   const isEmbedded = [...relations.values()].some(
     ({ name, isRestricted }) => !isRestricted && pointer === toFragment([name]),
   );
-  const isLink = relations.size > 0 && pointer === toFragment([nextMember]);
-  if (!isEmbedded && !isLink) return violation;
+  const isBeside =
+    relations.size > 0 && [hiddenMember, nextMember].some((name) => pointer === toFragment([name]));
+  if (!isEmbedded && !isBeside) return violation;
   return {
     ...violation,
     detail: "is not an attribute of the schema: it was embedded in a response. Leave it out",

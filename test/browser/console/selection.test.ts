@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
+import { check } from "../../http/check.ts";
 import type { Service } from "../../http/service.ts";
 import {
   columnBegins,
@@ -113,6 +114,25 @@ describe("a selection in the console", { skip }, () => {
       await page.getByText("2 restored").waitFor();
       assert.equal(await statusOf("a008"), 200);
       assert.deepEqual((await service.send({ path: "/api/v1/articles/a007" })).json, before.json);
+    });
+  });
+
+  test("leaves alone what others have brought back and changed since", async () => {
+    const path = "/api/v1/articles/a009";
+    await inConsole(service, "#/articles?sort=title", async (page) => {
+      await select(page, 9, 10);
+      await page.getByRole("toolbar").getByRole("button", { name: "Delete" }).click();
+      await pressInDialog(page, "Delete 2");
+      await page.getByRole("button", { name: "Undo" }).waitFor();
+      check(await service.send({ method: "POST", path: `${path}/_restore`, content: { version: 1 } }), {
+        status: 201,
+      });
+      check(await service.send({ method: "PATCH", path, content: { views: 777 } }), { status: 200 });
+      await page.getByRole("button", { name: "Undo" }).click();
+      await page.getByText("1 of 2 restored").waitFor();
+      await page.getByText("Someone else has already restored a resource.").waitFor();
+      assert.equal(await statusOf("a010"), 200);
+      assert.equal(((await service.send({ path })).json as { views: number }).views, 777);
     });
   });
 });

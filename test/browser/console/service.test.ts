@@ -71,9 +71,11 @@ describe("the console and its service", { skip }, () => {
       await page.getByRole("button", { name: "New collection" }).click();
       const dialog = page.getByRole("dialog");
       await dialog.getByRole("textbox", { name: "Collection" }).fill("authors");
-      await dialog.getByRole("button", { name: "Create" }).click();
+      await dialog.getByRole("button", { name: "Create" }).dblclick();
       await page.getByRole("navigation").getByRole("link", { name: "authors" }).waitFor();
-      assert.equal((await service.send({ path: "/api/v1/authors" })).status, 200);
+      await dialog.waitFor({ state: "detached" });
+      const { headers } = await service.send({ path: "/api/v1/authors?count=exact" });
+      assert.equal(headers["x-total-count"], "1");
     });
   });
 

@@ -49,7 +49,7 @@ const allowed = [
   /^insert into holdfast_meta select 'receipts', count/, // after a copy
 ];
 
-test("no statement reads its new rows from elsewhere, or has a function that depends on settings", async (t) => {
+test("each statement is carried out on the node of the store, and none has a function that depends on settings", async (t) => {
   const { address, sent } = await openNoted(t);
   await makeBusy(address, 7);
   await (await openStore(address, { history: "none" })).close();
@@ -62,6 +62,17 @@ test("no statement reads its new rows from elsewhere, or has a function that dep
   const target = await openNoted(t);
   await copy(address, target.address, { pageSize: defaultPageSize });
   const all = [...sent, ...target.sent];
+  const holding = all.filter((sql) => /advisory/i.test(sql));
+  for (const lock of ["pg_advisory_xact_lock", "pg_try_advisory_xact_lock_shared"])
+    assert.ok(
+      holding.some((sql) => sql.includes(`${lock}(`)),
+      `${lock} is sent`,
+    );
+  assert.deepEqual(
+    holding.filter((sql) => !/ from holdfast_heads /.test(sql)),
+    [],
+    "only a statement that reads a table of the store takes a lock on the node of the store",
+  );
   const into = new Set(all.flatMap((sql) => /^\s*insert\s+into\s+(holdfast_[a-z]+)/i.exec(sql)?.[1] ?? []));
   assert.deepEqual(
     [...into].sort(),

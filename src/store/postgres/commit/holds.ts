@@ -1,7 +1,8 @@
 /**
  * Holds. An import holds its collection, and a rewind holds its collections and those that constraints connect with them, until
  * the transaction ends. Writes to a collection that is held wait outside of all transactions, so that other writes do not wait
- * with them. A hold is an advisory lock of the database, which every instance sees.
+ * with them. A hold is an advisory lock of the database, which every instance sees. Its statements read the heads, because a Citus
+ * cluster then runs them on the node of the store, and not on the node that the instance is connected to.
  */
 import { setTimeout as pass } from "node:timers/promises";
 import { Problem } from "../../../errors.ts";
@@ -11,14 +12,13 @@ import { integers } from "../connection/arrays.ts";
 import type { Connections, Statement } from "../connection/connections.ts";
 import { sqlState } from "../connection/failures.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import { ownRelation } from "../tables/schema.ts";
 
-/** The first part of a lock's key. Another store in the same database has other tables, and therefore another key. */
-const ownKey = `${ownRelation("'holdfast_heads'")}::oid::integer`;
+/** The key of a lock. Another store in the same database has another table, and therefore another key. */
+const key = "tableoid::integer, number";
 
 /** SQL: whether no other transaction holds a collection. Then nobody can hold it until the transaction ends. */
-export function isFreeSql(number: string): string {
-  return `pg_try_advisory_xact_lock_shared(${ownKey}, ${number})`;
+export function isFreeSql(number: number): string {
+  return `(select pg_try_advisory_xact_lock_shared(${key}) from holdfast_heads where number = ${number})`;
 }
 
 /** The collections among these that another transaction holds. Nobody can hold the others until the transaction ends. */
@@ -28,17 +28,16 @@ export async function findHeld(
 ): Promise<ReadonlySet<number>> {
   if (numbers.length === 0) return new Set();
   const { rows } = await run({
-    sql: `select number from unnest($1::integer[]) as number where not ${isFreeSql("number")}`,
+    sql: `select number, pg_try_advisory_xact_lock_shared(${key}) from holdfast_heads where number = any($1::integer[])`,
     values: [integers(numbers)],
   });
-  return new Set(rows.map(([number]) => Number(number)));
+  return new Set(rows.flatMap(([number, isFree]) => (isFree === "f" ? [Number(number)] : [])));
 }
 
 /** Holds collections until the transaction ends. Waits for the writes to them. Throws UNAVAILABLE if others hold them too long. */
 export async function hold(transaction: Transaction, numbers: Iterable<number>): Promise<void> {
-  const inOrder = [...numbers].sort((a, b) => a - b);
-  const sql = `select pg_advisory_xact_lock(${ownKey}, number) from unnest($1::integer[]) as number`;
-  await transaction.run({ sql, values: [integers(inOrder)] }).catch((error: unknown) => {
+  const sql = `select pg_advisory_xact_lock(${key}) from holdfast_heads where number = any($1::integer[]) order by number`;
+  await transaction.run({ sql, values: [integers([...numbers])] }).catch((error: unknown) => {
     throw sqlState(error) === "55P03" ? inProgress() : error; // lock_not_available
   });
 }

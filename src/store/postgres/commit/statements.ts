@@ -11,12 +11,12 @@ import { insertNewRows, insertRows } from "./values.ts";
 
 /**
  * The resources with these keys, locked in the order of keys, so that instances do not deadlock. None if another transaction holds
- * the collection, because others would wait for this one. A node of a cluster on which the store is not does not know of holds.
+ * the collection, because others would wait for this one.
  */
 export function lockResources(number: number, keys: readonly string[]): Statement {
   return {
     sql: `select ${resourceColumns} from ${resourcesTable(number)}
-      where key = any($1::text[]) and ${isFreeSql(String(number))} is not false order by key for update`,
+      where key = any($1::text[]) and ${isFreeSql(number)} is not false order by key for update`,
     values: [texts(keys)],
   };
 }

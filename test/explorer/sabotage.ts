@@ -96,8 +96,8 @@ export const sabotages: readonly Sabotage[] = [
     what: "The start moves the log into the file without a flush. Only a power cut during a start shows it.",
     replacements: [
       [
-        "requireDatabaseOfLog(path);\n  const database = openDatabase(path);",
-        `requireDatabaseOfLog(path);
+        "requireNotLost(path);\n  const database = openDatabase(path);",
+        `requireNotLost(path);
   const isOld = (statOf(path)?.size ?? 0) > 0;
   const database = openDatabase(path);
   if (isOld) database.exec("pragma synchronous = off");`,
@@ -111,10 +111,9 @@ export const sabotages: readonly Sabotage[] = [
     what: "The start removes the rollback journal of an interrupted creation.",
     replacements: [
       [
-        "requireDatabaseOfLog(path);\n  const database",
+        "if (lock?.hasMark === true) requireNotLost(path);",
         `process.getBuiltinModule("node:fs").rmSync(path + "-journal", { force: true });
-  requireDatabaseOfLog(path);
-  const database`,
+  if (lock?.hasMark === true) requireNotLost(path);`,
       ],
     ],
     lives: [{ requests: 1 }],

@@ -4,7 +4,7 @@ import { Problem } from "../errors.ts";
 import { webhooksName } from "../webhooks/webhook.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 import type { HttpRequest } from "./protocol/message.ts";
-import { hostOf, splitTarget } from "./protocol/target.ts";
+import { hostOf, isAbsolute, splitTarget } from "./protocol/target.ts";
 import { requireWellFormed } from "./protocol/well-formed.ts";
 import { isAdministrative, type Route, requireMethod } from "./route-kinds.ts";
 import { findCollection, type Service } from "./service.ts";
@@ -46,6 +46,7 @@ export function isHealth(target: string): boolean {
 export function findRoute(service: Service, request: HttpRequest): Route {
   requireWellFormed(request);
   if (request.method === "CONNECT") throw isNoProxy();
+  if (service.isEmbedded && isAbsolute(request.target)) throw hasHost();
   requireOwnHost(service, request);
   requireShortTarget(service, request);
   const route = matchTarget(service, request);
@@ -58,6 +59,14 @@ function isNoProxy(): Problem {
     "METHOD_NOT_ALLOWED",
     "This service is not a proxy, so it does not support CONNECT. Send the request to the service itself, without a proxy.",
     { headers: { allow: "GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS", connection: "close" } },
+  );
+}
+
+/** The router of the application accepts such a target, but a hook that compares the start of the URL with a path misses it. */
+function hasHost(): Problem {
+  return new Problem(
+    "INVALID_REQUEST",
+    "The request target contains a host, as in a request to a proxy. Send only the path, such as /api/v1/topics.",
   );
 }
 

@@ -195,6 +195,25 @@ test("what a hook of the application refuses is never served, however it is aske
   }
 });
 
+test("a target with a host is not served, because a hook that reads the path of the URL does not know it", async (t) => {
+  const { app, origin } = await start(t, {}, (app) =>
+    app.addHook("preHandler", async (request, reply) => {
+      if (request.url.startsWith("/api/v1")) return reply.code(403).send({ error: "no" });
+    }),
+  );
+  const { host, port } = new URL(origin);
+  for (const authority of ["http://localhost", `http://${host}`, "HTTPS://localhost"])
+    for (const path of ["topics", "topics/1", "_batch"]) {
+      const socket = connect(Number(port), "127.0.0.1");
+      const head = `POST ${authority}/api/v1/${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json`;
+      socket.write(`${head}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`);
+      const answer = await text(socket);
+      assert.match(answer, /^HTTP\/1\.1 400 [\s\S]*"code":"INVALID_REQUEST"/);
+      assert.match(answer, /Send only the path/);
+    }
+  assert.equal((await app.inject("/api/v1/topics")).statusCode, 403, "the hook runs");
+});
+
 test("content is judged as by the program itself, and content over the limit is not waited for", async (t) => {
   const { origin } = await start(t, {});
   const outgoing = request(`${origin}/api/v1/topics/missing`, {

@@ -17,6 +17,11 @@ export function hostOf({ target, headers }: HttpRequest): string {
   return authorityOf(target) ?? headers.host ?? "";
 }
 
+/** Whether the target contains its host, as requests to a proxy do. */
+export function isAbsolute(target: string): boolean {
+  return authorityOf(target) !== undefined;
+}
+
 /** The authority of an absolute-form target. It replaces the Host header (RFC 9112 §3.2.2). */
 function authorityOf(target: string): string | undefined {
   return target.startsWith("/") ? undefined : absoluteForm.exec(target)?.[1];

@@ -25,6 +25,9 @@ export const usualMs = {
   last: Date.parse("9999-12-31T23:59:59.999Z"),
 } as const;
 
+/** The length of the usual form. */
+const usualLength = "0000-01-01T00:00:00.000Z".length;
+
 /** The digits of the milliseconds in any other key, which count from the earliest instant. */
 export const keyDigits = 17;
 
@@ -49,7 +52,26 @@ export function instantKeyOf(value: unknown, form: InstantForm): string | undefi
 /** The key of an instant: its usual form, and then the digits after the milliseconds. Other years sort before and after these. */
 export function keyOf({ ms, rest }: Instant): string {
   if (ms >= usualMs.first && ms <= usualMs.last) return new Date(ms).toISOString() + rest;
-  return (ms < 0 ? "-" : "~") + String(ms + maxUnixMillis).padStart(keyDigits, "0");
+  return (ms < 0 ? "-" : "~") + digitsOf(ms);
+}
+
+/** The milliseconds since the earliest instant, with leading zeros. A number cannot hold all of them exactly. */
+function digitsOf(ms: number): string {
+  return String(BigInt(ms) + BigInt(maxUnixMillis)).padStart(keyDigits, "0");
+}
+
+/** Whether a text is a key as `keyOf` makes it. */
+export function isInstantKey(text: string): boolean {
+  const usual = text.slice(0, usualLength);
+  return text.startsWith("-") || text.startsWith("~")
+    ? /^.\d{17}$/.test(text)
+    : instantKeyOf(usual, "time") === usual && /^\d*$/.test(text.slice(usualLength));
+}
+
+/** The key of an instant in its short form: digits only. An index that has to compute its keys can compute these with less. */
+export function shortKeyOf(key: string): string {
+  if (key.startsWith("-") || key.startsWith("~")) return key.slice(1);
+  return digitsOf(Date.parse(key.slice(0, usualLength))) + key.slice(usualLength);
 }
 
 function timeIn(text: string): Instant | undefined {

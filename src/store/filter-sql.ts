@@ -30,7 +30,7 @@ export interface Dialect<Scope extends FilterScope> {
   /** The key of the instant that the attribute means; null if it means none. */
   instantKey(path: Path, form: InstantForm): string;
   /** The key of an instant compares in this way with one of the keys, for an attribute of an index. */
-  instantIndexed(path: Path, compare: (key: string) => string, scope: Scope): string;
+  instantIndexed(path: Path, compare: CompareIndexed, scope: Scope): string;
   /** The attribute is an array with an item that means one of the instants. */
   hasInstant(path: Path, keys: readonly string[], form: InstantForm, scope: Scope): string;
   /** A text equals one of the texts, or compares with one of them. */
@@ -48,6 +48,9 @@ export interface Dialect<Scope extends FilterScope> {
   /** A related resource matches. */
   related(condition: RelatedCondition, scope: Scope): string;
 }
+
+/** The condition that the key of an index compares with the keys of a filter, in the form that the index has. */
+type CompareIndexed = (key: string, indexed: (keys: readonly string[]) => readonly string[]) => string;
 
 /** The operators of SQL. */
 export const comparisons = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
@@ -83,10 +86,13 @@ function conditionSql<Scope extends FilterScope>(
     const { kind, as } = condition;
     const keys = condition.values.map(String);
     if (kind === "contains") return dialect.hasInstant(path, keys, as, scope);
-    const compare = (key: string) => dialect.textIs(kind, key, keys, scope);
     if (as === "date" && isIndexed({ path, as }, scope.indexes))
-      return dialect.instantIndexed(path, compare, scope);
-    return compare(dialect.instantKey(path, as));
+      return dialect.instantIndexed(
+        path,
+        (key, indexed) => dialect.textIs(kind, key, indexed(keys), scope),
+        scope,
+      );
+    return dialect.textIs(kind, dialect.instantKey(path, as), keys, scope);
   }
   switch (condition.kind) {
     case "in":

@@ -14,7 +14,7 @@ import type { ResolvedCommit } from "../../commits/resolved-commit.ts";
 import type { ResourceState, StagedChanges } from "../../commits/staged-changes.ts";
 import type { Row } from "../connection/connections.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import { uniqueLength } from "../list/expressions.ts";
+import { indexedUniqueValue } from "../list/expressions.ts";
 import type { Catalogue, NumberedCollection } from "../tables/catalogue.ts";
 import { idOf, keyOf } from "../tables/id-keys.ts";
 import { selectReceiptCount, selectReceipts } from "./receipt-statements.ts";
@@ -225,8 +225,8 @@ export class PostgresLookups implements Lookups {
     values: readonly string[],
   ): Promise<void> {
     if (values.length === 0) return;
-    const prefixes = values.map((value) => [...value].slice(0, uniqueLength).join(""));
-    const statement = selectHolders(collection.number, unique, prefixes);
+    const indexed = values.map((value) => indexedUniqueValue(unique, value));
+    const statement = selectHolders(collection.number, unique, indexed);
     const { rows } = await this.#transaction.run(statement);
     for (const value of values) this.#holders.set(holderKey(collection, unique, value), []);
     for (const [value, all] of Map.groupBy(rows, ([, held]) => String(held))) {

@@ -1,5 +1,6 @@
 /** The conditions of filters in the SQL of PostgreSQL. `store/filter-sql.ts` combines them. */
 import type { IdKind } from "../../../collection/ids.ts";
+import { shortKeyOf } from "../../../collection/instants.ts";
 import { formatPath, isIdPath, type Path } from "../../../collection/paths.ts";
 import { matchesAll, type RelatedCondition, type Scalar, type StoreFilter } from "../../../query/filter.ts";
 import {
@@ -34,7 +35,7 @@ const dialect: Dialect<SqlScope> = {
   instantKey: instantSql,
   instantIndexed(path, compare) {
     const { rank, number, text } = sortExpressions({ path, as: "date" });
-    return `(${rank} = ${ranks.date} and ${number} = 0 and ${compare(text)})`;
+    return `(${rank} = ${ranks.date} and ${number} = 0 and ${compare(text, (keys) => keys.map(shortKeyOf))})`;
   },
   hasInstant(path, keys, form, scope) {
     const key = keySql("json_typeof(element.value)", "(element.value #>> '{}')", form);

@@ -1,9 +1,10 @@
 /** SQL expressions for the attributes of a resource: types, values, and the expressions that lists and indexes sort by. */
 import type { SortKey } from "../../../collection/indexes.ts";
+import { isInstantKey, shortKeyOf } from "../../../collection/instants.ts";
 import type { Path } from "../../../collection/paths.ts";
 import type { Unique } from "../../../collection/unique.ts";
 import { isInstant, type SortValue, sortedCodePoints } from "../../../query/sort.ts";
-import { isDateText, isMillis, keySql, millisKeySql, textKeySql } from "./instants.ts";
+import { isDateText, isMillis, keySql, shortKeySql } from "./instants.ts";
 
 /** The rank of each type in a sort: absent or null, false, true, number, string, array or object, and declared dates. */
 export const ranks = { null: 0, false: 1, true: 2, number: 3, string: 4, container: 5, date: 6 } as const;
@@ -60,17 +61,15 @@ export function sortExpressions({ path, as }: Pick<SortKey, "path" | "as">): Sor
   };
 }
 
-/** The sort expressions of a declared date. Its text is the key of its instant. */
+/** The sort expressions of a declared date. Its text is the short key of its instant. */
 function dateExpressions(type: string, text: string): SortExpressions {
-  const beginning = `left(${text}, ${sortedCodePoints})`;
   return {
     rank: `(case ${type} when 'string' then case when ${isDateText(text)} then ${ranks.date} else ${ranks.string} end
       when 'number' then case when ${isMillis(text)} then ${ranks.date} else ${ranks.number} end
       when 'boolean' then case ${text} when 'true' then ${ranks.true} else ${ranks.false} end
       when 'array' then ${ranks.container} when 'object' then ${ranks.container} else ${ranks.null} end)`,
     number: `(case ${type} when 'number' then case when ${isMillis(text)} then 0::float8 else ${text}::float8 end else 0::float8 end)`,
-    text: `(case ${type} when 'string' then coalesce(${textKeySql(text, "date")}, ${beginning})
-      when 'number' then coalesce(${millisKeySql(text)}, '') else '' end collate "C")`,
+    text: `(coalesce(${shortKeySql(type, text)}, case ${type} when 'string' then left(${text}, ${sortedCodePoints}) else '' end) collate "C")`,
   };
 }
 
@@ -79,25 +78,36 @@ export function sortValues(value: SortValue): SortValues {
   if (typeof value === "boolean") return { rank: value ? ranks.true : ranks.false, number: 0, text: "" };
   if (typeof value === "number") return { rank: ranks.number, number: value, text: "" };
   if (typeof value === "string") return { rank: ranks.string, number: 0, text: value };
-  if (isInstant(value)) return { rank: ranks.date, number: 0, text: value[0] };
+  if (isInstant(value)) return { rank: ranks.date, number: 0, text: shortKeyOf(value[0]) };
   return { rank: value === null ? ranks.null : ranks.container, number: 0, text: "" };
 }
 
 /** An index of unique values contains this many code points of each value. No declaration allows longer values. */
-export const uniqueLength = 600;
+const uniqueLength = 600;
 
 /** The value of a unique attribute, in the form of `uniqueValue`; null if it has no value that must be unique. */
-export function uniqueSql({ path, ignoreCase, as }: Unique): string {
-  const text = `${jsonTextSql(path)} collate "C"`;
-  const value = ignoreCase ? `lower(${text})` : text;
-  const instant = as && `'"' || ${keySql(typeSql(path), textSql(path), as)} || '"'`;
-  return `(case when ${typeSql(path)} in ('string', 'number', 'boolean')
-    then ${instant === undefined ? value : `coalesce(${instant}, ${value})`} end)`;
+export function uniqueSql(unique: Unique): string {
+  return uniqueBy(unique, keySql);
 }
 
-/** The indexed start of a unique value. */
+/** The indexed start of a unique value. A date has its short key. */
 export function uniqueIndexSql(unique: Unique): string {
-  return `left(${uniqueSql(unique)}, ${uniqueLength})`;
+  return `left(${uniqueBy(unique, shortKeySql)}, ${uniqueLength})`;
+}
+
+/** What the index has for a value, in the form of `uniqueValue`. */
+export function indexedUniqueValue({ as }: Unique, value: string): string {
+  const key: unknown = as && JSON.parse(value);
+  const indexed = typeof key === "string" && isInstantKey(key) ? JSON.stringify(shortKeyOf(key)) : value;
+  return [...indexed].slice(0, uniqueLength).join("");
+}
+
+function uniqueBy({ path, ignoreCase, as }: Unique, keyOf: typeof keySql): string {
+  const text = `${jsonTextSql(path)} collate "C"`;
+  const value = ignoreCase ? `lower(${text})` : text;
+  const instant = as && `'"' || ${keyOf(typeSql(path), textSql(path), as)} || '"'`;
+  return `(case when ${typeSql(path)} in ('string', 'number', 'boolean')
+    then ${instant === undefined ? value : `coalesce(${instant}, ${value})`} end)`;
 }
 
 /**

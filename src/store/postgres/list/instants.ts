@@ -17,8 +17,29 @@ export function keySql(type: string, text: string, form: InstantForm): string {
   return `(case ${type} when 'string' then ${textKeySql(text, form)} ${millis} end collate "C")`;
 }
 
+/** The short key of a date, for an index. It computes each part once, because PostgreSQL limits the size of an index's expressions. */
+export function shortKeySql(type: string, text: string): string {
+  return `(case when ${type} = 'string' and ${isDateText(text)} then ${shortTimeKey(text)}
+    when ${type} = 'number' and ${isMillis(text)} then ${digits(`${text}::bigint`)} end collate "C")`;
+}
+
+/** The short key of a text that is a date. A day gets the time 00:00Z. */
+function shortTimeKey(t: string): string {
+  const number = (text: string, start: number, length = 2) => `substr(${text}, ${start}, ${length})::int`;
+  const timed = `(${t} || 'T00:00Z')`;
+  const offset = `coalesce(replace(substring(${timed} from '^.{16}[^-+]*([-+].{5})'), ':', ''), '0')::int`;
+  const seconds = `coalesce(left(rpad(replace(substring(${t} from '^.{16}:([0-9.]+)'), '.', ''), 5, '0'), 5), '0')::int`;
+  const millis = `(make_date(${number(t, 1, 4)} + 400, ${number(t, 6)}, ${number(t, 9)}) - date '2370-01-01') * 86400000::bigint
+    + (60 * ${number(timed, 12)} + ${number(timed, 15)} - ${offset} + 40 * (${offset} / 100)) * 60000 + ${seconds}`;
+  return `${digits(millis)} || coalesce(rtrim(substring(${t} from '[.][0-9]{3}([0-9]+)'), '0'), '')`;
+}
+
+function digits(millis: string): string {
+  return `lpad((${millis} + ${maxUnixMillis})::text, ${keyDigits}, '0')`;
+}
+
 /** The key of a text; null if it is not a date. */
-export function textKeySql(text: string, form: InstantForm): string {
+function textKeySql(text: string, form: InstantForm): string {
   const t = `${text} collate "C"`;
   const day = form === "date" ? `when ${t} ~ '^${dayPattern}$' then ${text} || 'T00:00:00.000Z'` : "";
   return `case when ${t} ~ '^${quickPattern}$' or ${t} ~ '^${usualPattern}$' then ${text} when ${isTime(t)} then ${timeKey(text)} ${day} end`;
@@ -27,11 +48,11 @@ export function textKeySql(text: string, form: InstantForm): string {
 /** Whether a text is a date: whether it has a key. */
 export function isDateText(text: string): string {
   const t = `${text} collate "C"`;
-  return `(${t} ~ '^${quickPattern}$' or ${t} ~ '^${dayPattern}$' or ${isTime(t)})`;
+  return `(${t} ~ '^${dayPattern}(${clockPattern})?$' and ${notBeyond(t)})`;
 }
 
 /** The key of a number; null if it is not Unix time in milliseconds. */
-export function millisKeySql(text: string): string {
+function millisKeySql(text: string): string {
   return `case when ${isMillis(text)} then ${millisKey(text)} end`;
 }
 
@@ -49,7 +70,7 @@ const leapYears = "([0-9][0-9](0[48]|[2468][048]|[13579][26])|([02468][048]|[135
 
 /** Exactly the days that exist, because no other day can be computed without an error. */
 const dayPattern = `([0-9]{4}-(${months.join("|")})|${leapYears}-02-29)`;
-const timePattern = `${dayPattern}[Tt]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,${maxFraction}})?)?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])`;
+const clockPattern = `[Tt]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,${maxFraction}})?)?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])`;
 
 /** The form whose key is the text itself. */
 const usualPattern = `${dayPattern}T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9][.][0-9]{3}Z`;
@@ -59,7 +80,12 @@ const quickPattern =
   "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9][.][0-9]{3}Z";
 
 function isTime(t: string): string {
-  return `(${t} ~ '^${timePattern}$' and ${t} !~ '^(0000-01-01.*[+]|9999-12-31.*-)[0-9]{2}:[0-9]{2}$')`;
+  return `(${t} ~ '^${dayPattern}${clockPattern}$' and ${notBeyond(t)})`;
+}
+
+/** An offset cannot lead to a year that no text can have. */
+function notBeyond(t: string): string {
+  return `${t} !~ '^(0000-01-01.*[+]|9999-12-31.*-)..:..$'`;
 }
 
 /** PostgreSQL has no year 0. Days repeat every 400 years. */
@@ -83,7 +109,7 @@ function millisKey(t: string): string {
   return `case when ${n} between ${usualMs.first} and ${usualMs.last}
     then ${dayText(day)} || 'T' || ${two(3_600_000, 24)} || ':' || ${two(60_000, 60)} || ':' || ${two(1_000, 60)}
       || '.' || lpad((${since} % 1000)::text, 3, '0') || 'Z'
-    else (case when ${n} < 0 then '-' else '~' end) || lpad((${n} + ${maxUnixMillis})::text, ${keyDigits}, '0') end`;
+    else (case when ${n} < 0 then '-' else '~' end) || ${digits(n)} end`;
 }
 
 /** The day of a time that is 400 years later. */

@@ -9,6 +9,7 @@ import { referenceRows } from "../commit/flush.ts";
 import { hold } from "../commit/holds.ts";
 import { insertReferences } from "../commit/statements.ts";
 import { runTogether } from "../commit/values.ts";
+import { sqlState } from "../connection/failures.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { searchIndexOf } from "../upkeep/search-indexes.ts";
 import { clearIndex } from "../upkeep/statements.ts";
@@ -96,8 +97,11 @@ async function migrateOne(transaction: Transaction, { before, after, known }: Mi
   if (before !== undefined) await hold(transaction, [number]);
   if (before !== undefined && new Catalogue(known.values()).relatedTo(before).length > 0)
     await transaction.run(lockHeads(affected));
-  for (const sql of [...tables, ...words, ...indexStatements(number, before, after)])
-    await transaction.run({ sql });
+  for (const sql of [...tables, ...words]) await transaction.run({ sql });
+  for (const sql of indexStatements(number, before, after))
+    await transaction.run({ sql }).catch((error: unknown) => {
+      throw sqlState(error) === "54000" ? indexTooLarge(after) : error; // program_limit_exceeded
+    });
   if (before === undefined) {
     await transaction.run(insertHead(number, after.declared));
     await transaction.run(insertIdCounter(number));
@@ -159,6 +163,12 @@ function toRow(collection: NumberedCollection): DeclarationRow {
     refers: JSON.stringify(references),
     timestamps,
   };
+}
+
+function indexTooLarge({ name }: CollectionRecord): StartError {
+  return new StartError(
+    `collections.${name}.indexes: an index has too many dates. Before PostgreSQL 18, an index has space for one date, and for other attributes. Declare an index for each date, or use PostgreSQL 18.`,
+  );
 }
 
 function idKindChanged({ name, idKind }: CollectionRecord, after: CollectionRecord): StartError {

@@ -56,7 +56,7 @@ const dialect: Dialect<SqlScope> = {
   instantKey: instantSql,
   instantIndexed(path, compare, { indexes }) {
     const { rank, value } = columnOf({ path, as: "date" }, indexes);
-    return `(${rank} = ${ranks.date} and ${compare(value)})`;
+    return `(${rank} = ${ranks.date} and ${compare(value, (keys) => keys)})`;
   },
   hasInstant(path, keys, form, scope) {
     const key = keySql("element.type", "element.atom", form);

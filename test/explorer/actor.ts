@@ -407,7 +407,7 @@ export class Actor {
       return {
         method: "POST",
         path: "/_rewind",
-        content: { to, collections: ["drafts"] },
+        content: { to, collections: ["drafts"], max: 1_000 },
         after: new Map([...others, ...drafts]),
       };
     }

@@ -71,7 +71,7 @@ export class Connection {
     return this.#closed;
   }
 
-  /** Ends the sending side, as a client that goes away does. */
+  /** Ends the sending side. The other side can still answer. */
   end(): void {
     this.#socket.end();
   }

@@ -8,7 +8,7 @@ import { hostOf, NotAllowed } from "./addresses.ts";
 import { maxWebhooks } from "./collection.ts";
 import type { WebhookParts } from "./parts.ts";
 import { collectionsOf, owedAt, placeNow } from "./place.ts";
-import { put, remove, type Versioned, type WebhookState } from "./records.ts";
+import { deliveryId, put, remove, type Versioned, type WebhookState } from "./records.ts";
 import { createSecret } from "./signature.ts";
 import { deliveriesName, statesName, type Webhook, withWebhookDefaults } from "./webhook.ts";
 
@@ -38,8 +38,8 @@ export async function settleWrite(
   parts: WebhookParts,
   { key: { id }, current, next, named }: WebhookWrite,
 ): Promise<SettledWrite> {
+  if (next === undefined) return { next, changes: await removalsOf(parts, id), secret: undefined };
   const state = current === undefined ? undefined : await parts.records.state(id);
-  if (next === undefined) return { next, changes: await removalsOf(parts, id, state), secret: undefined };
   const after = withWebhookDefaults(JSON.parse(next) as Webhook);
   const before = current === undefined ? undefined : (JSON.parse(current) as Webhook);
   if (before === undefined) await requireAnother(parts);
@@ -55,14 +55,19 @@ export async function settleWrite(
   return { next: text, changes: await stateChanges(parts, { before, after, state }), secret };
 }
 
-/** A webhook is deleted with its state and its deliveries. */
-async function removalsOf(
-  { records }: WebhookParts,
-  id: string,
-  state: Versioned<WebhookState> | undefined,
-): Promise<Change[]> {
-  const deliveries = await records.allDeliveries(id);
-  const changes = deliveries.map((each) => remove(deliveriesName, each.id, each));
+/** The most deliveries that are stored while all are read. */
+const mostLatest = 1_000;
+
+/**
+ * A webhook is deleted with its state and its deliveries. Each write of its deliveries changes the state, and then the delete starts
+ * again. So all deliveries are read first, which can take long, and after the state only the latest ones.
+ */
+async function removalsOf({ records }: WebhookParts, id: string): Promise<Change[]> {
+  const versions = new Map((await records.allDeliveries(id)).map((each) => [each.id, each.version]));
+  const state = await records.state(id);
+  for (const { value, version } of await records.deliveries(id, mostLatest))
+    versions.set(deliveryId(id, value.event), version);
+  const changes = [...versions].map(([name, version]) => remove(deliveriesName, name, { version }));
   return state === undefined ? changes : [...changes, remove(statesName, id, state)];
 }
 

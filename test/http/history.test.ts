@@ -303,7 +303,7 @@ test("a version that does not fit the schema of today is not restored", async (t
   const { path } = await open.create("notes", { n: 1 });
   const below = await openBelow(open.store);
   await open.send({ method: "PATCH", path, content: { n: 2 } });
-  const column = open.store.kind === "sqlite" ? "superseded" : "previous";
+  const column = open.store.kind === "sqlite" ? "superseded" : "kept";
   await below.run(
     `update ${below.table("changes_1")} set ${column} = replace(${column}, '"n":1', '"n":"one"')`,
   );
@@ -318,7 +318,7 @@ test("small patches of large resources take little space in the history, alone a
   const open = await startService({ collections: { notes: { timestamps: true } } });
   t.after(() => open.stop());
   const pad = Array.from({ length: 30_000 }, (_, n) => `é${(n * 7_919) % 10_007}`).join(" ");
-  const column = open.store.kind === "sqlite" ? "superseded" : "previous";
+  const column = open.store.kind === "sqlite" ? "superseded" : "kept";
   const below = await openBelow(open.store);
   t.after(() => below.close());
   const table = below.table("changes_1");

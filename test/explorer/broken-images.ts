@@ -19,7 +19,7 @@ const lastWithoutDifference = (collection: number) =>
   `key = (select max(key) from resources_${collection} where ${isNoBase(collection)})`;
 
 /** Damage to a good store, and the expected faults. Collections are numbered in the order of the configuration. */
-export const breaks: readonly { what: string; sql: string; fault: RegExp }[] = [
+const breaks: readonly { what: string; sql: string; fault: RegExp }[] = [
   {
     what: "a resource is lost",
     sql: `delete from resources_1 where ${last("resources_1", "key")}`,
@@ -80,7 +80,7 @@ export const breaks: readonly { what: string; sql: string; fault: RegExp }[] = [
   },
   {
     what: "a stored response is another one",
-    sql: "update receipts set answer = json_set(answer, '$.body', '{}')",
+    sql: "update receipts set answer = json_set(answer, '$.body', '{}') where json_valid(answer)",
     fault: /has another response than the client got/,
   },
   {
@@ -142,6 +142,15 @@ export const breaks: readonly { what: string; sql: string; fault: RegExp }[] = [
   },
 ];
 
+/** The damage that a session makes possible: not every session has erased something. */
+export function possibleBreaks(recording: Recording): typeof breaks {
+  return breaks.filter(({ sql }) => !sql.includes("ERASED") || erasedText(recording) !== undefined);
+}
+
+function erasedText({ clients }: Recording): string | undefined {
+  return clients.flatMap(({ requests }) => requests.flatMap(({ erases }) => erases?.text ?? []))[0];
+}
+
 /** The faults in the last image of a session, and in the same image after `sql`. */
 export async function judgeBroken(
   recording: Recording,
@@ -155,10 +164,7 @@ export async function judgeBroken(
   const image = disk.image(everything, Math.random);
   const judge = new Judge(join(folder, "judged"), recording);
   const good = judge.faultsOf(image, outside.known);
-  const [erased] = recording.clients.flatMap(({ requests }) =>
-    requests.flatMap(({ erases }) => erases ?? []),
-  );
-  const sqlOfBreak = sql.replace("ERASED", erased?.text ?? "");
+  const sqlOfBreak = sql.replace("ERASED", erasedText(recording) ?? "");
   return { good, broken: judge.faultsOf(changed(image, sqlOfBreak, join(folder, "changed")), outside.known) };
 }
 

@@ -125,7 +125,7 @@ interface Parts {
   listener?: MetricsListener | undefined;
   /** Absent if only the main thread answers requests. */
   threads?: Threads;
-  /** What a stop waits for now. */
+  /** What the stop is waiting for, for the log. Absent while the service runs. */
   stage?: string;
 }
 

@@ -33,7 +33,7 @@ export function valueAt(resource: Record<string, unknown>, path: readonly string
   return value;
 }
 
-/** Two paths of which one contains the other or equals it; `undefined` if there are none. */
+/** Finds two overlapping paths: the first contains the second, or equals it. `undefined` if no two paths overlap. */
 export function findOverlap(paths: readonly Path[]): { outer: Path; inner: Path } | undefined {
   // In this order, a path comes directly before those inside it, because no character comes before the null character.
   const sorted = paths

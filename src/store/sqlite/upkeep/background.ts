@@ -1,27 +1,14 @@
 /** The background work of an open store: it builds search indexes, removes old data, and watches and checks the file. */
-import type { DatabaseSync } from "node:sqlite";
 import { wordsVersion } from "../../../query/words.ts";
 import { Scheduler } from "../../scheduler.ts";
 import { buildPauseMs, wordsAreSplitAgain } from "../../search-index.ts";
-import type { WriterRequests } from "../commit/writer-requests.ts";
 import { watchFiles } from "../file/watch.ts";
 import { startCheck } from "./check.ts";
-import type { Health } from "./health.ts";
-import { LongLog } from "./long-log.ts";
+import { LongLog, type LongLogParts } from "./long-log.ts";
 
 /** The parts of a store that the background work uses. */
-export interface BackgroundParts {
-  path: string;
-  database: DatabaseSync;
+export interface BackgroundParts extends LongLogParts {
   sweepMs: number;
-  maxLogBytes: number;
-  onWarning: (text: string) => void;
-  requests: WriterRequests;
-  health: Health;
-  /** Whether an import is in progress. */
-  isLoading: () => boolean;
-  /** Whether this thread removes old data, and checks the file and its log. One thread of the process does. */
-  hasUpkeep: boolean;
 }
 
 /** The background work of one store. It starts with the constructor. */

@@ -17,8 +17,9 @@ export interface LongLogParts {
   onWarning: (text: string) => void;
   requests: WriterRequests;
   health: Health;
+  /** Whether an import is in progress. */
   isLoading: () => boolean;
-  /** Whether this thread shortens the log. One thread of the process does. All of them note in their health how long it is. */
+  /** Whether this thread removes old data, checks the file and shortens the log. One thread of the process does. */
   hasUpkeep: boolean;
 }
 

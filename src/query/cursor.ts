@@ -6,10 +6,11 @@
  */
 import { hash } from "node:crypto";
 import type { SortKey } from "../collection/indexes.ts";
+import { isInstantKey } from "../collection/instants.ts";
 import { Problem } from "../errors.ts";
 import { isBadString, tryParse } from "../json/values.ts";
 import { type RequestedFilter, timelessText } from "./filter.ts";
-import { type CursorValues, isInstant, sortValueOf } from "./sort.ts";
+import { type CursorValues, type SortValue, sortValueOf } from "./sort.ts";
 import { inQuery, type Location, violationAt } from "./violations.ts";
 
 const checksumBytes = 8;
@@ -77,7 +78,7 @@ function checksum(list: string, payload: Buffer): Buffer {
 function parseValues(payload: Buffer): CursorValues | undefined {
   const value = tryParse(payload.toString());
   if (!Array.isArray(value) || !value.every(isWellFormed)) return undefined;
-  const values = value.map((each) => (isInstant(each) ? each : sortValueOf(each)));
+  const values = value.map((each): SortValue => (isKnownInstant(each) ? each : sortValueOf(each)));
   const id = values.at(-1);
   const isExact = Buffer.from(JSON.stringify(values)).equals(payload);
   return isExact && (typeof id === "string" || typeof id === "number") ? values : undefined;
@@ -85,6 +86,9 @@ function parseValues(payload: Buffer): CursorValues | undefined {
 
 /** A forged cursor could contain a string that no resource contains. */
 function isWellFormed(value: unknown): boolean {
-  if (Array.isArray(value)) return value.every((each) => typeof each === "string" && isWellFormed(each));
   return typeof value !== "string" || !isBadString(value);
+}
+
+function isKnownInstant(value: unknown): value is readonly [instant: string] {
+  return Array.isArray(value) && value.length === 1 && typeof value[0] === "string" && isInstantKey(value[0]);
 }

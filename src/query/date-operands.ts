@@ -98,16 +98,12 @@ export function dateCondition(
   const instants = operands.filter((each): each is Instant => typeof each === "object" && each !== null);
   const others = operands.filter((each): each is Scalar => typeof each !== "object" || each === null);
   const values = [...new Set(instants.map(keyOf))];
-  return anyOf<Condition>([
-    ...(values.length === 0
-      ? []
-      : [{ kind, path, values, as: "date", ...(relative !== undefined && { relative }) } as const]),
-    ...(kind === "in" || kind === "contains"
-      ? others.length === 0
-        ? []
-        : [{ kind, path, values: others }]
-      : []),
-  ]);
+  const conditions: Condition[] = [];
+  if (values.length > 0)
+    conditions.push({ kind, path, values, as: "date", ...(relative !== undefined && { relative }) });
+  if ((kind === "in" || kind === "contains") && others.length > 0)
+    conditions.push({ kind, path, values: others });
+  return anyOf(conditions);
 }
 
 /** The keys of values that are whole times, and the other values. They compare an attribute of which no schema says what it is. */

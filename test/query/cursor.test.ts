@@ -101,6 +101,8 @@ test("a cursor with another number of values is refused", () => {
 
 test("a forged cursor is refused unless it spells a position as the service does", () => {
   assert.deepEqual(parseCursor("topics", forge("topics", '["a","7"]'), 2), ["a", "7"]);
+  const instant = '[["2026-11-24T08:00:00.000Z123"],"7"]';
+  assert.deepEqual(parseCursor("topics", forge("topics", instant), 2), JSON.parse(instant));
   const payloads = [
     '{"length":2}',
     '"ab"',
@@ -114,6 +116,9 @@ test("a forged cursor is refused unless it spells a position as the service does
     '["a", "7"]',
     '[{},"7"]',
     '[[1],"7"]',
+    '[["a"],"7"]',
+    '[["2026-02-30T08:00:00.000Z"],"7"]',
+    '[["2026-11-24T08:00:00.000Z","2026-11-24T08:00:00.000Z"],"7"]',
     '[-0,"7"]',
     '[1e999,"7"]',
     '[1.0,"7"]',

@@ -140,7 +140,8 @@ function written(n: number, bytes: number): Record<string, unknown> {
 function replacements({ says, ids, bytes }: Setting): string[] {
   return Array.from({ length: some }, (_, n) => {
     const id = scattered(ids, n);
-    const body = JSON.stringify({ id, ...written(n, bytes) });
+    // A PATCH does not repeat the id. PocketBase has another one, and refuses this one.
+    const body = JSON.stringify({ ...(says.replace === undefined && { id }), ...written(n, bytes) });
     return requestText(says.replace ?? "PUT", says.item(id), body, says.headers);
   });
 }

@@ -1,6 +1,7 @@
 /** Brings back what a bulk delete has deleted: the service restores one resource at a time. */
 import { notifications } from "@mantine/notifications";
 import { offerUndo } from "../parts/undo.tsx";
+import { restoreDeleted } from "../service/deleted.ts";
 import { collectionClient } from "../service/session.ts";
 import { listTexts } from "../texts.ts";
 
@@ -22,16 +23,12 @@ export async function offerRestore(collection: string, ids: readonly string[]): 
 
 /** Brings the resources that are still deleted back as they were, and says how many. Throws the first error, after all others have been tried. */
 async function restoreAll(collection: string, ids: readonly string[]): Promise<void> {
-  const resources = collectionClient(collection);
   const left = [...ids];
   const errors: unknown[] = [];
   const restoreNext = async () => {
     for (let id = left.pop(); id !== undefined; id = left.pop()) {
       try {
-        const [last] = (await resources.history(id, { limit: 1 }).page()).items;
-        // An older version would replace what others have written since.
-        if (last?.kind !== "deleted") throw new Error(listTexts.restoredByOthers);
-        await resources.restore(id, last.version - 1);
+        await restoreDeleted(collection, id);
       } catch (error) {
         errors.push(error);
       }

@@ -7,10 +7,11 @@ import { Dialog, DialogButtons } from "../parts/dialog.tsx";
 import { messageOf } from "../parts/problem.tsx";
 import { offerUndo } from "../parts/undo.tsx";
 import { go, setGuard } from "../route.ts";
+import { restoreDeleted } from "../service/deleted.ts";
 import { collectionClient, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
 import { titleOf } from "./fields.ts";
-import { tagOf, versionOf } from "./tags.ts";
+import { tagOf } from "./tags.ts";
 import { useBusy } from "./use-save.ts";
 
 interface DeleteDialogProps {
@@ -48,7 +49,7 @@ export function DeleteDialog({ collection, resource, onDeleted, onClose }: Delet
       setGuard(undefined);
       onDeleted();
       const undo = async () => {
-        await collectionClient(collection).restore(id, versionOf(tagOf(shown)) ?? 0);
+        await restoreDeleted(collection, id);
         go({ kind: "resource", collection, query: "", id, tab: "fields" });
       };
       offerUndo(texts.resource.deleted(name), isForever ? undefined : undo);

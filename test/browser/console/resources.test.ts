@@ -191,6 +191,22 @@ describe("a resource in the console", { skip }, () => {
     await inConsole(service, "#/articles/a006", steps, { refused: [404] });
   });
 
+  test("an undo of a delete replaces nothing that others have written since", async () => {
+    const steps = async (page: Page) => {
+      await panelOf(page).getByRole("button", { name: "More" }).click();
+      await page.getByRole("menuitem", { name: "Delete" }).click();
+      await pressInDialog(page, "Delete");
+      await page.getByRole("button", { name: "Undo" }).waitFor();
+      const path = "/api/v1/articles/a004";
+      await service.send({ method: "POST", path: `${path}/_restore`, content: { version: 1 } });
+      await service.send({ method: "PATCH", path, content: { title: "Changed by others" } });
+      await page.getByRole("button", { name: "Undo" }).click();
+      await page.getByText("Someone else has already restored").waitFor();
+      assert.equal((await read("a004")).title, "Changed by others");
+    };
+    await inConsole(service, "#/articles/a004", steps, { refused: [404] });
+  });
+
   test("shows who can do what", async () => {
     await inConsole(service, "#/articles/a007/access", async (page) => {
       for (const operation of ["read", "update", "delete", "list", "create"]) {

@@ -17,7 +17,7 @@ import {
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StartError } from "../../src/errors.ts";
 import { openReader, openStore } from "../../src/store/open.ts";
@@ -289,6 +289,20 @@ for (const file of ["", "-shm", ".lock"]) {
   }
 }
 
+for (const [file, cut] of [
+  ["-wal", (path: string) => truncateSync(`${path}-wal`)],
+  ["", (path: string) => truncateSync(path, statSync(path).size - 4_096)],
+] as const)
+  test(`a check of the files finds that x.db${file} was cut`, async (t) => {
+    const { path, database, tick, outcomes } = watchedFile(t);
+    database.exec("create table one as select randomblob(9000)");
+    if (file === "") database.exec("pragma wal_checkpoint");
+    await tick();
+    cut(path);
+    await tick();
+    assert.deepEqual(outcomes, ["tick", `${path}${file} was cut while it was in use`]);
+  });
+
 for (const file of ["", "-wal", "-shm"]) {
   for (const attack of ["remove", "replace"]) {
     test(`a write is not acknowledged that goes to a file x.db${file} which was ${attack}d`, async () => {
@@ -329,21 +343,73 @@ test("an import into a file that was removed under it does not say that it is do
   }
 });
 
-test("a check of the files that waits for the file system when the checks end has no effect", async (t) => {
+/** A file of SQLite whose checks begin with `tick`. */
+function watchedFile(t: TestContext) {
   const { folder, remove } = makeFolder();
-  t.after(remove);
+  const path = join(folder, "store.db");
+  const database = new DatabaseSync(path);
+  database.exec("pragma journal_mode = wal; create table t (a)");
   t.mock.timers.enable({ apis: ["setInterval"] });
   const outcomes: string[] = [];
-  const stop = watchFiles(join(folder, "store.db"), {
+  const stop = watchFiles(path, database, {
     onGone: (reason) => outcomes.push(reason),
     onTick: () => outcomes.push("tick"),
   });
-  t.mock.timers.tick(2_000);
-  await until("a check has ended", () => outcomes.length === 1);
+  t.after(() => {
+    stop();
+    database.close();
+    remove();
+  });
+  const tick = async () => {
+    const { length } = outcomes;
+    t.mock.timers.tick(2_000);
+    await until("a check has ended", () => outcomes.length > length);
+  };
+  return { folder, path, database, outcomes, stop, tick };
+}
+
+test("a check of the files that waits for the file system when the checks end has no effect", async (t) => {
+  const { folder, outcomes, stop, tick } = watchedFile(t);
+  await tick();
   t.mock.timers.tick(2_000);
   stop();
   for (let n = 0; n < 20; n++) await stat(folder); // the file system answers these later than the check
   assert.deepEqual(outcomes, ["tick"]);
+});
+
+test("a store goes on whose files an erase makes smaller", async (t) => {
+  const { path, store, cleanup } = await openSqliteFixture();
+  const database = new DatabaseSync(path);
+  const outcomes: string[] = [];
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const stop = watchFiles(path, database, {
+    onGone: (reason) => outcomes.push(reason),
+    onTick: () => outcomes.push("tick"),
+  });
+  try {
+    await store.migrate([topics]);
+    const ids = ["a", "b", "c"];
+    const pad = "x".repeat(200_000);
+    for (const id of ids) await commit(store, [created(topic(id), { pad })]);
+    const sizes: number[] = [];
+    for (const id of ids) {
+      await store.erase(topic(id));
+      sizes.push(statSync(path).size);
+      t.mock.timers.tick(2_000);
+      await until("a check has ended", () => outcomes.length === sizes.length);
+    }
+    assert.deepEqual(
+      sizes,
+      sizes.toSorted((one, other) => other - one),
+      "no erase made the file larger",
+    );
+    assert.ok((sizes[0] ?? 0) - (sizes[2] ?? 0) > 300_000, `${sizes}`);
+    assert.deepEqual(outcomes, ["tick", "tick", "tick"]);
+  } finally {
+    stop();
+    database.close();
+    await cleanup();
+  }
 });
 
 test("another program's short write makes commits wait and not fail", async () => {

@@ -1,5 +1,5 @@
 /**
- * Detects that a file of the store was removed, replaced or emptied. Writes to a removed file would be lost. Without the lock
+ * Detects that a file of the store was removed, replaced, emptied or cut. Writes to a removed file would be lost. Without the lock
  * file, a second service could write to the store. Without the index of the log (`-shm`), another process would make a new one,
  * and the two would overwrite each other's commits.
  */
@@ -9,6 +9,7 @@ import { stat } from "node:fs/promises";
 import type { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
 import { isLockedForWriting } from "./lock.ts";
+import { createLogReader, pageBytes } from "./log-state.ts";
 
 const intervalMs = 2_000;
 
@@ -17,12 +18,15 @@ const endings = ["", "-wal", "-shm"] as const;
 
 /**
  * Checks the database, its log, the index of the log and the lock file every two seconds. Calls `onGone` with the reason if one
- * was removed, replaced or emptied, and `onTick` otherwise. Returns a function that stops the checks.
+ * was removed, replaced, emptied or cut, and `onTick` otherwise. Returns a function that stops the checks. `database` is a
+ * connection to the store.
  */
 export function watchFiles(
   path: string,
+  database: DatabaseSync,
   { onGone, onTick }: { onGone(reason: string): void; onTick(): void },
 ): () => void {
+  const findCut = createCutCheck(path, database);
   // Only `stat` is safe here. If this process opened and closed one of these files, it would lose SQLite's locks on it.
   const files = [...endings, ".lock"].map((ending) => ({
     file: path + ending,
@@ -38,6 +42,8 @@ export function watchFiles(
       if (isStopped) return;
       if (gone !== undefined) return onGone(gone);
     }
+    const cut = findCut();
+    if (cut !== undefined) return onGone(`${cut} was cut while it was in use`);
     onTick();
   };
   const timer = setInterval(() => void check(), intervalMs);
@@ -78,6 +84,39 @@ function describeGone({ file, inode, isDatabase }: Watched, found: Stats | undef
   if (isSame && !(isDatabase && found?.size === 0)) return undefined;
   const how = found === undefined ? "removed" : isSame ? "emptied" : "replaced";
   return `${file} was ${how} while it was in use`;
+}
+
+/**
+ * Returns a function that checks whether another program has cut the database or its log, and returns the path of that file. A
+ * checkpoint can also make both smaller, so only the state of the log shows how long they must be.
+ */
+function createCutCheck(path: string, database: DatabaseSync): () => string | undefined {
+  const readLog = createLogReader(database);
+  const pageCount = database.prepare("pragma page_count");
+  const bytesOfPage = pageBytes(database);
+  const log = `${path}-wal`;
+  const findCut = () => {
+    const before = readLog();
+    const pages = Number(pageCount.get()?.page_count);
+    const [size, logSize] = [sizeOf(path), sizeOf(log)];
+    const after = readLog();
+    const isUnchanged = after.all === before.all && after.waiting === before.waiting;
+    if (!isUnchanged) return undefined; // a commit or a checkpoint is in progress, and a later check looks again
+    if (before.all > 0 && logSize < before.all * bytesOfPage) return log;
+    return before.waiting === 0 && size < pages * bytesOfPage ? path : undefined;
+  };
+  return () => {
+    try {
+      const cut = findCut();
+      return cut !== undefined && findCut() === cut ? cut : undefined;
+    } catch {
+      return undefined; // reads and writes report the failures of the disk
+    }
+  };
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** The device and inode of the file at a path. `undefined` if no file exists there. */

@@ -21,12 +21,12 @@ export class Background {
   readonly #log: LongLog;
 
   constructor(parts: BackgroundParts) {
-    const { path, hasUpkeep, health } = parts;
+    const { path, database, hasUpkeep, health } = parts;
     this.#parts = parts;
     this.#buildIndexesNow = this.#scheduleBuilds();
     if (hasUpkeep) this.#scheduleTrims();
     this.#log = new LongLog(parts);
-    this.#stopWatching = watchFiles(path, {
+    this.#stopWatching = watchFiles(path, database, {
       onGone: (reason) => health.fail(reason),
       onTick: () => {
         this.#probe();

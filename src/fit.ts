@@ -10,9 +10,9 @@ import type { Reference } from "./collection/references.ts";
 import type { Config } from "./config.ts";
 import { StartError } from "./errors.ts";
 import { type CheckName, checkNames, findMisfits, type Misfits } from "./fit/misfits.ts";
-import { isInternal } from "./store/internal.ts";
-import { type CollectionRecord, isDeclared, recordOf } from "./store/record.ts";
-import type { Store } from "./store/store.ts";
+import { isInternal } from "./store/port/internal.ts";
+import { type CollectionRecord, isDeclared, recordOf } from "./store/port/record.ts";
+import type { Store } from "./store/port/store.ts";
 
 /**
  * The records of the collections that the store must have after the start. Throws StartError if stored resources do not fit

@@ -12,7 +12,7 @@ import { legacySuffixes, operators } from "../src/query/operators.ts";
 import { listParameters } from "../src/query/parameters.ts";
 import { parseList } from "../src/query/query-string.ts";
 import { filterLimits } from "../src/query/reading.ts";
-import { accessPathOf } from "../src/store/access-path.ts";
+import { accessPathOf } from "../src/store/core/access-path.ts";
 import { type Answer, type Request, type Service, startService } from "./http/service.ts";
 
 const reference = ["lists", "filters"]

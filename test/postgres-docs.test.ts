@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { problems } from "../src/errors.ts";
-import { slowPlaces } from "../src/store/slow-reads.ts";
+import { slowPlaces } from "../src/store/core/slow-reads.ts";
 
 const guide = readFileSync("docs/how-to/postgres.md", "utf8");
 const durability = readFileSync("docs/explanation/durability.md", "utf8");

@@ -15,6 +15,9 @@ const orderOfHttp =
     " ",
   );
 
+// The files and folders of src/store/, from the ground up. The two kinds of stores, SQLite and PostgreSQL, never import each other.
+const orderOfStore = "port core sqlite postgres address open".split(" ");
+
 const files = readdirSync("src", { recursive: true, encoding: "utf8" })
   .map((file) => file.replaceAll("\\", "/"))
   .filter((file) => file.endsWith(".ts"));
@@ -35,22 +38,23 @@ test("a room imports only from itself and from the rooms before it", () => {
   assert.deepEqual(backwards, []);
 });
 
-test("a file or folder of src/http/ imports only from itself and from those before it", () => {
-  const levelOf = (file: string) => orderOfHttp.indexOf(roomOf(file.slice("http/".length)));
-  const own = files.filter((file) => file.startsWith("http/"));
-  requireNone(
-    own.filter((file) => levelOf(file) === -1),
-    "Add the file or folder to orderOfHttp, after everything that it imports.",
-  );
-  requireNone(
-    own.flatMap((file) =>
-      importsOf(file)
-        .filter((target) => target.startsWith("http/") && levelOf(target) > levelOf(file))
-        .map((target) => `${file} imports ${target}`),
-    ),
-    "Move what both files need into the earlier one, or pass it as an argument.",
-  );
-});
+for (const [room, orderOfRoom] of Object.entries({ store: orderOfStore, http: orderOfHttp }))
+  test(`a file or folder of src/${room}/ imports only from itself and from those before it`, () => {
+    const levelOf = (file: string) => orderOfRoom.indexOf(roomOf(file.slice(`${room}/`.length)));
+    const own = files.filter((file) => file.startsWith(`${room}/`));
+    requireNone(
+      own.filter((file) => levelOf(file) === -1),
+      "Add the file or folder to the order, after everything that it imports.",
+    );
+    requireNone(
+      own.flatMap((file) =>
+        importsOf(file)
+          .filter((target) => target.startsWith(`${room}/`) && levelOf(target) > levelOf(file))
+          .map((target) => `${file} imports ${target}`),
+      ),
+      "Move what both files need into the earlier one, or pass it as an argument.",
+    );
+  });
 
 function requireNone(found: readonly string[], advice: string): void {
   assert.ok(found.length === 0, [...found, advice].join("\n"));

@@ -1,10 +1,10 @@
 /** Measures the cost of the change log: durable updates and creates with it and without it. */
 
 import { defineCollection } from "../../src/collection/declaration.ts";
-import type { History } from "../../src/store/history.ts";
-import { defaultHistory } from "../../src/store/history.ts";
 import { openStore } from "../../src/store/open.ts";
-import { recordOf } from "../../src/store/record.ts";
+import type { History } from "../../src/store/port/history.ts";
+import { defaultHistory } from "../../src/store/port/history.ts";
+import { recordOf } from "../../src/store/port/record.ts";
 import type { Effort } from "../harness/effort.ts";
 import { type Figure, timeFigureOf } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";

@@ -1,6 +1,6 @@
 /** API keys: what they look like, how they are created, and when they are valid. `key-ring.ts` checks them. */
 import { hash, randomBytes } from "node:crypto";
-import type { ApiKey, Keys } from "../store/keys.ts";
+import type { ApiKey, Keys } from "../store/port/keys.ts";
 
 /** The start of every API key. Programs that search for published secrets can recognise it. */
 export const keyMark = "hf_";

@@ -1,6 +1,6 @@
 /** Finds the principal of a request from its Authorization header. It reads no other part of the request (RFC 9700 §4.3.2). */
 import type { IncomingHttpHeaders } from "node:http";
-import type { Keys } from "../store/keys.ts";
+import type { Keys } from "../store/port/keys.ts";
 import { keyMark } from "./api-key.ts";
 import { KeyRing } from "./key-ring.ts";
 import type { Principal } from "./principal.ts";

@@ -1,7 +1,7 @@
 /** The first API key of a service: who prints the link of the start can create it in a browser, once. */
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { Problem } from "../errors.ts";
-import type { Keys } from "../store/keys.ts";
+import type { Keys } from "../store/port/keys.ts";
 import type { AdministratorRule } from "./administrators.ts";
 import { addKey, type KeyProperties, type NewKey } from "./api-key.ts";
 import { invalidToken } from "./refusals.ts";

@@ -1,5 +1,5 @@
 /** What the creation and the replacement of API keys have in common, on the command line and over HTTP. */
-import type { ApiKey, Keys } from "../store/keys.ts";
+import type { ApiKey, Keys } from "../store/port/keys.ts";
 import { addKey, isLive, keyMark, type NewKey } from "./api-key.ts";
 
 /** Whether a text can be the subject of a key: 1 to 100 printable characters, without a space at either end. */

@@ -1,6 +1,6 @@
 /** Checks API keys. It caches each key for less than a second. */
 import { timingSafeEqual } from "node:crypto";
-import type { ApiKey, Keys } from "../store/keys.ts";
+import type { ApiKey, Keys } from "../store/port/keys.ts";
 import { hashKey, keyLength, prefixOf } from "./api-key.ts";
 import { type Principal, parseScopes } from "./principal.ts";
 import { invalidToken } from "./refusals.ts";

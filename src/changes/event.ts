@@ -6,7 +6,7 @@ import { idJson } from "../collection/ids.ts";
 import { pickFields } from "../collection/resource.ts";
 import { visibleText } from "../collection/visibility.ts";
 import { type Filter, matches } from "../query/filter.ts";
-import type { ChangeKind, LoggedChange } from "../store/change-log.ts";
+import type { ChangeKind, LoggedChange } from "../store/port/change-log.ts";
 import type { Positions } from "./position.ts";
 
 /** What a subscriber sees of one collection. */

@@ -1,6 +1,6 @@
 /** The feed: the events of some collections for one subscriber, page by page from a position. */
 import { hash } from "node:crypto";
-import type { ChangeKind, LoggedChange } from "../store/change-log.ts";
+import type { ChangeKind, LoggedChange } from "../store/port/change-log.ts";
 import { type EventParts, eventText, kindFor, type View } from "./event.ts";
 import { changesAtOnce, type SharedLog } from "./log.ts";
 import { checkOf, type Mark, type Position } from "./position.ts";

@@ -1,6 +1,6 @@
 /** Reads the change log for all subscribers. Subscribers at the same place share one read. */
-import type { LoggedChange, LogHead, LogSlice } from "../store/change-log.ts";
-import type { HistoryStore } from "../store/store.ts";
+import type { LoggedChange, LogHead, LogSlice } from "../store/port/change-log.ts";
+import type { HistoryStore } from "../store/port/store.ts";
 import type { CommitWatch } from "./commit-watch.ts";
 import { checkOf, type Mark, noChange } from "./position.ts";
 import { SharedReads } from "./shared-reads.ts";

@@ -5,7 +5,7 @@
 import { type Cipheriv, createCipheriv, createDecipheriv, createHmac, hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { LRUCache } from "lru-cache";
-import type { LoggedKey } from "../store/change-log.ts";
+import type { LoggedKey } from "../store/port/change-log.ts";
 
 /** A place in the change log of one collection: after the change with this sequence, or before all changes. */
 export interface Mark {

@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { StartError } from "../errors.ts";
 import { readAddress, type StoreAddress, shownAddress } from "../store/address.ts";
-import { type Copied, type CopyOptions, copyStore } from "../store/copy/copy.ts";
-import type { VerifiedContents } from "../store/copy/verify.ts";
+import { type Copied, type CopyOptions, copyStore } from "../store/core/copy/copy.ts";
+import type { VerifiedContents } from "../store/core/copy/verify.ts";
 import { onStoreOf, openSource, openStore, openTarget } from "../store/open.ts";
 import { disableWebhooks } from "../webhooks/disable.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";

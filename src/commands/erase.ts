@@ -1,10 +1,10 @@
 /** `holdfast erase`: removes one resource and its history from the store. */
 import { Problem, StartError } from "../errors.ts";
-import type { Erased } from "../store/change-log.ts";
-import { withoutInternal } from "../store/internal.ts";
 import { requireStore } from "../store/open.ts";
-import type { Store } from "../store/store.ts";
-import type { Key } from "../store/stored.ts";
+import type { Erased } from "../store/port/change-log.ts";
+import { withoutInternal } from "../store/port/internal.ts";
+import type { Store } from "../store/port/store.ts";
+import type { Key } from "../store/port/stored.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";
 import { shell } from "./shell.ts";
 import { withStore } from "./store.ts";

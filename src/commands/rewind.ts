@@ -7,10 +7,10 @@ import { attemptRewind, beforeHistory, type RewindCommit } from "../rewind/attem
 import type { RewindAsked } from "../rewind/plan.ts";
 import { type RewindReport, refusalOf } from "../rewind/report.ts";
 import { openService } from "../server/open-service.ts";
-import { HistoryMissing } from "../store/changed-resources.ts";
-import { maxChangesSince } from "../store/changes-since.ts";
+import { maxChangesSince } from "../store/core/changes-since.ts";
 import { onStoreOf, requireStore } from "../store/open.ts";
-import type { Store } from "../store/store.ts";
+import { HistoryMissing } from "../store/port/change-log.ts";
+import type { Store } from "../store/port/store.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";
 import { requestRewind, tooMany } from "./rewind/running-service.ts";
 import { runningOf } from "./running-service.ts";

@@ -8,7 +8,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { onStoreOf, openStore, type StoreAddress } from "../store/open.ts";
-import type { Store } from "../store/store.ts";
+import type { Store } from "../store/port/store.ts";
 import { shell } from "./shell.ts";
 
 /** Opens something, works with it, and closes it, also after an error. */

@@ -7,8 +7,8 @@ import { clientAttributes, timestampViolations } from "../collection/timestamps.
 import { uniqueValue } from "../collection/unique.ts";
 import type { Violation } from "../errors.ts";
 import { toFragment } from "../json/pointer.ts";
-import type { Store } from "../store/store.ts";
-import { openTemporaryDatabase } from "../store/temporary-database.ts";
+import { openTemporaryDatabase } from "../store/core/temporary-database.ts";
+import type { Store } from "../store/port/store.ts";
 
 /** The parts of a declaration that resources must fit, in the order of the reports. */
 export const checkNames = ["schema", "unique", "references"] as const;

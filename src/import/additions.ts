@@ -1,8 +1,8 @@
 /** Adds the resources of an import to the transaction of the store, and counts the resources that the store refuses. */
 import { shortJson } from "../collection/messages.ts";
 import type { Violation } from "../errors.ts";
-import { danglingDetail, takenDetail } from "../store/commits/refusals.ts";
-import type { Load, Refused } from "../store/load.ts";
+import { danglingDetail, takenDetail } from "../store/core/commits/refusals.ts";
+import type { Load, Refused } from "../store/port/load.ts";
 import type { Row } from "./item-reader.ts";
 import { type ItemViolation, withValue } from "./items.ts";
 import type { Spool } from "./spool.ts";

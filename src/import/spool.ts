@@ -1,5 +1,5 @@
 /** Resources of an import that wait to be added. A temporary file contains them, so an input of any size needs little memory. */
-import { openTemporaryDatabase, writeTemporarily } from "../store/temporary-database.ts";
+import { openTemporaryDatabase, writeTemporarily } from "../store/core/temporary-database.ts";
 import type { Row } from "./item-reader.ts";
 
 /** The most characters of one batch. The resource that exceeds this is the last one of the batch. */

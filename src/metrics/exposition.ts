@@ -1,6 +1,6 @@
 /** Writes the metrics in the text format of Prometheus. This is the only file that imports `prom-client`. */
 import { AggregatorRegistry, collectDefaultMetrics, type PrometheusContentType, Registry } from "prom-client";
-import type { StoreHealth } from "../store/store.ts";
+import type { StoreHealth } from "../store/port/store.ts";
 import { families, processMetrics } from "./families.ts";
 import { healthKinds, type Readings, samplesOf } from "./samples.ts";
 

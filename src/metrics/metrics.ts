@@ -2,8 +2,8 @@
 import { about } from "../about.ts";
 import { Lags } from "../changes/lags.ts";
 import type { Feed, Metrics } from "../http/service.ts";
-import { CommitMeter } from "../store/commit-meter.ts";
-import type { Store } from "../store/store.ts";
+import { CommitMeter } from "../store/port/commit-meter.ts";
+import type { Store } from "../store/port/store.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 import { expositionOf, measureProcess, metricsOfThread, type ThreadMetrics } from "./exposition.ts";
 import { AttemptDurations, RequestDurations } from "./meters.ts";

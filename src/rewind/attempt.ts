@@ -1,8 +1,8 @@
 /** One attempt at a rewind: plans it, has its commit written or only judged, and reports. The path `_rewind` and the command use it. */
 
 import { Problem } from "../errors.ts";
-import type { HistoryMissing } from "../store/changed-resources.ts";
-import type { Commit } from "../store/commit.ts";
+import type { HistoryMissing } from "../store/port/change-log.ts";
+import type { Commit } from "../store/port/commit.ts";
 import { Moved, planRewind, type RewindAsked, type RewindPlan } from "./plan.ts";
 import { type RewindReport, rewindReport } from "./report.ts";
 

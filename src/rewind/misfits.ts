@@ -1,8 +1,8 @@
 /** The resources that would not fit after a rewind: at most 50 of them. */
 import { Problem, type Violation } from "../errors.ts";
-import type { Change } from "../store/commit.ts";
-import { danglingDetail, maxRefusals, takenDetail } from "../store/commits/refusals.ts";
-import type { Key } from "../store/stored.ts";
+import { danglingDetail, maxRefusals, takenDetail } from "../store/core/commits/refusals.ts";
+import type { Change } from "../store/port/commit.ts";
+import type { Key } from "../store/port/stored.ts";
 
 /** One reason why a resource would not fit. */
 export interface Misfit extends Key {

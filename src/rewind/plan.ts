@@ -9,11 +9,11 @@ import type { Collection } from "../collection/collection.ts";
 import { resourceText } from "../collection/resource.ts";
 import { clientAttributes, withTimestamps } from "../collection/timestamps.ts";
 import { Problem } from "../errors.ts";
-import { type ChangedResource, type ChangedTexts, HistoryMissing } from "../store/changed-resources.ts";
-import type { ChangesSince } from "../store/changes-since.ts";
-import type { Change, Commit } from "../store/commit.ts";
-import { textOfChain } from "../store/history-reads.ts";
-import type { HistoryStore } from "../store/store.ts";
+import { textOfChain } from "../store/core/history-reads.ts";
+import type { ChangesSince } from "../store/port/change-log.ts";
+import { type ChangedResource, type ChangedTexts, HistoryMissing } from "../store/port/change-log.ts";
+import type { Change, Commit } from "../store/port/commit.ts";
+import type { HistoryStore } from "../store/port/store.ts";
 import { Misfits } from "./misfits.ts";
 
 /** What a rewind asks for. Times are Unix times in milliseconds. */

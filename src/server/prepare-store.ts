@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem, StartError } from "../errors.ts";
 import type { Log } from "../http/service.ts";
-import { createBackOff } from "../store/back-off.ts";
+import { createBackOff } from "../store/core/back-off.ts";
 
 /** How to prepare the store. */
 export interface PreparationOptions {

@@ -8,7 +8,7 @@ import type { Metrics } from "../http/service.ts";
 import type { KeyPair } from "../http/wire/tls.ts";
 import type { ThreadMetrics } from "../metrics/metrics.ts";
 import { startThread } from "../program.ts";
-import type { StoreAttachment } from "../store/store.ts";
+import type { StoreAttachment } from "../store/port/store.ts";
 import type { FromThread, ThreadData, ToThread } from "./thread-messages.ts";
 
 /** What the main thread provides to the others. */

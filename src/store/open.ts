@@ -1,20 +1,20 @@
 /** Opens the store at an address. No other file outside an engine's folder imports an engine. */
 import { Problem, StartError } from "../errors.ts";
 import { type StoreAddress, shownAddress } from "./address.ts";
-import type { BackedUp, BackupOptions } from "./copy/backup.ts";
-import type { CopySource, CopyTarget } from "./copy/contents.ts";
-import type { Engine } from "./engine.ts";
-import type { OpenKeys } from "./keys.ts";
-import { resolveOptions, type StoreOptions } from "./options.ts";
+import type { BackedUp, BackupOptions } from "./core/copy/backup.ts";
+import type { CopySource, CopyTarget } from "./core/copy/contents.ts";
+import type { Engine } from "./core/engine.ts";
+import { withoutWrites } from "./core/read-only.ts";
+import type { OpenKeys } from "./port/keys.ts";
+import { resolveOptions, type StoreOptions } from "./port/options.ts";
+import type { StoreReader } from "./port/reader.ts";
+import type { Store } from "./port/store.ts";
 import { postgresEngine } from "./postgres/engine.ts";
-import { withoutWrites } from "./read-only.ts";
-import type { StoreReader } from "./reader.ts";
 import { sealFile, sqliteEngine } from "./sqlite/engine.ts";
-import type { Store } from "./store.ts";
 
 export type { StoreAddress } from "./address.ts";
-export type { StoreOptions } from "./options.ts";
-export type { StoreReader } from "./reader.ts";
+export type { StoreOptions } from "./port/options.ts";
+export type { StoreReader } from "./port/reader.ts";
 
 type Kind = StoreAddress["kind"];
 type AddressOf<K extends Kind> = Extract<StoreAddress, { kind: K }>;

@@ -9,9 +9,9 @@ import {
   trace,
 } from "@opentelemetry/api";
 import { Problem } from "../errors.ts";
-import type { Commit } from "../store/commit.ts";
-import { delegateTo } from "../store/delegate.ts";
-import type { Store } from "../store/store.ts";
+import { delegateTo } from "../store/core/delegate.ts";
+import type { Commit } from "../store/port/commit.ts";
+import type { Store } from "../store/port/store.ts";
 import type { Origins } from "./origins.ts";
 
 /** What the spans of a store need. */

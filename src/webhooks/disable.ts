@@ -1,5 +1,5 @@
 /** Disables all webhooks of a store, after it was copied or restored: a copy must not send anything to real receivers. */
-import type { Change } from "../store/commit.ts";
+import type { Change } from "../store/port/commit.ts";
 import { put, WebhookRecords, type WebhookStore } from "./records.ts";
 import { statesName, webhooksName } from "./webhook.ts";
 

@@ -1,6 +1,6 @@
 /** Stores the outcomes of the deliveries of one webhook, together with the place of the webhook. */
 import type { Position } from "../changes/position.ts";
-import type { Change } from "../store/commit.ts";
+import type { Change } from "../store/port/commit.ts";
 import type { Done } from "./attempts.ts";
 import { deadRecord, reasonToDisable, recordAfter, stateAfter } from "./outcome.ts";
 import type { WebhookParts } from "./parts.ts";

@@ -1,7 +1,7 @@
 /** What the delivery of webhooks depends on. */
 import type { CommitWatch } from "../changes/commit-watch.ts";
 import type { FeedParts } from "../changes/feed.ts";
-import type { HistoryStore, ServingStore } from "../store/store.ts";
+import type { HistoryStore, ServingStore } from "../store/port/store.ts";
 import type { ConnectionParts } from "./connections.ts";
 import type { WebhookRecords } from "./records.ts";
 import type { WebhookRules } from "./rules.ts";

@@ -2,13 +2,13 @@
 import { type Collection, openCollection } from "../collection/collection.ts";
 import { readIndexes } from "../collection/indexes.ts";
 import type { Filter } from "../query/filter.ts";
-import type { ChangeKind } from "../store/change-log.ts";
-import type { Change } from "../store/commit.ts";
-import type { Owing } from "../store/owed.ts";
-import type { ListQuery, Page } from "../store/page.ts";
-import { recordOf } from "../store/record.ts";
-import type { ServingStore } from "../store/store.ts";
-import type { Stored } from "../store/stored.ts";
+import type { Owing } from "../store/core/owed.ts";
+import type { ChangeKind } from "../store/port/change-log.ts";
+import type { Change } from "../store/port/commit.ts";
+import type { ListQuery, Page } from "../store/port/page.ts";
+import { recordOf } from "../store/port/record.ts";
+import type { ServingStore } from "../store/port/store.ts";
+import type { Stored } from "../store/port/stored.ts";
 import { deliveriesName, statesName, type Webhook, webhooksName } from "./webhook.ts";
 
 /** The part of a store that webhooks use. */

@@ -1,6 +1,7 @@
 /** A webhook: its attributes, and the names of the collections that keep webhooks. */
-import type { ChangeKind } from "../store/change-log.ts";
-import { otherCollections, statesOfWebhooks } from "../store/owed.ts";
+
+import { otherCollections, statesOfWebhooks } from "../store/core/owed.ts";
+import type { ChangeKind } from "../store/port/change-log.ts";
 
 /** The names of the internal collections of webhooks. */
 export const webhooksName = "_webhooks";

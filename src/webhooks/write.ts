@@ -2,8 +2,8 @@
 import { isIP } from "node:net";
 import { attributeViolation } from "../collection/resource.ts";
 import { Problem } from "../errors.ts";
-import type { Change } from "../store/commit.ts";
-import type { Key } from "../store/stored.ts";
+import type { Change } from "../store/port/commit.ts";
+import type { Key } from "../store/port/stored.ts";
 import { hostOf, NotAllowed } from "./addresses.ts";
 import { maxWebhooks } from "./collection.ts";
 import type { WebhookParts } from "./parts.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { addKey } from "../../src/access/api-key.ts";
-import type { ApiKey } from "../../src/store/keys.ts";
+import type { ApiKey } from "../../src/store/port/keys.ts";
 import { openSqliteFixture } from "../store/sqlite-fixture.ts";
 
 const wish = {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FirstKey, firstKeyMs, offerFirstKey, planFirstKey } from "../../src/access/first-key.ts";
 import { Problem } from "../../src/errors.ts";
-import type { ApiKey } from "../../src/store/keys.ts";
+import type { ApiKey } from "../../src/store/port/keys.ts";
 
 const plan = planFirstKey([{ role: "ops" }], ["reader"]);
 

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createKeyText, hashKey, prefixOf } from "../../src/access/api-key.ts";
 import { KeyRing } from "../../src/access/key-ring.ts";
-import type { ApiKey } from "../../src/store/keys.ts";
 import { openKeys } from "../../src/store/open.ts";
+import type { ApiKey } from "../../src/store/port/keys.ts";
 import { openSqliteFixture } from "../store/sqlite-fixture.ts";
 import { refuses } from "./check.ts";
 

@@ -1,9 +1,9 @@
 /** Stores that much was done to, the same for the same seed. */
 import fc from "fast-check";
-import type { ApiKey } from "../../src/store/keys.ts";
 import { openStore, type StoreAddress } from "../../src/store/open.ts";
-import type { CollectionRecord } from "../../src/store/record.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { ApiKey } from "../../src/store/port/keys.ts";
+import type { CollectionRecord } from "../../src/store/port/record.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { anyCharacter } from "../characters.ts";
 import { declaration } from "../store/contract/fixture.ts";
 import { bringAbout, runClients } from "../store/contract/model/clients.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { makeBusy } from "./busy.ts";
 import { goOn, observe } from "./observe.ts";
 import { makePlace, ways } from "./places.ts";

@@ -1,10 +1,10 @@
 /** All that a store answers, to be compared with what another one does. */
 
-import type { LoggedChange } from "../../src/store/change-log.ts";
-import type { ListQuery } from "../../src/store/page.ts";
-import type { CollectionRecord } from "../../src/store/record.ts";
-import type { Store } from "../../src/store/store.ts";
-import type { Key, Stored } from "../../src/store/stored.ts";
+import type { LoggedChange } from "../../src/store/port/change-log.ts";
+import type { ListQuery } from "../../src/store/port/page.ts";
+import type { CollectionRecord } from "../../src/store/port/record.ts";
+import type { Store } from "../../src/store/port/store.ts";
+import type { Key, Stored } from "../../src/store/port/stored.ts";
 import { begin, receiptKeys } from "../store/contract/model/plans.ts";
 
 /** Everything that can be asked without changing anything. */

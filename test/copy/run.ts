@@ -1,10 +1,10 @@
 /** Copies as a process does it: from the opening of both stores to their close. */
 import assert from "node:assert/strict";
 import { StartError } from "../../src/errors.ts";
-import type { CopySource } from "../../src/store/copy/contents.ts";
-import { type Copied, type CopyOptions, type CopyPhase, copyStore } from "../../src/store/copy/copy.ts";
+import type { CopySource } from "../../src/store/core/copy/contents.ts";
+import { type Copied, type CopyOptions, type CopyPhase, copyStore } from "../../src/store/core/copy/copy.ts";
 import { openSource, openStore, openTarget, type StoreAddress } from "../../src/store/open.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/port/store.ts";
 
 /** So little at once that even a small store takes many pages. */
 export const smallPages = { items: 3, bytes: 8_000 };

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Problem } from "../../src/errors.ts";
 import { openStore } from "../../src/store/open.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { declaration } from "../store/contract/fixture.ts";
 import { makeBusy } from "./busy.ts";
 import { makePlace } from "./places.ts";

@@ -1,7 +1,7 @@
 /** Writes that change large resources: the memory for them is limited, as for reads. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { textLength } from "../../src/store/commit.ts";
+import { textLength } from "../../src/store/port/commit.ts";
 import { until } from "../until.ts";
 import { check } from "./check.ts";
 import { type Request, type Service, type ServiceOptions, startService } from "./service.ts";

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { lastState } from "../../src/http/reads/history.ts";
-import type { Change } from "../../src/store/commit.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Change } from "../../src/store/port/commit.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { at, commit, created, deleted, textOf, topic } from "../store/contract/fixture.ts";
 import { openSqliteFixture } from "../store/sqlite-fixture.ts";
 

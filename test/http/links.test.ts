@@ -4,7 +4,7 @@ import { openCollection } from "../../src/collection/collection.ts";
 import { formatLinks, linksOf } from "../../src/http/lists/links.ts";
 import type { Listing } from "../../src/http/operations/operation.ts";
 import { parseList } from "../../src/query/query-string.ts";
-import type { Page } from "../../src/store/page.ts";
+import type { Page } from "../../src/store/port/page.ts";
 
 const collection = { ...openCollection("topics"), search: [["title"]] as const };
 

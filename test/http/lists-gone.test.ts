@@ -11,12 +11,12 @@ import { createTags } from "../../src/access/tags.ts";
 import { openCollection } from "../../src/collection/collection.ts";
 import { createLimits, openLimits, sizeFor } from "../../src/http/limits/shared.ts";
 import { closeServer, createHttpServer } from "../../src/http/wire/http-server.ts";
-import { createKeyedQueue } from "../../src/store/keyed-queue.ts";
+import { createKeyedQueue } from "../../src/store/core/keyed-queue.ts";
+import { createTurnBudget } from "../../src/store/core/turn-budget.ts";
 import { openStore } from "../../src/store/open.ts";
-import type { ListQuery, Page } from "../../src/store/page.ts";
-import { recordOf } from "../../src/store/record.ts";
-import type { Store } from "../../src/store/store.ts";
-import { createTurnBudget } from "../../src/store/turn-budget.ts";
+import type { ListQuery, Page } from "../../src/store/port/page.ts";
+import { recordOf } from "../../src/store/port/record.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { openConnection, parseAnswers } from "./connection.ts";
 import { plainSettings } from "./plain-settings.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { createTurnBudget } from "../../src/store/turn-budget.ts";
+import { createTurnBudget } from "../../src/store/core/turn-budget.ts";
 import { until } from "../until.ts";
 import { check } from "./check.ts";
 import type { Connection } from "./connection.ts";

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { maxPageBytes } from "../../src/store/page.ts";
+import { maxPageBytes } from "../../src/store/port/page.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";
 import { watchQueries } from "./store-spy.ts";
 

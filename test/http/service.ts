@@ -22,10 +22,10 @@ import { defaultLimits, type Info, type Limits, type Rate, type TlsFiles } from 
 import type { WireBounds } from "../../src/http/wire/bounds.ts";
 import type { MetricsPlace } from "../../src/metrics/place.ts";
 import { type StartOptions, startServer } from "../../src/server.ts";
-import { defaultHistory, type History } from "../../src/store/history.ts";
+import type { TurnBudget } from "../../src/store/core/turn-budget.ts";
 import { openStore, type StoreAddress, type StoreOptions } from "../../src/store/open.ts";
-import { recordOf } from "../../src/store/record.ts";
-import type { TurnBudget } from "../../src/store/turn-budget.ts";
+import { defaultHistory, type History } from "../../src/store/port/history.ts";
+import { recordOf } from "../../src/store/port/record.ts";
 import { usualThreads } from "../threads/count.ts";
 import { ceilingMs } from "../until.ts";
 import { type Connection, openConnection } from "./connection.ts";

@@ -1,7 +1,7 @@
 /** The statements that the service sends are such that a Citus cluster carries them out on one node, as they are meant. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { defaultPageSize } from "../../src/store/copy/copy.ts";
+import { defaultPageSize } from "../../src/store/core/copy/copy.ts";
 import { openStore, type StoreAddress } from "../../src/store/open.ts";
 import { makeBusy } from "../copy/busy.ts";
 import { observe } from "../copy/observe.ts";

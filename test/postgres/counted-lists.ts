@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { type Index, readIndexes } from "../../src/collection/indexes.ts";
-import type { Page, PageQuery } from "../../src/store/page.ts";
+import type { PageQuery } from "../../src/store/core/related.ts";
+import type { Page } from "../../src/store/port/page.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { Connections } from "../../src/store/postgres/connection/connections.ts";
 import { Lists } from "../../src/store/postgres/list/lists.ts";
 import {
@@ -11,7 +13,6 @@ import {
   type NumberedCollection,
   toCollection,
 } from "../../src/store/postgres/tables/catalogue.ts";
-import type { Store } from "../../src/store/store.ts";
 import { declaration } from "../store/contract/fixture.ts";
 import { openPostgresFixture } from "../store/postgres-fixture.ts";
 

@@ -5,7 +5,7 @@ import { readIndexes, type SortKey } from "../../src/collection/indexes.ts";
 import { valueAt } from "../../src/collection/paths.ts";
 import { type Filter, matches, type Scalar } from "../../src/query/filter.ts";
 import { compareBy, cursorValuesOf } from "../../src/query/sort.ts";
-import type { PageQuery } from "../../src/store/page.ts";
+import type { PageQuery } from "../../src/store/core/related.ts";
 import { formOf, selectTogether } from "../../src/store/postgres/list/gathered.ts";
 import { QuickLists } from "../../src/store/postgres/list/quick-lists.ts";
 import { type CountedLists, openLists } from "./counted-lists.ts";

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Problem } from "../../src/errors.ts";
-import type { ApiKey } from "../../src/store/keys.ts";
 import { openStore } from "../../src/store/open.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { ApiKey } from "../../src/store/port/keys.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { commit, created, declaration, topic } from "../store/contract/fixture.ts";
 import { openDatabase, query } from "./databases.ts";
 import { type OfferingProxy, startOfferingProxy } from "./offering-proxy.ts";

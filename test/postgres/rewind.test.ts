@@ -5,7 +5,7 @@ import { openCollection } from "../../src/collection/collection.ts";
 import { Problem } from "../../src/errors.ts";
 import { planRewind } from "../../src/rewind/plan.ts";
 import { openStore } from "../../src/store/open.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { declaration } from "../store/contract/fixture.ts";
 import { until } from "../until.ts";
 import { openDatabase } from "./databases.ts";

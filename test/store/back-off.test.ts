@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createBackOff } from "../../src/store/back-off.ts";
+import { createBackOff } from "../../src/store/core/back-off.ts";
 
 test("waits grow up to their bound, and are not the same for all", () => {
   const rows = Array.from({ length: 50 }, () => {

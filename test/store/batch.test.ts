@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type BatchOptions, createBatch, type Outcome } from "../../src/store/batch.ts";
+import { type BatchOptions, createBatch, type Outcome } from "../../src/store/port/batch.ts";
 
 /** A batch that doubles numbers, refuses negative ones, and remembers what travelled together. */
 function createDoubling(options: Partial<BatchOptions<number, number>> = {}) {

@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../../src/errors.ts";
 import type { Filter } from "../../src/query/filter.ts";
 import type { StoreOptions } from "../../src/store/open.ts";
-import type { ListQuery } from "../../src/store/page.ts";
+import type { ListQuery } from "../../src/store/port/page.ts";
 import { until } from "../until.ts";
 import { declaration } from "./contract/fixture.ts";
 import { openSqliteFixture, untilAnswered } from "./sqlite-fixture.ts";

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import type { NumberedCollection } from "../../src/store/catalogue.ts";
+import type { NumberedCollection } from "../../src/store/core/catalogue.ts";
+import type { Stored } from "../../src/store/port/stored.ts";
 import { createMarksMemory, Marks } from "../../src/store/sqlite/marks.ts";
 import { HotResources } from "../../src/store/sqlite/read/hot-resources.ts";
-import type { Stored } from "../../src/store/stored.ts";
 
 const topics = { number: 1, name: "topics" } as NumberedCollection;
 const others = { number: 2, name: "others" } as NumberedCollection;

@@ -4,13 +4,13 @@ import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, test } from "node:test";
 import { readIndexes } from "../../src/collection/indexes.ts";
 import type { Filter, Scalar } from "../../src/query/filter.ts";
-import { accessPathOf } from "../../src/store/access-path.ts";
-import type { PageQuery } from "../../src/store/page.ts";
-import type { CollectionRecord } from "../../src/store/record.ts";
+import { accessPathOf } from "../../src/store/core/access-path.ts";
+import type { PageQuery } from "../../src/store/core/related.ts";
+import type { CollectionRecord } from "../../src/store/port/record.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { readCatalogue } from "../../src/store/sqlite/file/catalogue.ts";
 import { interruptFunction } from "../../src/store/sqlite/list/conditions.ts";
 import { selectPage } from "../../src/store/sqlite/list/select.ts";
-import type { Store } from "../../src/store/store.ts";
 import { declaration } from "./contract/fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 

@@ -1,6 +1,6 @@
 /** A SQLite store that several threads have open. The tests use their stores in turn. */
 import { openStore, type StoreOptions } from "../../src/store/open.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import type { Fixture } from "./contract/fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 

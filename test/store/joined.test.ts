@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Problem } from "../../src/errors.ts";
-import { ExpectedEnd } from "../../src/store/loads.ts";
+import { ExpectedEnd } from "../../src/store/core/loads.ts";
 import { until } from "../until.ts";
 import { commit, created, declaration, rejectsWith, topic, updated } from "./contract/fixture.ts";
 import { interleavingContract } from "./contract/interleavings.ts";

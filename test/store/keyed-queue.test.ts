@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createKeyedQueue } from "../../src/store/keyed-queue.ts";
+import { createKeyedQueue } from "../../src/store/core/keyed-queue.ts";
 
 test("tasks of one key run one after the other, in the order they came", async () => {
   const queue = createKeyedQueue();

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { StartError } from "../../src/errors.ts";
-import type { ApiKey } from "../../src/store/keys.ts";
 import { openKeys, openReader, openStore } from "../../src/store/open.ts";
+import type { ApiKey } from "../../src/store/port/keys.ts";
 import { commit, created, declaration, topic } from "./contract/fixture.ts";
 import { makeFolder, openSqliteFixture } from "./sqlite-fixture.ts";
 

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
-import type { Receipt } from "../../src/store/commit.ts";
 import { openStore, type StoreOptions } from "../../src/store/open.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Receipt } from "../../src/store/port/commit.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { until } from "../until.ts";
 import { commit, created, declaration, rejectsWith, topic, updated } from "./contract/fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";

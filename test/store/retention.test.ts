@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { describe, type TestContext, test } from "node:test";
 import type { StoreOptions } from "../../src/store/open.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { until } from "../until.ts";
 import { commit, created, declaration, topic, updated } from "./contract/fixture.ts";
 import { openPostgresFixture } from "./postgres-fixture.ts";

@@ -1,7 +1,8 @@
 /** The turns of slow reads. The attempts of these reads end when the test says so, so no time counts. */
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
-import { type ReadClient, SlowReads, unfinished } from "../../src/store/slow-reads.ts";
+import { SlowReads, unfinished } from "../../src/store/core/slow-reads.ts";
+import type { ReadClient } from "../../src/store/port/page.ts";
 import { ceilingMs, until } from "../until.ts";
 
 interface Attempt {

@@ -5,7 +5,7 @@ import { after, before, describe, test } from "node:test";
 import { readIndexes } from "../../src/collection/indexes.ts";
 import type { Figure, GroupKey } from "../../src/query/figures.ts";
 import type { Filter } from "../../src/query/filter.ts";
-import type { FiguresOf } from "../../src/store/figures.ts";
+import type { FiguresOf } from "../../src/store/core/figures.ts";
 import { readCatalogue } from "../../src/store/sqlite/file/catalogue.ts";
 import { interruptFunction } from "../../src/store/sqlite/list/conditions.ts";
 import { selectFigures } from "../../src/store/sqlite/list/figures.ts";

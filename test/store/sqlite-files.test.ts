@@ -21,7 +21,7 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StartError } from "../../src/errors.ts";
 import { openReader, openStore } from "../../src/store/open.ts";
-import { maxPageBytes } from "../../src/store/page.ts";
+import { maxPageBytes } from "../../src/store/port/page.ts";
 import { requireSafeSqlite } from "../../src/store/sqlite/file/open-file.ts";
 import { watchFiles } from "../../src/store/sqlite/file/watch.ts";
 import { ceilingMs, until } from "../until.ts";

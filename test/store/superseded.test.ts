@@ -8,7 +8,7 @@ import {
   keptTexts,
   maxChain,
   textFrom,
-} from "../../src/store/superseded.ts";
+} from "../../src/store/core/superseded.ts";
 import { anyCharacter } from "../characters.ts";
 
 const large = Array.from({ length: 20_000 }, (_, n) => `é${(n * 7919) % 10_007} `).join("");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createTurnBudget } from "../../src/store/turn-budget.ts";
+import { createTurnBudget } from "../../src/store/core/turn-budget.ts";
 
 test("a turn does little for some turns after a read, and much otherwise", () => {
   const turnBudget = createTurnBudget();

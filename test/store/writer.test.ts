@@ -3,9 +3,9 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { defaultHistory } from "../../src/store/history.ts";
-import { ExpectedEnd } from "../../src/store/loads.ts";
+import { ExpectedEnd } from "../../src/store/core/loads.ts";
 import { openStore } from "../../src/store/open.ts";
+import { defaultHistory } from "../../src/store/port/history.ts";
 import { type Cell, encodeCommit, type WriterRequest } from "../../src/store/sqlite/commit/protocol.ts";
 import { startWriter } from "../../src/store/sqlite/commit/writer-client.ts";
 import {

@@ -1,5 +1,5 @@
 /** The principal of a verified token. */
-import { isStorable } from "../../store/stored.ts";
+import { isStorable } from "../../store/port/stored.ts";
 import { claimAt, type Principal, parseScopes } from "../principal.ts";
 import { invalidToken } from "../refusals.ts";
 import type { ClaimNames } from "../settings.ts";

@@ -4,7 +4,7 @@
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { StartError } from "../../errors.ts";
-import type { BackedUp } from "../../store/copy/backup.ts";
+import type { BackedUp } from "../../store/core/copy/backup.ts";
 import { backUpStore, onStoreOf, type StoreAddress } from "../../store/open.ts";
 import { startProgress } from "../progress.ts";
 import { takeWorkFolder, type WorkFolder } from "./work-folder.ts";

@@ -2,7 +2,7 @@
 import { StartError } from "../../errors.ts";
 import { Columns, csvHeader, csvPieces, parseResource } from "../../http/lists/csv.ts";
 import type { StoreReader } from "../../store/open.ts";
-import type { Stored } from "../../store/stored.ts";
+import type { Stored } from "../../store/port/stored.ts";
 
 /** A format of an export. */
 export type ExportFormat = "ndjson" | "csv";

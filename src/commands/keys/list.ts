@@ -1,7 +1,7 @@
 /** `holdfast keys list`: prints API keys as a table or as JSON lines. It never prints the key itself or its hash. */
 import { isLive } from "../../access/api-key.ts";
-import type { ApiKey } from "../../store/keys.ts";
 import { openKeys, requireStore } from "../../store/open.ts";
+import type { ApiKey } from "../../store/port/keys.ts";
 import { configOf, type Environment, type Flags } from "../options.ts";
 import { shell } from "../shell.ts";
 import { withOpen } from "../store.ts";

@@ -3,7 +3,7 @@ import { addKey, isLive, type NewKey } from "../../access/api-key.ts";
 import { liveKeyNamed, replaceKey, sameLifetime } from "../../access/key-changes.ts";
 import { Problem } from "../../errors.ts";
 import { inQuery, Violations } from "../../query/violations.ts";
-import type { ApiKey } from "../../store/keys.ts";
+import type { ApiKey } from "../../store/port/keys.ts";
 import type { OperationOf } from "../operations/operation.ts";
 import type { PageAsked } from "../operations/page-parameters.ts";
 import { type Document, notFound, type Result } from "../operations/result.ts";

@@ -4,7 +4,7 @@
  */
 import type { IdKind } from "../../collection/ids.ts";
 import { Problem } from "../../errors.ts";
-import type { Change } from "../../store/commit.ts";
+import type { Change } from "../../store/port/commit.ts";
 import { createTimedPauses, pauseAfter } from "../limits/turns.ts";
 import type { Operation, OperationOf } from "../operations/operation.ts";
 import { parseOperation } from "../operations/parse.ts";

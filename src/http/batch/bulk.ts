@@ -4,9 +4,9 @@
  */
 import { idJson } from "../../collection/ids.ts";
 import { Problem } from "../../errors.ts";
-import type { Change } from "../../store/commit.ts";
-import type { ListQuery } from "../../store/page.ts";
-import type { Stored } from "../../store/stored.ts";
+import type { Change } from "../../store/port/commit.ts";
+import type { ListQuery } from "../../store/port/page.ts";
+import type { Stored } from "../../store/port/stored.ts";
 import { viewsOf } from "../caller/permission.ts";
 import { createPauses, pauseAfter } from "../limits/turns.ts";
 import { narrowed, readPage } from "../lists/lists.ts";

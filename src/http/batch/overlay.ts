@@ -1,9 +1,9 @@
 /** The changes of a batch so far, in memory over the store. Nothing is written. */
 
-import type { Change, Commit, Committed } from "../../store/commit.ts";
-import { historyOf } from "../../store/logged-store.ts";
-import type { HistoryStore, ServingStore } from "../../store/store.ts";
-import type { Key, Stored } from "../../store/stored.ts";
+import { historyOf } from "../../store/core/logged-store.ts";
+import type { Change, Commit, Committed } from "../../store/port/commit.ts";
+import type { HistoryStore, ServingStore } from "../../store/port/store.ts";
+import type { Key, Stored } from "../../store/port/stored.ts";
 
 type RequestStore = ServingStore & HistoryStore;
 

@@ -1,6 +1,6 @@
 /** Cancels work whose client has gone. */
 import { Problem } from "../../errors.ts";
-import type { ReadClient } from "../../store/slow-reads.ts";
+import type { ReadClient } from "../../store/port/page.ts";
 import { onGone } from "../limits/gone.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import type { Caller } from "./admit.ts";

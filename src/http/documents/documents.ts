@@ -1,6 +1,6 @@
 /** The documents outside the prefix: health checks, the meanings of error codes, and the descriptions of the interface. */
 import { type ProblemCode, problems } from "../../errors.ts";
-import type { StoreHealth } from "../../store/store.ts";
+import type { StoreHealth } from "../../store/port/store.ts";
 import type { Document } from "../operations/result.ts";
 import { problemSlug } from "../problem.ts";
 import { type HttpRequest, jsonType } from "../protocol/message.ts";

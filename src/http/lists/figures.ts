@@ -1,6 +1,6 @@
 /** Reads the figures of a list for GET and QUERY, and makes the response: only resources that the caller can list count. */
 import { isRelative, namesRelated } from "../../query/filter.ts";
-import type { Figures, FiguresQuery, GroupRow } from "../../store/figures.ts";
+import type { Figures, FiguresQuery, GroupRow } from "../../store/port/page.ts";
 import type { Caller } from "../caller/admit.ts";
 import type { Guard } from "../caller/permission.ts";
 import { whileConnected } from "../caller/while-connected.ts";

@@ -4,7 +4,7 @@ import { isRelative, namesRelated } from "../../query/filter.ts";
 import { isRanked, maxOffset } from "../../query/list-request.ts";
 import { pagingParameters } from "../../query/parameters.ts";
 import { type CursorValues, cursorValuesOf } from "../../query/sort.ts";
-import type { Page } from "../../store/page.ts";
+import type { Page } from "../../store/port/page.ts";
 import { namesIds } from "../operations/feed-parameters.ts";
 import type { Listing } from "../operations/operation.ts";
 import type { HttpRequest } from "../protocol/message.ts";

@@ -1,5 +1,5 @@
 /** The response to a list: its headers with links and totals, and the JSON of its body. It does not read the store. */
-import type { Page } from "../../store/page.ts";
+import type { Page } from "../../store/port/page.ts";
 import type { Listing } from "../operations/operation.ts";
 import type { ListResult } from "../operations/result.ts";
 import { contentTypeOf } from "../protocol/accept.ts";

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import type { AllowedResources } from "../../access/rules.ts";
 import type { Collection } from "../../collection/collection.ts";
-import type { Page } from "../../store/page.ts";
+import type { Page } from "../../store/port/page.ts";
 import type { Guard } from "../caller/permission.ts";
 import type { Listing } from "../operations/operation.ts";
 import { passingValidators, type Validators } from "../protocol/conditional.ts";

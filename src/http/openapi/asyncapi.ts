@@ -1,8 +1,8 @@
 /** The AsyncAPI document of a service: the streams of events, made from the same tables as the OpenAPI document. */
 
 import { type Schema, subschemasOf } from "../../collection/subschemas.ts";
-import { type ChangeKind, changeKinds } from "../../store/change-log.ts";
-import { isInternal } from "../../store/internal.ts";
+import { type ChangeKind, changeKinds } from "../../store/port/change-log.ts";
+import { isInternal } from "../../store/port/internal.ts";
 import { nextTurn } from "../limits/turns.ts";
 import { type About, asMany, asOne } from "./about.ts";
 import { commonSchemas } from "./common-schemas.ts";

@@ -3,7 +3,7 @@ import { problems } from "../../errors.ts";
 import { figureLimits } from "../../query/figure-names.ts";
 import { operatorNames } from "../../query/operators.ts";
 import type { bodyMembers } from "../../query/query-body.ts";
-import { changeKinds } from "../../store/change-log.ts";
+import { changeKinds } from "../../store/port/change-log.ts";
 import type { Limits } from "../settings.ts";
 import { closedObject, count, type Part, ref, text } from "./described.ts";
 import { feedSchemas } from "./event-schemas.ts";

@@ -1,5 +1,5 @@
 /** The schemas of events: CloudEvents 1.0 in JSON. */
-import { changeKinds } from "../../store/change-log.ts";
+import { changeKinds } from "../../store/port/change-log.ts";
 import { closedObject, type Part, ref, text } from "./described.ts";
 
 /** Attributes of all events. */

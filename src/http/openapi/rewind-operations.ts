@@ -2,8 +2,8 @@
 import type { Misfit } from "../../rewind/misfits.ts";
 import type { RewindCounts } from "../../rewind/plan.ts";
 import type { RewindReport } from "../../rewind/report.ts";
-import { maxChangesSince } from "../../store/changes-since.ts";
-import { maxRefusals } from "../../store/commits/refusals.ts";
+import { maxChangesSince } from "../../store/core/changes-since.ts";
+import { maxRefusals } from "../../store/core/commits/refusals.ts";
 import type { rewindMembers } from "../writes/rewind-content.ts";
 import { closedObject, count, type Described, json, type Part, ref, text } from "./described.ts";
 import { hiddenResult, type MethodsOf, type OperationPlan, success } from "./operations.ts";

@@ -4,7 +4,7 @@ import { parseCursor } from "../../query/cursor.ts";
 import { defaultPageSize } from "../../query/list-request.ts";
 import { readTime } from "../../query/reading.ts";
 import { inQuery, Violations } from "../../query/violations.ts";
-import type { Key } from "../../store/stored.ts";
+import type { Key } from "../../store/port/stored.ts";
 
 /** An earlier state of a resource: at a version, or at a time in Unix milliseconds. */
 export type PointInTime = { version: number } | { at: number };

@@ -6,7 +6,7 @@ import type { Embed } from "../../query/embed.ts";
 import type { FiguresRequest } from "../../query/figures-request.ts";
 import type { Filter } from "../../query/filter.ts";
 import type { ListRequest } from "../../query/list-request.ts";
-import type { Key } from "../../store/stored.ts";
+import type { Key } from "../../store/port/stored.ts";
 import type { Caller } from "../caller/admit.ts";
 import type { Guard } from "../caller/permission.ts";
 import type { FeedType, ListType } from "../protocol/accept.ts";

@@ -1,7 +1,7 @@
 /** The results of operations, before they become responses. */
-import type { ResourceChange } from "../../store/change-log.ts";
-import type { Page } from "../../store/page.ts";
-import type { Stored } from "../../store/stored.ts";
+import type { ResourceChange } from "../../store/port/change-log.ts";
+import type { Page } from "../../store/port/page.ts";
+import type { Stored } from "../../store/port/stored.ts";
 import type { Guard } from "../caller/permission.ts";
 import type { Validators } from "../protocol/conditional.ts";
 import type { Coding, HttpResponse, LiveBody, StreamedBody } from "../protocol/message.ts";

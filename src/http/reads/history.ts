@@ -1,7 +1,7 @@
 /** Reads the history of resources: earlier states, and the list of changes with its response. */
 import { formatCursor } from "../../query/cursor.ts";
-import type { ResourceChange } from "../../store/change-log.ts";
-import type { Key, Stored } from "../../store/stored.ts";
+import type { ResourceChange } from "../../store/port/change-log.ts";
+import type { Key, Stored } from "../../store/port/stored.ts";
 import { beforeNone, nameOfChanges } from "../operations/history-parameters.ts";
 import { keyOf, type OperationOf } from "../operations/operation.ts";
 import { type ChangesResult, notFound, type Result, type ShownChange } from "../operations/result.ts";

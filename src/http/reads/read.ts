@@ -1,6 +1,6 @@
 /** Reads one resource. */
 import { pickFields } from "../../collection/resource.ts";
-import type { Stored } from "../../store/stored.ts";
+import type { Stored } from "../../store/port/stored.ts";
 import { keyOf, type OperationOf } from "../operations/operation.ts";
 import { notFound, type Result } from "../operations/result.ts";
 import { isUnmodified } from "../protocol/conditional.ts";

@@ -4,8 +4,8 @@
  */
 import { hash } from "node:crypto";
 import type { Embed } from "../../query/embed.ts";
-import { lengthOf } from "../../store/page.ts";
-import type { Stored } from "../../store/stored.ts";
+import { lengthOf } from "../../store/port/page.ts";
+import type { Stored } from "../../store/port/stored.ts";
 import type { Caller } from "../caller/admit.ts";
 import { whileConnected } from "../caller/while-connected.ts";
 import type { Validators } from "../protocol/conditional.ts";

@@ -1,6 +1,6 @@
 /** Keeps composed pages with related resources for the next requests, until one of their collections changes. */
 import { LRUCache } from "lru-cache";
-import type { Page } from "../../store/page.ts";
+import type { Page } from "../../store/port/page.ts";
 import type { Validators } from "../protocol/conditional.ts";
 import type { Service } from "../service.ts";
 

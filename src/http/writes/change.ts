@@ -2,7 +2,7 @@
 import type { Collection } from "../../collection/collection.ts";
 import { visibilityWithoutRead } from "../../collection/visibility.ts";
 import { Problem } from "../../errors.ts";
-import type { Stored } from "../../store/stored.ts";
+import type { Stored } from "../../store/port/stored.ts";
 import { pauseAfter } from "../limits/turns.ts";
 import { keyOf, type OperationOf } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";

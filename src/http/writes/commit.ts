@@ -1,10 +1,10 @@
 /** A write and its plan, and the commit of the plan. It limits how long the client waits for the store. */
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
-import type { Change } from "../../store/commit.ts";
-import { danglingDetail, takenDetail } from "../../store/commits/refusals.ts";
-import type { ServingStore } from "../../store/store.ts";
-import type { Stored } from "../../store/stored.ts";
+import { danglingDetail, takenDetail } from "../../store/core/commits/refusals.ts";
+import type { Change } from "../../store/port/commit.ts";
+import type { ServingStore } from "../../store/port/store.ts";
+import type { Stored } from "../../store/port/stored.ts";
 import type { OperationOf } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import type { HttpRequest } from "../protocol/message.ts";

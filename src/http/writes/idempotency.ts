@@ -6,7 +6,7 @@
  */
 import { hash } from "node:crypto";
 import { Problem } from "../../errors.ts";
-import type { KeptReceipt, Receipt } from "../../store/commit.ts";
+import type { KeptReceipt, Receipt } from "../../store/port/commit.ts";
 import type { Caller } from "../caller/admit.ts";
 import { addressKey } from "../caller/quota.ts";
 import type { Idempotency, Operation, OperationOf } from "../operations/operation.ts";

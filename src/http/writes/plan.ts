@@ -1,6 +1,6 @@
 /** Makes the plan that commits the next state of one resource, after a write has decided it. A webhook has its own plan. */
-import { isInternal } from "../../store/internal.ts";
-import type { Key, Stored } from "../../store/stored.ts";
+import { isInternal } from "../../store/port/internal.ts";
+import type { Key, Stored } from "../../store/port/stored.ts";
 import type { Webhooks } from "../../webhooks/webhooks.ts";
 import { withoutHiddenReferences } from "../caller/hidden-references.ts";
 import { type Result, written } from "../operations/result.ts";

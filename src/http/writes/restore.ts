@@ -5,7 +5,7 @@ import { pickMembers } from "../../collection/resource.ts";
 import { visibleViolations } from "../../collection/visibility.ts";
 import { Problem } from "../../errors.ts";
 import { inBody, Violations } from "../../query/violations.ts";
-import type { Stored } from "../../store/stored.ts";
+import type { Stored } from "../../store/port/stored.ts";
 import { keyOf, type OperationOf } from "../operations/operation.ts";
 import { notFound, type Result } from "../operations/result.ts";
 import { requirePreconditions } from "../protocol/conditional.ts";

@@ -3,7 +3,7 @@ import { shortJson } from "../../collection/messages.ts";
 import { parseJson, requireObject } from "../../json/parse.ts";
 import { readMax, readTime, readWord } from "../../query/reading.ts";
 import { inBody, inside, Violations } from "../../query/violations.ts";
-import { maxChangesSince } from "../../store/changes-since.ts";
+import { maxChangesSince } from "../../store/core/changes-since.ts";
 import { jsonLimits } from "../protocol/content.ts";
 import type { Limits } from "../settings.ts";
 

@@ -7,7 +7,7 @@ import { Problem } from "../../errors.ts";
 import { inBody, Violations } from "../../query/violations.ts";
 import { attemptRewind, beforeHistory } from "../../rewind/attempt.ts";
 import { type RewindReport, refusalOf } from "../../rewind/report.ts";
-import { HistoryMissing } from "../../store/changed-resources.ts";
+import { HistoryMissing } from "../../store/port/change-log.ts";
 import type { OperationOf } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import { readContent } from "../protocol/content.ts";

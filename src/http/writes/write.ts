@@ -4,9 +4,9 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../../errors.ts";
-import { createBackOff } from "../../store/back-off.ts";
-import { isInternal } from "../../store/internal.ts";
-import type { Key, Stored } from "../../store/stored.ts";
+import { createBackOff } from "../../store/core/back-off.ts";
+import { isInternal } from "../../store/port/internal.ts";
+import type { Key, Stored } from "../../store/port/stored.ts";
 import { notFound, type Result } from "../operations/result.ts";
 import type { Service } from "../service.ts";
 import { type CommitPlan, commit, type Write, type WriteAttempt, type WriteOperation } from "./commit.ts";

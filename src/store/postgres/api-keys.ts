@@ -1,6 +1,6 @@
 /** API keys in the database. */
-import { type ApiKey, type KeyInvalidation, type Keys, keyColumns, keyValues, toKey } from "../keys.ts";
-import { isStorable } from "../stored.ts";
+import { type ApiKey, type KeyInvalidation, type Keys, keyColumns, keyValues, toKey } from "../port/keys.ts";
+import { isStorable } from "../port/stored.ts";
 import type { Statement, StatementResult } from "./connection/connections.ts";
 import { retryOnce } from "./connection/retry.ts";
 import { findCopyingTable } from "./tables/tables.ts";

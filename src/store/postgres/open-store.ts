@@ -1,9 +1,9 @@
 /** Opens a PostgreSQL database: as a store, for reading only, or for its API keys. */
 import { Problem, StartError } from "../../errors.ts";
-import type { OpenKeys } from "../keys.ts";
-import type { ResolvedStoreOptions } from "../options.ts";
-import type { StoreReader } from "../reader.ts";
-import { slowPlaces } from "../slow-reads.ts";
+import { slowPlaces } from "../core/slow-reads.ts";
+import type { OpenKeys } from "../port/keys.ts";
+import type { ResolvedStoreOptions } from "../port/options.ts";
+import type { StoreReader } from "../port/reader.ts";
 import { PostgresKeys } from "./api-keys.ts";
 import {
   connectTimeoutMs,

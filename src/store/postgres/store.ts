@@ -1,18 +1,19 @@
 /** The store on PostgreSQL. It does not rely on its memory, because other services can write to the same database. */
-import type { Batch } from "../batch.ts";
-import type { Erased } from "../change-log.ts";
-import { type Commit, type Committed, createCommitBatch, requireValidCommit } from "../commit.ts";
-import { noteGroup } from "../commit-meter.ts";
-import type { Keys } from "../keys.ts";
-import type { Load, LoadOptions } from "../load.ts";
-import { ExpectedEnd, Loads } from "../loads.ts";
-import type { ResolvedStoreOptions } from "../options.ts";
-import { receiptLimits } from "../receipts.ts";
-import type { CollectionRecord } from "../record.ts";
-import { Scheduler } from "../scheduler.ts";
-import type { StoreStatistics } from "../statistics.ts";
-import type { Store } from "../store.ts";
-import type { Key } from "../stored.ts";
+
+import { ExpectedEnd, Loads } from "../core/loads.ts";
+import { Scheduler } from "../core/scheduler.ts";
+import type { Batch } from "../port/batch.ts";
+import type { Erased } from "../port/change-log.ts";
+import { type Commit, type Committed, createCommitBatch, requireValidCommit } from "../port/commit.ts";
+import { noteGroup } from "../port/commit-meter.ts";
+import type { Keys } from "../port/keys.ts";
+import type { Load, LoadOptions } from "../port/load.ts";
+import type { ResolvedStoreOptions } from "../port/options.ts";
+import { receiptLimits } from "../port/options.ts";
+import type { CollectionRecord } from "../port/record.ts";
+import type { StoreStatistics } from "../port/statistics.ts";
+import type { Store } from "../port/store.ts";
+import type { Key } from "../port/stored.ts";
 import { PostgresKeys } from "./api-keys.ts";
 import { Commits, type CommitsParts } from "./commit/commits.ts";
 import { erase } from "./commit/erase.ts";

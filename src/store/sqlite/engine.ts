@@ -1,7 +1,7 @@
 /** The engine for SQLite files. */
 import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { StartError } from "../../errors.ts";
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../core/engine.ts";
 import { describeError } from "./file/failures.ts";
 import { mayExist, openError, requireFile } from "./file/open-file.ts";
 import { requireIntact } from "./file/seal.ts";

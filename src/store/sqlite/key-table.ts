@@ -1,6 +1,6 @@
 /** The table of API keys on one connection. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { type ApiKey, type KeyInvalidation, keyColumns, keyValues, toKey } from "../keys.ts";
+import { type ApiKey, type KeyInvalidation, keyColumns, keyValues, toKey } from "../port/keys.ts";
 import { keysTable } from "./file/tables.ts";
 
 /** A change of one API key. */

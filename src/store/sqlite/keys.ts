@@ -1,7 +1,7 @@
 /** API keys in a store's file. The open store uses them, and so do commands while a service has the store open. */
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ApiKey, KeyInvalidation, Keys, OpenKeys } from "../keys.ts";
+import type { ApiKey, KeyInvalidation, Keys, OpenKeys } from "../port/keys.ts";
 import { takeLock } from "./file/lock.ts";
 import {
   mayExist,

@@ -1,6 +1,6 @@
 /** Opens a store in a SQLite file, and lets other threads of the process use it. */
-import { ExpectedEnd } from "../loads.ts";
-import type { ResolvedStoreOptions } from "../options.ts";
+import { ExpectedEnd } from "../core/loads.ts";
+import type { ResolvedStoreOptions } from "../port/options.ts";
 import type { WriterSettings } from "./commit/protocol.ts";
 import {
   joinWriter,

@@ -1,14 +1,14 @@
 /** The store on SQLite: reads on the calling thread, writes in a thread of their own. */
 import type { MessagePort } from "node:worker_threads";
 import { Problem, StartError } from "../../errors.ts";
-import type { Erased } from "../change-log.ts";
-import { type Commit, type Committed, requireValidCommit } from "../commit.ts";
-import type { Load, LoadOptions } from "../load.ts";
-import { type ExpectedEnd, Loads } from "../loads.ts";
-import type { ResolvedStoreOptions } from "../options.ts";
-import { type CollectionRecord, isDeclared } from "../record.ts";
-import type { Store, StoreAttachment } from "../store.ts";
-import type { Key } from "../stored.ts";
+import { type ExpectedEnd, Loads } from "../core/loads.ts";
+import type { Erased } from "../port/change-log.ts";
+import { type Commit, type Committed, requireValidCommit } from "../port/commit.ts";
+import type { Load, LoadOptions } from "../port/load.ts";
+import type { ResolvedStoreOptions } from "../port/options.ts";
+import { type CollectionRecord, isDeclared } from "../port/record.ts";
+import type { Store, StoreAttachment } from "../port/store.ts";
+import type { Key } from "../port/stored.ts";
 import { Commits } from "./commit/commits.ts";
 import { beginLoad } from "./commit/load.ts";
 import type { WriterConnection } from "./commit/writer-client.ts";

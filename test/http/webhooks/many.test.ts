@@ -7,7 +7,7 @@ import { type TestContext, test } from "node:test";
 import { openCollection } from "../../../src/collection/collection.ts";
 import { loadConfig } from "../../../src/config.ts";
 import { openService } from "../../../src/server/open-service.ts";
-import { recordOf } from "../../../src/store/record.ts";
+import { recordOf } from "../../../src/store/port/record.ts";
 import { put, WebhookRecords } from "../../../src/webhooks/records.ts";
 import { createSecret } from "../../../src/webhooks/signature.ts";
 import { statesName, webhooksName } from "../../../src/webhooks/webhook.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { maxSliceBytes } from "../../../src/store/change-log.ts";
+import { maxSliceBytes } from "../../../src/store/port/change-log.ts";
 import { until } from "../../until.ts";
 import {
   at,

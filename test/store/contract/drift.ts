@@ -4,9 +4,9 @@ import { test } from "node:test";
 import type { OnDelete, Reference } from "../../../src/collection/references.ts";
 import type { Unique } from "../../../src/collection/unique.ts";
 import type { Problem } from "../../../src/errors.ts";
-import type { Receipt } from "../../../src/store/commit.ts";
-import type { CollectionRecord } from "../../../src/store/record.ts";
-import type { Store } from "../../../src/store/store.ts";
+import type { Receipt } from "../../../src/store/port/commit.ts";
+import type { CollectionRecord } from "../../../src/store/port/record.ts";
+import type { Store } from "../../../src/store/port/store.ts";
 import { until } from "../../until.ts";
 import {
   at,

@@ -6,7 +6,7 @@ import { compareCodePoints } from "../../../src/collection/text.ts";
 import type { DateUnit, Figure, FigureSortKey, GroupKey } from "../../../src/query/figures.ts";
 import { type Filter, matches } from "../../../src/query/filter.ts";
 import { compareSortValues, type SortValue, sortValueOf } from "../../../src/query/sort.ts";
-import type { Figures, FiguresQuery } from "../../../src/store/figures.ts";
+import type { Figures, FiguresQuery } from "../../../src/store/port/page.ts";
 
 type Resource = Record<string, unknown>;
 export type Query = Omit<FiguresQuery, "collection" | "signal" | "filter"> & { filter?: Filter };

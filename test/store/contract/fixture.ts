@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import type { ProblemCode } from "../../../src/errors.ts";
-import type { Change, Commit, Committed } from "../../../src/store/commit.ts";
 import type { StoreAddress, StoreOptions } from "../../../src/store/open.ts";
-import type { CollectionRecord } from "../../../src/store/record.ts";
-import type { Store } from "../../../src/store/store.ts";
+import type { Change, Commit, Committed } from "../../../src/store/port/commit.ts";
+import type { CollectionRecord } from "../../../src/store/port/record.ts";
+import type { Store } from "../../../src/store/port/store.ts";
 
 /** A store that is empty at first. */
 export interface Fixture {

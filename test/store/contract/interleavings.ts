@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { CollectionRecord } from "../../../src/store/record.ts";
+import type { CollectionRecord } from "../../../src/store/port/record.ts";
 import type { OpenFixture } from "./fixture.ts";
 import { bringAbout, type Recorded, runClients } from "./model/clients.ts";
 import { requireState } from "./model/compare.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiKey } from "../../../src/store/keys.ts";
+import type { ApiKey } from "../../../src/store/port/keys.ts";
 import { at, commit, created, type OpenFixture, onStore, topic } from "./fixture.ts";
 
 /** A key that differs from others by its prefix. */

@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { openCollection } from "../../../src/collection/collection.ts";
 import type { Problem } from "../../../src/errors.ts";
 import { planRewind } from "../../../src/rewind/plan.ts";
-import { HistoryMissing } from "../../../src/store/changed-resources.ts";
-import type { Change } from "../../../src/store/commit.ts";
-import type { Store } from "../../../src/store/store.ts";
+import { HistoryMissing } from "../../../src/store/port/change-log.ts";
+import type { Change } from "../../../src/store/port/commit.ts";
+import type { Store } from "../../../src/store/port/store.ts";
 import {
   commit,
   created,

@@ -8,8 +8,8 @@ import type { Path } from "../../../src/collection/paths.ts";
 import type { Condition, Filter, Scalar } from "../../../src/query/filter.ts";
 import { matches } from "../../../src/query/filter.ts";
 import { compareBy, cursorValuesOf } from "../../../src/query/sort.ts";
-import type { ListQuery } from "../../../src/store/page.ts";
-import type { Store } from "../../../src/store/store.ts";
+import type { ListQuery } from "../../../src/store/port/page.ts";
+import type { Store } from "../../../src/store/port/store.ts";
 import { nearDates } from "../../instants.ts";
 import { declaration, type OpenFixture, onStore } from "./fixture.ts";
 

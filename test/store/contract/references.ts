@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { OnDelete, Reference } from "../../../src/collection/references.ts";
 import type { Problem } from "../../../src/errors.ts";
-import type { Store } from "../../../src/store/store.ts";
+import type { Store } from "../../../src/store/port/store.ts";
 import {
   at,
   commit,

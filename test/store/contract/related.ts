@@ -8,8 +8,8 @@ import type { Reference } from "../../../src/collection/references.ts";
 import type { Filter, RelationPath, StoreFilter } from "../../../src/query/filter.ts";
 import { matches } from "../../../src/query/filter.ts";
 import { compareBy } from "../../../src/query/sort.ts";
-import { maxPageBytes } from "../../../src/store/page.ts";
-import type { Store } from "../../../src/store/store.ts";
+import { maxPageBytes } from "../../../src/store/port/page.ts";
+import type { Store } from "../../../src/store/port/store.ts";
 import { matchesInWorld, type Resource, relatedTo, type World } from "../../related-model.ts";
 import { declaration, type OpenFixture, onStore } from "./fixture.ts";
 

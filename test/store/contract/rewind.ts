@@ -11,10 +11,10 @@ import { resourceText } from "../../../src/collection/resource.ts";
 import { clientAttributes, withTimestamps } from "../../../src/collection/timestamps.ts";
 import { Problem } from "../../../src/errors.ts";
 import { planRewind, type RewindPlan } from "../../../src/rewind/plan.ts";
-import { HistoryMissing } from "../../../src/store/changed-resources.ts";
-import type { Change, Commit } from "../../../src/store/commit.ts";
-import type { Store } from "../../../src/store/store.ts";
-import type { Stored } from "../../../src/store/stored.ts";
+import { HistoryMissing } from "../../../src/store/port/change-log.ts";
+import type { Change, Commit } from "../../../src/store/port/commit.ts";
+import type { Store } from "../../../src/store/port/store.ts";
+import type { Stored } from "../../../src/store/port/stored.ts";
 import {
   at,
   commit,

@@ -8,8 +8,8 @@ import type { Reference } from "../../../src/collection/references.ts";
 import { matches } from "../../../src/query/filter.ts";
 import { compareBy, cursorValuesOf } from "../../../src/query/sort.ts";
 import { wordsOf } from "../../../src/query/words.ts";
-import type { ListQuery, Page } from "../../../src/store/page.ts";
-import type { Store } from "../../../src/store/store.ts";
+import type { ListQuery, Page } from "../../../src/store/port/page.ts";
+import type { Store } from "../../../src/store/port/store.ts";
 import { until } from "../../until.ts";
 import {
   commit,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Unique } from "../../../src/collection/unique.ts";
 import type { Problem } from "../../../src/errors.ts";
-import type { Store } from "../../../src/store/store.ts";
+import type { Store } from "../../../src/store/port/store.ts";
 import {
   at,
   commit,

@@ -6,10 +6,10 @@ import type { Index, SortKey } from "../../../src/collection/indexes.ts";
 import type { Filter } from "../../../src/query/filter.ts";
 import { matches } from "../../../src/query/filter.ts";
 import { compareBy, cursorValuesOf } from "../../../src/query/sort.ts";
-import type { LoggedChange } from "../../../src/store/change-log.ts";
-import type { Change } from "../../../src/store/commit.ts";
-import type { Page } from "../../../src/store/page.ts";
-import type { Store } from "../../../src/store/store.ts";
+import type { LoggedChange } from "../../../src/store/port/change-log.ts";
+import type { Change } from "../../../src/store/port/commit.ts";
+import type { Page } from "../../../src/store/port/page.ts";
+import type { Store } from "../../../src/store/port/store.ts";
 import { nearDates } from "../../instants.ts";
 import { at, declaration, type OpenFixture, onStore } from "./fixture.ts";
 

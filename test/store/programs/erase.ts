@@ -1,5 +1,5 @@
 /** Erases a resource up to the end of its transaction, says so, and waits to be killed. */
-import { defaultHistory } from "../../../src/store/history.ts";
+import { defaultHistory } from "../../../src/store/port/history.ts";
 import { openWriter } from "../../../src/store/sqlite/writer/open-writer.ts";
 
 const [path = "", id = ""] = process.argv.slice(2);

@@ -1,11 +1,12 @@
 /** Erases a resource: removes it with its history. */
-import type { Erased } from "../../change-log.ts";
-import { erasedName } from "../../commits/deleted.ts";
-import { erasedOf, judgeErasure } from "../../commits/erasure.ts";
-import { problemOf } from "../../commits/refusals.ts";
-import type { Judging } from "../../commits/resolved-commit.ts";
-import { StagedChanges } from "../../commits/staged-changes.ts";
-import { decideAsync } from "../../decision.ts";
+
+import { erasedName } from "../../core/commits/deleted.ts";
+import { erasedOf, judgeErasure } from "../../core/commits/erasure.ts";
+import { problemOf } from "../../core/commits/refusals.ts";
+import type { Judging } from "../../core/commits/resolved-commit.ts";
+import { StagedChanges } from "../../core/commits/staged-changes.ts";
+import { decideAsync } from "../../core/decision.ts";
+import type { Erased } from "../../port/change-log.ts";
 import { type Transaction, transact, transactionModes } from "../connection/transaction.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { noteGaps } from "../tables/statements.ts";

@@ -1,12 +1,12 @@
 /** Writes staged changes, with few statements for all rows of a kind. */
 import { formatPath } from "../../../collection/paths.ts";
 import { type Reference, referencedIds } from "../../../collection/references.ts";
-import { canBeId } from "../../commits/constraints.ts";
-import type { StagedChange, StagedChanges, StagedResource } from "../../commits/staged-changes.ts";
-import { integerOf } from "../../integer-ids.ts";
-import { isInternal } from "../../internal.ts";
-import type { ReceiptLimits } from "../../receipts.ts";
-import { keptTexts } from "../../superseded.ts";
+import { canBeId } from "../../core/commits/constraints.ts";
+import type { StagedChange, StagedChanges, StagedResource } from "../../core/commits/staged-changes.ts";
+import { integerOf } from "../../core/integer-ids.ts";
+import { keptTexts } from "../../core/superseded.ts";
+import { isInternal } from "../../port/internal.ts";
+import type { ReceiptLimits } from "../../port/options.ts";
 import type { Statement, StatementResult } from "../connection/connections.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";

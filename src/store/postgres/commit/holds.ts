@@ -6,8 +6,8 @@
  */
 import { setTimeout as pass } from "node:timers/promises";
 import { Problem } from "../../../errors.ts";
-import { createBackOff } from "../../back-off.ts";
-import { inProgress, workInProgress } from "../../loads.ts";
+import { createBackOff } from "../../core/back-off.ts";
+import { inProgress, workInProgress } from "../../core/loads.ts";
 import { integers } from "../connection/arrays.ts";
 import type { Connections, Statement } from "../connection/connections.ts";
 import { sqlState } from "../connection/failures.ts";

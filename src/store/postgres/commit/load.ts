@@ -1,11 +1,11 @@
 /** The transaction of an import. It stays open until the import ends. */
-import { judgeImported, refuseLost } from "../../commits/imported.ts";
-import { problemOf } from "../../commits/refusals.ts";
-import { type Origin, StagedChanges } from "../../commits/staged-changes.ts";
-import { decideAsync } from "../../decision.ts";
-import type { ImportedResource, LoadOptions, Refused } from "../../load.ts";
-import type { LoadTransaction } from "../../loads.ts";
-import type { CollectionRecord } from "../../record.ts";
+import { judgeImported, refuseLost } from "../../core/commits/imported.ts";
+import { problemOf } from "../../core/commits/refusals.ts";
+import { type Origin, StagedChanges } from "../../core/commits/staged-changes.ts";
+import { decideAsync } from "../../core/decision.ts";
+import type { LoadTransaction } from "../../core/loads.ts";
+import type { ImportedResource, LoadOptions, Refused } from "../../port/load.ts";
+import type { CollectionRecord } from "../../port/record.ts";
 import { toClientError } from "../connection/failures.ts";
 import { type Transaction, transact, transactionModes } from "../connection/transaction.ts";
 import { Catalogue, type NumberedCollection, servedCatalogueSql, toCollection } from "../tables/catalogue.ts";

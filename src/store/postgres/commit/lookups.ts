@@ -2,16 +2,16 @@
 import { formatPath } from "../../../collection/paths.ts";
 import { referencedIds } from "../../../collection/references.ts";
 import { type Unique, uniqueValue } from "../../../collection/unique.ts";
-import { canBeId } from "../../commits/constraints.ts";
+import { canBeId } from "../../core/commits/constraints.ts";
 import type {
   FoundResource,
   HoldersQuery,
   Lookups,
   ReferrersQuery,
   TargetsQuery,
-} from "../../commits/lookups.ts";
-import type { ResolvedCommit } from "../../commits/resolved-commit.ts";
-import type { ResourceState, StagedChanges } from "../../commits/staged-changes.ts";
+} from "../../core/commits/lookups.ts";
+import type { ResolvedCommit } from "../../core/commits/resolved-commit.ts";
+import type { ResourceState, StagedChanges } from "../../core/commits/staged-changes.ts";
 import type { Row } from "../connection/connections.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { indexedUniqueValue } from "../list/expressions.ts";

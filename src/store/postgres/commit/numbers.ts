@@ -1,6 +1,6 @@
 /** Reserves integer ids and numbers of groups in the database, so that two services never use the same one. */
 import { Problem } from "../../../errors.ts";
-import { type Batch, createBatch, type Outcome } from "../../batch.ts";
+import { type Batch, createBatch, type Outcome } from "../../port/batch.ts";
 import type { Connections, Statement, StatementResult } from "../connection/connections.ts";
 import { retryOnce } from "../connection/retry.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";

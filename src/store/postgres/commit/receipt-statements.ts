@@ -1,5 +1,5 @@
 /** SQL for receipts and their totals. */
-import type { ReceiptPatterns } from "../../receipts.ts";
+import type { ReceiptPatterns } from "../../core/receipts.ts";
 import { texts } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
 import { insertNewRows } from "./values.ts";

@@ -2,8 +2,9 @@
  * Receipts in a transaction, and their totals. A transaction locks the totals last, so it never waits for another one
  * while it holds these locks.
  */
-import type { StagedChanges } from "../../commits/staged-changes.ts";
-import { type ReceiptLimits, receiptPatterns } from "../../receipts.ts";
+import type { StagedChanges } from "../../core/commits/staged-changes.ts";
+import { receiptPatterns } from "../../core/receipts.ts";
+import type { ReceiptLimits } from "../../port/options.ts";
 import type { Row } from "../connection/connections.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import {

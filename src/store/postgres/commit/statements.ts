@@ -1,6 +1,6 @@
 /** SQL of commits: resources, heads, changes, references, words and reserved numbers. */
 import type { Unique } from "../../../collection/unique.ts";
-import type { ReadLimit } from "../../commits/lookups.ts";
+import type { ReadLimit } from "../../core/commits/lookups.ts";
 import { bigints, integers, jsons, texts } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
 import { uniqueIndexSql, uniqueSql } from "../list/expressions.ts";
@@ -104,7 +104,7 @@ export interface ChangeRow {
   at: number;
   principal: string | null;
   group: number | null;
-  /** The superseded text, or its difference from the next text (`store/superseded.ts`). */
+  /** The superseded text, or its difference from the next text (`store/core/superseded.ts`). */
   kept: string | null;
 }
 

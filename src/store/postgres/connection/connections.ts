@@ -2,7 +2,7 @@
 import { connect } from "node:net";
 import { setTimeout as pass } from "node:timers/promises";
 import pg from "pg";
-import type { PoolStatistics } from "../../statistics.ts";
+import type { PoolStatistics } from "../../port/statistics.ts";
 import { describeError, failureOf, isRetryable, PoolExhausted } from "./failures.ts";
 import { PreparedStatements } from "./prepared.ts";
 import { watchDatabase } from "./watchdog.ts";

@@ -1,6 +1,6 @@
 /** Backs up a database: copies one snapshot of it into a new SQLite file, and compares the two. */
-import type { BackedUp, BackupFile, BackupOptions } from "../../copy/backup.ts";
-import { copyStore } from "../../copy/copy.ts";
+import type { BackedUp, BackupFile, BackupOptions } from "../../core/copy/backup.ts";
+import { copyStore } from "../../core/copy/copy.ts";
 import { openPostgresMoment } from "./source.ts";
 
 /** Backs up the store in the database at `url`. Throws StartError, and the reason of the signal if it is aborted. */

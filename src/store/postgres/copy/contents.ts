@@ -8,7 +8,7 @@ import {
   outlineOf,
   type PageSize,
   type Section,
-} from "../../copy/contents.ts";
+} from "../../core/copy/contents.ts";
 import { withStartErrors } from "../connection/command-connections.ts";
 import type { Row, Statement, StatementResult } from "../connection/connections.ts";
 import { Catalogue, catalogueSql, toCollection } from "../tables/catalogue.ts";

@@ -1,5 +1,5 @@
 /** A database as the source of a copy. All reads between two refreshes see the same state. */
-import type { CopySource } from "../../copy/contents.ts";
+import type { CopySource } from "../../core/copy/contents.ts";
 import {
   type CommandConnections,
   openCommandConnections,

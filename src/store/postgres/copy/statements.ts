@@ -2,7 +2,7 @@
  * The SQL of a copy of a whole store: reads the items of each section, inserts them, and sets the counters. A mark in a table
  * of its own shows that the copy into this database is not complete.
  */
-import { type Item, type Layout, layouts, type PageSize } from "../../copy/contents.ts";
+import { type Item, type Layout, layouts, type PageSize } from "../../core/copy/contents.ts";
 import { insertRows } from "../commit/values.ts";
 import type { Statement } from "../connection/connections.ts";
 import { changesTable, copyingTable, deletedTable, resourcesTable } from "../tables/tables.ts";

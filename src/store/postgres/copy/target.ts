@@ -1,6 +1,6 @@
 /** A database as the target of a copy. */
 import { StartError } from "../../../errors.ts";
-import type { CollectionOutline, CopyTarget, Item, Outline, Section } from "../../copy/contents.ts";
+import type { CollectionOutline, CopyTarget, Item, Outline, Section } from "../../core/copy/contents.ts";
 import { countReceipts } from "../commit/receipt-statements.ts";
 import { runTogether } from "../commit/values.ts";
 import {

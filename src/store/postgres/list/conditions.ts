@@ -1,4 +1,4 @@
-/** The conditions of filters in the SQL of PostgreSQL. `store/filter-sql.ts` combines them. */
+/** The conditions of filters in the SQL of PostgreSQL. `store/core/filter-sql.ts` combines them. */
 import type { IdKind } from "../../../collection/ids.ts";
 import { shortKeyOf } from "../../../collection/instants.ts";
 import { formatPath, isIdPath, type Path } from "../../../collection/paths.ts";
@@ -11,9 +11,9 @@ import {
   either,
   isLong,
   filterSql as spelledSql,
-} from "../../filter-sql.ts";
-import { relatedCollection } from "../../related.ts";
-import { isStorable } from "../../stored.ts";
+} from "../../core/filter-sql.ts";
+import { relatedCollection } from "../../core/related.ts";
+import { isStorable } from "../../port/stored.ts";
 import { idSql, integerKey, keySql as keyOfIdSql, textMark } from "../tables/id-keys.ts";
 import { referencesTable, resourcesTable } from "../tables/tables.ts";
 import { jsonTextSql, quoteText, ranks, sortExpressions, textSql, typeSql, valueSql } from "./expressions.ts";

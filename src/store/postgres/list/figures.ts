@@ -6,15 +6,8 @@ import { formatPath } from "../../../collection/paths.ts";
 import { type DateUnit, dateUnits, type Figure, type GroupKey } from "../../../query/figures.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
 import { wordsVersion } from "../../../query/words.ts";
-import {
-  attributesOf,
-  type FigureColumn,
-  type Figures,
-  type FiguresOf,
-  groupsIn,
-  numberText,
-} from "../../figures.ts";
-import { maxPageBytes } from "../../page.ts";
+import { attributesOf, type FigureColumn, type FiguresOf, groupsIn, numberText } from "../../core/figures.ts";
+import { type Figures, maxPageBytes } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { resourcesTable } from "../tables/tables.ts";

@@ -3,7 +3,9 @@
  * database starts it once for all of them, and returns one row for each list, which costs both sides less than a row for
  * each resource.
  */
-import { maxPageBytes, type PageQuery } from "../../page.ts";
+
+import type { PageQuery } from "../../core/related.ts";
+import { maxPageBytes } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import { toStored } from "../read/reads.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";

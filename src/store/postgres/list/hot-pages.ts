@@ -1,8 +1,9 @@
 /** A cache of hot pages, that is, pages that were read recently. A page in the cache costs only a read of the head row. */
 import { LRUCache } from "lru-cache";
 import { isRelative } from "../../../query/filter.ts";
-import { type Batch, createBatch } from "../../batch.ts";
-import { lengthOf, type Page, type PageQuery } from "../../page.ts";
+import type { PageQuery } from "../../core/related.ts";
+import { type Batch, createBatch } from "../../port/batch.ts";
+import { lengthOf, type Page } from "../../port/page.ts";
 import { integers } from "../connection/arrays.ts";
 import type { Run } from "../read/reads.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";

@@ -1,14 +1,15 @@
 /** Reads pages of lists. Each page needs one statement, which has a deadline. */
-import { isQuick } from "../../access-path.ts";
-import { listTooExpensive } from "../../advice.ts";
-import type { PastQuery } from "../../changed-resources.ts";
-import { decideAsync } from "../../decision.ts";
-import { type Figures, type FiguresOf, figuresTooExpensive } from "../../figures.ts";
-import type { Page, PageQuery } from "../../page.ts";
-import { pageAt } from "../../past-page.ts";
-import { listLike, type ReferringGroups, toGroups } from "../../referring.ts";
-import { pastQuery } from "../../related.ts";
-import { type ReadClient, unfinished } from "../../slow-reads.ts";
+import { isQuick } from "../../core/access-path.ts";
+import { listTooExpensive } from "../../core/advice.ts";
+import type { PastQuery } from "../../core/changed-resources.ts";
+import { decideAsync } from "../../core/decision.ts";
+import { type FiguresOf, figuresTooExpensive } from "../../core/figures.ts";
+import { pageAt } from "../../core/past-page.ts";
+import { listLike, toGroups } from "../../core/referring.ts";
+import type { PageQuery } from "../../core/related.ts";
+import { pastQuery } from "../../core/related.ts";
+import { unfinished } from "../../core/slow-reads.ts";
+import type { Figures, Page, ReadClient, ReferringGroups } from "../../port/page.ts";
 import type { Connections, Row } from "../connection/connections.ts";
 import { isUndefinedTable } from "../connection/failures.ts";
 import { pastPageLookups } from "../read/past-page.ts";

@@ -5,7 +5,8 @@
  */
 import { Problem } from "../../../errors.ts";
 import { wordsVersion } from "../../../query/words.ts";
-import { maxPageBytes, type Page, type PageQuery } from "../../page.ts";
+import type { PageQuery } from "../../core/related.ts";
+import { maxPageBytes, type Page } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import { toStored } from "../read/reads.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";

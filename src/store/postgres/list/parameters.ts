@@ -1,8 +1,8 @@
 /** The parameters of a list statement. */
 import type { IdKind } from "../../../collection/ids.ts";
 import type { Index } from "../../../collection/indexes.ts";
-import type { NumberedCollection } from "../../catalogue.ts";
-import type { RelatedCollections } from "../../related.ts";
+import type { NumberedCollection } from "../../core/catalogue.ts";
+import type { RelatedCollections } from "../../core/related.ts";
 
 /** What the conditions of a list statement depend on, and the values of its parameters so far. */
 export interface SqlScope {

@@ -1,7 +1,7 @@
 /** Lists that cost no more than their page. Similar lists share a statement, and hot pages are not read again. */
 import { LRUCache } from "lru-cache";
-import { type Batch, createBatch, type Outcome } from "../../batch.ts";
-import type { PageQuery } from "../../page.ts";
+import type { PageQuery } from "../../core/related.ts";
+import { type Batch, createBatch, type Outcome } from "../../port/batch.ts";
 import type { Connections, Row, Statement } from "../connection/connections.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { type FormedList, formOf, mostTogether, selectTogether, toPages } from "./gathered.ts";

@@ -1,7 +1,7 @@
 /** The statement that reads the resources that refer to each of several ids. */
 import { formatPath } from "../../../collection/paths.ts";
-import { maxPageBytes } from "../../page.ts";
-import { indexFor, type ReferringQuery, type ReferringRow } from "../../referring.ts";
+import { indexFor, type ReferringRow } from "../../core/referring.ts";
+import { maxPageBytes, type ReferringQuery } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import { toStored } from "../read/reads.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";

@@ -1,5 +1,7 @@
 /** Reads of lists that can take long, on connections of their own. Each has a deadline. */
-import { type ReadClient, SlowReads, unfinished } from "../../slow-reads.ts";
+
+import { SlowReads, unfinished } from "../../core/slow-reads.ts";
+import type { ReadClient } from "../../port/page.ts";
 import type { Connection, Connections, Row, Statement } from "../connection/connections.ts";
 import { failureOf } from "../connection/failures.ts";
 import type { Run } from "../read/reads.ts";

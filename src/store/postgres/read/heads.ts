@@ -1,5 +1,5 @@
 /** How far the logs of all collections go, and what other instances on the database have committed. */
-import type { LogHead } from "../../change-log.ts";
+import type { LogHead } from "../../port/change-log.ts";
 import type { Declarations } from "../tables/declarations.ts";
 import { selectLogHeads } from "../tables/statements.ts";
 import type { Run } from "./reads.ts";

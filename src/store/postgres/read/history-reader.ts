@@ -1,10 +1,11 @@
 /** Reads earlier states of resources from the change log. */
-import type { ChangeKind, LoggedChange, LoggedKey, LogSlice, ResourceChange } from "../../change-log.ts";
-import type { PastLookups } from "../../changed-resources.ts";
-import { decideAsync } from "../../decision.ts";
-import { type HistoryLookups, SliceSize, stateAt, versionOf, withTexts } from "../../history-reads.ts";
-import type { LogSnapshot } from "../../logged-store.ts";
-import type { Stored } from "../../stored.ts";
+
+import type { PastLookups } from "../../core/changed-resources.ts";
+import { decideAsync } from "../../core/decision.ts";
+import { type HistoryLookups, SliceSize, stateAt, versionOf, withTexts } from "../../core/history-reads.ts";
+import type { LogSnapshot } from "../../core/logged-store.ts";
+import type { ChangeKind, LoggedChange, LoggedKey, LogSlice, ResourceChange } from "../../port/change-log.ts";
+import type { Stored } from "../../port/stored.ts";
 import type { Connections, Row, Statement } from "../connection/connections.ts";
 import { transact, transactionModes } from "../connection/transaction.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";

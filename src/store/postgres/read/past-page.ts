@@ -1,6 +1,8 @@
-/** The lookups of `store/past-page.ts` on PostgreSQL. */
-import type { ChangedResource, ChangedTexts, PastLookups } from "../../changed-resources.ts";
-import { isDifference } from "../../superseded.ts";
+/** The lookups of `store/core/past-page.ts` on PostgreSQL. */
+
+import type { PastLookups } from "../../core/changed-resources.ts";
+import { isDifference } from "../../core/superseded.ts";
+import type { ChangedResource, ChangedTexts } from "../../port/change-log.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { keyOf } from "../tables/id-keys.ts";
 import { selectHead } from "../tables/statements.ts";

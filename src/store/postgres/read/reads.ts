@@ -1,9 +1,10 @@
 /** Reads single resources and receipts. Reads that are requested together share a statement. */
-import { type Batch, createBatch, type Outcome } from "../../batch.ts";
-import type { ChangeKind } from "../../change-log.ts";
-import type { KeptReceipt } from "../../commit.ts";
-import type { LoggedVersion } from "../../history-reads.ts";
-import { isStorable, type Key, type Stored } from "../../stored.ts";
+
+import type { LoggedVersion } from "../../core/history-reads.ts";
+import { type Batch, createBatch, type Outcome } from "../../port/batch.ts";
+import type { ChangeKind } from "../../port/change-log.ts";
+import type { KeptReceipt } from "../../port/commit.ts";
+import { isStorable, type Key, type Stored } from "../../port/stored.ts";
 import { selectReceipts } from "../commit/receipt-statements.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";

@@ -1,6 +1,6 @@
 /** Reads whole collections, each from one snapshot. */
 import { Problem } from "../../../errors.ts";
-import type { Stored } from "../../stored.ts";
+import type { Stored } from "../../port/stored.ts";
 import type { Connections } from "../connection/connections.ts";
 import { toClientError } from "../connection/failures.ts";
 import { openSnapshot, type Snapshot } from "../connection/snapshot.ts";

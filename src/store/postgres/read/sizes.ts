@@ -1,6 +1,6 @@
 /** The sizes of collections. The server that has a table asks the file system for the lengths of its files, so this reads no data. */
-import { unfinished } from "../../slow-reads.ts";
-import { maxSizesWaitMs } from "../../statistics.ts";
+import { unfinished } from "../../core/slow-reads.ts";
+import { maxSizesWaitMs } from "../../port/statistics.ts";
 import type { SlowStatements } from "../list/slow-statements.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { isCluster } from "../tables/cluster.ts";

@@ -1,6 +1,6 @@
 /** SQL that reads resources and the change log. Lists have their own (`../list/page.ts`). */
-import { sequenceAtSql } from "../../sequence-at.ts";
-import { differenceMark, maxChain } from "../../superseded.ts";
+import { sequenceAtSql } from "../../core/sequence-at.ts";
+import { differenceMark, maxChain } from "../../core/superseded.ts";
 import { bigints, texts } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
 import { changeColumns, resourceColumns } from "../tables/statements.ts";

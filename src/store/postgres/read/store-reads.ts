@@ -1,19 +1,27 @@
 /** The reads of the store on PostgreSQL. */
 import { Problem } from "../../../errors.ts";
-import type { LogHead } from "../../change-log.ts";
-import type { KeptReceipt } from "../../commit.ts";
-import { type CommitListener, CommitListeners } from "../../commit-listeners.ts";
-import { emptyFigures, type Figures, type FiguresQuery } from "../../figures.ts";
-import { LoggedStore, type LogRead, type Place } from "../../logged-store.ts";
-import type { ResolvedStoreOptions } from "../../options.ts";
-import { emptyPage, type ListQuery, type Page } from "../../page.ts";
-import type { CollectionRecord } from "../../record.ts";
-import { type ReferringGroups, type ReferringQuery, toGroups } from "../../referring.ts";
-import { withRelated } from "../../related.ts";
-import { secretBytes } from "../../secret.ts";
-import { maxSizesWaitMs } from "../../statistics.ts";
-import type { StoreHealth } from "../../store.ts";
-import { isStorable, type Key, type Stored } from "../../stored.ts";
+import { type CommitListener, CommitListeners } from "../../core/commit-listeners.ts";
+import { emptyFigures } from "../../core/figures.ts";
+import { LoggedStore, type LogRead, type Place } from "../../core/logged-store.ts";
+import { toGroups } from "../../core/referring.ts";
+import { withRelated } from "../../core/related.ts";
+import { secretBytes } from "../../core/secret.ts";
+import type { LogHead } from "../../port/change-log.ts";
+import type { KeptReceipt } from "../../port/commit.ts";
+import type { ResolvedStoreOptions } from "../../port/options.ts";
+import {
+  emptyPage,
+  type Figures,
+  type FiguresQuery,
+  type ListQuery,
+  type Page,
+  type ReferringGroups,
+  type ReferringQuery,
+} from "../../port/page.ts";
+import type { CollectionRecord } from "../../port/record.ts";
+import { maxSizesWaitMs } from "../../port/statistics.ts";
+import type { StoreHealth } from "../../port/store.ts";
+import { isStorable, type Key, type Stored } from "../../port/stored.ts";
 import { type Connections, probe } from "../connection/connections.ts";
 import { Reachability } from "../connection/reachability.ts";
 import { retryOnce } from "../connection/retry.ts";

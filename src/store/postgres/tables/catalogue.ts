@@ -1,6 +1,6 @@
 /** The collections in the database, as one instance last read them. */
 import type { IdKind } from "../../../collection/ids.ts";
-import { Catalogue as Collections, type NumberedCollection as Numbered } from "../../catalogue.ts";
+import { Catalogue as Collections, type NumberedCollection as Numbered } from "../../core/catalogue.ts";
 import type { Row } from "../connection/connections.ts";
 import { findCopyingTable } from "./tables.ts";
 

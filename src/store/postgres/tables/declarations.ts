@@ -2,7 +2,7 @@
  * Reads the catalogue of the database, keeps it in memory, and applies new declarations. Other services can change the
  * database at any time, so the copy in memory can be out of date.
  */
-import { type CollectionRecord, isDeclared } from "../../record.ts";
+import { type CollectionRecord, isDeclared } from "../../port/record.ts";
 import type { Connections } from "../connection/connections.ts";
 import { retryConflicts } from "../connection/retry.ts";
 import { smallWrite, type Transaction, transact, transactionModes } from "../connection/transaction.ts";

@@ -3,7 +3,7 @@
  * integers sort by number and come before the keys of other texts. With other kinds of ids, the key is the id.
  */
 import type { IdKind } from "../../../collection/ids.ts";
-import { integerOf } from "../../integer-ids.ts";
+import { integerOf } from "../../core/integer-ids.ts";
 
 const negativeMark = "0";
 const positiveMark = "1";

@@ -1,6 +1,6 @@
 /** The indexes of a collection, as its declaration requires them. */
 import { createHash } from "node:crypto";
-import type { CollectionRecord } from "../../record.ts";
+import type { CollectionRecord } from "../../port/record.ts";
 import { sortExpressions, uniqueIndexSql } from "../list/expressions.ts";
 import { resourcesTable } from "./tables.ts";
 

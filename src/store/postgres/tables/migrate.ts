@@ -2,9 +2,9 @@
 import { randomInt } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { Problem, StartError } from "../../../errors.ts";
-import { decideAsync } from "../../decision.ts";
-import { type CollectionRecord, isDeclared } from "../../record.ts";
-import { startIndex } from "../../search-index.ts";
+import { decideAsync } from "../../core/decision.ts";
+import { startIndex } from "../../core/search-index.ts";
+import { type CollectionRecord, isDeclared } from "../../port/record.ts";
 import { referenceRows } from "../commit/flush.ts";
 import { hold } from "../commit/holds.ts";
 import { insertReferences } from "../commit/statements.ts";

@@ -1,5 +1,5 @@
 /** The store's secret in its database. */
-import { newSecret, secretNames } from "../../secret.ts";
+import { newSecret, secretNames } from "../../core/secret.ts";
 import { bigints, texts } from "../connection/arrays.ts";
 import type { Statement, StatementResult } from "../connection/connections.ts";
 

@@ -2,8 +2,8 @@
  * The tables of a store.
  *
  * Each collection has four tables, named by its number: its resources, its change log, the references of its resources, and
- * the ids of deleted resources (`store/commits/deleted.ts`). A collection with search also has a table of words. A change keeps the text that it superseded, or a
- * difference (`store/superseded.ts`), so a create stores its text once. The head of a collection is the last row that a
+ * the ids of deleted resources (`store/core/commits/deleted.ts`). A collection with search also has a table of words. A change keeps the text that it superseded, or a
+ * difference (`store/core/superseded.ts`), so a create stores its text once. The head of a collection is the last row that a
  * commit locks. Only one transaction can have this lock, so sequences have the order of the commits.
  */
 

@@ -1,11 +1,11 @@
 /** The work of a store in the background: it builds search indexes, and removes old changes and expired receipts. */
 
-import { decideAsync } from "../../decision.ts";
-import type { ResolvedStoreOptions } from "../../options.ts";
-import { owedIn, statesOfWebhooks } from "../../owed.ts";
-import { type ChangeLogs, Retention } from "../../retention.ts";
-import type { Scheduler } from "../../scheduler.ts";
-import { buildPauseMs, wordsAreSplitAgain } from "../../search-index.ts";
+import { decideAsync } from "../../core/decision.ts";
+import { owedIn, statesOfWebhooks } from "../../core/owed.ts";
+import { type ChangeLogs, Retention } from "../../core/retention.ts";
+import type { Scheduler } from "../../core/scheduler.ts";
+import { buildPauseMs, wordsAreSplitAgain } from "../../core/search-index.ts";
+import type { ResolvedStoreOptions } from "../../port/options.ts";
 import { removeExpired } from "../commit/receipts.ts";
 import type { Connections } from "../connection/connections.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";

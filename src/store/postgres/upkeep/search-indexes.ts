@@ -1,7 +1,7 @@
 /** Builds the search indexes of collections in the background: a new search setting takes a while on many resources. */
 import { wordsVersion } from "../../../query/words.ts";
-import { decideAsync } from "../../decision.ts";
-import { continueIndex, type SearchIndex } from "../../search-index.ts";
+import { decideAsync } from "../../core/decision.ts";
+import { continueIndex, type SearchIndex } from "../../core/search-index.ts";
 import { replaceWords } from "../commit/words.ts";
 import type { Connections } from "../connection/connections.ts";
 import { smallWrite, type Transaction, transact } from "../connection/transaction.ts";

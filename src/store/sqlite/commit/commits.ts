@@ -1,8 +1,9 @@
 /** Sends commits to the writer thread. Commits that arrive together are sent in one message. */
-import type { Batch, Outcome } from "../../batch.ts";
-import { type Commit, type Committed, createCommitBatch } from "../../commit.ts";
-import type { Refusal } from "../../commits/refusals.ts";
-import type { ResolvedStoreOptions } from "../../options.ts";
+
+import type { Refusal } from "../../core/commits/refusals.ts";
+import type { Batch, Outcome } from "../../port/batch.ts";
+import { type Commit, type Committed, createCommitBatch } from "../../port/commit.ts";
+import type { ResolvedStoreOptions } from "../../port/options.ts";
 import type { Health } from "../upkeep/health.ts";
 import { type Cell, decodeCommitOutcomes, encodeCommit } from "./protocol.ts";
 import type { WriterRequests } from "./writer-requests.ts";

@@ -1,8 +1,8 @@
 /** The transaction of an import as the store sees it. It is open in the writer thread. */
 import { StartError } from "../../../errors.ts";
-import type { ImportedResource, LoadOptions } from "../../load.ts";
-import type { LoadTransaction } from "../../loads.ts";
-import type { CollectionRecord } from "../../record.ts";
+import type { LoadTransaction } from "../../core/loads.ts";
+import type { ImportedResource, LoadOptions } from "../../port/load.ts";
+import type { CollectionRecord } from "../../port/record.ts";
 import type { WriterRequests } from "./writer-requests.ts";
 
 /** Starts an import into the collection with this number, or into one that it creates. Throws StartError. */

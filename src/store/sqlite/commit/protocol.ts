@@ -6,14 +6,14 @@
  */
 import type { MessagePort } from "node:worker_threads";
 import type { ProblemCode } from "../../../errors.ts";
-import type { Erased } from "../../change-log.ts";
-import type { Commit, Receipt } from "../../commit.ts";
-import type { Refusal } from "../../commits/refusals.ts";
-import type { ResolvedChange, ResolvedCommit } from "../../commits/resolved-commit.ts";
-import type { History } from "../../history.ts";
-import type { LoadOptions, Refused } from "../../load.ts";
-import type { ReceiptLimits } from "../../receipts.ts";
-import type { CollectionRecord } from "../../record.ts";
+import type { Refusal } from "../../core/commits/refusals.ts";
+import type { ResolvedChange, ResolvedCommit } from "../../core/commits/resolved-commit.ts";
+import type { Erased } from "../../port/change-log.ts";
+import type { Commit, Receipt } from "../../port/commit.ts";
+import type { History } from "../../port/history.ts";
+import type { LoadOptions, Refused } from "../../port/load.ts";
+import type { ReceiptLimits } from "../../port/options.ts";
+import type { CollectionRecord } from "../../port/record.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import type { KeyChange } from "../key-table.ts";
 

@@ -2,7 +2,7 @@
 import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
 import { Problem, StartError } from "../../../errors.ts";
 import { startThread } from "../../../program.ts";
-import { type ExpectedEnd, inProgress } from "../../loads.ts";
+import { type ExpectedEnd, inProgress } from "../../core/loads.ts";
 import type { WriterAnswer, WriterMessage, WriterRequest, WriterSettings } from "./protocol.ts";
 
 /** A request without an answer. */

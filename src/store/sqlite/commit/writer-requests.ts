@@ -1,6 +1,6 @@
 /** Sends requests to the writer, throws its refusals as errors, and reports to the health of the store what follows from them. */
 import { Problem } from "../../../errors.ts";
-import { problemOf, type Refusal } from "../../commits/refusals.ts";
+import { problemOf, type Refusal } from "../../core/commits/refusals.ts";
 import type { Health } from "../upkeep/health.ts";
 import type { WriterAnswer, WriterRequest } from "./protocol.ts";
 import type { WriterConnection } from "./writer-client.ts";

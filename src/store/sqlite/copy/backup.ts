@@ -5,10 +5,10 @@
 import { closeSync, fdatasyncSync, openSync } from "node:fs";
 import { backup, DatabaseSync } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
-import type { BackedUp, BackupOptions } from "../../copy/backup.ts";
-import { defaultPageSize, withProgress } from "../../copy/copy.ts";
-import { survey } from "../../copy/survey.ts";
-import { verifyCopy } from "../../copy/verify.ts";
+import type { BackedUp, BackupOptions } from "../../core/copy/backup.ts";
+import { defaultPageSize, withProgress } from "../../core/copy/copy.ts";
+import { survey } from "../../core/copy/survey.ts";
+import { verifyCopy } from "../../core/copy/verify.ts";
 import { openError, openForReading, requireFile, requireSafeSqlite } from "../file/open-file.ts";
 import { mayBeOpen, openUnlocked, removeSeal, seal } from "../file/seal.ts";
 import { forgetErasures, rewriteFile, unfinishedErasures } from "../file/unfinished-erasures.ts";

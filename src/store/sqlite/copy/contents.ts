@@ -9,7 +9,7 @@ import {
   outlineOf,
   type PageSize,
   type Section,
-} from "../../copy/contents.ts";
+} from "../../core/copy/contents.ts";
 import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
 import { Gaps } from "../file/gaps.ts";
 import { openError } from "../file/open-file.ts";

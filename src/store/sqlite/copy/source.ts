@@ -1,7 +1,7 @@
 /** A store's file as the source of a copy. A lock prevents changes of resources during the copy, but not of API keys. */
 import type { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
-import type { CopySource } from "../../copy/contents.ts";
+import type { CopySource } from "../../core/copy/contents.ts";
 import { type Lock, takeReadLock } from "../file/lock.ts";
 import { openError, openForReading, requireFile, requireSafeSqlite } from "../file/open-file.ts";
 import { hasSeal } from "../file/seal.ts";

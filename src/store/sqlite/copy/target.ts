@@ -1,7 +1,7 @@
 /** A store's file as the target of a copy. */
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
-import type { CollectionOutline, CopyTarget, Item, Outline, Section } from "../../copy/contents.ts";
+import type { CollectionOutline, CopyTarget, Item, Outline, Section } from "../../core/copy/contents.ts";
 import { addMissingColumns, readCatalogue } from "../file/catalogue.ts";
 import { Gaps } from "../file/gaps.ts";
 import { takeLock } from "../file/lock.ts";

@@ -8,9 +8,9 @@ import type { Index } from "../../../collection/indexes.ts";
 import type { Path } from "../../../collection/paths.ts";
 import type { Reference } from "../../../collection/references.ts";
 import type { Unique } from "../../../collection/unique.ts";
-import type { NumberedCollection } from "../../catalogue.ts";
+import type { NumberedCollection } from "../../core/catalogue.ts";
 
-export type { NumberedCollection } from "../../catalogue.ts";
+export type { NumberedCollection } from "../../core/catalogue.ts";
 
 /** The columns that newer versions have added. */
 const addedColumns = [

@@ -1,6 +1,6 @@
 /** The secret of a store in its file. */
 import type { DatabaseSync } from "node:sqlite";
-import { newSecret, secretNames } from "../../secret.ts";
+import { newSecret, secretNames } from "../../core/secret.ts";
 
 /** Creates the secret if the file does not have one. */
 export function addSecret(database: DatabaseSync): void {

@@ -2,13 +2,13 @@
  * The tables of a store's file.
  *
  * Each collection has a table of its resources, a table of their changes, and a table of deleted ids
- * (`store/commits/deleted.ts`). The number of the collection is part of their names. A change contains the text that it superseded (`store/superseded.ts`), so a create stores its text only once.
+ * (`store/core/commits/deleted.ts`). The number of the collection is part of their names. A change contains the text that it superseded (`store/core/superseded.ts`), so a create stores its text only once.
  *
  * A collection with search also has a table of words (`../list/search.ts`). Its row in `searches` names the attributes of
  * the words, and the key up to which the resources are indexed.
  */
 import type { IdKind } from "../../../collection/ids.ts";
-import { integerOf } from "../../integer-ids.ts";
+import { integerOf } from "../../core/integer-ids.ts";
 
 /** The application id in the header of every store: "Hold" in ASCII. */
 export const applicationId = 0x486f6c64;

@@ -6,7 +6,7 @@
 import { type Index, nameOfKey, type SortKey } from "../../../collection/indexes.ts";
 import { formatPath, type Path } from "../../../collection/paths.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
-import { isIndexed } from "../../filter-sql.ts";
+import { isIndexed } from "../../core/filter-sql.ts";
 import { quoteName, resourcesTable } from "../file/tables.ts";
 import { keySql } from "./instants.ts";
 

@@ -1,9 +1,9 @@
-/** The conditions of filters in the SQL of SQLite. `store/filter-sql.ts` combines them. */
+/** The conditions of filters in the SQL of SQLite. `store/core/filter-sql.ts` combines them. */
 import type { SQLInputValue } from "node:sqlite";
 import type { Index } from "../../../collection/indexes.ts";
 import { formatPath, isIdPath, type Path } from "../../../collection/paths.ts";
 import { matchesAll, type RelatedCondition, type Scalar, type StoreFilter } from "../../../query/filter.ts";
-import { accessPathOf } from "../../access-path.ts";
+import { accessPathOf } from "../../core/access-path.ts";
 import {
   beginningOf,
   type Comparison,
@@ -13,8 +13,8 @@ import {
   isIndexed,
   isLong,
   filterSql as spelledSql,
-} from "../../filter-sql.ts";
-import { type RelatedCollections, relatedCollection } from "../../related.ts";
+} from "../../core/filter-sql.ts";
+import { type RelatedCollections, relatedCollection } from "../../core/related.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { quoteName, refersTable, resourcesTable } from "../file/tables.ts";
 import { columnOf, extractSql, indexName, pathSql, quoteText, ranks, textSql, typeSql } from "./columns.ts";

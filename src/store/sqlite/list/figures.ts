@@ -8,8 +8,14 @@ import type { Index } from "../../../collection/indexes.ts";
 import { formatPath, type Path } from "../../../collection/paths.ts";
 import { type DateUnit, dateUnits, type Figure, type GroupKey } from "../../../query/figures.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
-import { attributesOf, coveringIndex, type FigureColumn, type FiguresOf, numberText } from "../../figures.ts";
-import { either, every } from "../../filter-sql.ts";
+import {
+  attributesOf,
+  coveringIndex,
+  type FigureColumn,
+  type FiguresOf,
+  numberText,
+} from "../../core/figures.ts";
+import { either, every } from "../../core/filter-sql.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { computedColumn, extractSql, quoteText, ranks, textSql, typeSql } from "./columns.ts";
 import { instantSql } from "./instants.ts";

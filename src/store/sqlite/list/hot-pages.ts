@@ -1,5 +1,7 @@
 /** A cache of hot pages, that is, pages that were read recently. A page in the cache costs only a read of the head row. */
-import type { Page, PageQuery } from "../../page.ts";
+
+import type { PageQuery } from "../../core/related.ts";
+import type { Page } from "../../port/page.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { GenerationalCache } from "../read/generational-cache.ts";
 

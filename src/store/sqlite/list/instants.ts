@@ -2,7 +2,7 @@
 import { maxUnixMillis } from "../../../collection/dates.ts";
 import { type InstantForm, keyDigits, maxFraction, usualMs } from "../../../collection/instants.ts";
 import type { Path } from "../../../collection/paths.ts";
-import { either, every } from "../../filter-sql.ts";
+import { either, every } from "../../core/filter-sql.ts";
 import { extractSql, typeSql } from "./columns.ts";
 
 /** The key of the instant that an attribute means; null if it means none. */

@@ -5,16 +5,13 @@
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { Problem } from "../../../errors.ts";
-import {
-  type ChangedResource,
-  HistoryMissing,
-  type PastPageLookups,
-  type PastQuery,
-} from "../../changed-resources.ts";
-import { decide } from "../../decision.ts";
-import type { Page, PageQuery } from "../../page.ts";
-import { pageAt } from "../../past-page.ts";
-import { pastQuery } from "../../related.ts";
+import type { PastPageLookups, PastQuery } from "../../core/changed-resources.ts";
+import { decide } from "../../core/decision.ts";
+import { pageAt } from "../../core/past-page.ts";
+import type { PageQuery } from "../../core/related.ts";
+import { pastQuery } from "../../core/related.ts";
+import { type ChangedResource, HistoryMissing } from "../../port/change-log.ts";
+import type { Page } from "../../port/page.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { describeError, failureOf } from "../file/failures.ts";
 import { openForReading } from "../file/open-file.ts";

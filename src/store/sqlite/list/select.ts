@@ -2,9 +2,10 @@
 import type { SQLInputValue } from "node:sqlite";
 import { type Index, nameOfKey } from "../../../collection/indexes.ts";
 import { formatPath, type Path } from "../../../collection/paths.ts";
-import { type AccessPath, accessPathOf, remainderOf } from "../../access-path.ts";
-import type { PageQuery, RelatedPart } from "../../page.ts";
-import { indexFor, type ReferringQuery } from "../../referring.ts";
+import { type AccessPath, accessPathOf, remainderOf } from "../../core/access-path.ts";
+import { indexFor } from "../../core/referring.ts";
+import type { PageQuery, RelatedPart } from "../../core/related.ts";
+import type { ReferringQuery } from "../../port/page.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { quoteName, refersTable, resourcesTable } from "../file/tables.ts";
 import { columnOf, indexName, quoteText, ranks } from "./columns.ts";

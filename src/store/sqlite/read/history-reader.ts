@@ -1,28 +1,30 @@
 /** Reads old versions of resources from the change log. The caller keeps a transaction open. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import type {
-  ChangeKind,
-  LoggedChange,
-  LoggedKey,
-  LogHead,
-  LogSlice,
-  ResourceChange,
-} from "../../change-log.ts";
-import type { ChangedResource, ChangedTexts, LoggedRowKey, PastLookups } from "../../changed-resources.ts";
-import { decide } from "../../decision.ts";
+import type { LoggedRowKey, PastLookups } from "../../core/changed-resources.ts";
+import { decide } from "../../core/decision.ts";
 import {
   type HistoryLookups,
-  type KeptText,
   type LoggedVersion,
   SliceSize,
   stateAt,
   versionOf,
   withTexts,
-} from "../../history-reads.ts";
-import type { LogSnapshot } from "../../logged-store.ts";
-import { sequenceAtSql } from "../../sequence-at.ts";
-import type { Stored } from "../../stored.ts";
-import { isDifference, maxChain } from "../../superseded.ts";
+} from "../../core/history-reads.ts";
+import type { LogSnapshot } from "../../core/logged-store.ts";
+import { sequenceAtSql } from "../../core/sequence-at.ts";
+import { isDifference, maxChain } from "../../core/superseded.ts";
+import type {
+  ChangedResource,
+  ChangedTexts,
+  ChangeKind,
+  KeptText,
+  LoggedChange,
+  LoggedKey,
+  LogHead,
+  LogSlice,
+  ResourceChange,
+} from "../../port/change-log.ts";
+import type { Stored } from "../../port/stored.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { Gaps } from "../file/gaps.ts";
 import { changesTable, resourcesTable, toSqliteId } from "../file/tables.ts";

@@ -1,5 +1,5 @@
 /** A cache of hot resources, that is, resources that were read recently. A hit takes a tenth of the time of a query. */
-import type { Stored } from "../../stored.ts";
+import type { Stored } from "../../port/stored.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import type { Marks } from "../marks.ts";
 import { GenerationalCache } from "./generational-cache.ts";

@@ -1,5 +1,5 @@
 /** Reads a store's file while another process can write to it. */
-import type { StoreReader } from "../../reader.ts";
+import type { StoreReader } from "../../port/reader.ts";
 import { readCatalogue } from "../file/catalogue.ts";
 import { openForReading, requireFile, requireSafeSqlite } from "../file/open-file.ts";
 import { hasKeysTable, KeyTable } from "../key-table.ts";

@@ -1,6 +1,6 @@
 /** Batches reads on the HTTP thread. Reads that arrive together share one transaction, unless their texts are large. */
 import { Problem } from "../../../errors.ts";
-import { type Batch, createBatch, type Outcome } from "../../batch.ts";
+import { type Batch, createBatch, type Outcome } from "../../port/batch.ts";
 import { describeError, type Failure, failureOf } from "../file/failures.ts";
 import type { Marks } from "../marks.ts";
 import type { Health } from "../upkeep/health.ts";

@@ -1,11 +1,12 @@
 /** Reads resources, lists and receipts on one connection. The caller decides on transactions. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { isRelative } from "../../../query/filter.ts";
-import type { KeptReceipt } from "../../commit.ts";
-import { type Figures, type FiguresOf, groupsIn } from "../../figures.ts";
-import { maxPageBytes, type Page, type PageQuery } from "../../page.ts";
-import { indexFor, type ReferringGroups, type ReferringRow, toGroups } from "../../referring.ts";
-import type { Stored } from "../../stored.ts";
+import { type FiguresOf, groupsIn } from "../../core/figures.ts";
+import { indexFor, type ReferringRow, toGroups } from "../../core/referring.ts";
+import type { PageQuery } from "../../core/related.ts";
+import type { KeptReceipt } from "../../port/commit.ts";
+import { type Figures, maxPageBytes, type Page, type ReferringGroups } from "../../port/page.ts";
+import type { Stored } from "../../port/stored.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { resourcesTable, toSqliteId } from "../file/tables.ts";
 import { selectFigures } from "../list/figures.ts";

@@ -1,7 +1,7 @@
 /** Rows of statements that return arrays, and the resources in them. */
 import type { SQLInputValue, StatementSync } from "node:sqlite";
-import { maxPageBytes } from "../../page.ts";
-import type { Stored } from "../../stored.ts";
+import { maxPageBytes } from "../../port/page.ts";
+import type { Stored } from "../../port/stored.ts";
 
 /** The values of a row, in the order of its columns. */
 export type Row = readonly unknown[];

@@ -2,8 +2,8 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { Problem } from "../../../errors.ts";
-import { integerOf } from "../../integer-ids.ts";
-import type { Stored } from "../../stored.ts";
+import { integerOf } from "../../core/integer-ids.ts";
+import type { Stored } from "../../port/stored.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { openForReading } from "../file/open-file.ts";
 import { Reader } from "./reader.ts";

@@ -1,21 +1,30 @@
 /** The reads of the store on SQLite: on the calling thread, and of long lists in threads of their own. */
 import { stat } from "node:fs/promises";
 import type { DatabaseSync } from "node:sqlite";
-import { isQuick } from "../../access-path.ts";
-import type { LogHead } from "../../change-log.ts";
-import type { KeptReceipt } from "../../commit.ts";
-import { type CommitListener, CommitListeners } from "../../commit-listeners.ts";
-import { emptyFigures, type Figures, type FiguresQuery } from "../../figures.ts";
-import { LoggedStore, type LogRead, type Place, textLength } from "../../logged-store.ts";
-import type { ResolvedStoreOptions } from "../../options.ts";
-import { emptyPage, type ListQuery, lengthOf, type Page } from "../../page.ts";
-import type { CollectionRecord } from "../../record.ts";
-import { type ReferringGroups, type ReferringQuery, toGroups } from "../../referring.ts";
-import { withRelated } from "../../related.ts";
-import { secretBytes } from "../../secret.ts";
-import { maxSizesWaitMs, type StoreStatistics } from "../../statistics.ts";
-import type { StoreHealth } from "../../store.ts";
-import type { Key, Stored } from "../../stored.ts";
+import { isQuick } from "../../core/access-path.ts";
+import { type CommitListener, CommitListeners } from "../../core/commit-listeners.ts";
+import { emptyFigures } from "../../core/figures.ts";
+import { LoggedStore, type LogRead, type Place, textLength } from "../../core/logged-store.ts";
+import { toGroups } from "../../core/referring.ts";
+import { withRelated } from "../../core/related.ts";
+import { secretBytes } from "../../core/secret.ts";
+import type { LogHead } from "../../port/change-log.ts";
+import type { KeptReceipt } from "../../port/commit.ts";
+import type { ResolvedStoreOptions } from "../../port/options.ts";
+import {
+  emptyPage,
+  type Figures,
+  type FiguresQuery,
+  type ListQuery,
+  lengthOf,
+  type Page,
+  type ReferringGroups,
+  type ReferringQuery,
+} from "../../port/page.ts";
+import type { CollectionRecord } from "../../port/record.ts";
+import { maxSizesWaitMs, type StoreStatistics } from "../../port/statistics.ts";
+import type { StoreHealth } from "../../port/store.ts";
+import type { Key, Stored } from "../../port/stored.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { createLogReader, pageBytes } from "../file/log-state.ts";
 import { readSecret } from "../file/secret.ts";

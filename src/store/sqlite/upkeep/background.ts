@@ -1,7 +1,7 @@
 /** The background work of an open store: it builds search indexes, removes old data, and watches and checks the file. */
 import { wordsVersion } from "../../../query/words.ts";
-import { Scheduler } from "../../scheduler.ts";
-import { buildPauseMs, wordsAreSplitAgain } from "../../search-index.ts";
+import { Scheduler } from "../../core/scheduler.ts";
+import { buildPauseMs, wordsAreSplitAgain } from "../../core/search-index.ts";
 import { watchFiles } from "../file/watch.ts";
 import { startCheck } from "./check.ts";
 import { LongLog, type LongLogParts } from "./long-log.ts";

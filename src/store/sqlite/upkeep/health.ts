@@ -3,7 +3,7 @@
  * checks nothing itself.
  */
 import { Problem } from "../../../errors.ts";
-import type { StoreHealth } from "../../store.ts";
+import type { StoreHealth } from "../../port/store.ts";
 
 /** The health of one store. */
 export class Health {

@@ -3,8 +3,8 @@
  * writes keeps a transaction open.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { owedIn, statesOfWebhooks } from "../../owed.ts";
-import type { ChangeLogs } from "../../retention.ts";
+import { owedIn, statesOfWebhooks } from "../../core/owed.ts";
+import type { ChangeLogs } from "../../core/retention.ts";
 import { readCatalogue } from "../file/catalogue.ts";
 import { Gaps } from "../file/gaps.ts";
 import { changesIndex, changesTable, createDeleted, deletedTable, resourcesTable } from "../file/tables.ts";

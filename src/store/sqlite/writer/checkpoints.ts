@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { clockSeconds } from "../../../counters.ts";
-import type { CommitMeter } from "../../commit-meter.ts";
+import type { CommitMeter } from "../../port/commit-meter.ts";
 import { describeError, failureOf } from "../file/failures.ts";
 import { createLogReader, duePages, type LogState, mostWriterPages } from "../file/log-state.ts";
 import type { Transactions } from "./transactions.ts";

@@ -1,11 +1,11 @@
 /** Decides about commits and writes them. The caller keeps a transaction open. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Catalogue } from "../../catalogue.ts";
-import { judge } from "../../commits/judge.ts";
-import type { Lookups, WriteDecision } from "../../commits/lookups.ts";
-import type { Judging, ResolvedCommit } from "../../commits/resolved-commit.ts";
-import { StagedChanges } from "../../commits/staged-changes.ts";
-import { decide } from "../../decision.ts";
+import type { Catalogue } from "../../core/catalogue.ts";
+import { judge } from "../../core/commits/judge.ts";
+import type { Lookups, WriteDecision } from "../../core/commits/lookups.ts";
+import type { Judging, ResolvedCommit } from "../../core/commits/resolved-commit.ts";
+import { StagedChanges } from "../../core/commits/staged-changes.ts";
+import { decide } from "../../core/decision.ts";
 import type { CommitOutcome } from "../commit/protocol.ts";
 import type { Heads } from "./heads.ts";
 import type { Receipts } from "./receipts.ts";

@@ -3,7 +3,7 @@
  * a rewind, one thread holds the writer: the requests of others are answered with `held`, and these threads repeat them later.
  */
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
-import { workInProgress } from "../../loads.ts";
+import { workInProgress } from "../../core/loads.ts";
 import type { ConnectionRequest, WriterAnswer, WriterMessage, WriterRequest } from "../commit/protocol.ts";
 
 /** A thread that uses the writer. */

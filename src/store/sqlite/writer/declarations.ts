@@ -3,8 +3,8 @@
  * collection.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { Catalogue } from "../../catalogue.ts";
-import type { CollectionRecord } from "../../record.ts";
+import { Catalogue } from "../../core/catalogue.ts";
+import type { CollectionRecord } from "../../port/record.ts";
 import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
 import type { Marks } from "../marks.ts";
 import type { Heads } from "./heads.ts";

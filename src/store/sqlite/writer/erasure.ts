@@ -1,6 +1,6 @@
 /** Erases resources with their history. */
 import type { DatabaseSync } from "node:sqlite";
-import { erasedOf, judgeErasure } from "../../commits/erasure.ts";
+import { erasedOf, judgeErasure } from "../../core/commits/erasure.ts";
 import type { WriterAnswer } from "../commit/protocol.ts";
 import { collectionOf, type NumberedCollection } from "../file/catalogue.ts";
 import { InvalidStateError } from "../file/failures.ts";

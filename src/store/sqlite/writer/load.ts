@@ -1,10 +1,10 @@
 /** An import in the writer thread. Its transaction stays open over many requests. */
 import type { DatabaseSync } from "node:sqlite";
-import { judgeImported, refuseLost } from "../../commits/imported.ts";
-import type { Refusal } from "../../commits/refusals.ts";
-import type { Origin } from "../../commits/staged-changes.ts";
-import type { ImportedResource, LoadOptions, Refused } from "../../load.ts";
-import type { CollectionRecord } from "../../record.ts";
+import { judgeImported, refuseLost } from "../../core/commits/imported.ts";
+import type { Refusal } from "../../core/commits/refusals.ts";
+import type { Origin } from "../../core/commits/staged-changes.ts";
+import type { ImportedResource, LoadOptions, Refused } from "../../port/load.ts";
+import type { CollectionRecord } from "../../port/record.ts";
 import { collectionOf, type NumberedCollection } from "../file/catalogue.ts";
 import { InvalidStateError } from "../file/failures.ts";
 import type { Commits } from "./commits.ts";

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Index } from "../../../collection/indexes.ts";
 import type { Unique } from "../../../collection/unique.ts";
-import type { CollectionRecord } from "../../record.ts";
+import type { CollectionRecord } from "../../port/record.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { InvalidStateError } from "../file/failures.ts";
 import { collectionTables, quoteName, resourcesTable } from "../file/tables.ts";

@@ -1,6 +1,6 @@
 /** Opens the writer's connection and creates the parts of the writer. */
 import { DatabaseSync } from "node:sqlite";
-import type { CommitMeter } from "../../commit-meter.ts";
+import type { CommitMeter } from "../../port/commit-meter.ts";
 import type { WriterSettings } from "../commit/protocol.ts";
 import { addMissingColumns, type NumberedCollection } from "../file/catalogue.ts";
 import { logSizeLimit } from "../file/log-state.ts";

@@ -1,7 +1,8 @@
 /** The receipts of idempotent writes on the writer's connection. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Receipt } from "../../commit.ts";
-import { type ReceiptLimits, receiptLimits, receiptPatterns } from "../../receipts.ts";
+import { receiptPatterns } from "../../core/receipts.ts";
+import type { Receipt } from "../../port/commit.ts";
+import { type ReceiptLimits, receiptLimits } from "../../port/options.ts";
 
 /** The limits of one call of `trim`, during which no write happens. It can exceed `textLength` by one receipt. */
 const trimLimits = { receipts: 200, textLength: 256 * 1024 };

@@ -5,8 +5,8 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { formatPath } from "../../../collection/paths.ts";
 import { type Reference, referencedIds } from "../../../collection/references.ts";
-import type { FoundResource, ReferrersQuery, TargetsQuery } from "../../commits/lookups.ts";
-import type { ResourceState } from "../../commits/staged-changes.ts";
+import type { FoundResource, ReferrersQuery, TargetsQuery } from "../../core/commits/lookups.ts";
+import type { ResourceState } from "../../core/commits/staged-changes.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { refersTable, resourcesTable } from "../file/tables.ts";
 import { pathSql, quoteText } from "../list/columns.ts";

@@ -3,11 +3,11 @@
  * words and the change log. The caller keeps a transaction open.
  */
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
-import { erasedName } from "../../commits/deleted.ts";
-import type { ResourceState, StagedChange } from "../../commits/staged-changes.ts";
-import { integerOf } from "../../integer-ids.ts";
-import { isInternal } from "../../internal.ts";
-import { keptText } from "../../superseded.ts";
+import { erasedName } from "../../core/commits/deleted.ts";
+import type { ResourceState, StagedChange } from "../../core/commits/staged-changes.ts";
+import { integerOf } from "../../core/integer-ids.ts";
+import { keptText } from "../../core/superseded.ts";
+import { isInternal } from "../../port/internal.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { changesTable, deletedTable, resourcesTable, toSqliteId } from "../file/tables.ts";
 import type { Marks } from "../marks.ts";

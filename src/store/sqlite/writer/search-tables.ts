@@ -5,9 +5,9 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Path } from "../../../collection/paths.ts";
 import { wordsVersion } from "../../../query/words.ts";
-import { decide } from "../../decision.ts";
-import { continueIndex, type SearchIndex, startIndex } from "../../search-index.ts";
-import { searchedWords } from "../../searched-words.ts";
+import { decide } from "../../core/decision.ts";
+import { continueIndex, type SearchIndex, startIndex } from "../../core/search-index.ts";
+import { searchedWords } from "../../core/searched-words.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { resourcesTable } from "../file/tables.ts";
 import { searchDdl, searchTable } from "../list/search.ts";

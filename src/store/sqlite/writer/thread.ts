@@ -1,6 +1,6 @@
 /** The writer thread. Because it is a separate thread, a slow disk delays only writes. */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { CommitMeter, noteGroup } from "../../commit-meter.ts";
+import { CommitMeter, noteGroup } from "../../port/commit-meter.ts";
 import {
   type CommitRequest,
   isConnectionRequest,

@@ -1,8 +1,8 @@
 /** The transactions on the writer's connection. Most are short. That of an import takes several requests. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { clockSeconds } from "../../../counters.ts";
-import type { CommitMeter } from "../../commit-meter.ts";
-import type { Refusal } from "../../commits/refusals.ts";
+import type { Refusal } from "../../core/commits/refusals.ts";
+import type { CommitMeter } from "../../port/commit-meter.ts";
 import { describeError, FileGone, failureOf, InvalidStateError, mayBeCommitted } from "../file/failures.ts";
 import type { Marks } from "../marks.ts";
 import type { Heads } from "./heads.ts";

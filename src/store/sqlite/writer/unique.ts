@@ -6,7 +6,7 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import { formatPath } from "../../../collection/paths.ts";
 import { type Unique, uniqueValue } from "../../../collection/unique.ts";
-import type { HoldersQuery } from "../../commits/lookups.ts";
+import type { HoldersQuery } from "../../core/commits/lookups.ts";
 import { quoteName, resourcesTable } from "../file/tables.ts";
 import { extractSql, textSql, typeSql } from "../list/columns.ts";
 import { keySql } from "../list/instants.ts";

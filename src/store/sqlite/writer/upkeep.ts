@@ -1,8 +1,8 @@
 /** Maintenance of the file between writes: building search indexes, removing old data, and tidying up at the end. */
 import type { DatabaseSync } from "node:sqlite";
-import { decide } from "../../decision.ts";
-import type { History } from "../../history.ts";
-import { Retention } from "../../retention.ts";
+import { decide } from "../../core/decision.ts";
+import { Retention } from "../../core/retention.ts";
+import type { History } from "../../port/history.ts";
 import { InvalidStateError } from "../file/failures.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Heads } from "./heads.ts";

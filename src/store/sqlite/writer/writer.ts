@@ -1,7 +1,7 @@
 /** Performs the requests to the writer: commits, imports, reservations of ids, declarations and maintenance. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Refusal } from "../../commits/refusals.ts";
-import type { ResolvedCommit } from "../../commits/resolved-commit.ts";
+import type { Refusal } from "../../core/commits/refusals.ts";
+import type { ResolvedCommit } from "../../core/commits/resolved-commit.ts";
 import {
   type Cell,
   type CommitOutcome,

@@ -1,8 +1,8 @@
 /** Computes the next state after a commit, and checks that the change log agrees with it. */
 import assert from "node:assert/strict";
-import type { LoggedChange } from "../../../../src/store/change-log.ts";
-import type { Commit, Committed } from "../../../../src/store/commit.ts";
-import type { CollectionRecord } from "../../../../src/store/record.ts";
+import type { LoggedChange } from "../../../../src/store/port/change-log.ts";
+import type { Commit, Committed } from "../../../../src/store/port/commit.ts";
+import type { CollectionRecord } from "../../../../src/store/port/record.ts";
 import { judge, type Kept, nameOf, type State } from "./model.ts";
 
 /** A change of the log, with its collection. */

@@ -1,10 +1,10 @@
 /** Clients that use a store at the same time, and the record of their calls and outcomes. */
 import { setImmediate as turn } from "node:timers/promises";
 import { Problem, type ProblemCode } from "../../../../src/errors.ts";
-import type { Change, Commit, Committed, KeptReceipt } from "../../../../src/store/commit.ts";
-import type { Page } from "../../../../src/store/page.ts";
-import type { Store } from "../../../../src/store/store.ts";
-import type { Key, Stored } from "../../../../src/store/stored.ts";
+import type { Change, Commit, Committed, KeptReceipt } from "../../../../src/store/port/commit.ts";
+import type { Page } from "../../../../src/store/port/page.ts";
+import type { Store } from "../../../../src/store/port/store.ts";
+import type { Key, Stored } from "../../../../src/store/port/stored.ts";
 import type { Timed } from "../../../linearizability/search.ts";
 import { keys, newId, type Plan, type Step, type Wish } from "./plans.ts";
 

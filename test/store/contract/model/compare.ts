@@ -1,8 +1,8 @@
 /** Compares the whole content of an idle store with a state, through every method of the store. */
 import assert from "node:assert/strict";
-import type { CollectionRecord } from "../../../../src/store/record.ts";
-import type { Store } from "../../../../src/store/store.ts";
-import type { Key, Stored } from "../../../../src/store/stored.ts";
+import type { CollectionRecord } from "../../../../src/store/port/record.ts";
+import type { Store } from "../../../../src/store/port/store.ts";
+import type { Key, Stored } from "../../../../src/store/port/stored.ts";
 import type { Logged } from "./absorb.ts";
 import { allIn, type Evidence, toStored } from "./judgement.ts";
 import { nameOf, type State } from "./model.ts";

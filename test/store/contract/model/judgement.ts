@@ -1,9 +1,9 @@
 /** Decides whether an order of all operations explains their outcomes and the change log. */
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
-import type { KeptReceipt } from "../../../../src/store/commit.ts";
-import type { CollectionRecord } from "../../../../src/store/record.ts";
-import type { Store } from "../../../../src/store/store.ts";
+import type { KeptReceipt } from "../../../../src/store/port/commit.ts";
+import type { CollectionRecord } from "../../../../src/store/port/record.ts";
+import type { Store } from "../../../../src/store/port/store.ts";
 import { findOrder, type Machine } from "../../../linearizability/search.ts";
 import { absorb, isNext, type Logged } from "./absorb.ts";
 import type { Call, Note, Outcome, Recorded } from "./clients.ts";

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import type { Reference } from "../../../../src/collection/references.ts";
 import { uniqueValue } from "../../../../src/collection/unique.ts";
-import type { Commit, Receipt } from "../../../../src/store/commit.ts";
-import type { CollectionRecord } from "../../../../src/store/record.ts";
-import type { Key } from "../../../../src/store/stored.ts";
+import type { Commit, Receipt } from "../../../../src/store/port/commit.ts";
+import type { CollectionRecord } from "../../../../src/store/port/record.ts";
+import type { Key } from "../../../../src/store/port/stored.ts";
 
 /** The attributes of a resource, with its id. */
 export type Attributes = Record<string, unknown>;

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import type { OnDelete, Reference } from "../../../../src/collection/references.ts";
 import type { Unique } from "../../../../src/collection/unique.ts";
-import type { CollectionRecord } from "../../../../src/store/record.ts";
-import type { Key } from "../../../../src/store/stored.ts";
+import type { CollectionRecord } from "../../../../src/store/port/record.ts";
+import type { Key } from "../../../../src/store/port/stored.ts";
 import { declaration } from "../fixture.ts";
 
 /** The wanted change of one resource, independent of its state. */

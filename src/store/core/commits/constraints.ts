@@ -1,0 +1,111 @@
+/** The constraints that every changed resource must meet: unique values and references. */
+import { type Reference, referencedIds } from "../../../collection/references.ts";
+import { uniqueValue } from "../../../collection/unique.ts";
+import { toFragment } from "../../../json/pointer.ts";
+import type { NumberedCollection } from "../catalogue.ts";
+import { lookUp } from "../decision.ts";
+import type { WriteDecision } from "./lookups.ts";
+import { danglingReference, type Refusal, valueTaken } from "./refusals.ts";
+import type { Judging, ResolvedChange } from "./resolved-commit.ts";
+import type { StagedChanges } from "./staged-changes.ts";
+
+/** An id has at most this many UTF-16 code units. */
+const maxIdLength = 128;
+
+/** A resource that was parsed, with its id. */
+export interface ParsedResource {
+  id: string;
+  attributes: Record<string, unknown>;
+  /** Whether a change of another resource comes later in the same commit. @default false for all */
+  isLater?: (other: string) => boolean;
+}
+
+/** Whether a text can be an id. A longer reference leads to no resource, and stores do not index it. */
+export function canBeId(text: string): boolean {
+  return text !== "" && text.length <= maxIdLength;
+}
+
+/**
+ * Finds the first `most` changes with a unique value that another resource has, or with a dangling reference: first all
+ * with such a value. `resources` are the parsed texts of the changes.
+ */
+export function* findBrokenConstraints(
+  judging: Judging,
+  changes: readonly ResolvedChange[],
+  resources: readonly unknown[],
+  most: number,
+): WriteDecision<Refusal[]> {
+  const found = yield* findCollisions(judging, changes, resources, most);
+  for (const [index, { collection, next }] of changes.entries()) {
+    if (found.length >= most) break;
+    if (next === undefined || collection.references.length === 0) continue;
+    const attributes = resources[index] as Record<string, unknown>;
+    const pointer = yield* findDangling(judging, collection.references, attributes);
+    if (pointer !== undefined) found.push(danglingReference(pointer, index));
+  }
+  return found;
+}
+
+/** Finds unique values that another resource has after all changes. If two changes collide, the later one is refused. */
+function* findCollisions(
+  { staged }: Judging,
+  changes: readonly ResolvedChange[],
+  resources: readonly unknown[],
+  most: number,
+): WriteDecision<Refusal[]> {
+  const found: Refusal[] = [];
+  let indexes: Map<string, number> | undefined;
+  for (const [index, { collection, id, next }] of changes.entries()) {
+    if (next === undefined || collection.unique.length === 0) continue;
+    indexes ??= new Map(changes.map((each, n) => [`${each.collection.number}/${each.id}`, n]));
+    const known = indexes;
+    const isLater = (other: string) => (known.get(`${collection.number}/${other}`) ?? -1) > index;
+    const attributes = resources[index] as Record<string, unknown>;
+    const pointer = yield* findTaken(staged, collection, { id, attributes, isLater });
+    if (pointer !== undefined) found.push(valueTaken(pointer, index));
+    if (found.length >= most) break;
+  }
+  return found;
+}
+
+/** The first unique attribute whose value another resource has, as a pointer. */
+export function* findTaken(
+  staged: StagedChanges,
+  collection: NumberedCollection,
+  { id, attributes, isLater = () => false }: ParsedResource,
+): WriteDecision<string | undefined> {
+  const isOther = (other: string) => other !== id && !isLater(other);
+  for (const unique of collection.unique) {
+    const value = uniqueValue(attributes, unique);
+    if (value === undefined) continue;
+    // This resource and holders with staged changes are skipped. One holder more than these is enough.
+    const enough = staged.of(collection).resources.length + 1;
+    const held = yield* lookUp((store) => store.holders({ collection, unique, value, enough }));
+    const isTaken =
+      held.some((other) => isOther(other) && !staged.hasChanged(collection, other)) ||
+      [...staged.holders(collection, unique, value)].some(isOther);
+    if (isTaken) return toFragment(unique.path);
+  }
+  return undefined;
+}
+
+/** A pointer to the first id that leads to no resource. */
+export function* findDangling(
+  judging: Judging,
+  references: readonly Reference[],
+  attributes: Record<string, unknown>,
+): WriteDecision<string | undefined> {
+  for (const { reference, id, at } of referencedIds(attributes, references)) {
+    if (!(yield* exists(judging, reference.collection, id))) return toFragment(at);
+  }
+  return undefined;
+}
+
+/** Whether a resource exists after the staged changes. */
+export function* exists({ catalogue, staged }: Judging, name: string, id: string): WriteDecision<boolean> {
+  const collection = catalogue().byName.get(name);
+  if (collection === undefined || !canBeId(id)) return false;
+  const resource = staged.find(collection, id);
+  if (resource !== undefined) return resource.now !== undefined;
+  return yield* lookUp((store) => store.exists(collection, id));
+}

@@ -1,0 +1,158 @@
+/**
+ * Decides which resources an import can add, and at its end whether all references of these resources lead to resources. Both
+ * stores use these decisions. They stage the resources, and the stores write them.
+ */
+import { formatPath } from "../../../collection/paths.ts";
+import { type Reference, referencedIds } from "../../../collection/references.ts";
+import { toFragment } from "../../../json/pointer.ts";
+import type { ImportedResource, Refused } from "../../port/load.ts";
+import type { NumberedCollection } from "../catalogue.ts";
+import { lookUp } from "../decision.ts";
+import { canBeId, exists, findDangling, findTaken, type ParsedResource } from "./constraints.ts";
+import { lastVersions } from "./deleted.ts";
+import type { WriteDecision } from "./lookups.ts";
+import type { Refusal } from "./refusals.ts";
+import type { Judging } from "./resolved-commit.ts";
+import type { Origin } from "./staged-changes.ts";
+
+/** Where imported resources go. */
+export interface Importing {
+  collection: NumberedCollection;
+  /** Unix time in milliseconds. */
+  at: number;
+  /** References to these collections are checked when the import finishes. */
+  among: readonly string[];
+  origin: Origin;
+}
+
+/** The number of references that the message names at most. */
+const maxNamed = 10;
+
+/** The number of ids that one lookup reads. */
+const pageSize = 1_000;
+
+/**
+ * Stages the resources that can be added, and returns the others. A staged resource has version 1, or if its id was used before,
+ * the version after the last one.
+ */
+export function* judgeImported(
+  judging: Judging,
+  importing: Importing,
+  imported: readonly ImportedResource[],
+): WriteDecision<Refused[]> {
+  const { staged } = judging;
+  const { collection, at, origin } = importing;
+  const isConstrained = collection.unique.length > 0 || collection.references.length > 0;
+  const refused: Refused[] = [];
+  const ids = imported.map(({ id }) => id);
+  const taken = new Set(yield* lookUp((store) => store.existing(collection, ids)));
+  // After the lookup above: a resource that another instance deletes in between has left its version.
+  const versions = yield* lastVersions(collection, ids);
+  // Ids in ascending order do not repeat. A set of new strings costs more than the rest of the decision.
+  const canRepeat = ids.some((id, index) => index > 0 && id <= (ids[index - 1] as string));
+  for (const [position, { id, text }] of imported.entries()) {
+    if (taken.size > 0 && taken.has(id)) {
+      refused.push({ position, pointer: undefined });
+      continue;
+    }
+    if (canRepeat) taken.add(id);
+    const attributes = isConstrained ? JSON.parse(text) : undefined;
+    const mark = staged.mark();
+    const after = versions.get(id);
+    const resource = isConstrained
+      ? staged.note(collection, id, undefined)
+      : staged.noteNew(collection, id, undefined);
+    staged.stage(collection, resource, { next: text, at, after, attributes }, origin);
+    const refusal = isConstrained ? yield* refuseImported(judging, importing, { id, attributes }) : undefined;
+    if (refusal === undefined) continue;
+    staged.takeBack(mark);
+    taken.delete(id);
+    refused.push({ position, ...refusal });
+  }
+  return refused;
+}
+
+/** The reason why a staged resource cannot be added. */
+function* refuseImported(
+  judging: Judging,
+  { collection, among }: Importing,
+  { id, attributes }: ParsedResource,
+): WriteDecision<Omit<Refused, "position"> | undefined> {
+  const taken = yield* findTaken(judging.staged, collection, { id, attributes });
+  if (taken !== undefined) return { pointer: taken };
+  const lost = yield* findLostNow(judging, collection.references, { attributes, among });
+  return lost === undefined ? undefined : { pointer: lost, isLost: true };
+}
+
+/** A pointer to the first reference that leads to no resource, even after the rest of the import. */
+function* findLostNow(
+  judging: Judging,
+  references: readonly Reference[],
+  { attributes, among }: { attributes: Record<string, unknown>; among: readonly string[] },
+): WriteDecision<string | undefined> {
+  const later = references.filter(({ collection }) => among.includes(collection));
+  const never = referencedIds(attributes, later).find(({ id }) => !canBeId(id));
+  if (never !== undefined) return toFragment(never.at);
+  const others = references.filter(({ collection }) => !among.includes(collection));
+  return yield* findDangling(judging, others, attributes);
+}
+
+/** Refuses an import at a time if some references of its resources lead to no resource. */
+export function* refuseLost(
+  judging: Judging,
+  parts: readonly { collection: NumberedCollection }[],
+  { among, at }: Pick<Importing, "among" | "at">,
+): WriteDecision<Refusal | undefined> {
+  const lost: string[] = [];
+  for (const { collection } of parts) {
+    for (const reference of collection.references) {
+      if (!among.includes(reference.collection)) continue;
+      yield* findLost(judging, { from: collection, reference, at }, lost);
+      if (lost.length >= maxNamed) break;
+    }
+  }
+  if (lost.length === 0) return undefined;
+  const named = `${lost.slice(0, maxNamed).join(", ")}${lost.length < maxNamed ? "" : ", …"}`;
+  const detail = `Some references lead to resources that do not exist: ${named}.`;
+  return { code: "REFERENCE_NOT_FOUND", detail };
+}
+
+interface ImportedReference {
+  from: NumberedCollection;
+  reference: Reference;
+  at: number;
+}
+
+/** Checks all ids that a reference contains, and adds each id without a resource to `lost`. */
+function* findLost(judging: Judging, searched: ImportedReference, lost: string[]): WriteDecision<void> {
+  const { from: collection, reference } = searched;
+  let page: readonly string[] = [""];
+  do {
+    const from = page.at(-1) as string;
+    page = yield* lookUp((store) => store.targets({ collection, reference, from, limit: pageSize }));
+    for (const id of page) {
+      if (id === from || (yield* exists(judging, reference.collection, id))) continue;
+      const by = yield* findImported(searched, id);
+      if (by !== undefined)
+        lost.push(`${collection.name}/${by} (${formatPath(reference.path)}: ${reference.collection}/${id})`);
+      if (lost.length >= maxNamed) return;
+    }
+  } while (page.length === pageSize);
+}
+
+/** A resource of the import that refers to an id. Resources from before the import do not count: they have other times. */
+function* findImported(
+  { from, reference, at }: ImportedReference,
+  id: string,
+): WriteDecision<string | undefined> {
+  const known = new Set<string>();
+  const limit = { resources: pageSize, text: 1024 * 1024 };
+  for (;;) {
+    const found = yield* lookUp((store) =>
+      store.referrers({ referrer: { from, reference }, ids: [id], known, limit }),
+    );
+    const match = found.find(({ state }) => state.updatedAt === at);
+    if (match !== undefined || found.length === 0) return match?.id;
+    for (const each of found) known.add(each.id);
+  }
+}

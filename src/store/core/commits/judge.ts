@@ -1,0 +1,159 @@
+/** Decides whether a store accepts a commit. */
+import type { AffectedResource } from "../../port/change-log.ts";
+import type { Receipt } from "../../port/commit.ts";
+import { lookUp } from "../decision.ts";
+import { findBrokenConstraints } from "./constraints.ts";
+import { findReferrersOfDeleted, propagateDeletes } from "./deletes.ts";
+import type { WriteDecision } from "./lookups.ts";
+import {
+  collectionChanged,
+  keyReused,
+  maxRefusals,
+  type Refusal,
+  staleVersion,
+  tooManyReceipts,
+} from "./refusals.ts";
+import type { ExpectedSequence, Judging, ResolvedChange, ResolvedCommit } from "./resolved-commit.ts";
+import type { Origin, ResourceState, StagedChange, StagedChanges, StagedResource } from "./staged-changes.ts";
+
+/** An accepted commit. */
+export interface Accepted {
+  /** The changes of the commit, then the changes that follow from its deletes. None for a dry run. */
+  changes: readonly StagedChange[];
+  /** How many of the changes are in the commit itself. */
+  own: number;
+}
+
+/** The decision about a commit. */
+export type Verdict = Accepted | { refusal: Refusal };
+
+/**
+ * Decides about a commit. If it accepts the commit, it stages its changes and what follows from its deletes. If it
+ * refuses the commit, or if it is a dry run, it stages nothing.
+ */
+export function* judge(judging: Judging, commit: ResolvedCommit): WriteDecision<Verdict> {
+  const { staged } = judging;
+  const { changes, receipt, at, principal } = commit;
+  if (receipt !== undefined) {
+    const refusal = yield* refuseReceipt(judging, receipt, at);
+    if (refusal !== undefined) return { refusal };
+  }
+  if (commit.whole !== undefined) {
+    const refusal = yield* refuseChanged(judging, commit.whole);
+    if (refusal !== undefined) return { refusal };
+  }
+  const resources = new Array<StagedResource>(changes.length);
+  const { isEmpty } = staged; // no commit changes a resource twice
+  for (let index = 0; index < changes.length; index++) {
+    const change = changes[index] as ResolvedChange;
+    const { collection, id, expect } = change;
+    let resource = isEmpty ? undefined : staged.find(collection, id);
+    if (resource === undefined) {
+      const before = yield (store) => store.resource(collection, id);
+      resource = staged.noteNew(collection, id, before as ResourceState | undefined);
+    }
+    resources[index] = resource;
+    const isStale = (resource.now?.version ?? "absent") !== expect;
+    if (isStale || (change.after !== undefined && (yield* isSuperseded(staged, change))))
+      return { refusal: staleVersion(id, expect, resource.now) };
+  }
+  const mark = staged.mark();
+  const origin: Origin = { principal, group: null };
+  const toCheck = stageAll(judging, { changes, resources, at }, origin);
+  if (toCheck !== undefined) {
+    const refusal = yield* refuseStaged(judging, { commit, resources: toCheck, origin });
+    if (refusal !== undefined) {
+      staged.takeBack(mark);
+      return { refusal };
+    }
+  }
+  if (commit.isDryRun) {
+    staged.takeBack(mark);
+    return { changes: [], own: 0 };
+  }
+  if (receipt !== undefined) staged.receipts.set(receipt.key, { ...receipt, at });
+  const all = staged.since(mark);
+  if (all.length > 1) origin.group = judging.nextGroup();
+  return { changes: all, own: changes.length };
+}
+
+/** The resources that changed because the commit deleted others. */
+export function affectedBy({ changes, own }: Accepted): readonly AffectedResource[] {
+  return changes
+    .slice(own)
+    .map(({ collection, id, next }) => ({ collection: collection.name, id, isDeleted: next === undefined }));
+}
+
+/** Refuses a commit if a collection has other changes than the ones it expects. */
+function* refuseChanged(
+  { staged }: Judging,
+  whole: readonly ExpectedSequence[],
+): WriteDecision<Refusal | undefined> {
+  for (const { collection, sequence } of whole) {
+    const stored = yield* lookUp((store) => store.sequence(collection));
+    if (stored + staged.countOf(collection) !== sequence) return collectionChanged(collection.name);
+  }
+  return undefined;
+}
+
+/** Refuses staged changes that break a constraint. Otherwise stages what follows from their deletes. */
+function* refuseStaged(
+  judging: Judging,
+  { commit, resources, origin }: { commit: ResolvedCommit; resources: readonly unknown[]; origin: Origin },
+): WriteDecision<Refusal | undefined> {
+  const { changes, whole } = commit;
+  const most = whole === undefined ? 1 : maxRefusals;
+  const [first, ...others] = yield* findBrokenConstraints(judging, changes, resources, most);
+  if (whole === undefined) return first ?? (yield* propagateDeletes(judging, commit, origin));
+  const all = first === undefined ? [] : [first, ...others];
+  all.push(...(yield* findReferrersOfDeleted(judging, changes, maxRefusals - all.length)));
+  const [refusal, ...rest] = all;
+  return refusal && { ...refusal, others: rest };
+}
+
+function* refuseReceipt(
+  { staged, maxReceipts }: Judging,
+  { key }: Receipt,
+  at: number,
+): WriteDecision<Refusal | undefined> {
+  if (staged.receipts.has(key)) return keyReused;
+  const expiresAt = yield* lookUp((store) => store.receipt(key));
+  if (expiresAt !== undefined && expiresAt > at) return keyReused;
+  const count = yield* lookUp((store) => store.receiptCount());
+  return count + staged.receipts.size >= maxReceipts ? tooManyReceipts : undefined;
+}
+
+/** Whether the last change of a deleted resource is not the delete that a restore expects. An erased one has none. */
+function* isSuperseded(
+  staged: StagedChanges,
+  { collection, id, after }: ResolvedChange,
+): WriteDecision<boolean> {
+  const version = staged.lastChangeOf(collection, id)?.version;
+  return (version ?? (yield* lookUp((store) => store.deleted(collection, [id]))).get(id)) !== after;
+}
+
+/** Stages changes of resources. If they can break a constraint, it returns their parsed texts. */
+function stageAll(
+  { staged, catalogue }: Judging,
+  {
+    changes,
+    resources,
+    at,
+  }: { changes: readonly ResolvedChange[]; resources: readonly StagedResource[]; at: number },
+  origin: Origin,
+): readonly unknown[] | undefined {
+  let parsed: unknown[] | undefined;
+  for (let index = 0; index < changes.length; index++) {
+    const { collection, next, after } = changes[index] as ResolvedChange;
+    const isConstrained =
+      next === undefined
+        ? catalogue().referrersTo(collection.name).length > 0
+        : collection.unique.length > 0 || collection.references.length > 0;
+    const attributes = isConstrained && next !== undefined ? JSON.parse(next) : undefined;
+    staged.stage(collection, resources[index] as StagedResource, { next, after, attributes, at }, origin);
+    if (!isConstrained) continue;
+    parsed ??= [];
+    parsed[index] = attributes;
+  }
+  return parsed;
+}

@@ -1,0 +1,68 @@
+/** A commit whose collections have been found, and what every decision about it works with. */
+
+import type { Commit, Receipt } from "../../port/commit.ts";
+import type { Catalogue, NumberedCollection } from "../catalogue.ts";
+import type { StagedChanges } from "./staged-changes.ts";
+
+/** What a decision works with. */
+export interface Judging {
+  catalogue(): Catalogue;
+  staged: StagedChanges;
+  /** How many receipts the store can have. */
+  maxReceipts: number;
+  /** A number that no group of changes has had. */
+  nextGroup(): number;
+}
+
+/** A change whose collection has been found. */
+export interface ResolvedChange {
+  collection: NumberedCollection;
+  id: string;
+  expect: number | "absent";
+  next: string | undefined;
+  after?: number | undefined;
+}
+
+/** A commit whose collections have been found. */
+export interface ResolvedCommit {
+  changes: readonly ResolvedChange[];
+  receipt: Receipt | undefined;
+  principal: string | null;
+  at: number;
+  isDryRun?: boolean;
+  maxCascadeText?: number | undefined;
+  /** The sequences that collections must have (`Commit.whole`). */
+  whole?: readonly ExpectedSequence[] | undefined;
+}
+
+/** The sequence that a collection must have. */
+export interface ExpectedSequence {
+  collection: NumberedCollection;
+  sequence: number;
+}
+
+/** Finds the collections of a commit. */
+export function resolveCommit(
+  { byName }: Catalogue,
+  { changes, receipt, principal, at, isDryRun = false, maxCascadeText, whole }: Commit,
+): ResolvedCommit {
+  const find = (name: string) => {
+    const collection = byName.get(name);
+    if (collection === undefined) throw new Error(`There is no collection ${JSON.stringify(name)}.`);
+    return collection;
+  };
+  const resolved = changes.map(({ key, ...change }) => ({
+    ...change,
+    collection: find(key.collection),
+    id: key.id,
+  }));
+  return {
+    changes: resolved,
+    receipt,
+    principal: principal ?? null,
+    at,
+    isDryRun,
+    maxCascadeText,
+    whole: whole && [...whole].map(([name, sequence]) => ({ collection: find(name), sequence })),
+  };
+}

@@ -1,0 +1,241 @@
+/** Changes that commits make, before any of them is written. */
+import { type Reference, referencedIds } from "../../../collection/references.ts";
+import { type Unique, uniqueValue } from "../../../collection/unique.ts";
+import type { ChangeKind } from "../../port/change-log.ts";
+import type { Receipt } from "../../port/commit.ts";
+import type { NumberedCollection } from "../catalogue.ts";
+
+/** One state of a resource. */
+export interface ResourceState {
+  version: number;
+  text: string;
+  /** Unix time in milliseconds. */
+  updatedAt: number;
+  /** The key of the resource in the store, if it is not the id. */
+  rowId: number | undefined;
+}
+
+/** A resource before and after the staged changes. */
+export interface StagedResource {
+  id: string;
+  before: ResourceState | undefined;
+  now: ResourceState | undefined;
+}
+
+/** Where the changes of one commit come from. They share this object. */
+export interface Origin {
+  principal: string | null;
+  /** The number that the changes of one commit share; `null` for a commit of one change. */
+  group: number | null;
+}
+
+/** A change of one resource. */
+export interface StagedChange {
+  collection: NumberedCollection;
+  id: string;
+  kind: ChangeKind;
+  version: number;
+  /** Unix time in milliseconds. */
+  at: number;
+  origin: Origin;
+  /** The state that this change supersedes. */
+  before: ResourceState | undefined;
+  /** `undefined`: the change deletes the resource. */
+  next: ResourceState | undefined;
+}
+
+/** The state of a resource after a change. */
+export interface NextState {
+  /** `undefined` deletes the resource. */
+  next: string | undefined;
+  /** Unix time in milliseconds. */
+  at: number;
+  /** The version that a new resource follows. @default 0 */
+  after?: number | undefined;
+  /** The parsed text, if the caller has parsed it. */
+  attributes?: unknown;
+}
+
+/** The noted resources of one collection. */
+export class StagedCollection<C extends NumberedCollection = NumberedCollection> {
+  readonly collection: C;
+  /** An empty array would take 16 places when it gets its first element. Most commits need one. */
+  #resources: StagedResource[] | undefined;
+  /** Created when it is needed. Most commits do not need it. */
+  #byId: Map<string, StagedResource> | undefined;
+  /** States that staged changes have made, by unique attribute, value and id. Some are no longer current. */
+  holders: Map<string, Map<string, ResourceState>> | undefined;
+
+  constructor(collection: C) {
+    this.collection = collection;
+  }
+
+  /** The noted resources, in the order in which they were noted. */
+  get resources(): readonly StagedResource[] {
+    return this.#resources ?? none;
+  }
+
+  /** The resource of an id. */
+  get(id: string): StagedResource | undefined {
+    if (this.#resources === undefined) return undefined;
+    this.#byId ??= new Map(this.#resources.map((resource) => [resource.id, resource]));
+    return this.#byId.get(id);
+  }
+
+  /** Adds a resource that was not noted before. */
+  add(resource: StagedResource): StagedResource {
+    if (this.#resources === undefined) this.#resources = [resource];
+    else this.#resources.push(resource);
+    this.#byId?.set(resource.id, resource);
+    return resource;
+  }
+}
+
+/** Resources by collection and id, and their changes. The latest changes can be taken back. */
+export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
+  #latest: StagedCollection<C> | undefined;
+  /** Exists only if there are several collections. Most commits change one. */
+  #collections: Map<number, StagedCollection<C>> | undefined;
+  #changes: StagedChange[] | undefined;
+  #receipts: Map<string, Receipt & { at: number }> | undefined;
+  #targets: WeakMap<ResourceState, Map<Reference, readonly string[]>> | undefined;
+
+  /** The receipts to store, by their keys. */
+  get receipts(): Map<string, Receipt & { at: number }> {
+    this.#receipts ??= new Map();
+    return this.#receipts;
+  }
+
+  /** The collections, in the order of their numbers. */
+  get collections(): readonly StagedCollection<C>[] {
+    const all = this.#collections?.values() ?? (this.#latest === undefined ? [] : [this.#latest]);
+    return [...all].sort((a, b) => a.collection.number - b.collection.number);
+  }
+
+  /** The noted resources of a collection. */
+  of(collection: C): StagedCollection<C> {
+    if (this.#latest?.collection.number === collection.number) return this.#latest;
+    const known = this.#collections?.get(collection.number);
+    const staged = known ?? new StagedCollection(collection);
+    if (known === undefined && this.#latest !== undefined) {
+      this.#collections ??= new Map([[this.#latest.collection.number, this.#latest]]);
+      this.#collections.set(collection.number, staged);
+    }
+    this.#latest = staged;
+    return staged;
+  }
+
+  /** The resource, if it is noted. */
+  find(collection: C, id: string): StagedResource | undefined {
+    return this.of(collection).get(id);
+  }
+
+  /** Whether no resource is noted. */
+  get isEmpty(): boolean {
+    return this.#latest === undefined;
+  }
+
+  /** Notes the stored state of a resource, if the resource is not noted yet. */
+  note(collection: C, id: string, before: ResourceState | undefined): StagedResource {
+    return this.find(collection, id) ?? this.noteNew(collection, id, before);
+  }
+
+  /** Notes a resource that was not noted before. */
+  noteNew(collection: C, id: string, before: ResourceState | undefined): StagedResource {
+    return this.of(collection).add({ id, before, now: before });
+  }
+
+  /** Stages the next state of a resource. */
+  stage(
+    collection: C,
+    resource: StagedResource,
+    { next: text, after = 0, at, attributes }: NextState,
+    origin: Origin,
+  ): void {
+    const { id, now: before } = resource;
+    const version = (before?.version ?? after) + 1;
+    const next = text === undefined ? undefined : { version, text, updatedAt: at, rowId: before?.rowId };
+    const kind = next === undefined ? "deleted" : before === undefined ? "created" : "updated";
+    resource.now = next;
+    const change = { collection, id, kind, version, at, origin, before, next } as const;
+    if (this.#changes === undefined) this.#changes = [change];
+    else this.#changes.push(change);
+    if (next !== undefined && collection.unique.length > 0)
+      this.#noteValues(collection, id, next, attributes ?? JSON.parse(next.text));
+  }
+
+  /** Ids of resources that have a value in a unique attribute because of a staged change. */
+  *holders(collection: C, unique: Unique, value: string): Iterable<string> {
+    const staged = this.of(collection);
+    for (const [id, state] of staged.holders?.get(holderKey(unique, value)) ?? []) {
+      if (staged.get(id)?.now === state) yield id;
+    }
+  }
+
+  /** Whether a staged change has changed the resource. */
+  hasChanged(collection: C, id: string): boolean {
+    const resource = this.find(collection, id);
+    return resource !== undefined && resource.now !== resource.before;
+  }
+
+  /** The last staged change of a resource. */
+  lastChangeOf({ number }: C, id: string): StagedChange | undefined {
+    return this.#changes?.findLast((each) => each.id === id && each.collection.number === number);
+  }
+
+  /** The ids in a reference attribute of a resource, each once. */
+  targetsOf(state: ResourceState, reference: Reference): readonly string[] {
+    this.#targets ??= new WeakMap();
+    const known = this.#targets.get(state) ?? new Map<Reference, readonly string[]>();
+    let ids = known.get(reference);
+    if (ids === undefined) {
+      ids = [...new Set(referencedIds(JSON.parse(state.text), [reference]).map(({ id }) => id))];
+      this.#targets.set(state, known.set(reference, ids));
+    }
+    return ids;
+  }
+
+  /** The number of staged changes in a collection. */
+  countOf({ number }: C): number {
+    return this.#changes?.reduce((sum, { collection }) => sum + Number(collection.number === number), 0) ?? 0;
+  }
+
+  /** The number of staged changes, to take later ones back. */
+  mark(): number {
+    return this.#changes?.length ?? 0;
+  }
+
+  /** The changes since a mark, in order. */
+  since(mark: number): readonly StagedChange[] {
+    const changes = this.#changes ?? none;
+    return mark === 0 ? changes : changes.slice(mark);
+  }
+
+  /** Takes back the changes since a mark. */
+  takeBack(mark: number): void {
+    const changes = this.#changes ?? [];
+    while (changes.length > mark) {
+      const { collection, id, before } = changes.pop() as StagedChange & { collection: C };
+      (this.find(collection, id) as StagedResource).now = before;
+    }
+  }
+
+  #noteValues(collection: C, id: string, state: ResourceState, attributes: unknown): void {
+    const staged = this.of(collection);
+    staged.holders ??= new Map();
+    for (const unique of collection.unique) {
+      const value = uniqueValue(attributes as Record<string, unknown>, unique);
+      if (value === undefined) continue;
+      const key = holderKey(unique, value);
+      const states = staged.holders.get(key);
+      if (states === undefined) staged.holders.set(key, new Map([[id, state]]));
+      else states.set(id, state);
+    }
+  }
+}
+
+const none: readonly never[] = [];
+
+function holderKey({ path, ignoreCase }: Unique, value: string): string {
+  return `${ignoreCase} ${JSON.stringify(path)} ${value}`;
+}

@@ -1,0 +1,166 @@
+/**
+ * The contents of a store, in a form that every kind of store reads and writes. It includes everything that responses
+ * depend on. Everything derived from it (indexes, search words, tables of references) is created again in the target.
+ */
+import type { CollectionRecord } from "../../port/record.ts";
+
+/** One value of an item. */
+export type Cell = string | number | null;
+
+/** A key, a receipt, a resource, a change or a deleted id. The cells are in the order of the section's columns. */
+export type Item = readonly Cell[];
+
+/** A part of a store, sorted by the first column. No two items have the same value in it. */
+export type Section =
+  | { kind: "keys" | "receipts" }
+  /** Resources in the order of lists. `deleted`: the ids of deleted resources. */
+  | { kind: "resources" | "changes" | "deleted"; collection: string };
+
+/** A column of a section. Every store uses this name, except for the id of resources. */
+export interface Column {
+  name: string;
+  type: "text" | "integer";
+}
+
+/** The columns of a section. */
+export interface Layout {
+  /** The first one is the key. */
+  columns: readonly [Column, ...Column[]];
+  /** The column with long texts. */
+  long: string | undefined;
+}
+
+const text = (name: string): Column => ({ name, type: "text" });
+const integer = (name: string): Column => ({ name, type: "integer" });
+
+/** The columns of each kind of section. */
+export const layouts: Readonly<Record<Section["kind"], Layout>> = {
+  keys: {
+    columns: [
+      text("prefix"),
+      ...["hash", "name", "subject", "roles", "scopes"].map(text),
+      ...["created_at", "expires_at", "revoked_at", "last_used_at"].map(integer),
+    ],
+    long: undefined,
+  },
+  receipts: {
+    columns: [text("key"), ...["fingerprint", "answer", "brief"].map(text), integer("expires_at")],
+    long: "answer",
+  },
+  resources: {
+    columns: [text("id"), integer("version"), integer("updated_at"), text("doc")],
+    long: "doc",
+  },
+  changes: {
+    columns: [
+      integer("sequence"),
+      text("id"),
+      integer("version"),
+      text("kind"),
+      integer("at"),
+      text("principal"),
+      integer("group"),
+      text("superseded"),
+    ],
+    long: "superseded",
+  },
+  deleted: {
+    columns: [text("id"), integer("version")],
+    long: undefined,
+  },
+};
+
+/** A collection without its items. */
+export interface CollectionOutline extends Required<CollectionRecord> {
+  sequence: number;
+  /** Up to which sequence the change log can lack changes. */
+  gapsUpTo: number;
+  count: number;
+  /** The greatest integer id that a resource ever had. PostgreSQL also counts reserved ids. */
+  lastId: number;
+}
+
+/** A store without its items. */
+export interface Outline {
+  /** The parts of its secret (`../secret.ts`). */
+  secret: readonly number[];
+  /** The last group number. */
+  groups: number;
+  /** In the order in which they were created. */
+  collections: readonly CollectionOutline[];
+}
+
+/** The outline of a collection, in the same form for every kind of store. */
+export function outlineOf(
+  record: CollectionRecord,
+  {
+    sequence,
+    gapsUpTo,
+    count,
+    lastId,
+  }: Pick<CollectionOutline, "sequence" | "gapsUpTo" | "count" | "lastId">,
+): CollectionOutline {
+  const { name, idKind, schema, indexes, search, unique = [], references = [], timestamps = false } = record;
+  const declared = { name, idKind, schema, indexes, search, unique, references, timestamps };
+  return { ...declared, sequence, gapsUpTo, count, lastId };
+}
+
+/** The sections of a store, in the order in which they are copied. */
+export function sectionsOf({ collections }: Outline): readonly Section[] {
+  return [
+    { kind: "keys" },
+    { kind: "receipts" },
+    ...collections.flatMap(({ name }): Section[] => [
+      { kind: "resources", collection: name },
+      { kind: "changes", collection: name },
+      { kind: "deleted", collection: name },
+    ]),
+  ];
+}
+
+/** The limits of a page of items: their number, and the bytes of their long texts. A page has at least one item. */
+export interface PageSize {
+  items: number;
+  bytes: number;
+}
+
+/** Reads a store as a whole. */
+export interface Contents {
+  /** The store without its items. */
+  outline(): Promise<Outline>;
+  /** The number of items in a section. */
+  count(section: Section): Promise<number>;
+  /** The items after a key, up to the size of a page; the first ones if the key is `undefined`. Empty at the end. */
+  items(section: Section, after: Cell | undefined, size: PageSize): Promise<readonly Item[]>;
+}
+
+/**
+ * The source of a copy. While it is open, no other process can change it, or all reads see the state at the time of
+ * opening.
+ */
+export interface CopySource extends Contents {
+  /** Makes all further reads see the current state. */
+  refresh(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The target of a copy. Until `release`, it cannot be opened for anything else. */
+export interface CopyTarget extends Contents {
+  /** The mark of an incomplete copy; `undefined` if there is no incomplete copy. */
+  mark(): Promise<string | undefined>;
+  /**
+   * Creates the collections without their declarations, and writes the mark. Returns false, and changes nothing, if the
+   * store is not empty.
+   */
+  begin(outline: Outline, mark: string): Promise<boolean>;
+  /** Adds items and replaces the mark, in one transaction. Throws StartError if another copy has moved the mark. */
+  write(section: Section, items: readonly Item[], mark: { before: string; after: string }): Promise<void>;
+  /**
+   * Completes the store after all items are written: declarations, counters, indexes and search words. Calls `onDone`
+   * after each collection. It can be repeated.
+   */
+  complete(outline: Outline, onDone: (collection: CollectionOutline) => void): Promise<void>;
+  /** Removes the mark, so that the store can be used. */
+  release(): Promise<void>;
+  close(): Promise<void>;
+}

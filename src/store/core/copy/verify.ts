@@ -1,0 +1,124 @@
+/** Compares a copy with its source, item by item. */
+import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { StartError } from "../../../errors.ts";
+import type { Contents, Item, PageSize, Section } from "./contents.ts";
+import type { Survey } from "./survey.ts";
+
+/** The number of equal items of each kind. */
+export interface VerifiedContents {
+  keys: number;
+  receipts: number;
+  resources: number;
+  changes: number;
+  deleted: number;
+  /** SHA-256 of all items in order. Stores with the same contents have the same checksum, whatever their kind. */
+  checksum: string;
+}
+
+/** The options of a comparison. */
+export interface VerifyOptions {
+  survey: Survey;
+  watch: { update(done: number, resources: number): void };
+  size: PageSize;
+  signal: AbortSignal | undefined;
+}
+
+/** Compares two stores. Throws StartError with the first difference. */
+export async function verifyCopy(
+  source: Contents,
+  target: Contents,
+  options: VerifyOptions,
+): Promise<VerifiedContents> {
+  const { outline, sections } = options.survey;
+  if (JSON.stringify(await target.outline()) !== JSON.stringify(outline))
+    throw different("the declarations and counters of its collections");
+  const counts = { keys: 0, receipts: 0, resources: 0, changes: 0, deleted: 0 };
+  const checksum = createHash("sha256");
+  let done = 0;
+  for (const { section, count } of sections) {
+    const readers = [source, target].map((side) => new SectionReader(side, section, options.size)) as [
+      SectionReader,
+      SectionReader,
+    ];
+    const items = await compare(readers, section, {
+      onText: (text) => checksum.update(text),
+      onPage: (n) => {
+        options.signal?.throwIfAborted();
+        options.watch.update(done + n, counts.resources + (section.kind === "resources" ? n : 0));
+      },
+    });
+    if (items !== count) throw different(`${nameOf(section)}: ${items} instead of ${count}`);
+    counts[section.kind] += items;
+    done += items;
+  }
+  return { ...counts, checksum: checksum.digest("hex") };
+}
+
+/** Reads a section page by page. */
+class SectionReader {
+  readonly #contents: Contents;
+  readonly #section: Section;
+  readonly #size: PageSize;
+  #page: readonly Item[] = [];
+  #next = 0;
+
+  constructor(contents: Contents, section: Section, size: PageSize) {
+    this.#contents = contents;
+    this.#section = section;
+    this.#size = size;
+  }
+
+  /** Whether the next item is on a page that has not been read. */
+  get needsPage(): boolean {
+    return this.#next === this.#page.length;
+  }
+
+  /** Reads the next page. */
+  async readPage(): Promise<void> {
+    this.#page = await this.#contents.items(this.#section, this.#page.at(-1)?.[0] ?? undefined, this.#size);
+    this.#next = 0;
+  }
+
+  /** The next item of the page; `undefined` at the end of the section. */
+  take(): Item | undefined {
+    return this.#page[this.#next++];
+  }
+}
+
+/** Compares a section and returns the number of its items. Throws StartError at the first difference. */
+async function compare(
+  [source, target]: readonly [SectionReader, SectionReader],
+  section: Section,
+  callbacks: { onText(text: string): void; onPage(items: number): void },
+): Promise<number> {
+  for (let items = 0; ; items++) {
+    if (source.needsPage) {
+      await nextTurn(); // lets signals be handled
+      callbacks.onPage(items);
+      await source.readPage();
+    }
+    if (target.needsPage) await target.readPage();
+    const [expected, found] = [source.take(), target.take()];
+    if (expected === undefined && found === undefined) return items;
+    const text = `${JSON.stringify(expected)}\n`;
+    if (text !== `${JSON.stringify(found)}\n`)
+      throw different(`${nameOf(section)}: ${keyOf(expected, found)}`);
+    callbacks.onText(text);
+  }
+}
+
+/** The key of an item that only one store has, or that differs. */
+function keyOf(expected: Item | undefined, found: Item | undefined): string {
+  return JSON.stringify((expected ?? found)?.[0]);
+}
+
+function nameOf(section: Section): string {
+  return "collection" in section ? `the ${section.kind} of ${section.collection}` : `the ${section.kind}`;
+}
+
+function different(where: string): StartError {
+  return new StartError(
+    `The copy differs from its source in ${where}. Holdfast does not open it: empty the target, and copy again.`,
+  );
+}

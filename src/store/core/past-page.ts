@@ -1,0 +1,270 @@
+/**
+ * A page of a list as it was at an earlier time: the current list, with every change after that time undone.
+ *
+ * Resources without such a change come from the current list, page by page. The others are rebuilt one by one, filtered
+ * and sorted in memory. Only their ids, and the sort values of those that the page needs, are in memory at the same time.
+ */
+import type { IdKind } from "../../collection/ids.ts";
+import { allOf, type Filter, matches } from "../../query/filter.ts";
+import { type CursorValues, comparePositions, cursorValuesOf } from "../../query/sort.ts";
+import { type ChangedResource, type ChangedTexts, HistoryMissing } from "../port/change-log.ts";
+import { maxPageBytes, type Page } from "../port/page.ts";
+import type { Stored } from "../port/stored.ts";
+import {
+  type CurrentQuery,
+  type PageDecision,
+  type PastPageLookups,
+  type PastQuery,
+  readChanged,
+} from "./changed-resources.ts";
+import { lookUp } from "./decision.ts";
+import { textOfChain } from "./history-reads.ts";
+import { integerOf } from "./integer-ids.ts";
+
+/** Resources of the current list that are read at once, after the first page. */
+const resourcesAtOnce = 1_000;
+
+/** The page. Throws HistoryMissing, and QUERY_TOO_EXPENSIVE if there are more than `maxUndone` changes to undo. */
+export function* pageAt(query: PastQuery, idKind: IdKind): PageDecision<Page> {
+  const sequences = yield* lookUp((rows: PastPageLookups) => rows.sequences(query.at));
+  const changed = yield* readChanged(sequences.past, sequences.current);
+  const list = { query, idKind, changed: [...changed.values()], ids: new Set(changed.keys()) };
+  const rebuilt = yield* rebuildChanged(list);
+  const merged = yield* merge(list, rebuilt);
+  return { ...merged, sequence: sequences.past };
+}
+
+interface PastList {
+  query: PastQuery;
+  idKind: IdKind;
+  changed: readonly ChangedResource[];
+  /** The ids of `changed`. */
+  ids: ReadonlySet<string>;
+}
+
+/** A changed resource that belongs to the list, with its place in it. */
+interface Candidate {
+  values: CursorValues;
+  resource: ChangedResource;
+}
+
+/** The changed resources that belong to the list. */
+interface Rebuilt {
+  /** The first of them, in the order of the list, after the position of the query. As many as the page can need. */
+  candidates: readonly Candidate[];
+  /** How many there are in the whole list. */
+  count: number;
+  /** How many of the changed resources are in the current list. Known only if the total needs it. */
+  currentCount: number;
+}
+
+/** Rebuilds the changed resources, and keeps those that belong to the list. */
+function* rebuildChanged({ query, idKind, changed }: PastList): PageDecision<Rebuilt> {
+  const { visibleFilter, limit, offset = 0, after, sort = [] } = query;
+  const narrowed = wholeFilter(query);
+  const compare = comparePositions(sort);
+  const first = new FirstCandidates(offset + limit + 1, (a, b) => compare(a.values, b.values));
+  const countsCurrent = narrowed !== undefined && query.count === true;
+  const needsPresent = visibleFilter !== undefined || countsCurrent;
+  const needed = countsCurrent ? changed : changed.filter(({ existed }) => existed);
+  let count = 0;
+  let currentCount = 0;
+  yield* forTexts(needed, needsPresent, (resource, texts) => {
+    if (countsCurrent && texts.current !== undefined && fits(narrowed, texts.current.text)) currentCount++;
+    if (!resource.existed) return;
+    const text = textThen(resource, texts);
+    const present = texts.current?.text ?? texts.deleted;
+    if (visibleFilter !== undefined && (present === undefined || !fits(visibleFilter, present))) return;
+    if (!fits(narrowed, text)) return;
+    count++;
+    const values = positionOf({ id: resource.id, text }, query, idKind);
+    if (after === undefined || compare(values, after) > 0) first.add({ values, resource });
+  });
+  return { candidates: first.sorted(), count, currentCount };
+}
+
+/** Calls `use` with the texts of each resource, in order. */
+function* forTexts(
+  resources: readonly ChangedResource[],
+  needsPresent: boolean,
+  use: (resource: ChangedResource, texts: ChangedTexts) => void,
+): PageDecision<void> {
+  for (let from = 0; from < resources.length; ) {
+    const start = from;
+    const found = yield* lookUp((rows) => rows.texts(resources, start, needsPresent));
+    if (found.length === 0) throw new Error("A change of the log was not found again.");
+    for (const texts of found) use(resources[from++] as ChangedResource, texts);
+  }
+}
+
+function textThen({ id, version }: ChangedResource, texts: ChangedTexts): string {
+  const text = textOfChain(id, version, texts);
+  if (text === undefined) throw new HistoryMissing(undefined);
+  return text;
+}
+
+function fits(filter: Filter | undefined, text: string): boolean {
+  return filter === undefined || matches(filter, JSON.parse(text));
+}
+
+/** The filter that a text of the list must match. */
+function wholeFilter({ filter, visibleFilter }: PastQuery): Filter | undefined {
+  const filters = [filter, visibleFilter].filter((each) => each !== undefined);
+  return filters.length === 0 ? undefined : allOf(filters);
+}
+
+/** In the order of ids, the position is the id, so the resource does not have to be parsed. */
+function positionOf(
+  { id, text }: Pick<Stored, "id" | "text">,
+  { sort = [] }: PastQuery,
+  idKind: IdKind,
+): CursorValues {
+  return sort.length === 0 ? [integerOf(idKind, id) ?? id] : cursorValuesOf(JSON.parse(text), sort);
+}
+
+/** The first candidates of a list. */
+class FirstCandidates {
+  readonly #most: number;
+  readonly #compare: (a: Candidate, b: Candidate) => number;
+  readonly #items: Candidate[] = [];
+
+  constructor(most: number, compare: (a: Candidate, b: Candidate) => number) {
+    this.#most = most;
+    this.#compare = compare;
+  }
+
+  add(candidate: Candidate): void {
+    this.#items.push(candidate);
+    if (this.#items.length >= 2 * this.#most + 1_000) this.#shorten();
+  }
+
+  sorted(): readonly Candidate[] {
+    this.#shorten();
+    return this.#items;
+  }
+
+  #shorten(): void {
+    this.#items.sort(this.#compare);
+    this.#items.length = Math.min(this.#items.length, this.#most);
+  }
+}
+
+/** A resource of the page: unchanged, or one whose text is still to be rebuilt. */
+type Entry = Stored | ChangedResource;
+
+/** Merges the changed resources with the unchanged ones. */
+function* merge(list: PastList, rebuilt: Rebuilt): PageDecision<Omit<Page, "sequence">> {
+  const { limit, offset = 0 } = list.query;
+  const compare = comparePositions(list.query.sort ?? []);
+  const unchanged = new Unchanged(list);
+  const entries: Entry[] = [];
+  let more = false;
+  let bytes = 0;
+  let used = 0;
+  for (let place = 0; !more; place++) {
+    const current = yield* unchanged.next();
+    const candidate = rebuilt.candidates[used];
+    const isRebuilt =
+      candidate !== undefined && (current === undefined || compare(candidate.values, current.values) < 0);
+    const entry = isRebuilt ? candidate.resource : current?.resource;
+    if (entry === undefined) break;
+    if (isRebuilt) used++;
+    else unchanged.take();
+    if (place < offset) continue;
+    bytes += "text" in entry ? Buffer.byteLength(entry.text) : 0;
+    more = entries.length === limit || (entries.length > 0 && bytes > maxPageBytes);
+    if (!more) entries.push(entry);
+  }
+  const { items, isTruncated } = yield* itemsOf(entries, list.query.at);
+  return { items, more: more || isTruncated, total: totalOf(list, rebuilt, unchanged.total) };
+}
+
+function totalOf(
+  { query, changed }: PastList,
+  { count, currentCount }: Rebuilt,
+  current: number | undefined,
+): number | undefined {
+  if (current === undefined) return undefined;
+  if (wholeFilter(query) !== undefined) return current - currentCount + count;
+  return current - changed.filter(({ exists }) => exists).length + count;
+}
+
+/** The unchanged resources of the current list, in its order. */
+class Unchanged {
+  readonly #list: PastList;
+  #resources: readonly Stored[] = [];
+  #place = 0;
+  /** The query for the next resources. `undefined` after the last ones. */
+  #query: CurrentQuery | undefined;
+  #head: { resource: Stored; values: CursorValues } | undefined;
+  /** The total of the current list. */
+  total: number | undefined;
+
+  constructor(list: PastList) {
+    this.#list = list;
+    const { at: _, visibleFilter: __, filter: ___, offset = 0, ...query } = list.query;
+    const filter = wholeFilter(list.query);
+    const limit = offset === 0 ? query.limit + 1 : resourcesAtOnce;
+    this.#query = { ...query, limit, ...(filter && { filter }) };
+  }
+
+  /** The next resource, which stays the next one until `take`. */
+  *next(): PageDecision<{ resource: Stored; values: CursorValues } | undefined> {
+    const { query, idKind, ids } = this.#list;
+    while (this.#head === undefined) {
+      const resource = this.#resources[this.#place++];
+      if (resource === undefined) {
+        if (this.#query === undefined) return undefined;
+        yield* this.#read(this.#query);
+      } else if (!ids.has(resource.id))
+        this.#head = { resource, values: positionOf(resource, query, idKind) };
+    }
+    return this.#head;
+  }
+
+  take(): void {
+    this.#head = undefined;
+  }
+
+  *#read(query: CurrentQuery): PageDecision<void> {
+    const { items, more, total } = yield* lookUp((rows: PastPageLookups) => rows.current(query));
+    this.total ??= total;
+    this.#resources = items;
+    this.#place = 0;
+    const last = items.at(-1);
+    const { count: _, ...others } = query;
+    this.#query =
+      more && last !== undefined
+        ? { ...others, limit: resourcesAtOnce, after: positionOf(last, this.#list.query, this.#list.idKind) }
+        : undefined;
+  }
+}
+
+/** The resources of a page as they were, until their texts reach `maxPageBytes`. */
+function* itemsOf(
+  entries: readonly Entry[],
+  at: number,
+): PageDecision<{ items: Stored[]; isTruncated: boolean }> {
+  const changed = entries.filter((each): each is ChangedResource => !("text" in each));
+  const texts: ChangedTexts[] = [];
+  const items: Stored[] = [];
+  let bytes = 0;
+  let used = 0;
+  for (const entry of entries) {
+    let item: Stored;
+    if ("text" in entry) item = entry;
+    else {
+      if (used === texts.length) {
+        const from = used;
+        texts.push(...(yield* lookUp((rows) => rows.texts(changed, from, false))));
+      }
+      const text = textThen(entry, texts[used] as ChangedTexts);
+      delete texts[used++]; // they can be long
+      item = { id: entry.id, version: entry.version - 1, text, updatedAt: at };
+    }
+    bytes += Buffer.byteLength(item.text);
+    if (items.length > 0 && bytes > maxPageBytes) return { items, isTruncated: true };
+    items.push(item);
+  }
+  return { items, isTruncated: false };
+}

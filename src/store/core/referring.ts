@@ -1,0 +1,66 @@
+/** The query for the resources that refer to several others, and its result. */
+
+import { allOf, type Filter } from "../../query/filter.ts";
+import type { ReferringGroups, ReferringQuery } from "../port/page.ts";
+import type { CollectionRecord } from "../port/record.ts";
+import type { Stored } from "../port/stored.ts";
+import { accessPathOf } from "./access-path.ts";
+
+/** The index that supports the query, and otherwise `undefined`. Then the store finds the resources by its own references. */
+export function indexFor(
+  { reference: { path, type }, ids, filter, sort = [] }: Omit<ReferringQuery, "collection" | "client">,
+  { indexes }: Pick<CollectionRecord, "indexes">,
+) {
+  if (type === "array" || ids.some((id) => !isIndexable(id))) return undefined;
+  // One place of the index has either the string or the number.
+  if (type === "any" && ids.some((id) => String(Number(id)) === id)) return undefined;
+  const equality = { kind: "in", path, values: [type === "number" ? 0 : "x"] } as const;
+  const all = allOf<Filter>([equality, ...(filter === undefined ? [] : [filter])]);
+  const accessPath = accessPathOf({ filter: all, sort }, indexes);
+  return accessPath?.kind === "index" ? accessPath.index : undefined;
+}
+
+/** Columns of indexes contain only the beginning of a long string. */
+function isIndexable(id: string): boolean {
+  return id.length < 128;
+}
+
+/** The list that has the same cost for one id, for advice. */
+export function listLike({
+  reference: { path, type },
+  filter,
+  sort = [],
+  limit,
+}: Omit<ReferringQuery, "collection">) {
+  const equality = { kind: "in", path, values: [type === "number" ? 0 : "x"] } as const;
+  return { filter: allOf<Filter>([equality, ...(filter === undefined ? [] : [filter])]), sort, limit };
+}
+
+/** A resource that refers to the id at this position. */
+export interface ReferringRow {
+  place: number;
+  resource: Stored | undefined;
+}
+
+/**
+ * Makes groups from rows in the order of ids, with up to `limit` + 1 rows for each. The rows from the first one without a
+ * resource on do not fit into the result.
+ */
+export function toGroups(rows: Iterable<ReferringRow>, count: number, limit: number): ReferringGroups {
+  const groups: ({ items: Stored[]; more: boolean } | undefined)[] = Array.from({ length: count }, () => ({
+    items: [],
+    more: false,
+  }));
+  for (const { place, resource } of rows) {
+    const group = groups[place];
+    if (group === undefined) continue;
+    if (group.items.length === limit) group.more = true;
+    else if (resource !== undefined) group.items.push(resource);
+    else {
+      group.more = true;
+      const firstUnread = group.items.length === 0 ? place : place + 1;
+      return [...groups.slice(0, firstUnread), ...Array(count - firstUnread).fill(undefined)];
+    }
+  }
+  return groups;
+}

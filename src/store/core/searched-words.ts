@@ -1,0 +1,22 @@
+/** The words of full-text search: those of a resource, and those of a query. `search-index.ts` builds the index. */
+import { type Path, valueAt } from "../../collection/paths.ts";
+import { createSplitting, wordsOf } from "../../query/words.ts";
+
+/** The words in the attributes at the paths, in their order. The attributes are strings or arrays of strings. */
+export function searchedWords(text: string, paths: readonly Path[]): string[] {
+  const resource: Record<string, unknown> = JSON.parse(text);
+  const splitting = createSplitting();
+  return paths
+    .flatMap((path) => valueAt(resource, path))
+    .filter((value) => typeof value === "string")
+    .flatMap((value) => wordsOf(value, splitting));
+}
+
+/**
+ * The words of a query that a store must look for. A word is left out if it is repeated, or if another word starts with it:
+ * a text with a word that starts with "abc" also has one that starts with "ab".
+ */
+export function withoutImpliedWords(words: readonly string[]): readonly string[] {
+  const distinct = [...new Set(words)];
+  return distinct.filter((word) => !distinct.some((other) => other !== word && other.startsWith(word)));
+}

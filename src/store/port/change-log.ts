@@ -1,0 +1,136 @@
+/** The change log: its rows, and what an erasure removes. */
+import type { Key, Stored } from "./stored.ts";
+
+/** One row of the change log. */
+export interface LoggedChange {
+  sequence: number;
+  id: string;
+  /** The version that this change made. A delete makes a version too. */
+  version: number;
+  kind: ChangeKind;
+  at: number;
+  principal: string | undefined;
+  /** The number that the changes of one commit share. `undefined` if the commit has one change. */
+  group: number | undefined;
+  /** The text of the resource before this change. `undefined` for a create. */
+  superseded: string | undefined;
+  /** The text that this change made; `undefined` for a delete. */
+  text: string | undefined;
+}
+
+/** A change without its texts and its origin. */
+export type LoggedKey = Pick<LoggedChange, "id" | "version" | "kind" | "at">;
+
+/** How far the log of a collection goes. */
+export interface LogHead {
+  /** The sequence of the collection: how many changes it has had. */
+  sequence: number;
+  /**
+   * The log can lack changes up to this sequence, because a resource was erased or history was off. After it, the log lacks
+   * only the oldest changes, which are no longer kept. @default 0
+   */
+  gapsUpTo: number;
+}
+
+/** Changes of one collection, from one snapshot. */
+export interface LogSlice extends LogHead {
+  /** In the order of their sequences. */
+  changes: readonly LoggedChange[];
+}
+
+/** The slice of a log that has no changes. */
+export const emptySlice: LogSlice = { changes: [], sequence: 0, gapsUpTo: 0 };
+
+/** The most text of one slice, in bytes. A slice can be longer by a few changes. */
+export const maxSliceBytes = 2 * 1024 * 1024;
+
+/** A change in the history of one resource. */
+export type ResourceChange = Omit<LoggedChange, "id" | "superseded" | "text">;
+
+/** What a change did to its resource. */
+export type ChangeKind = (typeof changeKinds)[number];
+
+/** All kinds of changes. */
+export const changeKinds = ["created", "updated", "deleted"] as const;
+
+/** The result of an erasure. */
+export interface Erased {
+  /** Whether the store had the id: that of a resource, or of a deleted one. */
+  isKnown: boolean;
+  /** Whether the resource existed. `false` if it was deleted before, or never existed. */
+  resource: boolean;
+  /** How many of its changes were in the change log. */
+  changes: number;
+  /** Resources that the erasure changed or deleted, because they referred to the resource (`onDelete`), directly or not. */
+  affected: readonly AffectedResource[];
+  /** Whether an earlier erasure of the resource was interrupted before the files were clean. @default false */
+  isResumed?: boolean;
+  /** Why unused parts of the files still contain the text, and what to do first. `undefined` if they do not. */
+  unfinished?: string;
+}
+
+/** A resource that a delete of another resource changed or deleted (`onDelete`). */
+export interface AffectedResource extends Key {
+  isDeleted: boolean;
+}
+
+/** Thrown by `list` and `changesSince` if the change log does not reach back to the requested time. */
+export class HistoryMissing extends Error {
+  override readonly name = "HistoryMissing";
+  /** The earliest time to which the log can reach back: Unix time in milliseconds. `undefined` if it has no change. */
+  readonly since: number | undefined;
+  /** The collection, if several are read. */
+  readonly collection: string | undefined;
+
+  constructor(since: number | undefined, collection?: string) {
+    super("The change log does not reach back to the requested time.");
+    this.since = since;
+    this.collection = collection;
+  }
+}
+
+/** A resource with changes after the time of the list. */
+export interface ChangedResource {
+  id: string;
+  /** The version that the first of these changes made. */
+  version: number;
+  /** Whether the resource existed before this change. */
+  existed: boolean;
+  /** The version that the last change made. */
+  lastVersion: number;
+  /** When the last change was made: Unix time in milliseconds. */
+  lastAt: number;
+  /** Whether the resource exists now. */
+  exists: boolean;
+}
+
+/** The texts of a changed resource. */
+export interface ChangedTexts {
+  /** As `HistoryLookups` gives it for the first version. */
+  chain: readonly KeptText[];
+  /** The current version, if the chain or the caller needs it. */
+  current: Stored | undefined;
+  /** The text before the delete, if the resource no longer exists and the caller needs it. */
+  deleted: string | undefined;
+}
+
+/** The superseded text in one change: a whole text, a difference, or `null` for a create. */
+export interface KeptText {
+  /** The version that the change made. */
+  version: number;
+  kept: string | null;
+}
+
+/** The changes of one collection after a time. */
+export interface ChangesSince {
+  collection: string;
+  /** The sequence of the collection now. */
+  sequence: number;
+  /**
+   * The latest time of its changes after the time, and of some before: Unix time in milliseconds; 0 without changes. The last
+   * change can be earlier, if the clock was set back.
+   */
+  latestAt: number;
+  /** The resources that changed after the time. */
+  changed: readonly ChangedResource[];
+}

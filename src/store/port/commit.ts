@@ -1,0 +1,125 @@
+/** Commits: the changes that a store must write together, their result, and the batch in which they wait. */
+import { clockSeconds } from "../../counters.ts";
+import { type Batch, type BatchOptions, createBatch } from "./batch.ts";
+import type { CommitMeter } from "./commit-meter.ts";
+import type { ResolvedStoreOptions } from "./options.ts";
+import type { Key } from "./stored.ts";
+
+/** The change of one resource in a commit: the version that the caller has read, and the next text. */
+export interface Change {
+  key: Key;
+  /** The version that the resource must have. `absent` if it must not exist. */
+  expect: number | "absent";
+  /** The next text of the resource. `undefined` deletes it. */
+  next: string | undefined;
+  /**
+   * The length of the text that is replaced or deleted, in characters. Like the next text, it takes memory and time.
+   * @default 0
+   */
+  replaced?: number;
+  /**
+   * Restores a deleted resource. The value is the version of the delete, and the restored resource gets the next number.
+   * `expect` must be `absent`, and the delete must be the last change of the resource.
+   * @default the resource is new
+   */
+  after?: number;
+}
+
+/** The stored response for an Idempotency-Key. The store writes it in the same transaction as the changes. */
+export interface Receipt {
+  /** A text made of the principal, the method, the path and the Idempotency-Key. The caller decides on its form. */
+  key: string;
+  /** Shows whether a later request with the same key is the same request. */
+  fingerprint: string;
+  /** The response in the form of the caller. */
+  answer: string;
+  /** A short form of the response. The store keeps it when it removes `answer` to save space. @default "" */
+  brief?: string;
+  /** When the receipt expires: Unix time in milliseconds. */
+  expiresAt: number;
+}
+
+/** A receipt that a store has read. It can be without its response. */
+export interface KeptReceipt extends Omit<Receipt, "answer"> {
+  /** `undefined` if the store has removed it to save space, or because the resource was erased. */
+  answer: string | undefined;
+}
+
+/** Changes that a store writes together or not at all. */
+export interface Commit {
+  /** At most one change for each resource. Empty only if there is a receipt. */
+  changes: readonly Change[];
+  receipt?: Receipt;
+  /** The caller, for the change log. */
+  principal?: string;
+  /** Unix time in milliseconds. It becomes `updatedAt` and the time in the change log. */
+  at: number;
+  /** Whether the store only decides about the commit, and writes nothing. Not together with a receipt. @default false */
+  isDryRun?: boolean;
+  /** The most text that can change because of deletes in the commit, in bytes. @default 16 MiB, and never more */
+  maxCascadeText?: number;
+  /**
+   * Set if the commit brings whole collections to a state: the sequence that each of these collections must have. Its deletes
+   * then change no other resources: a reference to a deleted resource is refused, whatever its `onDelete`. The error has all
+   * refusals (`Problem.others`), up to `maxRefusals`. @default the commit changes only some resources
+   */
+  whole?: ReadonlyMap<string, number>;
+}
+
+/** The result of each change of a commit, in the same order. Empty for a dry run. */
+export type Committed = readonly { version: number; sequence: number }[];
+
+/** Throws an Error if a commit breaks the contract of `Commit`. It would make the counts in the head rows wrong. */
+export function requireValidCommit({ changes, receipt, isDryRun }: Commit): void {
+  if (isDryRun && receipt !== undefined) throw new Error("A dry run has no receipt.");
+  if (changes.length === 0 && receipt === undefined) throw new Error("A commit has at least one change.");
+  if (changes.some(({ expect, next }) => expect === "absent" && next === undefined)) {
+    throw new Error("A change cannot delete what it expects to be absent.");
+  }
+  if (changes.length === 1) return;
+  const keys = new Set(changes.map(({ key }) => `${key.collection}/${key.id}`));
+  if (keys.size < changes.length) throw new Error("A commit cannot change one resource twice.");
+}
+
+/** The limit of the texts in all waiting commits, in characters. */
+const maxWaitingText = 128 * 1024 * 1024;
+
+/** Performs commits that arrive together in one go. */
+export function createCommitBatch(
+  {
+    groupCommit,
+    answersPerTurn,
+    meter,
+  }: Pick<ResolvedStoreOptions, "groupCommit" | "answersPerTurn" | "meter">,
+  options: Pick<BatchOptions<Commit, Committed>, "perform" | "maxConcurrent">,
+): Batch<Commit, Committed> {
+  const maxBatchSize = groupCommit ? 1_000 : 1;
+  return createBatch({
+    ...options,
+    ...(meter && { perform: counted(options.perform, meter), clock: clockSeconds }),
+    maxBatchSize,
+    answersPerTurn,
+    maxWeight: maxWaitingText,
+    weigh: textLength,
+  });
+}
+
+type Perform = BatchOptions<Commit, Committed>["perform"];
+
+/** Counts the outcomes. */
+function counted(perform: Perform, meter: CommitMeter): Perform {
+  return async (commits, since) => {
+    const outcomes = await Promise.resolve(perform(commits, since)).catch((error: unknown) =>
+      commits.map(() => ({ error })),
+    );
+    meter.note(outcomes);
+    return outcomes;
+  };
+}
+
+/** The length of all texts that a commit brings and replaces, in characters. */
+export function textLength({ changes, receipt }: Commit): number {
+  let length = receipt?.answer.length ?? 0;
+  for (const { next, replaced = 0 } of changes) length += (next?.length ?? 0) + replaced;
+  return length;
+}

@@ -1,0 +1,80 @@
+/** The options of a store, the same for all engines. */
+import type { CommitMeter } from "./commit-meter.ts";
+import { defaultHistory, type History } from "./history.ts";
+
+/** Options of an open store. Each has a default. */
+export interface StoreOptions {
+  /** Called once if the store fails permanently. The program must then end. @default does nothing */
+  onFailure?: (reason: string) => void;
+  /** Called with a text that the operator should read. @default does nothing */
+  onWarning?: (text: string) => void;
+  /** Whether to open a store that cannot be reached yet. Call `reach` before you use it. @default false */
+  mayWait?: boolean;
+  /**
+   * How many commits are confirmed in one turn of the event loop. The store calls this once a turn. To confirm a whole group
+   * of commits at once would delay reads by milliseconds. @default no limit
+   */
+  answersPerTurn?: () => number;
+  /** Whether commits that arrive together are written together. `false` is for measurements. @default true */
+  groupCommit?: boolean;
+  /** How long a list without a suitable index can take, in milliseconds. @default 2000 */
+  queryMs?: number;
+  /** If more bytes of SQLite's log wait for a checkpoint, the health of the store has a warning. @default 1 GB */
+  maxLogBytes?: number;
+  /** Which changes the change log keeps. @default `defaultHistory` */
+  history?: History;
+  /** How long a write waits for an import in progress, in milliseconds. Then it is refused. @default 5000 */
+  importWaitMs?: number;
+  /** The time between two searches for old changes, in milliseconds. The first one is at the start. @default 60000 */
+  sweepMs?: number;
+  /** How many receipts the store keeps, and how many bytes of their responses. @default `receiptLimits` */
+  receipts?: ReceiptLimits;
+  /** Whether to refuse all writes. Several processes can open a SQLite file in this way. @default false */
+  readOnly?: boolean;
+  /** What `attach` of the store returned in another thread of the process. @default the store is opened anew */
+  attachment?: unknown;
+  /** Counts and times the commits. @default nothing is counted */
+  meter?: CommitMeter;
+  /** `NORMAL` can lose confirmed commits when the power fails. It exists so that tests can detect this. @default "FULL" */
+  synchronous?: "FULL" | "NORMAL";
+}
+
+/** The options with their defaults. `receipts` has its default in the stores. `meter` and `attachment` can be absent. */
+export type ResolvedStoreOptions = Required<Omit<StoreOptions, "receipts" | "meter" | "attachment">> &
+  Pick<StoreOptions, "receipts" | "meter" | "attachment">;
+
+/** Adds the defaults. */
+export function resolveOptions(options: StoreOptions): ResolvedStoreOptions {
+  return {
+    onFailure: () => {},
+    onWarning: () => {},
+    mayWait: false,
+    answersPerTurn: () => Number.POSITIVE_INFINITY,
+    groupCommit: true,
+    queryMs: 2_000,
+    maxLogBytes: 1_000_000_000,
+    history: defaultHistory,
+    importWaitMs: 5_000,
+    sweepMs: 60_000,
+    readOnly: false,
+    synchronous: "FULL",
+    ...options,
+  };
+}
+
+/** The limits of receipts. */
+export interface ReceiptLimits {
+  /** The most receipts. At the limit, a store refuses new ones. If it removed an old one, a retry could repeat the write. */
+  keys: number;
+  /** The most bytes of all responses together. Above the limit, the oldest receipts lose their responses. */
+  answers: number;
+  /** The most bytes of one response. The store does not keep a longer response. */
+  answer: number;
+}
+
+/** The default limits. A receipt without its response takes about 0.4 KB on the disk, so the receipts take at most 4 GB. */
+export const receiptLimits: ReceiptLimits = {
+  keys: 10_000_000,
+  answers: 256 * 1024 ** 2,
+  answer: 2 * 1024 ** 2,
+};

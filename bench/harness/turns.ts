@@ -1,6 +1,6 @@
 /** Measures several sides in turn, so that other work of the machine affects all of them equally. */
 import { load } from "../load/load.ts";
-import { requireStatus } from "../load/plan.ts";
+import { type LoadResult, requireStatus } from "../load/plan.ts";
 import type { Effort } from "./effort.ts";
 import type { Server } from "./server.ts";
 import { cpuSeconds, untilIdle } from "./usage.ts";
@@ -54,6 +54,9 @@ export function measureInTurn<Name extends string>(
 /** After so many responses, the code of a server is compiled. */
 const warmAnswers = 30_000;
 
+/** A load without a response is repeated for twice the time, up to this time in milliseconds. */
+const longestMs = 60_000;
+
 /** A server with slow responses is not warmed up longer than this number of runs. A short run takes the smaller number. */
 const mostWarmUps = { quick: 2, usual: 4, thorough: 4 };
 
@@ -95,12 +98,20 @@ async function run(
   counts: boolean,
 ): Promise<Run> {
   const before = cpuSeconds(server);
-  const plan = { port: server.port, connections, warmUpMs: 0, durationMs, requests, counts };
-  const result = await load(plan, loadCpu === undefined ? {} : { cpu: loadCpu });
+  const plan = { port: server.port, connections, warmUpMs: 0, requests, counts };
+  const loadFor = (ms: number) =>
+    load({ ...plan, durationMs: ms }, loadCpu === undefined ? {} : { cpu: loadCpu });
+  let result = await loadFor(durationMs);
+  // On a busy machine with slow flushes, a short time can end before the first response.
+  for (let ms = 2 * durationMs; hasNoResponse(result) && ms <= longestMs; ms *= 2) result = await loadFor(ms);
   if (counts) requireStatus(result, status);
   else requireNoFailure(result.statuses);
   const { answers, perSecond } = result;
   return { answers, rate: perSecond, cost: (cpuSeconds(server) - before) / answers };
+}
+
+function hasNoResponse({ answers, statuses }: LoadResult): boolean {
+  return answers === 0 && Object.keys(statuses).length === 0;
 }
 
 /** wrk counts only failures in a measurement: no response, or a status of 400 or more. */

@@ -16,7 +16,7 @@ const orderOfHttp =
   );
 
 // The files and folders of src/store/, from the ground up. The two kinds of stores, SQLite and PostgreSQL, never import each other.
-const orderOfStore = "port core sqlite postgres address open".split(" ");
+const orderOfStore = "port sql core sqlite postgres address open".split(" ");
 
 const files = readdirSync("src", { recursive: true, encoding: "utf8" })
   .map((file) => file.replaceAll("\\", "/"))

@@ -13,7 +13,7 @@ interface JsonServer {
 }
 
 const { file } = JSON.parse(process.argv[2] as string) as { file: string };
-const jsonServer = createRequire(import.meta.url)("json-server") as JsonServer;
+const jsonServer = createRequire(`${process.cwd()}/test/package.json`)("json-server") as JsonServer;
 const app = jsonServer.create();
 app.use(jsonServer.defaults({ logger: false }));
 app.use(jsonServer.router(JSON.parse(readFileSync(file, "utf8"))));

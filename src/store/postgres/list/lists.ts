@@ -4,6 +4,7 @@ import { listTooExpensive } from "../../core/advice.ts";
 import type { PastQuery } from "../../core/changed-resources.ts";
 import { decideAsync } from "../../core/decision.ts";
 import { type FiguresOf, figuresTooExpensive } from "../../core/figures.ts";
+import { pastLookups } from "../../core/history.ts";
 import { pageAt } from "../../core/past-page.ts";
 import { listLike, toGroups } from "../../core/referring.ts";
 import type { PageQuery } from "../../core/related.ts";
@@ -12,7 +13,7 @@ import { unfinished } from "../../core/slow-reads.ts";
 import type { Figures, Page, ReadClient, ReferringGroups } from "../../port/page.ts";
 import type { Connections, Row } from "../connection/connections.ts";
 import { isUndefinedTable } from "../connection/failures.ts";
-import { pastPageLookups } from "../read/past-page.ts";
+import { historyOf, runPlan } from "../dialect.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { selectFigures, toFigures } from "./figures.ts";
 import { isNarrowed, type ListAttempt, selectPage, toPage, wordsIncomplete } from "./page.ts";
@@ -123,7 +124,7 @@ export class Lists {
         if (found === "redeclared") throw new Redeclared();
         return found.page;
       };
-      const lookups = { ...pastPageLookups(collection, run), current };
+      const lookups = { ...pastLookups(historyOf(collection), (plan) => runPlan(plan, run)), current };
       return decideAsync(pageAt(query, collection.idKind), lookups);
     }, client?.());
   }

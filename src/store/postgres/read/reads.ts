@@ -1,8 +1,6 @@
 /** Reads single resources and receipts. Reads that are requested together share a statement. */
 
-import type { LoggedVersion } from "../../core/history-reads.ts";
 import { type Batch, createBatch, type Outcome } from "../../port/batch.ts";
-import type { ChangeKind } from "../../port/change-log.ts";
 import type { KeptReceipt } from "../../port/commit.ts";
 import { isStorable, type Key, type Stored } from "../../port/stored.ts";
 import { selectReceipts } from "../commit/receipt-statements.ts";
@@ -164,9 +162,4 @@ export function toStored({ idKind }: NumberedCollection, [key, version, at, text
     text: String(text),
     updatedAt: Number(at),
   };
-}
-
-/** A row of sequence, version, kind and time. */
-export function toLoggedVersion([sequence, version, kind, at]: Row): LoggedVersion {
-  return { sequence: Number(sequence), version: Number(version), kind: kind as ChangeKind, at: Number(at) };
 }

@@ -1,8 +1,10 @@
 /** The reads of the store on PostgreSQL. */
+
 import { Problem } from "../../../errors.ts";
 import { type CommitListener, CommitListeners } from "../../core/commit-listeners.ts";
 import { emptyFigures } from "../../core/figures.ts";
-import { LoggedStore, type LogRead, type Place } from "../../core/logged-store.ts";
+import type { History } from "../../core/history.ts";
+import { LoggedStore, type Place } from "../../core/logged-store.ts";
 import { toGroups } from "../../core/referring.ts";
 import { withRelated } from "../../core/related.ts";
 import { secretBytes } from "../../core/secret.ts";
@@ -22,9 +24,12 @@ import type { CollectionRecord } from "../../port/record.ts";
 import { maxSizesWaitMs } from "../../port/statistics.ts";
 import type { StoreHealth } from "../../port/store.ts";
 import { isStorable, type Key, type Stored } from "../../port/stored.ts";
+import type { Plan } from "../../sql/plan.ts";
 import { type Connections, probe } from "../connection/connections.ts";
 import { Reachability } from "../connection/reachability.ts";
 import { retryOnce } from "../connection/retry.ts";
+import { transact, transactionModes } from "../connection/transaction.ts";
+import { historyOf, runPlan } from "../dialect.ts";
 import { Lists } from "../list/lists.ts";
 import { SlowStatements } from "../list/slow-statements.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
@@ -32,7 +37,6 @@ import { Declarations } from "../tables/declarations.ts";
 import { readSecret } from "../tables/secret.ts";
 import { selectHead } from "../tables/statements.ts";
 import { Heads } from "./heads.ts";
-import { type HistoryReader, readHistory } from "./history-reader.ts";
 import { Reads, type Run } from "./reads.ts";
 import { Scans } from "./scans.ts";
 import { readSizes } from "./sizes.ts";
@@ -53,7 +57,7 @@ export interface PostgresReadsParts extends Pick<ResolvedStoreOptions, "queryMs"
 }
 
 /** The reads of a store. `PostgresStore` adds the writes. */
-export abstract class PostgresReads extends LoggedStore<NumberedCollection> {
+export abstract class PostgresReads extends LoggedStore {
   readonly #connections: Connections;
   readonly #run: Run;
   readonly #reads: Reads;
@@ -179,12 +183,15 @@ export abstract class PostgresReads extends LoggedStore<NumberedCollection> {
 
   protected async readLog<T>(
     { collection, id = "" }: Place,
-    read: LogRead<NumberedCollection, T>,
+    plan: (history: History) => Plan<T>,
   ): Promise<T | undefined> {
     const known = await this.find(collection);
     if (known === undefined || !isStorable(id)) return undefined;
-    const work = async (history: HistoryReader) => read(history, known);
-    return this.watch(() => retryOnce(() => readHistory(this.#connections, work)));
+    const read = () =>
+      transact(this.#connections, transactionModes.snapshot, (transaction) =>
+        runPlan(plan(historyOf(known)), (statement) => transaction.run(statement)),
+      );
+    return this.watch(() => retryOnce(read));
   }
 
   /** The collection with this name, also if another service has just created it. */

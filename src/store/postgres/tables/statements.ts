@@ -43,14 +43,6 @@ const gapsUpTo = "coalesce((select value from holdfast_meta where name = 'gaps_'
 /** How far the logs of all collections go. */
 export const selectLogHeads: Statement = { sql: `select number, sequence, ${gapsUpTo} from holdfast_heads` };
 
-/** How far the log of a collection goes. */
-export function selectLogHead(number: number): Statement {
-  return {
-    sql: `select sequence, ${gapsUpTo} from holdfast_heads where number = $1::integer`,
-    values: [number],
-  };
-}
-
 /** Notes that the change log of a collection can lack changes up to its present sequence. */
 export function noteGaps(number: number): Statement {
   return {
@@ -88,9 +80,6 @@ export function raiseDeclared(numbers: readonly number[]): Statement {
     values: [integers(numbers)],
   };
 }
-
-/** The columns of a change, in the order that `toResourceChange` reads. */
-export const changeColumns = `sequence, version, kind, at, principal, "group"`;
 
 /** Deletes all references of a collection's resources. */
 export function deleteAllReferences(number: number): Statement {

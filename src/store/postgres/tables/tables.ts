@@ -97,7 +97,7 @@ export function collectionTables(number: number): readonly string[] {
       at bigint not null,
       principal text,
       "group" bigint,
-      kept text
+      superseded text
     )`,
     `create index ${changes}_by_resource on ${changes} (id, version)`,
     `create table ${refers} (

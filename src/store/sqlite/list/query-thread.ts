@@ -5,18 +5,20 @@
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { Problem } from "../../../errors.ts";
-import type { PastPageLookups, PastQuery } from "../../core/changed-resources.ts";
+import type { CurrentQuery, PastQuery } from "../../core/changed-resources.ts";
 import { decide } from "../../core/decision.ts";
+import { pastLookups } from "../../core/history.ts";
 import { pageAt } from "../../core/past-page.ts";
 import type { PageQuery } from "../../core/related.ts";
 import { pastQuery } from "../../core/related.ts";
-import { type ChangedResource, HistoryMissing } from "../../port/change-log.ts";
+import { HistoryMissing } from "../../port/change-log.ts";
 import type { Page } from "../../port/page.ts";
+import type { Plan } from "../../sql/plan.ts";
+import { historyOf, PlanRunner } from "../dialect.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { describeError, failureOf } from "../file/failures.ts";
 import { openForReading } from "../file/open-file.ts";
 import { inodeAt } from "../file/watch.ts";
-import { HistoryReader } from "../read/history-reader.ts";
 import { Reader } from "../read/reader.ts";
 import { collectionSizes } from "../read/tree-sizes.ts";
 import { lowerThreadPriority } from "../upkeep/thread-priority.ts";
@@ -30,7 +32,7 @@ const mappedBytes = 256 * 1024 * 1024;
 interface Readers {
   database: DatabaseSync;
   reader: Reader;
-  history: HistoryReader;
+  plans: PlanRunner;
 }
 
 /** Ends a statement after its deadline, or if its query is cancelled. */
@@ -50,7 +52,7 @@ function openReaders(path: string): Readers {
   database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${mappedBytes}`);
   database.function(interruptFunction, { deterministic: false }, interruptIfDue);
   const reader = new Reader(database);
-  return { database, reader, history: new HistoryReader(database, reader) };
+  return { database, reader, plans: new PlanRunner(database) };
 }
 
 function readPage(readers: Readers, collection: NumberedCollection, query: PageQuery): Page {
@@ -60,20 +62,14 @@ function readPage(readers: Readers, collection: NumberedCollection, query: PageQ
   return reader.inSnapshot(() => readPageAt(readers, collection, pastQuery(query, at)));
 }
 
-function readPageAt({ reader, history }: Readers, collection: NumberedCollection, query: PastQuery): Page {
-  const rows: PastPageLookups = {
-    sequences: (at) => ({
-      current: reader.head(collection).sequence,
-      past: history.sequenceAt(collection, at),
-    }),
-    changes: (after, limit) => interruptIfDue() && history.keysAfter(collection, after, limit),
-    texts: (changed, from, needsPresent) => {
-      interruptIfDue();
-      return [history.textsOf(collection, changed[from] as ChangedResource, needsPresent)];
-    },
-    current: (current) => reader.page(collection, current, true),
+function readPageAt({ reader, plans }: Readers, collection: NumberedCollection, query: PastQuery): Page {
+  const run = <T>(plan: Plan<T>) => {
+    interruptIfDue();
+    return plans.run(plan);
   };
-  return decide(pageAt(query, collection.idKind), rows);
+  const current = (each: CurrentQuery) => reader.page(collection, each, true);
+  const lookups = { ...pastLookups(historyOf(collection), run), current };
+  return decide(pageAt(query, collection.idKind), lookups);
 }
 
 function answer(readers: Readers, { asked }: QueryRequest): QueryAnswer {

@@ -1,10 +1,12 @@
 /** The reads of the store on SQLite: on the calling thread, and of long lists in threads of their own. */
+
 import { stat } from "node:fs/promises";
 import type { DatabaseSync } from "node:sqlite";
 import { isQuick } from "../../core/access-path.ts";
 import { type CommitListener, CommitListeners } from "../../core/commit-listeners.ts";
 import { emptyFigures } from "../../core/figures.ts";
-import { LoggedStore, type LogRead, type Place, textLength } from "../../core/logged-store.ts";
+import type { History } from "../../core/history.ts";
+import { LoggedStore, type Place, textLength } from "../../core/logged-store.ts";
 import { toGroups } from "../../core/referring.ts";
 import { withRelated } from "../../core/related.ts";
 import { secretBytes } from "../../core/secret.ts";
@@ -25,6 +27,8 @@ import type { CollectionRecord } from "../../port/record.ts";
 import { maxSizesWaitMs, type StoreStatistics } from "../../port/statistics.ts";
 import type { StoreHealth } from "../../port/store.ts";
 import type { Key, Stored } from "../../port/stored.ts";
+import type { Plan } from "../../sql/plan.ts";
+import { historyOf, PlanRunner } from "../dialect.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { createLogReader, pageBytes } from "../file/log-state.ts";
 import { readSecret } from "../file/secret.ts";
@@ -32,7 +36,6 @@ import { HotPages } from "../list/hot-pages.ts";
 import { QueryThreads } from "../list/query-threads.ts";
 import type { Marks } from "../marks.ts";
 import type { Health } from "../upkeep/health.ts";
-import { HistoryReader } from "./history-reader.ts";
 import { HotResources } from "./hot-resources.ts";
 import { ReadBatch } from "./read-batch.ts";
 import { Reader } from "./reader.ts";
@@ -52,12 +55,12 @@ export interface SqliteReadsParts extends Pick<ResolvedStoreOptions, "queryMs"> 
 const leftOpen: DatabaseSync[] = [];
 
 /** The reads of a store. `SqliteStore` adds the writes. */
-export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
+export abstract class SqliteReads extends LoggedStore {
   readonly #path: string;
   readonly #database: DatabaseSync;
   readonly #health: Health;
   readonly #reader: Reader;
-  readonly #history: HistoryReader;
+  readonly #plans: PlanRunner;
   readonly #scans: Scans;
   readonly #threads: QueryThreads;
   readonly #sizes: Sizes;
@@ -76,7 +79,7 @@ export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
     this.#health = health;
     this.#hot = new HotResources(marks);
     this.#reader = new Reader(database, new HotPages());
-    this.#history = new HistoryReader(database, this.#reader);
+    this.#plans = new PlanRunner(database);
     this.#scans = new Scans(path);
     this.reads = new ReadBatch(this.#reader, { health, marks });
     this.#threads = new QueryThreads({
@@ -140,7 +143,7 @@ export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
 
   async logHeads(collections: readonly string[]): Promise<ReadonlyMap<string, LogHead>> {
     const known = collections.map((name) => this.#known(name)).filter((each) => each !== undefined);
-    const read = () => new Map(known.map((each) => [each.name, this.#history.logHead(each)]));
+    const read = () => new Map(known.map((each) => [each.name, this.#plans.run(historyOf(each).head())]));
     return this.reads.run(() => this.#reader.inSnapshot(read));
   }
 
@@ -206,12 +209,12 @@ export abstract class SqliteReads extends LoggedStore<NumberedCollection> {
 
   protected async readLog<T>(
     { collection }: Place,
-    read: LogRead<NumberedCollection, T>,
+    plan: (history: History) => Plan<T>,
     lengthOf?: (result: T) => number,
   ): Promise<T | undefined> {
     const known = this.#known(collection);
     if (known === undefined) return undefined;
-    const work = () => read(this.#history, known) as T; // `HistoryReader` returns no promises
+    const work = () => this.#plans.run(plan(historyOf(known)));
     return this.reads.run(() => this.#reader.inSnapshot(work), lengthOf);
   }
 

@@ -1,0 +1,401 @@
+/** Reads the change log: pages of changes, old versions of resources, and what lists of an earlier time need. */
+import {
+  type ChangedResource,
+  type ChangedTexts,
+  type ChangeKind,
+  type KeptText,
+  type LoggedChange,
+  type LoggedKey,
+  type LogHead,
+  type LogSlice,
+  maxSliceBytes,
+  type ResourceChange,
+} from "../port/change-log.ts";
+import type { Stored } from "../port/stored.ts";
+import type { Dialect } from "../sql/dialect.ts";
+import { type Plan, type Row, together, type Value } from "../sql/plan.ts";
+import { allOf, firstOf, numberOf, query, type RowOf, type Selection, select } from "../sql/table.ts";
+import { changes as columns } from "../sql/tables.ts";
+import type { NumberedCollection } from "./catalogue.ts";
+import type { LoggedRowKey, PastLookups } from "./changed-resources.ts";
+import { sequenceAtSql } from "./sequence-at.ts";
+import { differenceMark, isDifference, maxChain, textFrom } from "./superseded.ts";
+
+/** The limits of one statement that rebuilds resources. It reads at least one resource. */
+export interface Chunk {
+  resources: number;
+  /** The bytes of their texts. */
+  bytes: number;
+}
+
+/** Returns a function that makes the history of a collection. The texts of its statements are made once for each collection. */
+export function createHistories(dialect: Dialect, chunk: Chunk): (collection: NumberedCollection) => History {
+  const known = new Map<number, Texts>();
+  return (collection) => {
+    const { number } = collection;
+    const texts = known.get(number) ?? makeTexts(dialect, number);
+    known.set(number, texts);
+    return new History(dialect, { collection, texts, chunk });
+  };
+}
+
+/** The change log of one collection. All statements of one plan must see the same state. */
+export class History {
+  readonly #dialect: Dialect;
+  readonly #collection: NumberedCollection;
+  readonly #sql: Texts;
+  readonly #chunk: Chunk;
+
+  constructor(
+    dialect: Dialect,
+    { collection, texts, chunk }: { collection: NumberedCollection; texts: Texts; chunk: Chunk },
+  ) {
+    this.#dialect = dialect;
+    this.#collection = collection;
+    this.#sql = texts;
+    this.#chunk = chunk;
+  }
+
+  /** How far the log goes. */
+  head(): Plan<LogHead> {
+    return this.#sql.head();
+  }
+
+  /** The changes after a sequence: at most `limit`, or `maxSliceBytes` of text. */
+  *changesAfter(sequence: number, limit: number): Plan<LogSlice> {
+    const changes: LoggedChange[] = [];
+    const size = new SliceSize();
+    for (let rows = size.next(limit); rows > 0; rows = size.next(limit)) {
+      const read = yield* this.#withTexts(yield* this.#sql.after(changes.at(-1)?.sequence ?? sequence, rows));
+      changes.push(...read);
+      if (read.length < rows) break;
+      size.note(read);
+    }
+    return { changes, ...(yield* this.head()) };
+  }
+
+  /** The change with a sequence. */
+  changeAt(sequence: number): Plan<LoggedKey | undefined> {
+    return this.#sql.changeAt(sequence);
+  }
+
+  /** The changes of a resource with versions below `before`, newest first. */
+  changesOf(id: string, { before, limit }: { before: number; limit: number }): Plan<ResourceChange[]> {
+    return this.#sql.page(id, before, limit);
+  }
+
+  /** The changes after a sequence, without their texts. */
+  keysAfter(sequence: number, limit: number): Plan<LoggedRowKey[]> {
+    return this.#sql.keysAfter(sequence, limit);
+  }
+
+  /** The sequence of the collection now, and at a time (`sequenceAtSql`). */
+  *sequences(at: number): Plan<{ current: number; past: number }> {
+    const [head, past] = yield* together(this.head(), this.#sql.sequenceAt(at));
+    return { current: head.sequence, past };
+  }
+
+  /** A version of a resource: the current one, or one whose change is in the log. Throws an Error if the log is damaged. */
+  *version(id: string, version: number): Plan<Stored | undefined> {
+    const [current, made] = yield* together(this.#current(id), this.#sql.upTo(id, version));
+    if (current?.version === version) return current;
+    return made?.version === version ? yield* this.#storedOf(id, made, current) : undefined;
+  }
+
+  /**
+   * The version of a resource at a time: the one that its last change up to the sequence at that time made. Throws an Error if
+   * the log is damaged.
+   */
+  *at(id: string, at: number): Plan<Stored | undefined> {
+    const [current, newest] = yield* together(this.#current(id), this.#sql.upTo(id, Number.MAX_SAFE_INTEGER));
+    // The log does not have the last change, so only its time is known.
+    if (current !== undefined && current.version !== newest?.version && current.updatedAt <= at)
+      return current;
+    if (newest === undefined) return undefined;
+    const made = yield* this.#lastUpTo(id, yield* this.#sql.sequenceAt(at), newest);
+    if (made === undefined || made.version === current?.version) return made && current;
+    return yield* this.#storedOf(id, made, current);
+  }
+
+  /**
+   * The texts of changed resources from `from` on, to undo their changes: at least one of them. `needsPresent`: also their current
+   * texts, or their last texts before they were deleted.
+   */
+  *texts(changed: readonly ChangedResource[], from: number, needsPresent: boolean): Plan<ChangedTexts[]> {
+    const wanted = changed.slice(from, from + this.#chunk.resources);
+    const chains = yield* this.#chains(wanted, ({ version }) => version);
+    const deleted = needsPresent ? wanted.slice(0, chains.length).filter(({ exists }) => !exists) : [];
+    const ends = yield* this.#chains(deleted, ({ lastVersion }) => lastVersion);
+    const last = new Map(ends.map((end, n) => [deleted[n]?.id, end[0]?.kept ?? undefined]));
+    const unread = deleted[ends.length];
+    const found = wanted.slice(0, unread === undefined ? chains.length : wanted.indexOf(unread));
+    const needsCurrent = found.filter(
+      ({ exists }, n) => exists && (needsPresent || isDifference(chains[n]?.at(-1)?.kept ?? "")),
+    );
+    const current = yield* this.#currentOf(needsCurrent.map(({ id }) => id));
+    return found.map(({ id }, n) => ({
+      chain: chains[n] ?? [],
+      current: current.get(id),
+      deleted: last.get(id),
+    }));
+  }
+
+  *#chains(of: readonly ChangedResource[], versionOf: (each: ChangedResource) => number): Plan<KeptText[][]> {
+    if (of.length === 0) return [];
+    const { keyOf, records } = this.#dialect;
+    const { idKind } = this.#collection;
+    const wanted = of.map((each) => ({
+      id: each.id,
+      key: keyOf(idKind, each.id),
+      version: versionOf(each),
+    }));
+    const chains: KeptText[][] = [];
+    const rows = yield* this.#sql.chains(records(wanted), this.#chunk.bytes);
+    for (const { place, version, superseded = null } of rows) {
+      chains[place - 1] ??= [];
+      chains[place - 1]?.push({ version, kept: superseded });
+    }
+    return chains;
+  }
+
+  /** The last change up to a sequence, found by binary search, because a resource can have a million changes. */
+  *#lastUpTo(id: string, sequence: number, newest: Made): Plan<Made | undefined> {
+    if (newest.sequence <= sequence) return newest;
+    const oldest = yield* this.#sql.oldest(id);
+    if (oldest === undefined || oldest.sequence > sequence) return undefined;
+    let last = oldest;
+    let high = newest.version - 1;
+    for (let low = last.version; low < high; ) {
+      const middle = low + Math.ceil((high - low) / 2);
+      const found = yield* this.#sql.upTo(id, middle);
+      if (found === undefined) return undefined;
+      if (found.sequence <= sequence) {
+        last = found;
+        low = middle;
+      } else high = found.version - 1;
+    }
+    return last;
+  }
+
+  /** The state that a change made. */
+  *#storedOf(id: string, made: Made, current: Stored | undefined): Plan<Stored | undefined> {
+    const { version, kind, at } = made;
+    const text = yield* this.#textAfter({ id, version, kind }, current);
+    return text === undefined ? undefined : { id, version, text, updatedAt: at };
+  }
+
+  /** The text that a change made. The next change in the log contains it. */
+  *#textAfter(
+    { id, version, kind }: { id: string; version: number; kind: string },
+    current: Stored | undefined,
+  ): Plan<string | undefined> {
+    if (kind === "deleted") return undefined;
+    if (current?.version === version) return current.text;
+    const chain = yield* this.#sql.chain(id, version + 1, version + maxChain);
+    return textOfChain(id, version + 1, { chain, current });
+  }
+
+  /** Adds the texts before and after each change to rows, which are in order. Applies each difference only once. */
+  *#withTexts(rows: readonly RowOf<typeof columns>[]): Plan<LoggedChange[]> {
+    const current = yield* this.#currentOf(rows.map(({ id }) => id));
+    /** The loop goes back in time. This is the oldest text of each resource so far, and its version. */
+    const known = new Map<string, { version: number; text: string | undefined }>();
+    const changes: LoggedChange[] = [];
+    for (const { superseded: kept = null, ...row } of rows.toReversed()) {
+      const { id, version } = row;
+      const later = known.get(id);
+      const text = later?.version === version ? later.text : yield* this.#textAfter(row, current.get(id));
+      const superseded = textOf(id, { version, kept }, text);
+      known.set(id, { version: version - 1, text: superseded });
+      changes.push({ ...row, kind: row.kind as ChangeKind, superseded, text });
+    }
+    return changes.reverse();
+  }
+
+  *#current(id: string): Plan<Stored | undefined> {
+    return (yield* this.#currentOf([id])).get(id);
+  }
+
+  *#currentOf(ids: readonly string[]): Plan<ReadonlyMap<string, Stored>> {
+    if (ids.length === 0) return new Map();
+    const { idKind } = this.#collection;
+    const { keyOf, idOf, list } = this.#dialect;
+    const rows = yield* this.#sql.current(list([...new Set(ids)].map((id) => keyOf(idKind, id))));
+    const stored = rows.map(([key, version, updatedAt, text]) => ({
+      id: idOf(idKind, key),
+      version: Number(version),
+      text: String(text),
+      updatedAt: Number(updatedAt),
+    }));
+    return new Map(stored.map((each) => [each.id, each]));
+  }
+}
+
+/** The lookups for the changes after a time. `run` runs a plan. */
+export function pastLookups(history: History, run: <T>(plan: Plan<T>) => T | Promise<T>): PastLookups {
+  return {
+    sequences: (at) => run(history.sequences(at)),
+    changes: (after, limit) => run(history.keysAfter(after, limit)),
+    texts: (...args) => run(history.texts(...args)),
+  };
+}
+
+/**
+ * The text that the change to `version` superseded. `undefined` if that change is a create, or if a later change is missing
+ * because the service ran without a history for a while.
+ */
+export function textOfChain(
+  id: string,
+  version: number,
+  { chain, current }: { chain: readonly KeptText[]; current: Stored | undefined },
+): string | undefined {
+  const last = chain.at(-1);
+  if (last === undefined || last.version !== version + chain.length - 1) return undefined;
+  let next = current?.version === last.version ? current.text : undefined;
+  for (const each of chain.toReversed()) next = textOf(id, each, next);
+  return next;
+}
+
+function textOf(id: string, { version, kept }: KeptText, next: string | undefined): string | undefined {
+  if (kept === null || (next === undefined && isDifference(kept))) return undefined;
+  try {
+    return textFrom(kept, next ?? "");
+  } catch (error) {
+    throw new Error(
+      `The change log is damaged: version ${version - 1} of the resource ${JSON.stringify(id)} cannot be read (${(error as Error).message}). Restore the store from a backup.`,
+      { cause: error },
+    );
+  }
+}
+
+/** How many rows of the change log to read next, so that few more texts are read than `maxSliceBytes`. */
+class SliceSize {
+  #rows = 0;
+  #bytes = 0;
+
+  /** The next number of rows, at most `limit`; 0 if the slice is full. */
+  next(limit: number): number {
+    const left = limit - this.#rows;
+    if (left <= 0 || this.#bytes >= maxSliceBytes) return 0;
+    if (this.#rows === 0) return Math.min(left, firstRows);
+    const bytesOfRow = Math.max(1, this.#bytes / this.#rows);
+    return Math.min(
+      left,
+      Math.max(1, Math.floor((maxSliceBytes - this.#bytes) / bytesOfRow)),
+      this.#rows * 4,
+    );
+  }
+
+  /** Counts what was read. */
+  note(changes: readonly LoggedChange[]): void {
+    this.#rows += changes.length;
+    for (const { text, superseded } of changes)
+      this.#bytes += Math.max(text?.length ?? 0, superseded?.length ?? 0);
+  }
+}
+
+/** The first rows of a slice. Even if each has a mebibyte, they need little memory. */
+const firstRows = 8;
+
+/** The change that made a version. */
+interface Made {
+  sequence: number;
+  version: number;
+  kind: ChangeKind;
+  at: number;
+}
+
+type Texts = ReturnType<typeof makeTexts>;
+
+/** The statements on the change log of a collection. */
+function makeTexts({ tablePrefix, keyColumn, doc, docBytes, among, given }: Dialect, number: number) {
+  const changes = `${tablePrefix}changes_${number}`;
+  const resources = `${tablePrefix}resources_${number}`;
+  const head = select({ sequence: "int", gapsUpTo: "int" }, "sequence", "gapsUpTo");
+  const made = withKind<Made>(select(columns, "sequence", "version", "kind", "at"));
+  const change = withKind<ResourceChange>(
+    select(columns, "sequence", "version", "kind", "at", "principal", "group"),
+  );
+  const key = withKind<LoggedRowKey>(select(columns, "sequence", "version", "kind", "at", "id", "group"));
+  const own = withKind<LoggedKey>(select(columns, "id", "version", "kind", "at"));
+  const whole = select(
+    columns,
+    "sequence",
+    "version",
+    "kind",
+    "at",
+    "principal",
+    "group",
+    "id",
+    "superseded",
+  );
+  const kept = select(columns, "version", "superseded");
+  const chain = select({ place: "int", ...columns }, "place", "version", "superseded");
+  /** The end of a chain: the first version from `first` to `last` whose superseded text is no difference. */
+  const endOf = (id: string, first: string, last: string) =>
+    `coalesce((select min(version) from ${changes} where id = ${id} and version between ${first} and ${last}
+      and substr(superseded, 1, 1) is distinct from '${differenceMark}'), ${last})`;
+  return {
+    head: query<[], LogHead>(
+      `select sequence, coalesce((select value from ${tablePrefix}meta where name = 'gaps_${number}'), 0)
+        from ${tablePrefix}heads where number = ${number}`,
+      (rows) => firstOf(head)(rows) ?? { sequence: 0, gapsUpTo: 0 },
+    ),
+    current: query<[Value], readonly Row[]>(
+      `select ${keyColumn}, version, updated_at, ${doc} from ${resources} where ${among(keyColumn, 1)}`,
+      (rows) => rows,
+    ),
+    after: query<[number, number], RowOf<typeof columns>[]>(
+      `select ${whole.sql} from ${changes} where sequence > $1::bigint order by sequence limit $2::bigint`,
+      allOf(whole),
+    ),
+    changeAt: query<[number], LoggedKey | undefined>(
+      `select ${own.sql} from ${changes} where sequence = $1::bigint`,
+      firstOf(own),
+    ),
+    keysAfter: query<[number, number], LoggedRowKey[]>(
+      `select ${key.sql} from ${changes} where sequence > $1::bigint order by sequence limit $2::bigint`,
+      allOf(key),
+    ),
+    sequenceAt: query<[number], number>(sequenceAtSql(changes, "$1::bigint"), numberOf),
+    page: query<[string, number, number], ResourceChange[]>(
+      `select ${change.sql} from ${changes}
+        where id = $1::text and version < $2::bigint order by version desc limit $3::bigint`,
+      allOf(change),
+    ),
+    upTo: query<[string, number], Made | undefined>(
+      `select ${made.sql} from ${changes} where id = $1::text and version <= $2::bigint order by version desc limit 1`,
+      firstOf(made),
+    ),
+    oldest: query<[string], Made | undefined>(
+      `select ${made.sql} from ${changes} where id = $1::text order by version limit 1`,
+      firstOf(made),
+    ),
+    chain: query<[string, number, number], KeptText[]>(
+      `select ${kept.sql} from ${changes} where id = $1::text
+        and version between $2::bigint and ${endOf("$1::text", "$2::bigint", "$3::bigint")} order by version`,
+      (rows) => allOf(kept)(rows).map(({ version, superseded = null }) => ({ version, kept: superseded })),
+    ),
+    // The sums are made without the texts, because a thousand of them would not fit into the memory. The cross joins keep the order.
+    chains: query<[Value, number], { place: number; version: number; superseded: string | undefined }[]>(
+      `select place, change.version, change.superseded from (
+          select wanted.place, each.sequence, sum(coalesce(octet_length(each.superseded), 0)
+            + coalesce(${docBytes("resource")}, 0)) over (order by wanted.place) as running
+          from ${given({ id: "text", key: "text", version: "int" }, 1)} as wanted
+          left join ${resources} as resource on resource.${keyColumn} = wanted.key
+          cross join ${changes} as each where each.id = wanted.id and each.version between wanted.version
+            and ${endOf("wanted.id", "wanted.version", `wanted.version + ${maxChain - 1}`)}) as measured
+        cross join ${changes} as change where change.sequence = measured.sequence
+          and (running <= $2::bigint or place = 1)
+        order by place, change.version`,
+      allOf(chain),
+    ),
+  };
+}
+
+/** The rows of a selection as `T`, which has the kinds of changes as a type of its own. */
+function withKind<T extends { kind: ChangeKind }>(
+  selection: Selection<Omit<T, "kind"> & { kind: string }>,
+): Selection<T> {
+  return selection as Selection<T>;
+}

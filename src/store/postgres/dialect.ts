@@ -1,0 +1,48 @@
+/** The SQL of PostgreSQL, and how a connection runs the statements of plans. */
+import { createHistories } from "../core/history.ts";
+import type { Dialect } from "../sql/dialect.ts";
+import { type Plan, runLater } from "../sql/plan.ts";
+import { type ColumnType, quoteColumn } from "../sql/table.ts";
+import { texts } from "./connection/arrays.ts";
+import type { Row, Statement } from "./connection/connections.ts";
+import { idOf, keyOf } from "./tables/id-keys.ts";
+
+const types: Readonly<Record<ColumnType, string>> = {
+  int: "bigint",
+  text: "text",
+  optionalInt: "bigint",
+  optionalText: "text",
+};
+
+/** What differs in the SQL of PostgreSQL. */
+export const postgresDialect: Dialect = {
+  tablePrefix: "holdfast_",
+  keyColumn: "key",
+  keyOf,
+  idOf: (kind, key) => idOf(kind, String(key)),
+  doc: "doc::text",
+  docBytes: (alias) => `${alias}.size`,
+  among: (column, place) => `${column} = any($${place}::text[])`,
+  list: (values) => texts(values.map((value) => (value === null ? null : String(value)))),
+  given: (columns, place) => {
+    const names = Object.keys(columns).map(quoteColumn);
+    const declared = Object.entries(columns).map(([name, type]) => `${quoteColumn(name)} ${types[type]}`);
+    return `(select * from rows from (json_to_recordset($${place}::json) as (${declared.join(", ")}))
+      with ordinality as asked (${names.join(", ")}, place))`;
+  },
+  records: (rows) => JSON.stringify(rows),
+};
+
+/** The history of a collection. */
+export const historyOf = createHistories(postgresDialect, { resources: 1_000, bytes: 2 * 1024 * 1024 });
+
+/** Runs a plan. `run` runs one of its statements. */
+export function runPlan<T>(
+  plan: Plan<T>,
+  run: (statement: Statement) => Promise<{ rows: readonly Row[] }>,
+): Promise<T> {
+  return runLater(plan, async ({ text, values, read }) => {
+    const results = await Promise.all(values.map((each) => run({ sql: text.sql, values: each })));
+    return read(results.flatMap(({ rows }) => rows));
+  });
+}

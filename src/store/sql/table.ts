@@ -1,0 +1,80 @@
+/** Columns of tables with their types. Statements, and the types and the reading of their rows, are made from them. */
+import { ask, type Plan, type Row, type Statement, type Value } from "./plan.ts";
+
+/** How a column is read. The same name is its type in each dialect. */
+const readers = {
+  int: Number,
+  text: String,
+  optionalInt: (value: unknown) => (value == null ? undefined : Number(value)),
+  optionalText: (value: unknown) => (value == null ? undefined : String(value)),
+} as const;
+
+/** The type of a column. */
+export type ColumnType = keyof typeof readers;
+
+/** The columns of a table. The first one is its key. */
+export type Columns = Readonly<Record<string, ColumnType>>;
+
+/** A row as an object. */
+export type RowOf<C extends Columns> = { [Name in keyof C]: ReturnType<(typeof readers)[C[Name]]> };
+
+/** Some columns of a table. */
+export interface Selection<T> {
+  /** The columns, as in a statement. */
+  readonly sql: string;
+  read(row: Row): T;
+}
+
+/** Selects columns of a table. */
+export function select<C extends Columns, Name extends keyof C & string>(
+  columns: C,
+  ...names: readonly Name[]
+): Selection<RowOf<Pick<C, Name>>> {
+  const own = names.map((name) => [name, readers[columns[name] as ColumnType]] as const);
+  return {
+    sql: names.map(quoteColumn).join(", "),
+    read(row) {
+      const object: Record<string, unknown> = {};
+      for (const [place, [name, read]] of own.entries()) object[name] = read(row[place]);
+      return object as RowOf<Pick<C, Name>>;
+    },
+  };
+}
+
+/** The name of a column in a statement. `group` is a word of SQL. */
+export function quoteColumn(name: string): string {
+  return name === "group" ? '"group"' : name;
+}
+
+/** Reads all rows. */
+export function allOf<T>({ read }: Selection<T>): (rows: readonly Row[]) => T[] {
+  return (rows) => rows.map((row) => read(row));
+}
+
+/** Reads the first row. `undefined` without rows. */
+export function firstOf<T>({ read }: Selection<T>): (rows: readonly Row[]) => T | undefined {
+  return ([row]) => (row === undefined ? undefined : read(row));
+}
+
+/** Reads the first number of the first row; 0 without rows. */
+export function numberOf([row]: readonly Row[]): number {
+  return Number(row?.[0] ?? 0);
+}
+
+/** A statement whose text is made once. With values, it is a plan that runs it. */
+export type Query<V extends readonly Value[], T> = (...values: V) => Plan<T>;
+
+/** Makes a query. `sql` has typed parameters such as `$1::bigint`, which a dialect can write in its own way. */
+export function query<V extends readonly Value[], T>(
+  sql: string,
+  read: (rows: readonly Row[]) => T,
+): Query<V, T> {
+  const text = { sql };
+  return (...values) => ask({ text, values: [values], read } satisfies Statement<T>);
+}
+
+/** Makes a query that returns nothing. */
+export function command<V extends readonly Value[]>(sql: string): Query<V, void> {
+  const text = { sql };
+  return (...values) => ask({ text, values: [values], read: () => {}, isSilent: true });
+}

@@ -1,0 +1,14 @@
+/** The tables of a store. Each kind of store has a prefix for their names and its own SQL for their creation. */
+import type { Columns } from "./table.ts";
+
+/** The changes of a collection. */
+export const changes = {
+  sequence: "int",
+  id: "text",
+  version: "int",
+  kind: "text",
+  at: "int",
+  principal: "optionalText",
+  group: "optionalInt",
+  superseded: "optionalText",
+} as const satisfies Columns;

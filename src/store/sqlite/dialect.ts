@@ -1,0 +1,60 @@
+/** The SQL of SQLite, and how a connection runs the statements of plans. */
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { createHistories } from "../core/history.ts";
+import type { Dialect } from "../sql/dialect.ts";
+import { type Plan, type Row, runNow, type Statement, type Text, type Value } from "../sql/plan.ts";
+import { quoteColumn } from "../sql/table.ts";
+import { toSqliteId } from "./file/tables.ts";
+
+/** What differs in the SQL of SQLite. */
+export const sqliteDialect: Dialect = {
+  tablePrefix: "",
+  keyColumn: "id",
+  keyOf: toSqliteId,
+  idOf: (_, key) => String(key),
+  doc: "doc",
+  docBytes: (alias) => `octet_length(${alias}.doc)`,
+  among: (column, place) => `${column} in (select value from json_each($${place}))`,
+  list: jsonOf,
+  given: (columns, place) => {
+    const values = Object.keys(columns).map((name) => `value ->> '${name}' as ${quoteColumn(name)}`);
+    return `(select key + 1 as place, ${values.join(", ")} from json_each($${place}))`;
+  },
+  records: jsonOf,
+};
+
+/** The history of a collection. One read takes a few milliseconds of its thread at most. */
+export const historyOf = createHistories(sqliteDialect, { resources: 256, bytes: 512 * 1024 });
+
+function jsonOf(value: readonly unknown[]): string {
+  return JSON.stringify(value, (_, each) => (typeof each === "bigint" ? Number(each) : each));
+}
+
+/** Runs the statements of plans on one connection. It prepares each text once. */
+export class PlanRunner {
+  readonly #database: DatabaseSync;
+  readonly #prepared = new WeakMap<Text, StatementSync>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  /** Runs a plan. The caller keeps a transaction open. Throws the errors of SQLite. */
+  run<T>(plan: Plan<T>): T {
+    return runNow(plan, this.#ask);
+  }
+
+  readonly #ask = <T>({ text, values, read, isSilent }: Statement<T>): T => {
+    const statement = this.#prepared.get(text) ?? this.#prepare(text);
+    const runs = values as readonly (readonly (Value & SQLInputValue)[])[];
+    if (isSilent === true) return read(runs.map((each) => [statement.run(...each).changes]));
+    return read(runs.flatMap((each) => statement.all(...each) as unknown as Row[]));
+  };
+
+  #prepare(text: Text): StatementSync {
+    const statement = this.#database.prepare(text.sql.replaceAll(/\$(\d+)(?:::\w+(?:\[\])?)?/g, "?$1"));
+    statement.setReturnArrays(true);
+    this.#prepared.set(text, statement);
+    return statement;
+  }
+}

@@ -53,7 +53,7 @@ export async function proveFaultsNoticed(signal: AbortSignal): Promise<boolean> 
 /** The results with the present sources. They are kept in a file. */
 function openResults(): { has(fault: Fault): boolean; add(noticed: Noticed): void } {
   const folder = "test-results";
-  const file = join(folder, `faults-${sourceVersion("src", "client")}.ndjson`);
+  const file = join(folder, `faults-${sourceVersion("src", "client", "react-admin")}.ndjson`);
   mkdirSync(folder, { recursive: true });
   const known = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").map(parse) : [];
   return {

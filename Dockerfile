@@ -4,6 +4,7 @@ FROM node:26.10.0-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
+COPY react-admin/package.json react-admin/
 COPY console/package.json console/
 COPY tools/node/package.json tools/node/
 # Without the Node of the clone.

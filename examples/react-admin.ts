@@ -1,5 +1,5 @@
 /** The requests that react-admin sends, without its pages. Run: npm start, then npx node examples/react-admin.ts */
-import { holdfastDataProvider } from "holdfast/react-admin";
+import { holdfastDataProvider } from "holdfast-react-admin";
 import { type DataProvider, fetchUtils } from "ra-core";
 import simpleRestProvider from "ra-data-simple-rest";
 

@@ -80,21 +80,17 @@ function importOutside(): (href: string) => Promise<unknown> {
   }
 }
 
-/** The modules of the package `holdfast` in the single executable, by name. Configuration files import them. */
-const ownModules: Readonly<Record<string, string>> = {
-  holdfast: "index.js",
-  "holdfast/react-admin": "react-admin.js",
-};
-
 const ownProtocol = "holdfast:";
+
+/** The module of the package `holdfast` in the single executable. Configuration files import it. */
+const ownModule = `${ownProtocol}index.js`;
 
 /** The URL of a module of the package that the single executable contains; `undefined` for every other specifier. */
 export function resolveOwnModule(specifier: string): string | undefined {
-  return isSingleFile && Object.hasOwn(ownModules, specifier) ? ownProtocol + specifier : undefined;
+  return isSingleFile && specifier === "holdfast" ? ownModule : undefined;
 }
 
 /** The source of a module that `resolveOwnModule` found; `undefined` for every other URL. */
 export function loadOwnModule(url: string): string | undefined {
-  if (!url.startsWith(ownProtocol)) return undefined;
-  return readProgramFile(ownModules[url.slice(ownProtocol.length)] as string);
+  return url === ownModule ? readProgramFile("index.js") : undefined;
 }

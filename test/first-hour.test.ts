@@ -77,7 +77,8 @@ test("the first hour in a clean clone", { timeout: 1_200_000 }, async (t) => {
     await project.type("export PATH=$PWD/node_modules/holdfast/node_modules/.bin:$PATH");
     assert.match(await project.type("npx holdfast --version"), /^\d+\.\d+\.\d+$/);
     await runReadme(t, readme, { project, path: join(dirname(path), "shop") });
-    const names = ["holdfast", "holdfast/react-admin", "holdfast-client"];
+    await project.type("npm install ../holdfast/react-admin");
+    const names = ["holdfast", "holdfast-client", "holdfast-react-admin"];
     const program = names.map((name) => `import "${name}"`).join("; ");
     assert.equal(await project.type(`node --input-type=module --eval '${program}'`), "");
   });

@@ -9,4 +9,4 @@ const run = (command) => execSync(command, { stdio: ["ignore", 2, 2] });
 
 run("npm rebuild --silent --ignore-scripts");
 run("npm run --silent build");
-run("npm run --silent build --workspace client");
+run("npm run --silent build --workspace client --workspace react-admin");

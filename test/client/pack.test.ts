@@ -1,12 +1,12 @@
-/** The published form of the client: packed, installed in an empty folder, and used there. Takes about ten seconds. */
+/** The published form of the packages for clients: packed, installed in an empty folder, and used there. Takes about fifteen seconds. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
 import { folder } from "../commands/cli.ts";
-import { npm, type Packed } from "../commands/stranger.ts";
+import { npm, type Packed, strangersEnvironment } from "../commands/stranger.ts";
 import { startService } from "../http/service.ts";
 
 const program = `
@@ -33,39 +33,52 @@ const runtimes = [
   { name: "Deno", command: "deno", flags: ["run", "--allow-net"], from: "deno.com" },
 ];
 
-test("the package, installed in an empty folder,", async (t) => {
+/** Packs a package of this clone, and installs it in a new folder with these files. */
+async function install(t: TestContext, name: string, files: Record<string, string>) {
   const cwd = await folder(t, {
     "package.json": '{"name":"stranger","private":true,"type":"module"}',
-    "program.ts": program,
-    "use.ts": use,
+    ...files,
   });
-  const output = await npm(["pack", "--json", "--pack-destination", cwd], resolve("client"));
+  const output = await npm(["pack", "--json", "--pack-destination", cwd], resolve(name));
   const [packed] = JSON.parse(output) as Packed[];
   assert.ok(packed);
   await npm(["install", "--offline", "--no-audit", "--no-fund", `./${packed.filename}`], cwd);
+  return { cwd, packed };
+}
 
-  await t.test("is what was built and nothing else, and brings nothing along", async () => {
-    const foreign = packed.files.filter(({ path }) => !/^dist\/[a-z-]+(\.js|\.d\.ts)$/.test(path));
-    assert.deepEqual(foreign.map(({ path }) => path).sort(), ["LICENSE", "README.md", "package.json"]);
-    const installed = await readdir(join(cwd, "node_modules"));
-    assert.deepEqual(
-      installed.filter((name) => !name.startsWith(".")),
-      ["holdfast-client"],
-    );
-    for (const { path } of packed.files) {
-      const text = await readFile(join(cwd, "node_modules/holdfast-client", path), "utf8");
-      if (path.endsWith(".js"))
-        for (const [, from] of text.matchAll(/(?:from|import)\s*\(?\s*["']([^"']+)["']/g))
-          assert.match(String(from), /^\.\/[a-z-]+\.js$/, `${path} imports ${from}`);
-    }
-  });
+/** Fails if the package contains anything but what was built, or needs another package. */
+async function requireNothingElse({ cwd, packed }: Awaited<ReturnType<typeof install>>, name: string) {
+  const foreign = packed.files.filter(({ path }) => !/^dist\/[a-z-]+(\.js|\.d\.ts)$/.test(path));
+  assert.deepEqual(foreign.map(({ path }) => path).sort(), ["LICENSE", "README.md", "package.json"]);
+  const installed = await readdir(join(cwd, "node_modules"));
+  assert.deepEqual(
+    installed.filter((name) => !name.startsWith(".")),
+    [name],
+  );
+  for (const { path } of packed.files) {
+    const text = await readFile(join(cwd, "node_modules", name, path), "utf8");
+    if (path.endsWith(".js"))
+      for (const [, from] of text.matchAll(/(?:from|import)\s*\(?\s*["']([^"']+)["']/g))
+        assert.match(String(from), /^\.\/[a-z-]+\.js$/, `${path} imports ${from}`);
+  }
+}
 
-  await t.test("has types", async () => {
-    // Without skipLibCheck, so that the imports of the declarations must also exist.
-    const args = ["--strict", "--noEmit", "--module", "nodenext", "--lib", "es2022,dom", "use.ts"];
-    const compiled = promisify(execFile)(resolve("node_modules/.bin/tsc"), args, { cwd });
-    await compiled.catch(({ stdout }: { stdout: string }) => assert.fail(stdout));
-  });
+/** Compiles `use.ts` without skipLibCheck, so that the imports of the declarations must also exist. */
+async function compile(cwd: string): Promise<void> {
+  const args = ["--strict", "--noEmit", "--module", "nodenext", "--lib", "es2022,dom", "use.ts"];
+  const compiled = promisify(execFile)(resolve("node_modules/.bin/tsc"), args, { cwd });
+  await compiled.catch(({ stdout }: { stdout: string }) => assert.fail(stdout));
+}
+
+test("the client, installed in an empty folder,", async (t) => {
+  const installed = await install(t, "client", { "program.ts": program, "use.ts": use });
+  const { cwd } = installed;
+
+  await t.test("is what was built and nothing else, and brings nothing along", () =>
+    requireNothingElse(installed, "holdfast-client"),
+  );
+
+  await t.test("has types", () => compile(cwd));
 
   for (const { name, command, flags, from } of runtimes)
     await t.test(`works in ${name}`, async (t) => {
@@ -79,4 +92,43 @@ test("the package, installed in an empty folder,", async (t) => {
       const { stdout } = await promisify(execFile)(command, args, { cwd, env: { ...env, NO_COLOR: "1" } });
       assert.equal(stdout, "true Two\n");
     });
+});
+
+const useInReactAdmin = `
+  import { holdfastDataProvider } from "holdfast-react-admin";
+  declare const base: Parameters<typeof holdfastDataProvider>[0] & { close(): void };
+  holdfastDataProvider(base, { url: "", httpClient: async () => ({}) }).close();
+  // @ts-expect-error: the provider has no such method
+  holdfastDataProvider(base, { url: "", httpClient: async () => ({}) }).open();
+`;
+
+test("the package for react-admin, installed in an empty folder,", async (t) => {
+  const installed = await install(t, "react-admin", { "use.ts": useInReactAdmin });
+  const { cwd } = installed;
+
+  await t.test("is what was built and nothing else, and brings nothing along", () =>
+    requireNothingElse(installed, "holdfast-react-admin"),
+  );
+
+  await t.test("has types, also without react-admin", () => compile(cwd));
+
+  await t.test("loads nothing but its own file", async () => {
+    const check = `
+      const { holdfastDataProvider } = await import("holdfast-react-admin");
+      const { data } = await holdfastDataProvider({}, { url: "", httpClient: null }).getMany("topics", { ids: [] });
+      console.log(JSON.stringify(data));
+    `;
+    const files = [
+      "package.json",
+      "node_modules/holdfast-react-admin/package.json",
+      "node_modules/holdfast-react-admin/dist/index.js",
+    ];
+    const allowed = files.map((file) => `--allow-fs-read=${join(cwd, file)}`);
+    const args = ["--permission", ...allowed, "--input-type=module", "--eval", check];
+    const { stdout } = await promisify(execFile)(process.execPath, args, {
+      cwd,
+      env: strangersEnvironment(),
+    });
+    assert.equal(stdout, "[]\n");
+  });
 });

@@ -39,7 +39,7 @@ async function load(t: TestContext, text: string, { url }: Fixture): Promise<Loa
       name,
       ["test/node_modules", "node_modules"].map((each) => join(each, name)).find(existsSync) ?? name,
     );
-  await link("holdfast", ".");
+  await link("holdfast-react-admin", "react-admin");
   // ra-core is the part of react-admin that shows nothing; react-admin exports all of it.
   await link("react-admin", "node_modules/ra-core");
   const file = join(folder, "dataProvider.mjs");

@@ -1,10 +1,10 @@
-/** react-admin's data providers for REST services, as they come from npm, and what `holdfast/react-admin` adds. */
+/** react-admin's data providers for REST services, as they come from npm, and what `holdfast-react-admin` adds. */
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { type DataProvider, fetchUtils, HttpError } from "ra-core";
 import jsonServerProvider from "ra-data-json-server";
 import simpleRestProvider from "ra-data-simple-rest";
-import { holdfastDataProvider } from "../../src/react-admin.ts";
+import { holdfastDataProvider } from "../../react-admin/src/index.ts";
 import { startService } from "../http/service.ts";
 import { type Fixture, kept, modes, ownTopic, type Topic, trickyTexts, useFixture } from "./fixture.ts";
 

@@ -91,8 +91,6 @@ test("the package, installed in an empty folder, serves and keeps resources", as
       "dist/holdfast.cjs",
       "dist/index.js",
       "dist/index.d.ts",
-      "dist/react-admin.js",
-      "dist/react-admin.d.ts",
     ])
       assert.ok(paths.includes(path), path);
     const foreign = paths.filter((path) => !/^(bin|dist|docs)\/|^(package\.json|[A-Z]+(\.md)?)$/.test(path));
@@ -114,7 +112,6 @@ test("the package, installed in an empty folder, serves and keeps resources", as
       "dist/docs-page/standalone.js",
       "dist/holdfast.cjs",
       "dist/index.js",
-      "dist/react-admin.js",
       "dist/sbom.json",
       "dist/server/thread.cjs",
       "dist/store/sqlite/list/query-thread.cjs",
@@ -172,24 +169,6 @@ test("the package, installed in an empty folder, serves and keeps resources", as
       env: strangersEnvironment(),
     });
     assert.equal(stdout, `${version}\n`);
-  });
-
-  await t.test("holdfast/react-admin loads, and loads nothing else of the package", async () => {
-    const check = `
-      const { holdfastDataProvider } = await import("holdfast/react-admin");
-      const { data } = await holdfastDataProvider({}, { url: "", httpClient: null }).getMany("topics", { ids: [] });
-      console.log(JSON.stringify(data));
-    `;
-    const args = ["--permission", `--allow-fs-read=${cwd}/package.json`];
-    const files = ["package.json", "dist/react-admin.js"].map(
-      (file) => `${cwd}/node_modules/holdfast/${file}`,
-    );
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      [...args, ...files.map((file) => `--allow-fs-read=${file}`), "--input-type=module", "--eval", check],
-      { cwd, env: strangersEnvironment() },
-    );
-    assert.equal(stdout, "[]\n");
   });
 
   await t.test("npx holdfast serve reads holdfast.config.ts, and creates and reads", async (t) => {

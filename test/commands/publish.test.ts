@@ -15,7 +15,7 @@ const check = async (cwd: string) =>
   );
 
 test("a package is not published while it does not name its repository", async (t) => {
-  for (const path of ["package.json", "client/package.json"]) {
+  for (const path of ["package.json", "client/package.json", "react-admin/package.json"]) {
     const { repository, bugs, ...metadata } = JSON.parse(await readFile(path, "utf8"));
     assert.match(metadata.scripts.prepublishOnly, /^node (\.\.\/)?tools\/check-metadata\.js$/);
     assert.match(

@@ -30,9 +30,9 @@ export async function copyWithFault(replacements: Replacements, folder: string):
   for (const [file, text] of changed) writeFileSync(join(folder, file), text);
 }
 
-/** The sources of the service and of the typed client. */
+/** The sources of the service and of the packages for clients. */
 export function readSources(): Sources {
-  const files = globSync(["src/**/*.ts", "client/src/**/*.ts"]);
+  const files = globSync("{.,client,react-admin}/src/**/*.ts");
   return new Map(files.map((file) => [file, readFileSync(file, "utf8")]));
 }
 

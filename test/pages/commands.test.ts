@@ -37,6 +37,7 @@ const pages = [
   ...readdirSync(".").filter((name) => name.endsWith(".md")),
   ...["docs", "examples"].flatMap(files).filter((name) => name.endsWith(".md")),
   "client/README.md",
+  "react-admin/README.md",
 ];
 const examples = files("examples").filter((name) => /\.(ts|sh|html)$/.test(name));
 

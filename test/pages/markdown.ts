@@ -36,6 +36,7 @@ export const pageFiles: readonly string[] = [
   ...markdownBelow("docs"),
   ...markdownBelow("examples"),
   "client/README.md",
+  "react-admin/README.md",
   "bench/README.md",
 ].sort();
 

@@ -16,9 +16,9 @@ import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import {
   addFile,
-  bundleModules,
+  bundleModule,
   bundleProgram,
-  moduleFiles,
+  moduleFile,
   programFile,
   servingThreadFile,
   threadFiles,
@@ -42,14 +42,14 @@ try {
 
 async function build(): Promise<void> {
   const contents = await bundleProgram(parts, []);
-  await bundleModules(parts);
+  await bundleModule(parts);
   copyDocsPage(parts, contents);
   const consoleFiles = await buildConsole(parts, contents);
   copyFileSync("package.json", join(temporary, "package.json"));
   addFile(contents, nodeLicence());
   writeInventory(target, contents);
   compile();
-  makeExecutable([...threadFiles, ...moduleFiles, docsPageFile, ...consoleFiles]);
+  makeExecutable([...threadFiles, moduleFile, docsPageFile, ...consoleFiles]);
 }
 
 /** Writes the program as a function, and the code that V8 compiles for it while it serves. */

@@ -22,8 +22,8 @@ export const threadFiles = threads.map((thread) => `${thread}.cjs`);
 /** The thread that needs almost the whole program. Its file loads the program, so that the package contains it only once. */
 export const servingThreadFile = "server/thread.cjs";
 
-/** The modules that other programs import from the package. */
-export const moduleFiles = ["index.js", "react-admin.js"];
+/** The module that other programs import from the package. */
+export const moduleFile = "index.js";
 
 /** The file of the program. */
 export const programFile = "holdfast.cjs";
@@ -42,7 +42,7 @@ const plainRequire: Plugin = {
   },
 };
 
-/** The modules of the package are small: they load the program only for an application that embeds it. */
+/** The module of the package is small: it loads the program only for an application that embeds it. */
 const programOutside: Plugin = {
   name: "program-outside",
   setup({ onResolve }) {
@@ -86,13 +86,13 @@ export async function bundleProgram(outdir: string, external: string[]): Promise
   return write([main, parts]);
 }
 
-/** Writes the modules that other programs import from the package. */
-export async function bundleModules(outdir: string): Promise<Contents> {
+/** Writes the module that other programs import from the package. */
+export async function bundleModule(outdir: string): Promise<Contents> {
   return write([
     await build({
       ...common,
       format: "esm",
-      entryPoints: moduleFiles.map((file) => `src/${file.replace(/js$/, "ts")}`),
+      entryPoints: ["src/index.ts"],
       outdir,
       plugins: [programOutside],
     }),

@@ -1,6 +1,6 @@
 /** `npm run build`: writes `dist/`, which is the program in the package. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { bundleModules, bundleProgram, servingThreadFile } from "./bundle.ts";
+import { bundleModule, bundleProgram, servingThreadFile } from "./bundle.ts";
 import { buildConsole } from "./console.ts";
 import { copyDocsPage } from "./docs-page.ts";
 import { writeInventory } from "./inventory.ts";
@@ -11,7 +11,7 @@ const { dependencies = {} } = JSON.parse(readFileSync("package.json", "utf8"));
 rmSync("dist", { recursive: true, force: true });
 writeTypes("dist");
 const contents = await bundleProgram("dist", Object.keys(dependencies)); // npm installs the dependencies
-await bundleModules("dist");
+await bundleModule("dist");
 mkdirSync("dist/server", { recursive: true });
 writeFileSync(`dist/${servingThreadFile}`, 'require("../holdfast.cjs").runThread();\n');
 writeFileSync("dist/cli.cjs", 'require("./holdfast.cjs").runCommandLine();\n');

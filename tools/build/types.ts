@@ -1,16 +1,14 @@
-/** Writes the types of the package's modules. */
+/** Writes the types of the package's module. */
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-const modules = ["index.d.ts", "react-admin.d.ts"];
-
-/** Writes the declarations that the modules need to a folder, and no others. */
+/** Writes the declarations that the module needs to a folder, and no others. */
 export function writeTypes(outdir: string): void {
   const compiler = "node_modules/typescript/bin/tsc";
   execFileSync(process.execPath, [compiler, "-p", "tsconfig.build.json"], { stdio: "inherit" });
   const needed = new Set<string>();
-  for (const module of modules) follow(join(outdir, module), needed);
+  follow(join(outdir, "index.d.ts"), needed);
   for (const file of readdirSync(outdir, { recursive: true, encoding: "utf8" })) {
     const path = join(outdir, file);
     if (needed.has(path)) makeOptional(path);

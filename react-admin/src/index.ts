@@ -1,5 +1,5 @@
 /**
- * The public interface for react-admin: makes its data providers for REST services work with Holdfast.
+ * Makes the data providers of react-admin for REST services work with Holdfast.
  *
  * `ra-data-simple-rest` and `ra-data-json-server` read the body of the response to a delete, which is empty, and send
  * the attributes of a partial update as a whole resource. This file runs in browsers and imports nothing. It does not need

@@ -1,0 +1,110 @@
+/** The size of the sources. The numbers here are bounds that fall with the code. A capability may raise them in its own commit. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { basename, relative } from "node:path";
+import { test } from "node:test";
+import { pathsBelow } from "./project.ts";
+
+/** The most lines of each room: its folder, and the file beside it with its name. A bound is a multiple of 50. */
+const bounds: Readonly<Record<string, number>> = {
+  program: 100,
+  about: 50,
+  errors: 450,
+  json: 1_050,
+  counters: 50,
+  collection: 3_900,
+  query: 3_950,
+  store: 22_250,
+  "store/sqlite": 8_350,
+  "store/postgres": 7_800,
+  import: 1_250,
+  rewind: 400,
+  access: 2_050,
+  changes: 900,
+  webhooks: 2_800,
+  http: 17_350,
+  metrics: 800,
+  traces: 450,
+  config: 1_800,
+  fit: 250,
+  server: 1_400,
+  commands: 4_500,
+  cli: 50,
+  index: 200,
+};
+
+/** The most files in `src`. */
+const mostFiles = 613;
+
+/** How far a room can be below its bound before the bound must fall. */
+const slack = 150;
+
+/** The base names of several files, by the number of the files. A name can move to a smaller number, and then leave. */
+const shared: Readonly<Record<number, string>> = {
+  2: "about access background batch change-log check collection columns commit copy csv declaration embed erase erasure explain failures gaps heads history history-reader hot-pages indexes integer-ids listener lists lock log lookups messages migrate misfits open-store order page parse past-page place plan progress read reader referring refusals relations resource response restore rewind rules search serve service sizes store-reads tables text thread unique verify violations watch write",
+  3: "catalogue collections commits conditions content contents first-key instants options parameters receipts references report running-service secret settings source target values webhooks words",
+  4: "backup connections keys load",
+  5: "declarations engine figures statements store",
+};
+
+const files = pathsBelow("src")
+  .filter((path) => path.endsWith(".ts"))
+  .map((path) => relative("src", path).replaceAll("\\", "/"));
+
+const engine = /^store\/(?:sqlite|postgres)(?=\/)/;
+
+/** The rows of `bounds` that count a file: its room, and its engine. */
+function rowsOf(file: string): string[] {
+  const [room = ""] = file.split("/");
+  return [room.replace(/\.ts$/, ""), ...(engine.exec(file) ?? [])];
+}
+
+function countLines(): Map<string, number> {
+  const lines = new Map<string, number>();
+  for (const file of files) {
+    const count = readFileSync(`src/${file}`, "utf8").split("\n").length - 1;
+    for (const row of rowsOf(file)) lines.set(row, (lines.get(row) ?? 0) + count);
+  }
+  return lines;
+}
+
+const raise = "Remove as much. A capability may raise the bound in test/size.test.ts, in its own commit.";
+
+test("no room has more lines than its bound, or so few that the bound must fall", () => {
+  const lines = countLines();
+  assert.deepEqual([...lines.keys()].sort(), Object.keys(bounds).sort(), "Each room has one bound.");
+  const wrong = [...lines].flatMap(([room, count]) => {
+    const bound = bounds[room] ?? 0;
+    if (count > bound) return [`src/${room} is ${count - bound} lines over its bound of ${bound}. ${raise}`];
+    if (count >= bound - slack) return [];
+    const lower = Math.ceil(count / 50) * 50;
+    return [
+      `src/${room} is ${bound - count} lines below its bound. Lower it to ${lower}, to keep what was gained.`,
+    ];
+  });
+  assert.ok(wrong.length === 0, wrong.join("\n"));
+});
+
+test("src has no more files than the bound", () => {
+  assert.ok(
+    files.length <= mostFiles,
+    `src has ${files.length} files, and the bound is ${mostFiles}. ${raise}`,
+  );
+});
+
+test("a base name exists once in src, and the list of exceptions only shrinks", () => {
+  const allowed = new Map(
+    Object.entries(shared).flatMap(([count, names]) => names.split(" ").map((name) => [name, Number(count)])),
+  );
+  const all = Map.groupBy(files, (file) => basename(file, ".ts"));
+  const wrong = [...new Set([...all.keys(), ...allowed.keys()])].flatMap((name) => {
+    const found = all.get(name) ?? [];
+    const most = allowed.get(name) ?? 1;
+    if (found.length > most) return [`Find another name for one of these: ${found.join(", ")}.`];
+    if (!allowed.has(name) || found.length === most) return [];
+    const place =
+      found.length > 1 ? `Move it to the names of ${found.length} files` : "Take it from the list";
+    return [`The name "${name}" has ${found.length} files now. ${place} in test/size.test.ts.`];
+  });
+  assert.ok(wrong.length === 0, wrong.join("\n"));
+});

@@ -9,7 +9,7 @@ import type { Collection } from "../collection/collection.ts";
 import { resourceText } from "../collection/resource.ts";
 import { clientAttributes, withTimestamps } from "../collection/timestamps.ts";
 import { Problem } from "../errors.ts";
-import { textOfChain } from "../store/core/history.ts";
+import { textOfChain } from "../store/core/history-plans.ts";
 import type { ChangesSince } from "../store/port/change-log.ts";
 import { type ChangedResource, type ChangedTexts, HistoryMissing } from "../store/port/change-log.ts";
 import type { Change, Commit } from "../store/port/commit.ts";

@@ -10,9 +10,9 @@ import {
 } from "../port/change-log.ts";
 import type { HistoryStore } from "../port/store.ts";
 import type { Key, Stored } from "../port/stored.ts";
-import type { Plan } from "../sql/plan.ts";
+import type { Plan } from "../sql/plans.ts";
 import { changesSince } from "./changes-since.ts";
-import type { History } from "./history.ts";
+import type { HistoryPlans } from "./history-plans.ts";
 
 /** A collection, or one of its resources. */
 export interface Place {
@@ -28,12 +28,12 @@ export abstract class LoggedStore implements Omit<HistoryStore, "logHeads" | "on
    */
   protected abstract readLog<T>(
     place: Place,
-    plan: (history: History) => Plan<T>,
+    plan: (history: HistoryPlans) => Plan<T>,
     lengthOf?: (result: T) => number,
   ): Promise<T | undefined>;
 
   async changesAfter(collection: string, sequence: number, limit: number): Promise<LogSlice> {
-    const plan = (history: History) => history.changesAfter(sequence, limit);
+    const plan = (history: HistoryPlans) => history.changesAfter(sequence, limit);
     return (await this.readLog({ collection }, plan, sliceLength)) ?? emptySlice;
   }
 

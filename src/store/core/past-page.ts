@@ -18,7 +18,7 @@ import {
   readChanged,
 } from "./changed-resources.ts";
 import { lookUp } from "./decision.ts";
-import { textOfChain } from "./history.ts";
+import { textOfChain } from "./history-plans.ts";
 import { integerOf } from "./integer-ids.ts";
 
 /** Resources of the current list that are read at once, after the first page. */

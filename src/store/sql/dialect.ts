@@ -1,6 +1,6 @@
 /** What differs between the SQL of the kinds of stores. The core writes all other SQL once. */
 import type { IdKind } from "../../collection/ids.ts";
-import type { Value } from "./plan.ts";
+import type { Value } from "./plans.ts";
 import type { Columns } from "./table.ts";
 
 /** The SQL of one kind of store. */

@@ -1,5 +1,5 @@
 /** Columns of tables with their types. Statements, and the types and the reading of their rows, are made from them. */
-import { ask, type Plan, type Row, type Statement, type Value } from "./plan.ts";
+import { ask, type Plan, type Row, type Statement, type Value } from "./plans.ts";
 
 /** How a column is read. The same name is its type in each dialect. */
 const readers = {

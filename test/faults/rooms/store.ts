@@ -94,10 +94,27 @@ export const storeFaults: readonly Fault[] = [
     noticedBy: "test/store/history.test.ts",
     replacements: [
       [
-        "later?.version === version ? later.text : yield* textAfter(row);",
-        "later !== undefined ? later.text : yield* textAfter(row);",
+        "later?.version === version ? later.text : yield* this.#textAfter(row, current.get(id));",
+        "later !== undefined ? later.text : yield* this.#textAfter(row, current.get(id));",
       ],
     ],
+  },
+  {
+    name: "parameters-swapped",
+    what: "A page of the history takes its limit for the version that it begins with, and the other way round.",
+    noticedBy: "test/http/history.test.ts",
+    replacements: [
+      [
+        "where id = $1::text and version < $2::bigint order by version desc limit $3::bigint",
+        "where id = $1::text and version < $3::bigint order by version desc limit $2::bigint",
+      ],
+    ],
+  },
+  {
+    name: "together-mixed-up",
+    what: "Plans that run together get the results of each other.",
+    noticedBy: "test/store/plans.test.ts",
+    replacements: [["from += own.length;", ""]],
   },
   {
     name: "chain-without-end",

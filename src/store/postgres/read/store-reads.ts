@@ -3,7 +3,7 @@
 import { Problem } from "../../../errors.ts";
 import { type CommitListener, CommitListeners } from "../../core/commit-listeners.ts";
 import { emptyFigures } from "../../core/figures.ts";
-import type { History } from "../../core/history.ts";
+import type { HistoryPlans } from "../../core/history-plans.ts";
 import { LoggedStore, type Place } from "../../core/logged-store.ts";
 import { toGroups } from "../../core/referring.ts";
 import { withRelated } from "../../core/related.ts";
@@ -24,14 +24,14 @@ import type { CollectionRecord } from "../../port/record.ts";
 import { maxSizesWaitMs } from "../../port/statistics.ts";
 import type { StoreHealth } from "../../port/store.ts";
 import { isStorable, type Key, type Stored } from "../../port/stored.ts";
-import type { Plan } from "../../sql/plan.ts";
+import type { Plan } from "../../sql/plans.ts";
 import { type Connections, probe } from "../connection/connections.ts";
 import { Reachability } from "../connection/reachability.ts";
 import { retryOnce } from "../connection/retry.ts";
 import { transact, transactionModes } from "../connection/transaction.ts";
-import { historyOf, runPlan } from "../dialect.ts";
 import { Lists } from "../list/lists.ts";
 import { SlowStatements } from "../list/slow-statements.ts";
+import { historyOf, runPlan } from "../postgres-dialect.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { Declarations } from "../tables/declarations.ts";
 import { readSecret } from "../tables/secret.ts";
@@ -183,7 +183,7 @@ export abstract class PostgresReads extends LoggedStore {
 
   protected async readLog<T>(
     { collection, id = "" }: Place,
-    plan: (history: History) => Plan<T>,
+    plan: (history: HistoryPlans) => Plan<T>,
   ): Promise<T | undefined> {
     const known = await this.find(collection);
     if (known === undefined || !isStorable(id)) return undefined;

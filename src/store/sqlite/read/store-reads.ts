@@ -5,7 +5,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { isQuick } from "../../core/access-path.ts";
 import { type CommitListener, CommitListeners } from "../../core/commit-listeners.ts";
 import { emptyFigures } from "../../core/figures.ts";
-import type { History } from "../../core/history.ts";
+import type { HistoryPlans } from "../../core/history-plans.ts";
 import { LoggedStore, type Place, textLength } from "../../core/logged-store.ts";
 import { toGroups } from "../../core/referring.ts";
 import { withRelated } from "../../core/related.ts";
@@ -27,14 +27,14 @@ import type { CollectionRecord } from "../../port/record.ts";
 import { maxSizesWaitMs, type StoreStatistics } from "../../port/statistics.ts";
 import type { StoreHealth } from "../../port/store.ts";
 import type { Key, Stored } from "../../port/stored.ts";
-import type { Plan } from "../../sql/plan.ts";
-import { historyOf, PlanRunner } from "../dialect.ts";
+import type { Plan } from "../../sql/plans.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { createLogReader, pageBytes } from "../file/log-state.ts";
 import { readSecret } from "../file/secret.ts";
 import { HotPages } from "../list/hot-pages.ts";
 import { QueryThreads } from "../list/query-threads.ts";
 import type { Marks } from "../marks.ts";
+import { historyOf, PlanRunner } from "../sqlite-dialect.ts";
 import type { Health } from "../upkeep/health.ts";
 import { HotResources } from "./hot-resources.ts";
 import { ReadBatch } from "./read-batch.ts";
@@ -209,7 +209,7 @@ export abstract class SqliteReads extends LoggedStore {
 
   protected async readLog<T>(
     { collection }: Place,
-    plan: (history: History) => Plan<T>,
+    plan: (history: HistoryPlans) => Plan<T>,
     lengthOf?: (result: T) => number,
   ): Promise<T | undefined> {
     const known = this.#known(collection);

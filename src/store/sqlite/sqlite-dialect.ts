@@ -1,8 +1,8 @@
 /** The SQL of SQLite, and how a connection runs the statements of plans. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { createHistories } from "../core/history.ts";
+import { createHistories } from "../core/history-plans.ts";
 import type { Dialect } from "../sql/dialect.ts";
-import { type Plan, type Row, runNow, type Statement, type Text, type Value } from "../sql/plan.ts";
+import { type Plan, type Row, runNow, type Statement, type Text, type Value } from "../sql/plans.ts";
 import { quoteColumn } from "../sql/table.ts";
 import { toSqliteId } from "./file/tables.ts";
 

@@ -1,7 +1,7 @@
 /** The SQL of PostgreSQL, and how a connection runs the statements of plans. */
-import { createHistories } from "../core/history.ts";
+import { createHistories } from "../core/history-plans.ts";
 import type { Dialect } from "../sql/dialect.ts";
-import { type Plan, runLater } from "../sql/plan.ts";
+import { type Plan, runLater } from "../sql/plans.ts";
 import { type ColumnType, quoteColumn } from "../sql/table.ts";
 import { texts } from "./connection/arrays.ts";
 import type { Row, Statement } from "./connection/connections.ts";

@@ -13,9 +13,9 @@ import {
 } from "../port/change-log.ts";
 import type { Stored } from "../port/stored.ts";
 import type { Dialect } from "../sql/dialect.ts";
-import { type Plan, type Row, together, type Value } from "../sql/plan.ts";
+import { type Plan, type Row, together, type Value } from "../sql/plans.ts";
+import { changes as columns } from "../sql/store-tables.ts";
 import { allOf, firstOf, numberOf, query, type RowOf, type Selection, select } from "../sql/table.ts";
-import { changes as columns } from "../sql/tables.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { LoggedRowKey, PastLookups } from "./changed-resources.ts";
 import { sequenceAtSql } from "./sequence-at.ts";
@@ -29,18 +29,21 @@ export interface Chunk {
 }
 
 /** Returns a function that makes the history of a collection. The texts of its statements are made once for each collection. */
-export function createHistories(dialect: Dialect, chunk: Chunk): (collection: NumberedCollection) => History {
+export function createHistories(
+  dialect: Dialect,
+  chunk: Chunk,
+): (collection: NumberedCollection) => HistoryPlans {
   const known = new Map<number, Texts>();
   return (collection) => {
     const { number } = collection;
     const texts = known.get(number) ?? makeTexts(dialect, number);
     known.set(number, texts);
-    return new History(dialect, { collection, texts, chunk });
+    return new HistoryPlans(dialect, { collection, texts, chunk });
   };
 }
 
 /** The change log of one collection. All statements of one plan must see the same state. */
-export class History {
+export class HistoryPlans {
   readonly #dialect: Dialect;
   readonly #collection: NumberedCollection;
   readonly #sql: Texts;
@@ -232,7 +235,7 @@ export class History {
 }
 
 /** The lookups for the changes after a time. `run` runs a plan. */
-export function pastLookups(history: History, run: <T>(plan: Plan<T>) => T | Promise<T>): PastLookups {
+export function pastLookups(history: HistoryPlans, run: <T>(plan: Plan<T>) => T | Promise<T>): PastLookups {
   return {
     sequences: (at) => run(history.sequences(at)),
     changes: (after, limit) => run(history.keysAfter(after, limit)),

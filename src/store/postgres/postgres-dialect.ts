@@ -1,13 +1,14 @@
 /** The SQL of PostgreSQL, and how a connection runs the statements of plans. */
 import { createHistories } from "../core/history-plans.ts";
 import type { Dialect } from "../sql/dialect.ts";
-import { type Plan, runLater } from "../sql/plans.ts";
-import { type ColumnType, quoteColumn } from "../sql/table.ts";
+import { type Plan, runLater, type Value } from "../sql/plans.ts";
+import { type ColumnType, numberOf, query, quoteColumn } from "../sql/table.ts";
+import { insertNewRows } from "./commit/values.ts";
 import { texts } from "./connection/arrays.ts";
 import type { Row, Statement } from "./connection/connections.ts";
 import { idOf, keyOf } from "./tables/id-keys.ts";
 
-const types: Readonly<Record<ColumnType, string>> = {
+const types: Readonly<Record<ColumnType, "bigint" | "text">> = {
   int: "bigint",
   text: "text",
   optionalInt: "bigint",
@@ -31,6 +32,27 @@ export const postgresDialect: Dialect = {
       with ordinality as asked (${names.join(", ")}, place))`;
   },
   records: (rows) => JSON.stringify(rows),
+  position: (text, part) => `strpos(${text}, ${part})`,
+  skipLocked: " for update skip locked",
+  raise: query<[string, number], number>(
+    "update holdfast_meta set value = value + $2::bigint where name = $1::text returning value",
+    numberOf,
+  ),
+  *insertNew(table, columns, rows) {
+    const target = {
+      table,
+      columns: Object.fromEntries(
+        Object.entries(columns).map(([name, type]) => [quoteColumn(name), types[type]]),
+      ),
+    };
+    const cells = rows.map((row) => Object.keys(columns).map((name) => row[name] ?? null));
+    const statements = insertNewRows(target, cells).map(({ sql, values = [] }) => ({
+      text: { sql },
+      values: [values as readonly Value[]],
+      read: ({ length }: readonly unknown[]) => length,
+    }));
+    return ((yield statements) as number[]).reduce((sum, added) => sum + added, 0);
+  },
 };
 
 /** The history of a collection. */

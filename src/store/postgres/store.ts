@@ -1,6 +1,7 @@
 /** The store on PostgreSQL. It does not rely on its memory, because other services can write to the same database. */
 
 import { ExpectedEnd, Loads } from "../core/loads.ts";
+import { ReceiptPlans } from "../core/receipt-plans.ts";
 import { Scheduler } from "../core/scheduler.ts";
 import type { Batch } from "../port/batch.ts";
 import type { Erased } from "../port/change-log.ts";
@@ -9,7 +10,6 @@ import { noteGroup } from "../port/commit-meter.ts";
 import type { Keys } from "../port/keys.ts";
 import type { Load, LoadOptions } from "../port/load.ts";
 import type { ResolvedStoreOptions } from "../port/options.ts";
-import { receiptLimits } from "../port/options.ts";
 import type { CollectionRecord } from "../port/record.ts";
 import type { StoreStatistics } from "../port/statistics.ts";
 import type { Store } from "../port/store.ts";
@@ -21,6 +21,7 @@ import { HeldWrites } from "./commit/holds.ts";
 import { beginLoad } from "./commit/load.ts";
 import { GroupNumbers, IdNumbers } from "./commit/numbers.ts";
 import { failureOf } from "./connection/failures.ts";
+import { postgresDialect } from "./postgres-dialect.ts";
 import { PostgresReads, type PostgresReadsParts } from "./read/store-reads.ts";
 import type { NumberedCollection } from "./tables/catalogue.ts";
 import { findRelaxed } from "./tables/durability.ts";
@@ -67,7 +68,7 @@ export class PostgresStore extends PostgresReads implements Store {
       groups: new GroupNumbers(connections),
       ids: this.#ids,
       isLogged: history !== "none",
-      receiptLimits: parts.receipts ?? receiptLimits,
+      receipts: new ReceiptPlans(postgresDialect, parts.receipts),
       meter: parts.meter,
     };
     this.#writer = new Commits(this.#writing);

@@ -1,7 +1,7 @@
 /** What differs between the SQL of the kinds of stores. The core writes all other SQL once. */
 import type { IdKind } from "../../collection/ids.ts";
-import type { Value } from "./plans.ts";
-import type { Columns } from "./table.ts";
+import type { Plan, Value } from "./plans.ts";
+import type { Columns, RowOf } from "./table.ts";
 
 /** The SQL of one kind of store. */
 export interface Dialect {
@@ -21,4 +21,12 @@ export interface Dialect {
   /** A table whose rows are in the parameter at `place`. Its column `place` counts from 1. */
   given(columns: Columns, place: number): string;
   records(rows: readonly Readonly<Record<string, Value>>[]): Value;
+  /** The place of one text in another one, from 1; 0 if it is not there. */
+  position(text: string, part: string): string;
+  /** Locks the rows that a statement selects, without those that another transaction has locked. Empty if only one writes. */
+  readonly skipLocked: string;
+  /** Adds to a number in the table `meta`, and returns the sum. Where several transactions write, it locks the number. */
+  raise(name: string, by: number): Plan<number>;
+  /** Adds rows, except those whose keys exist. Returns how many it has added. */
+  insertNew<C extends Columns>(table: string, columns: C, rows: readonly RowOf<C>[]): Plan<number>;
 }

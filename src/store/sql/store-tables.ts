@@ -12,3 +12,12 @@ export const changes = {
   group: "optionalInt",
   superseded: "optionalText",
 } as const satisfies Columns;
+
+/** The responses of idempotent writes. */
+export const receipts = {
+  key: "text",
+  fingerprint: "text",
+  answer: "text",
+  expires_at: "int",
+  brief: "text",
+} as const satisfies Columns;

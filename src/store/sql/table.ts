@@ -61,6 +61,11 @@ export function numberOf([row]: readonly Row[]): number {
   return Number(row?.[0] ?? 0);
 }
 
+/** Reads the first column of all rows, which has numbers. */
+export function numbersOf(rows: readonly Row[]): number[] {
+  return rows.map(([length]) => Number(length));
+}
+
 /** A statement whose text is made once. With values, it is a plan that runs it. */
 export type Query<V extends readonly Value[], T> = (...values: V) => Plan<T>;
 

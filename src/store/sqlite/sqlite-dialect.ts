@@ -2,8 +2,8 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { createHistories } from "../core/history-plans.ts";
 import type { Dialect } from "../sql/dialect.ts";
-import { type Plan, type Row, runNow, type Statement, type Text, type Value } from "../sql/plans.ts";
-import { quoteColumn } from "../sql/table.ts";
+import { ask, type Plan, type Row, runNow, type Statement, type Text, type Value } from "../sql/plans.ts";
+import { command, numberOf, numbersOf, query, quoteColumn } from "../sql/table.ts";
 import { toSqliteId } from "./file/tables.ts";
 
 /** What differs in the SQL of SQLite. */
@@ -21,7 +21,38 @@ export const sqliteDialect: Dialect = {
     return `(select key + 1 as place, ${values.join(", ")} from json_each($${place}))`;
   },
   records: jsonOf,
+  position: (text, part) => `instr(${text}, ${part})`,
+  skipLocked: "",
+  *raise(name, by) {
+    if (by !== 0) yield* add(by, name); // faster than one statement with `returning`
+    return yield* total(name);
+  },
+  insertNew(table, columns, rows) {
+    const names = Object.keys(columns);
+    const values = rows.map((row) => names.map((name) => row[name] ?? null));
+    return ask({ text: insertText(table, names), values, read: sumOf, isSilent: true });
+  },
 };
+
+const add = command<[number, string]>("update meta set value = value + $1 where name = $2");
+const total = query<[string], number>("select value from meta where name = $1", numberOf);
+
+function sumOf(rows: readonly Row[]): number {
+  return numbersOf(rows).reduce((sum, changed) => sum + changed, 0);
+}
+
+const inserts = new Map<string, Text>();
+
+/** The text is made once for each table. */
+function insertText(table: string, names: readonly string[]): Text {
+  const known = inserts.get(table);
+  if (known !== undefined) return known;
+  const places = names.map((_, n) => `$${n + 1}`);
+  const sql = `insert into ${table} (${names.map(quoteColumn).join(", ")}) values (${places.join(", ")}) on conflict do nothing`;
+  const text = { sql };
+  inserts.set(table, text);
+  return text;
+}
 
 /** The history of a collection. One read takes a few milliseconds of its thread at most. */
 export const historyOf = createHistories(sqliteDialect, { resources: 256, bytes: 512 * 1024 });

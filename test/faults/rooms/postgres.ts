@@ -61,10 +61,4 @@ export const postgresFaults: readonly Fault[] = [
       ["raiseHead(number, { sequence: changes.length,", "raiseHead(number, { sequence: changes.length + 1,"],
     ],
   },
-  {
-    name: "postgres-receipts-uncounted",
-    what: "PostgreSQL: stored responses are not counted, so there can be more of them than the limit.",
-    noticedBy: "test/store/postgres.test.ts",
-    replacements: [['raiseReceiptTotal("receipts", receipts)', 'raiseReceiptTotal("receipts", 0)']],
-  },
 ];

@@ -143,7 +143,13 @@ export const storeFaults: readonly Fault[] = [
     name: "erase-keeps-responses",
     what: "SQLite: holdfast erase leaves the stored responses that contain the resource.",
     noticedBy: "test/store/receipts.test.ts",
-    replacements: [["receipts.erase(id);", ""]],
+    replacements: [["plans.run(receipts.erase(id));", ""]],
+  },
+  {
+    name: "receipts-uncounted",
+    what: "Stored responses are not counted, so there can be more of them than the limit.",
+    noticedBy: "test/store/receipts.test.ts",
+    replacements: [['raise("receipts", receipts)', 'raise("receipts", 0)']],
   },
   {
     name: "erase-without-mark",

@@ -10,10 +10,10 @@ import { problemOf } from "../../core/commits/refusals.ts";
 import { type Judging, type ResolvedCommit, resolveCommit } from "../../core/commits/resolved-commit.ts";
 import { StagedChanges } from "../../core/commits/staged-changes.ts";
 import { decideAsync } from "../../core/decision.ts";
+import type { ReceiptPlans } from "../../core/receipt-plans.ts";
 import type { Outcome } from "../../port/batch.ts";
 import { type Commit, type Committed, textLength } from "../../port/commit.ts";
 import type { CommitMeter } from "../../port/commit-meter.ts";
-import type { ReceiptLimits } from "../../port/options.ts";
 import type { Connections } from "../connection/connections.ts";
 import { failureOf, isUndefinedTable, toClientError } from "../connection/failures.ts";
 import { isQuickLoss } from "../connection/retry.ts";
@@ -35,7 +35,7 @@ export interface CommitsParts {
   groups: GroupNumbers;
   ids: IdNumbers;
   isLogged: boolean;
-  receiptLimits: ReceiptLimits;
+  receipts: ReceiptPlans;
   meter: CommitMeter | undefined;
 }
 
@@ -158,7 +158,7 @@ export class Commits {
   ): Promise<readonly Outcome<Committed>[]> {
     const resolved = commits.map((commit) => resolveCommit(catalogue, commit));
     const staged = new StagedChanges<NumberedCollection>();
-    const lookups = new PostgresLookups(transaction, catalogue);
+    const lookups = new PostgresLookups(transaction, catalogue, this.#parts.receipts);
     const locked = await lockRelated(transaction, catalogue, collectionsOf(commits), () =>
       lookups.prepare(resolved, staged),
     );
@@ -205,11 +205,11 @@ export function judgingOf(
   staged: StagedChanges<NumberedCollection>,
   {
     catalogue,
-    receiptLimits,
+    receipts,
     nextGroup,
-  }: Pick<CommitsParts, "catalogue" | "receiptLimits"> & Pick<Judging, "nextGroup">,
+  }: Pick<CommitsParts, "catalogue" | "receipts"> & Pick<Judging, "nextGroup">,
 ): Judging {
-  return { catalogue, staged, maxReceipts: receiptLimits.keys, nextGroup };
+  return { catalogue, staged, maxReceipts: receipts.limits.keys, nextGroup };
 }
 
 /** The database writes at least this much text in a millisecond. */

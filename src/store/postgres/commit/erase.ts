@@ -15,7 +15,6 @@ import { type CommitsParts, judgingOf, lockRelated } from "./commits.ts";
 import { flush } from "./flush.ts";
 import { Held } from "./holds.ts";
 import { PostgresLookups } from "./lookups.ts";
-import { eraseFromReceipts } from "./receipts.ts";
 import { deleteChangesOf, forgetDeleted, noteDeleted, raiseHead } from "./statements.ts";
 import { runTogether } from "./values.ts";
 
@@ -46,7 +45,7 @@ async function eraseWithin(
   const staged = new StagedChanges<NumberedCollection>();
   const { held } = await lockRelated(transaction, catalogue, { changed: [collection.name] });
   if (held.size > 0) throw new Held(held);
-  const lookups = new PostgresLookups(transaction, catalogue);
+  const lookups = new PostgresLookups(transaction, catalogue, parts.receipts);
   const judging = judgingOf(staged, parts);
   const verdict = await decideAsync(judgeErasure(judging, { collection, id }), lookups);
   if (verdict !== undefined && "refusal" in verdict) throw problemOf(verdict.refusal);
@@ -62,7 +61,7 @@ async function eraseWithin(
   const version = (await transaction.run(forgetDeleted(number, id))).rows[0]?.[0];
   if (version != null)
     await runTogether(transaction, noteDeleted(number, [[erasedName(id), Number(version)]]));
-  await eraseFromReceipts(transaction, id);
+  await transaction.runPlan(parts.receipts.erase(id));
   const { isLogged } = parts;
   return erasedOf(verdict, { logged: deleted.length, isLogged, isKnown: version != null });
 }

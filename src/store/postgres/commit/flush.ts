@@ -4,15 +4,14 @@ import { type Reference, referencedIds } from "../../../collection/references.ts
 import { canBeId } from "../../core/commits/constraints.ts";
 import type { StagedChange, StagedChanges, StagedResource } from "../../core/commits/staged-changes.ts";
 import { integerOf } from "../../core/integer-ids.ts";
+import type { ReceiptPlans, ReceiptTotals } from "../../core/receipt-plans.ts";
 import { keptTexts } from "../../core/superseded.ts";
 import { isInternal } from "../../port/internal.ts";
-import type { ReceiptLimits } from "../../port/options.ts";
 import type { Statement, StatementResult } from "../connection/connections.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { keyOf } from "../tables/id-keys.ts";
 import type { IdNumbers } from "./numbers.ts";
-import { raiseTotals, storeReceipts } from "./receipts.ts";
 import {
   type ChangeRow,
   deleteReferences,
@@ -56,7 +55,7 @@ export interface FlushParts {
   ids: IdNumbers;
   /** Whether the change log is written. */
   isLogged: boolean;
-  receiptLimits: ReceiptLimits;
+  receipts: ReceiptPlans;
 }
 
 /** The sequence of each change, and the statements to send with the commit. */
@@ -71,7 +70,7 @@ export async function flush(
   parts: FlushParts,
   replaced: readonly string[] = [],
 ): Promise<Flushed> {
-  const { transaction, receiptLimits: bounds } = parts;
+  const { transaction, receipts } = parts;
   const byNumber = Map.groupBy(staged.since(0), ({ collection }) => collection.number);
   const changed = staged.collections.flatMap((each) => {
     const changes = byNumber.get(each.collection.number);
@@ -79,8 +78,7 @@ export async function flush(
   });
   const headDeltas = await Promise.all(changed.map((each) => writeCollection(each, parts)));
   // All statements are sent at once and run in this order: receipts, then heads by their numbers.
-  const stored =
-    staged.receipts.size === 0 ? undefined : storeReceipts(transaction, staged, { replaced, bounds });
+  const stored = staged.receipts.size === 0 ? undefined : storeReceipts(staged, parts, replaced);
   const heads = changed.map(({ collection: { number }, changes }, n) =>
     transaction.run(raiseHead(number, { sequence: changes.length, ...(headDeltas[n] as HeadDelta) })),
   );
@@ -91,7 +89,7 @@ export async function flush(
     const base = sequenceBefore(each, raised[n] as StatementResult);
     for (const [position, change] of each.changes.entries()) sequences.set(change, base + position + 1);
   }
-  if (totals !== undefined && (await raiseTotals(transaction, totals, bounds))) throw new Overtaken(false);
+  if (totals !== undefined && (await transaction.runPlan(receipts.raise(totals)))) throw new Overtaken(false);
   const logged = parts.isLogged ? changed.filter(({ collection }) => !isInternal(collection.name)) : [];
   const last: Statement[] = [];
   for (const each of logged) {
@@ -102,6 +100,16 @@ export async function flush(
     last.push(...insertChanges(number, portions.at(-1) ?? []));
   }
   return { sequences, last };
+}
+
+function storeReceipts(
+  staged: Staged,
+  { transaction, receipts }: FlushParts,
+  replaced: readonly string[],
+): Promise<ReceiptTotals | undefined> {
+  const all = [...staged.receipts.values()];
+  const now = Math.max(...all.map(({ at }) => at));
+  return transaction.runPlan(receipts.add(all, { replaced, now }));
 }
 
 /** How a write changes the counters in the head. */

@@ -17,7 +17,7 @@ import { hold } from "./holds.ts";
 import { PostgresLookups } from "./lookups.ts";
 
 /** The parts of a store that an import uses. */
-export type LoadParts = Pick<CommitsParts, "connections" | "groups" | "ids" | "isLogged" | "receiptLimits">;
+export type LoadParts = Pick<CommitsParts, "connections" | "groups" | "ids" | "isLogged" | "receipts">;
 
 /** Makes `transact` roll the transaction back. */
 class Cancelled extends Error {}
@@ -133,7 +133,7 @@ async function requireTargets(state: ImportInProgress, parts: LoadParts): Promis
 
 function decisionsOf({ transaction, catalogue, origin }: ImportInProgress, parts: LoadParts) {
   const staged = new StagedChanges<NumberedCollection>();
-  const lookups = new PostgresLookups(transaction, catalogue);
+  const lookups = new PostgresLookups(transaction, catalogue, parts.receipts);
   const nextGroup = () => origin.group as number; // an import is one group
   return { staged, lookups, judging: judgingOf(staged, { ...parts, catalogue: () => catalogue, nextGroup }) };
 }

@@ -12,12 +12,13 @@ import type {
 } from "../../core/commits/lookups.ts";
 import type { ResolvedCommit } from "../../core/commits/resolved-commit.ts";
 import type { ResourceState, StagedChanges } from "../../core/commits/staged-changes.ts";
+import type { ReceiptPlans } from "../../core/receipt-plans.ts";
+import { together } from "../../sql/plans.ts";
 import type { Row } from "../connection/connections.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { indexedUniqueValue } from "../list/expressions.ts";
 import type { Catalogue, NumberedCollection } from "../tables/catalogue.ts";
 import { idOf, keyOf } from "../tables/id-keys.ts";
-import { selectReceiptCount, selectReceipts } from "./receipt-statements.ts";
 import {
   lockResources,
   selectDeleted,
@@ -35,14 +36,16 @@ export class PostgresLookups implements Lookups {
   readonly #existing = new Map<string, boolean>();
   /** The ids of resources by collection, unique attribute and value. */
   readonly #holders = new Map<string, readonly string[]>();
-  readonly #receipts = new Map<string, number>();
+  readonly #receipts: ReceiptPlans;
+  #expiries: ReadonlyMap<string, number> = new Map();
   #receiptCount: number | undefined;
   /** The rows of deleted ids by collection and name; `undefined` if there is no row. */
   readonly #deleted = new Map<string, number | undefined>();
   #sequences: ReadonlyMap<number, number> = new Map();
   #referrerBytes = 0;
 
-  constructor(transaction: Transaction, catalogue: Catalogue) {
+  constructor(transaction: Transaction, catalogue: Catalogue, receipts: ReceiptPlans) {
+    this.#receipts = receipts;
     this.#transaction = transaction;
     this.#catalogue = catalogue;
   }
@@ -161,11 +164,11 @@ export class PostgresLookups implements Lookups {
   }
 
   receipt(key: string): number | undefined {
-    return this.#receipts.get(key);
+    return this.#expiries.get(key);
   }
 
   async receiptCount(): Promise<number> {
-    this.#receiptCount ??= Number((await this.#transaction.run(selectReceiptCount)).rows[0]?.[0]);
+    this.#receiptCount ??= await this.#transaction.runPlan(this.#receipts.count());
     return this.#receiptCount;
   }
 
@@ -179,8 +182,8 @@ export class PostgresLookups implements Lookups {
   }
 
   async #readReceipts(keys: readonly string[]): Promise<void> {
-    const [{ rows }] = await Promise.all([this.#transaction.run(selectReceipts(keys)), this.receiptCount()]);
-    for (const [key, , , , expiresAt] of rows) this.#receipts.set(String(key), Number(expiresAt));
+    const plan = together(this.#receipts.expiries(keys), this.#receipts.count());
+    [this.#expiries, this.#receiptCount] = await this.#transaction.runPlan(plan);
   }
 
   async #readDeleted({ number }: NumberedCollection, names: readonly string[]): Promise<void> {

@@ -1,5 +1,7 @@
 /** Transactions: how they start, and how they report the outcome of a commit. */
 import { Problem } from "../../../errors.ts";
+import type { Plan } from "../../sql/plans.ts";
+import { runPlan } from "../postgres-dialect.ts";
 import type { Connection, Connections, Statement, StatementResult } from "./connections.ts";
 import { isRolledBack, sqlState } from "./failures.ts";
 
@@ -64,6 +66,11 @@ export class Transaction {
     } catch (error) {
       throw this.noteFailure(error);
     }
+  }
+
+  /** Runs a plan. */
+  runPlan<T>(plan: Plan<T>): Promise<T> {
+    return runPlan(plan, (statement) => this.run(statement));
   }
 
   /** Records an error, and returns the error that caused it. */

@@ -1,10 +1,11 @@
 /** Reads single resources and receipts. Reads that are requested together share a statement. */
 
+import { ReceiptPlans } from "../../core/receipt-plans.ts";
 import { type Batch, createBatch, type Outcome } from "../../port/batch.ts";
 import type { KeptReceipt } from "../../port/commit.ts";
 import { isStorable, type Key, type Stored } from "../../port/stored.ts";
-import { selectReceipts } from "../commit/receipt-statements.ts";
 import type { Row, Statement } from "../connection/connections.ts";
+import { postgresDialect, runPlan } from "../postgres-dialect.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { idOf, keyOf } from "../tables/id-keys.ts";
 import { selectLargeResources, selectResources } from "./statements.ts";
@@ -38,6 +39,8 @@ const maxLarge = 64;
 
 /** The outcome of a read that must be repeated among the large ones. */
 const isLarge = Symbol("large");
+
+const receipts = new ReceiptPlans(postgresDialect);
 
 /** The reads of one store. */
 export class Reads {
@@ -137,19 +140,7 @@ export class Reads {
   }
 
   async #readReceipts(keys: readonly string[]): Promise<readonly Outcome<KeptReceipt | undefined>[]> {
-    const { rows } = await this.#options.run(selectReceipts([...new Set(keys)]));
-    const found = new Map(
-      rows.map(([key, fingerprint, answer, brief, expiresAt]) => [
-        key,
-        {
-          key: String(key),
-          fingerprint: String(fingerprint),
-          answer: answer === "" ? undefined : String(answer),
-          ...(brief === "" ? {} : { brief: String(brief) }),
-          expiresAt: Number(expiresAt),
-        },
-      ]),
-    );
+    const found = await runPlan(receipts.find([...new Set(keys)]), this.#options.run);
     return keys.map((key) => ({ answer: found.get(key) }));
   }
 }

@@ -2,13 +2,14 @@
 
 import { decideAsync } from "../../core/decision.ts";
 import { owedIn, statesOfWebhooks } from "../../core/owed.ts";
+import { ReceiptPlans } from "../../core/receipt-plans.ts";
 import { type ChangeLogs, Retention } from "../../core/retention.ts";
 import type { Scheduler } from "../../core/scheduler.ts";
 import { buildPauseMs, wordsAreSplitAgain } from "../../core/search-index.ts";
 import type { ResolvedStoreOptions } from "../../port/options.ts";
-import { removeExpired } from "../commit/receipts.ts";
 import type { Connections } from "../connection/connections.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";
+import { postgresDialect } from "../postgres-dialect.ts";
 import type { Catalogue } from "../tables/catalogue.ts";
 import { isUnfinished } from "../tables/prepare.ts";
 import { buildSearchIndexes } from "./search-indexes.ts";
@@ -52,13 +53,13 @@ export function startWork(
 
 /** The limits of one step. */
 const slice = { changes: 500, bytes: 1024 * 1024 };
-const maxReceipts = 500;
+const receipts = new ReceiptPlans(postgresDialect);
 
 /** Removes some old changes and expired receipts. Returns whether there may be more. */
 async function sweepSome(connections: Connections, retention: Retention, now: number): Promise<boolean> {
   if (await isUnfinished(connections)) return false; // the copy must be compared before anything is removed
   const hadReceipts = await transact(connections, smallWrite, async (transaction) => {
-    const hasRemoved = await removeExpired(transaction, now, maxReceipts);
+    const hasRemoved = await transaction.runPlan(receipts.trim(now));
     if (!hasRemoved) await transaction.rollBack(); // nothing to flush
     return hasRemoved;
   });

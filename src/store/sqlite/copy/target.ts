@@ -17,7 +17,6 @@ import { copyingTable } from "../file/tables.ts";
 import { addKeysTable } from "../key-table.ts";
 import { Heads } from "../writer/heads.ts";
 import { migrateCollection } from "../writer/migrate.ts";
-import { addReceiptTotals } from "../writer/receipts.ts";
 import { SearchTables } from "../writer/search-tables.ts";
 import { SqliteContents } from "./contents.ts";
 
@@ -44,7 +43,6 @@ export function openSqliteTarget(path: string): CopyTarget {
 function openToWrite(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: busyTimeoutMs, limits: { attach: 0 } });
   database.exec(`pragma synchronous = full; pragma cache_size = -${cacheKibibytes}`);
-  addReceiptTotals(database);
   addKeysTable(database);
   addMissingColumns(database);
   return database;

@@ -4,7 +4,6 @@ import { isRelative } from "../../../query/filter.ts";
 import { type FiguresOf, groupsIn } from "../../core/figures.ts";
 import { indexFor, type ReferringRow, toGroups } from "../../core/referring.ts";
 import type { PageQuery } from "../../core/related.ts";
-import type { KeptReceipt } from "../../port/commit.ts";
 import { type Figures, maxPageBytes, type Page, type ReferringGroups } from "../../port/page.ts";
 import type { Stored } from "../../port/stored.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
@@ -53,7 +52,6 @@ export class Reader {
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #head: StatementSync;
-  readonly #receipt: StatementSync;
   readonly #search: SearchState;
   readonly #pages: HotPages | undefined;
 
@@ -65,7 +63,6 @@ export class Reader {
     this.#begin = database.prepare("begin");
     this.#commit = database.prepare("commit");
     this.#head = this.#prepare("select sequence, count from heads where number = ?");
-    this.#receipt = this.#prepare("select * from receipts where key = ? and expires_at > ?");
     this.#search = new SearchState(database);
   }
 
@@ -214,15 +211,6 @@ export class Reader {
   head({ number }: NumberedCollection): { sequence: number; count: number } {
     const row = firstRow(this.#head, number);
     return { sequence: Number(row?.[0] ?? 0), count: Number(row?.[1] ?? 0) };
-  }
-
-  /** The receipt with this key that is valid at `now`. */
-  receipt(key: string, now: number): KeptReceipt | undefined {
-    const row = firstRow(this.#receipt, key, now);
-    if (row === undefined) return undefined;
-    const kept = { key, fingerprint: String(row[1]), expiresAt: Number(row[3]) };
-    const answer = String(row[2]);
-    return answer === "" ? { ...kept, answer: undefined, brief: String(row[4]) } : { ...kept, answer };
   }
 
   /** A short page, read without an iterator. `undefined` if the page is long or has a large resource. */

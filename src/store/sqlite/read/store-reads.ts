@@ -7,6 +7,7 @@ import { type CommitListener, CommitListeners } from "../../core/commit-listener
 import { emptyFigures } from "../../core/figures.ts";
 import type { HistoryPlans } from "../../core/history-plans.ts";
 import { LoggedStore, type Place, textLength } from "../../core/logged-store.ts";
+import { ReceiptPlans } from "../../core/receipt-plans.ts";
 import { toGroups } from "../../core/referring.ts";
 import { withRelated } from "../../core/related.ts";
 import { secretBytes } from "../../core/secret.ts";
@@ -34,7 +35,7 @@ import { readSecret } from "../file/secret.ts";
 import { HotPages } from "../list/hot-pages.ts";
 import { QueryThreads } from "../list/query-threads.ts";
 import type { Marks } from "../marks.ts";
-import { historyOf, PlanRunner } from "../sqlite-dialect.ts";
+import { historyOf, PlanRunner, sqliteDialect } from "../sqlite-dialect.ts";
 import type { Health } from "../upkeep/health.ts";
 import { HotResources } from "./hot-resources.ts";
 import { ReadBatch } from "./read-batch.ts";
@@ -50,6 +51,8 @@ export interface SqliteReadsParts extends Pick<ResolvedStoreOptions, "queryMs"> 
   health: Health;
   marks: Marks;
 }
+
+const receipts = new ReceiptPlans(sqliteDialect);
 
 /** The connections of stores that have failed. */
 const leftOpen: DatabaseSync[] = [];
@@ -152,7 +155,9 @@ export abstract class SqliteReads extends LoggedStore {
   }
 
   async receipt(key: string, now: number): Promise<KeptReceipt | undefined> {
-    return this.reads.run(() => this.#reader.receipt(key, now));
+    const found = await this.reads.run(() => this.#plans.run(receipts.find([key])));
+    const receipt = found.get(key);
+    return receipt !== undefined && receipt.expiresAt > now ? receipt : undefined;
   }
 
   collections(): ReadonlyMap<string, CollectionRecord> {

@@ -6,9 +6,11 @@ import type { Lookups, WriteDecision } from "../../core/commits/lookups.ts";
 import type { Judging, ResolvedCommit } from "../../core/commits/resolved-commit.ts";
 import { StagedChanges } from "../../core/commits/staged-changes.ts";
 import { decide } from "../../core/decision.ts";
+import type { ReceiptPlans } from "../../core/receipt-plans.ts";
+import type { Receipt } from "../../port/commit.ts";
 import type { CommitOutcome } from "../commit/protocol.ts";
+import type { PlanRunner } from "../sqlite-dialect.ts";
 import type { Heads } from "./heads.ts";
-import type { Receipts } from "./receipts.ts";
 import { References } from "./references.ts";
 import type { Resources } from "./resources.ts";
 import { Uniques } from "./unique.ts";
@@ -19,7 +21,8 @@ export interface CommitsParts {
   /** The present declarations. */
   catalogue: () => Catalogue;
   heads: Heads;
-  receipts: Receipts;
+  receipts: ReceiptPlans;
+  plans: PlanRunner;
   resources: Resources;
 }
 
@@ -27,11 +30,13 @@ export interface CommitsParts {
 export class Commits {
   readonly #parts: CommitsParts;
   readonly #lookups: Lookups;
+  /** The key of the receipt that the last decision has found. */
+  #found: string | undefined;
   /** Returns a new number for a group of changes. */
   readonly nextGroup: () => number;
 
   constructor(parts: CommitsParts) {
-    const { database, heads, receipts, resources } = parts;
+    const { database, heads, receipts, resources, plans } = parts;
     this.#parts = parts;
     const next = database.prepare("update meta set value = value + 1 where name = 'groups' returning value");
     this.nextGroup = () => Number(next.get()?.value);
@@ -46,8 +51,8 @@ export class Commits {
       holders: (query) => uniques.holders(query),
       referrers: (query) => references.referrers(query),
       targets: (query) => references.targets(query),
-      receipt: (key) => receipts.expiryOf(key),
-      receiptCount: () => receipts.count,
+      receipt: (key) => this.#expiryOf(key),
+      receiptCount: () => plans.run(receipts.count()),
     };
   }
 
@@ -55,8 +60,24 @@ export class Commits {
   write(commit: ResolvedCommit): CommitOutcome {
     const { result, sequences } = this.decide((judging) => judge(judging, commit));
     if ("refusal" in result) return result;
-    if (commit.receipt !== undefined) this.#parts.receipts.keep(commit.receipt);
+    if (commit.receipt !== undefined) this.#keep(commit.receipt, commit.at);
     return { sequences: sequences.slice(0, result.own) };
+  }
+
+  #expiryOf(key: string): number | undefined {
+    const { receipts, plans } = this.#parts;
+    const expiresAt = plans.run(receipts.expiries([key])).get(key);
+    this.#found = expiresAt === undefined ? undefined : key;
+    return expiresAt;
+  }
+
+  /** Stores a receipt. It replaces an expired one with the same key. */
+  #keep(receipt: Receipt, now: number): void {
+    const { receipts, plans } = this.#parts;
+    const replaced = this.#found === receipt.key ? [receipt.key] : [];
+    const totals = plans.run(receipts.add([receipt], { replaced, now }));
+    if (totals === undefined) throw new Error("The store has a valid receipt with this key.");
+    plans.run(receipts.raise(totals));
   }
 
   /** Runs a decision, and writes the changes that it stages. Returns its result, and the sequences of the changes. */

@@ -1,6 +1,7 @@
 /** Erases resources with their history. */
 import type { DatabaseSync } from "node:sqlite";
 import { erasedOf, judgeErasure } from "../../core/commits/erasure.ts";
+import type { ReceiptPlans } from "../../core/receipt-plans.ts";
 import type { WriterAnswer } from "../commit/protocol.ts";
 import { collectionOf, type NumberedCollection } from "../file/catalogue.ts";
 import { InvalidStateError } from "../file/failures.ts";
@@ -11,10 +12,10 @@ import {
   rewriteFile,
   unfinishedErasures,
 } from "../file/unfinished-erasures.ts";
+import type { PlanRunner } from "../sqlite-dialect.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Commits } from "./commits.ts";
 import type { Heads } from "./heads.ts";
-import type { Receipts } from "./receipts.ts";
 import type { Resources } from "./resources.ts";
 import type { SearchTables } from "./search-tables.ts";
 import type { Transactions } from "./transactions.ts";
@@ -26,7 +27,8 @@ export interface ErasureParts {
   heads: Heads;
   search: SearchTables;
   log: ChangeLog;
-  receipts: Receipts;
+  receipts: ReceiptPlans;
+  plans: PlanRunner;
   resources: Resources;
   commits: Commits;
   transactions: Transactions;
@@ -48,7 +50,7 @@ export class Erasure {
    * `finish` must remove the text from the unused parts of the files.
    */
   erase(number: number, id: string): WriterAnswer {
-    const { database, collections, heads, log, receipts, resources, commits, search, transactions } =
+    const { database, collections, heads, log, receipts, plans, resources, commits, search, transactions } =
       this.#parts;
     const collection = collectionOf(collections, number);
     const name = erasureName(database, number, id);
@@ -60,7 +62,7 @@ export class Erasure {
       return { kind: "problem", ...result.refusal };
     }
     const logged = log.erase(number, id);
-    receipts.erase(id);
+    plans.run(receipts.erase(id));
     if (result !== undefined || logged > 0) {
       search.rebuild(number);
       const head = heads.of(number);

@@ -1,5 +1,6 @@
 /** Opens the writer's connection and creates the parts of the writer. */
 import { DatabaseSync } from "node:sqlite";
+import { ReceiptPlans } from "../../core/receipt-plans.ts";
 import type { CommitMeter } from "../../port/commit-meter.ts";
 import type { WriterSettings } from "../commit/protocol.ts";
 import { addMissingColumns, type NumberedCollection } from "../file/catalogue.ts";
@@ -7,6 +8,7 @@ import { logSizeLimit } from "../file/log-state.ts";
 import { createFileCheck, noteFiles } from "../file/watch.ts";
 import { addKeysTable, KeyTable } from "../key-table.ts";
 import { createMarksMemory, Marks } from "../marks.ts";
+import { PlanRunner, sqliteDialect } from "../sqlite-dialect.ts";
 import { ChangeLog } from "./change-log.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { Commits } from "./commits.ts";
@@ -16,7 +18,6 @@ import { flushLog } from "./flush-log.ts";
 import { Heads } from "./heads.ts";
 import { IntegerIds } from "./integer-ids.ts";
 import { WriterLoad } from "./load.ts";
-import { addReceiptTotals, Receipts } from "./receipts.ts";
 import { Resources } from "./resources.ts";
 import { SearchTables } from "./search-tables.ts";
 import { Transactions } from "./transactions.ts";
@@ -41,8 +42,8 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
   const ids = new IntegerIds();
   const search = new SearchTables(database);
   const log = new ChangeLog(database, settings.history !== "none");
-  addReceiptTotals(database);
-  const receipts = new Receipts(database, settings.receipts);
+  const plans = new PlanRunner(database);
+  const receipts = new ReceiptPlans(sqliteDialect, settings.receipts);
   addKeysTable(database);
   addMissingColumns(database);
   const marks = new Marks(settings.marks ?? createMarksMemory());
@@ -62,7 +63,7 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
   });
   const resources = new Resources({ database, heads, search, log, marks });
   const catalogue = () => declarations.catalogue;
-  const commits = new Commits({ database, catalogue, heads, receipts, resources });
+  const commits = new Commits({ database, catalogue, heads, receipts, plans, resources });
   const shared = {
     database,
     collections,
@@ -71,6 +72,7 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
     search,
     log,
     receipts,
+    plans,
     resources,
     commits,
     transactions,

@@ -1,12 +1,13 @@
 /** Maintenance of the file between writes: building search indexes, removing old data, and tidying up at the end. */
 import type { DatabaseSync } from "node:sqlite";
 import { decide } from "../../core/decision.ts";
+import type { ReceiptPlans } from "../../core/receipt-plans.ts";
 import { Retention } from "../../core/retention.ts";
 import type { History } from "../../port/history.ts";
 import { InvalidStateError } from "../file/failures.ts";
+import type { PlanRunner } from "../sqlite-dialect.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Heads } from "./heads.ts";
-import type { Receipts } from "./receipts.ts";
 import type { SearchTables } from "./search-tables.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -19,7 +20,8 @@ export interface UpkeepParts {
   heads: Heads;
   search: SearchTables;
   log: ChangeLog;
-  receipts: Receipts;
+  receipts: ReceiptPlans;
+  plans: PlanRunner;
   transactions: Transactions;
 }
 
@@ -42,12 +44,9 @@ export class Upkeep {
 
   /** Removes some expired receipts or old changes. Returns whether there can be more. */
   trim(now: number): boolean {
-    const { receipts, log, transactions } = this.#parts;
+    const { receipts, plans, log, transactions } = this.#parts;
     this.#requireNoImport();
-    if (receipts.hasExpired(now)) {
-      transactions.run(() => receipts.trim(now));
-      return true;
-    }
+    if (plans.run(receipts.hasExpired(now))) return transactions.run(() => plans.run(receipts.trim(now)));
     return decide(this.#retention.step(now), {
       heads: () => log.heads(),
       after: (...args) => log.after(...args),

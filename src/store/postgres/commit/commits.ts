@@ -89,9 +89,8 @@ export class Commits {
 
   /** Prepares another attempt. Returns whether there can be one. */
   async #prepareRetry(error: unknown, tries: number): Promise<boolean> {
-    const isRedeclared = isUndefinedTable(error) || (error instanceof Overtaken && error.isRedeclared);
-    if (isRedeclared) await this.#parts.reload();
-    if (isRedeclared || error instanceof Overtaken) return true;
+    if (isRedeclared(error)) await this.#parts.reload();
+    if (isRedeclared(error) || error instanceof Overtaken) return true;
     if (error instanceof Problem || failureOf(error) !== "conflict") return false;
     await pass(Math.random() * 2 * retryPauseMs * 2 ** tries);
     return true;
@@ -186,6 +185,11 @@ export class Commits {
       unknownOutcome && "changes" in verdict ? { error: unknownOutcome } : outcomeOf(verdict, flushed),
     );
   }
+}
+
+/** Whether another instance has changed the declaration of a collection, so that the catalogue must be read again. */
+export function isRedeclared(error: unknown): boolean {
+  return isUndefinedTable(error) || (error instanceof Overtaken && error.isRedeclared);
 }
 
 /** Work that was overtaken can be done again. Any other error is the client's. */

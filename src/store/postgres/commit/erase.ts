@@ -11,7 +11,7 @@ import { type Transaction, transact, transactionModes } from "../connection/tran
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { noteGaps } from "../tables/statements.ts";
 import { tablesOf, wordsTable } from "../tables/tables.ts";
-import { type CommitsParts, judgingOf, lockRelated } from "./commits.ts";
+import { type CommitsParts, isRedeclared, judgingOf, lockRelated } from "./commits.ts";
 import { flush } from "./flush.ts";
 import { Held } from "./holds.ts";
 import { PostgresLookups } from "./lookups.ts";
@@ -26,10 +26,18 @@ export async function erase(
 ): Promise<Erased> {
   const { connections, groups } = parts;
   const nextGroup = await groups.take(1);
-  const erased = await transact(connections, transactionModes.longWrite, (transaction) =>
-    eraseWithin(transaction, { ...parts, nextGroup }, { collection, id }),
-  );
-  const { number, search } = collection;
+  let known = collection;
+  const attempt = () =>
+    transact(connections, transactionModes.longWrite, (transaction) =>
+      eraseWithin(transaction, { ...parts, nextGroup }, { collection: known, id }),
+    );
+  const erased = await attempt().catch(async (error: unknown) => {
+    if (!isRedeclared(error)) throw error;
+    await parts.reload();
+    known = parts.catalogue().byName.get(collection.name) ?? known;
+    return attempt();
+  });
+  const { number, search } = known;
   const tables = tablesOf(number).filter((table) => search.length > 0 || table !== wordsTable(number));
   for (const table of tables) await connections.run({ sql: `vacuum ${table}` });
   await connections.run({ sql: "vacuum holdfast_receipts" });

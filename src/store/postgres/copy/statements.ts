@@ -144,3 +144,10 @@ export const dropMark: Statement = { sql: `drop table ${copyingTable}` };
 export function analyze(number: number): Statement {
   return { sql: `analyze ${resourcesTable(number)}` };
 }
+
+/** Sets the totals of all receipts, after a copy has added them. */
+export const countReceipts: Statement = {
+  sql: `insert into holdfast_meta select 'receipts', count(*) from holdfast_receipts
+    union all select 'answers', coalesce(sum(octet_length(answer)), 0)::bigint from holdfast_receipts
+    on conflict (name) do update set value = excluded.value`,
+};

@@ -3,10 +3,10 @@ import { DatabaseSync } from "node:sqlite";
 import { ReceiptPlans } from "../../core/receipt-plans.ts";
 import type { CommitMeter } from "../../port/commit-meter.ts";
 import type { WriterSettings } from "../commit/protocol.ts";
-import { addMissingColumns, type NumberedCollection } from "../file/catalogue.ts";
+import type { NumberedCollection } from "../file/catalogue.ts";
 import { logSizeLimit } from "../file/log-state.ts";
 import { createFileCheck, noteFiles } from "../file/watch.ts";
-import { addKeysTable, KeyTable } from "../key-table.ts";
+import { KeyTable } from "../key-table.ts";
 import { createMarksMemory, Marks } from "../marks.ts";
 import { PlanRunner, sqliteDialect } from "../sqlite-dialect.ts";
 import { ChangeLog } from "./change-log.ts";
@@ -44,8 +44,6 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
   const log = new ChangeLog(database, settings.history !== "none");
   const plans = new PlanRunner(database);
   const receipts = new ReceiptPlans(sqliteDialect, settings.receipts);
-  addKeysTable(database);
-  addMissingColumns(database);
   const marks = new Marks(settings.marks ?? createMarksMemory());
   const transactions = new Transactions({
     database,
@@ -57,7 +55,6 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
   });
   const declarations = new Declarations({ database, collections, heads, search, marks, transactions });
   transactions.run(() => {
-    for (const number of collections.keys()) log.upgrade(number);
     log.noteGapsAtEnd();
     noteFiles(settings.path, database);
   });

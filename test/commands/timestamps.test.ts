@@ -39,7 +39,7 @@ const read = async ({ base }: RunningService, id: string) => (await fetch(`${bas
 test("what is older than the option lacks the times until it is written, and then takes that of its version", async (t) => {
   const cwd = await withPosts(t, '{"id":"a","title":"x"}\n{"id":"b"}\n');
   const database = new DatabaseSync(join(cwd, "holdfast.db"));
-  database.exec("alter table collections drop column timestamps; update resources_1 set updated_at = 1000");
+  database.exec("update resources_1 set updated_at = 1000");
   database.close();
   await declare(cwd, withTimestamps);
   assert.equal((await run(t, ["check"], { cwd })).exitCode, 0);

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { configuration, folder, run, serve, stop } from "./cli.ts";
 
@@ -99,16 +98,4 @@ test("lines without an id in a collection of integers are named too", async (t) 
   const { exitCode, stderr } = await run(t, ["import", "users", "users.ndjson"], { cwd });
   assert.equal(exitCode, 1);
   assert.match(stderr, /line 1: "email" repeats the value of another resource/);
-});
-
-test("a store that was made before there were unique attributes takes them", async (t) => {
-  const cwd = await withStore(t);
-  const database = new DatabaseSync(join(cwd, "holdfast.db"));
-  database.exec("alter table collections drop column uniques");
-  database.close();
-  assert.equal((await run(t, ["check"], { cwd })).exitCode, 0);
-  await declare(cwd, { users: { schema, unique: ["email"] } });
-  await stop(await serve(t, [], { cwd }));
-  const again = await run(t, ["import", "users", "-"], { cwd, input: '{"id":"e","email":"y"}\n' });
-  assert.equal(again.exitCode, 1);
 });

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openKeys, openStore, type StoreAddress } from "../../src/store/open.ts";
-import { openBelow } from "../http/below.ts";
 import { commit, created } from "../store/contract/fixture.ts";
 import { startProgram } from "../store/programs/start.ts";
 import { makeBusy } from "./busy.ts";
@@ -23,33 +22,6 @@ test("a database that holds no store, and half a copy, are no sources", async (t
   await copyPages(source, half, 5);
   await assert.rejects(copy(half, target), refusal(/holds an incomplete copy/));
 });
-
-for (const from of ["sqlite", "postgres"] as const)
-  test(`a store in ${from} that has no secret yet is copied only after one start`, async (t) => {
-    const [source, target] = [await makePlace(t, from), await makePlace(t, "sqlite")];
-    await (await openStore(source)).close();
-    const below = await openBelow(source);
-    const { table, run } = below;
-    await run(`delete from ${table("meta")} where name like 'secret%'`);
-    await below.close();
-    const older = refusal(/was last used by an older version of Holdfast/);
-    await assert.rejects(copy(source, target), older);
-    // A database can be a read-only standby. A file is always writable.
-    if (from === "postgres") await assert.rejects(reached(source), older);
-    await (await openStore(source)).close();
-    await copy(source, target);
-  });
-
-/** Opens a store without writing, as soon as it can be. */
-async function reached(address: StoreAddress): Promise<void> {
-  const store = await openStore(address, { readOnly: true });
-  try {
-    await store.reach?.();
-    await store.secret();
-  } finally {
-    await store.close();
-  }
-}
 
 test("a store that holds anything is not copied into", async (t) => {
   const source = await makePlace(t, "sqlite");

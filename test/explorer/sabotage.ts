@@ -123,7 +123,7 @@ export const sabotages: readonly Sabotage[] = [
   {
     name: "keys without a flush",
     what: "The command for API keys does not flush its commit.",
-    replacements: [["pragma synchronous = full; $", "pragma synchronous = off; $"]],
+    replacements: [['"pragma synchronous = full"', '"pragma synchronous = off"']],
     lives: [{ beside: ["key"] }],
     images: 0,
   },

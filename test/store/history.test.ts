@@ -177,52 +177,11 @@ test("a version whose stored difference is damaged is an error that names it, an
   assert.equal((await store.version(topic("a"), 2))?.text, textOf("a", { n: 2, pad }));
 });
 
-test("a file of the older format is raised to this one, so that the older version refuses it", async (t) => {
+test("the changes of a resource are found by an index", async (t) => {
   const { store, path } = await open(t, { history: "forever" });
   await raise(store, "a", 3, (n) => n);
   await store.close();
   const { DatabaseSync } = await import("node:sqlite");
-  const { openStore } = await import("../../src/store/open.ts");
-  const database = new DatabaseSync(path);
-  const format = database.prepare("select value from meta where name = 'format'");
-  database.exec("update meta set value = 2 where name = 'format'");
-  const again = await openStore({ kind: "sqlite", path });
-  t.after(() => again.close());
-  assert.equal((await again.version(topic("a"), 2))?.text, textOf("a", { n: 2 }));
-  assert.equal(format.get()?.value, 4);
-  database.close();
-});
-
-test("a file of the older format knows the deleted ids of its change log", async (t) => {
-  const { store, path } = await open(t, { history: "forever" });
-  await raise(store, "a", 3, (n) => n);
-  await commit(store, [deleted(topic("a"), 3)]);
-  await store.close();
-  const database = new DatabaseSync(path);
-  database.exec("drop table deleted_1; update meta set value = 3 where name = 'format'");
-  database.close();
-  const { openStore } = await import("../../src/store/open.ts");
-  const again = await openStore({ kind: "sqlite", path });
-  t.after(() => again.close());
-  const load = await again.load("topics");
-  await load.add(["a", "b"].map((id) => ({ id, text: textOf(id) })));
-  await load.finish();
-  const versions = await Promise.all(["a", "b"].map(async (id) => (await again.read(topic(id)))?.version));
-  assert.deepEqual(versions, [5, 1]);
-});
-
-test("a file from before there was a history gets what it is found by", async (t) => {
-  const { store, path } = await open(t, { history: "forever" });
-  await raise(store, "a", 3, (n) => n);
-  await store.close();
-  const { DatabaseSync } = await import("node:sqlite");
-  const database = new DatabaseSync(path);
-  database.exec("drop index changes_1_by_resource");
-  database.close();
-  const { openStore } = await import("../../src/store/open.ts");
-  const again = await openStore({ kind: "sqlite", path });
-  assert.equal((await again.version(topic("a"), 2))?.text, textOf("a", { n: 2 }));
-  await again.close();
   const after = new DatabaseSync(path);
   const plan = after
     .prepare("explain query plan select * from changes_1 where id = 'a' and version < 3")

@@ -65,26 +65,10 @@ test("a store that is not there yet is made by its first key", async (t) => {
   await keys.add(keyOf("hf_a"));
   await keys.close();
   assert.ok(existsSync(path));
+  assert.deepEqual(await keysOf(path), [keyOf("hf_a")]);
   const store = await openStore({ kind: "sqlite", path });
   assert.deepEqual(await store.keys.all(), [keyOf("hf_a")]);
   await store.close();
-});
-
-test("a file that was made before there were keys gets them, from a service or beside it", async (t) => {
-  for (const isServed of [true, false]) {
-    const { store, path, reopen, cleanup } = await openSqliteFixture();
-    t.after(cleanup);
-    await store.close();
-    const database = new DatabaseSync(path);
-    database.exec("drop table keys");
-    database.close();
-    assert.deepEqual(await keysOf(path), []);
-    if (isServed) assert.deepEqual(await (await reopen()).keys.all(), []);
-    const keys = await openKeys({ kind: "sqlite", path });
-    assert.equal(await keys.add(keyOf("hf_a")), true);
-    assert.deepEqual(await keysOf(path), [keyOf("hf_a")]);
-    await keys.close();
-  }
 });
 
 test("keys of what is no store, or is locked by another program, are refused in one line", async (t) => {

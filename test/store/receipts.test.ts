@@ -1,8 +1,7 @@
 /** How long receipts stay in the file. */
 import assert from "node:assert/strict";
-import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
-import { openStore, type StoreOptions } from "../../src/store/open.ts";
+import type { StoreOptions } from "../../src/store/open.ts";
 import type { Receipt } from "../../src/store/port/commit.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { until } from "../until.ts";
@@ -129,25 +128,4 @@ test("what was refused counts for nothing, nor does what has expired", async (t)
   await keepOld(store, receipt);
   const taken = { changes: [], receipt: receiptOf("k", 20), at: 10 };
   await rejectsWith("UNAVAILABLE", store.commit(taken));
-});
-
-test("a file from before receipts were counted is brought up to date", async (t) => {
-  const { store, path } = await open(t);
-  await keepOld(store, receiptOf("k", Date.now() + hourMs, "answer"));
-  await store.close();
-  const database = new DatabaseSync(path);
-  database.exec(`drop index receipts_with_answer; alter table receipts drop column brief;
-    delete from meta where name in ('receipts', 'answers')`);
-  database.close();
-  const again = await openStore({ kind: "sqlite", path });
-  t.after(() => again.close());
-  assert.equal((await again.receipt("k", 0))?.answer, "answer");
-  await again.close();
-  const after = new DatabaseSync(path, { readOnly: true });
-  const totals = after.prepare("select name, value from meta where name in ('receipts', 'answers')").all();
-  after.close();
-  assert.deepEqual(Object.fromEntries(totals.map(({ name, value }) => [name, value])), {
-    answers: 6,
-    receipts: 1,
-  });
 });

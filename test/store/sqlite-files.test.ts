@@ -112,35 +112,6 @@ test("a database of another program is refused and left alone", () =>
     }
   }));
 
-test("a file of a format from before the first release is refused, and left as it is", () =>
-  inFolder(async (folder) => {
-    const path = join(folder, "store.db");
-    await makeStore(path, 10);
-    const database = new DatabaseSync(path);
-    database.exec(
-      "update meta set value = 1 where name = 'format'; alter table collections drop column search",
-    );
-    database.exec("pragma wal_checkpoint(truncate)");
-    database.close();
-    const before = readFileSync(path);
-    await requireRefused(
-      path,
-      /written by an unreleased version of Holdfast \(format 1; this version uses 4\)/,
-    );
-    await assert.rejects(openReader({ kind: "sqlite", path }), /unreleased version/);
-    assert.deepEqual(readFileSync(path), before);
-  }));
-
-test("a file of a newer format is refused, with both numbers", () =>
-  inFolder(async (folder) => {
-    const path = join(folder, "x.db");
-    await makeStore(path, 1);
-    const database = new DatabaseSync(path);
-    database.exec("update meta set value = 99 where name = 'format'");
-    database.close();
-    await requireRefused(path, /newer version of Holdfast \(format 99; this version uses 4\)/);
-  }));
-
 test("a file with a destroyed header, first page, or end is refused", () =>
   inFolder(async (folder) => {
     const whole = join(folder, "whole.db");

@@ -105,7 +105,7 @@ export class PostgresStore extends PostgresReads implements Store {
   /** Creates the tables if they do not exist, reads the catalogue, and starts the background work. */
   async #reach(): Promise<void> {
     const { connections, readOnly, history, onWarning } = this.#parts;
-    await prepareDatabase(connections, { mustExist: readOnly, mayUpgrade: !readOnly });
+    await prepareDatabase(connections, { mustExist: readOnly });
     const relaxed = await findRelaxed(connections);
     if (relaxed !== undefined) onWarning(relaxed);
     await this.declarations.reload();

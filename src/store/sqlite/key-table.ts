@@ -1,23 +1,12 @@
 /** The table of API keys on one connection. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type ApiKey, type KeyInvalidation, keyColumns, keyValues, toKey } from "../port/keys.ts";
-import { keysTable } from "./file/tables.ts";
 
 /** A change of one API key. */
 export type KeyChange =
   | { kind: "add"; key: ApiKey }
   | { kind: "invalidate"; prefix: string; how: KeyInvalidation }
   | { kind: "use"; prefix: string; at: number };
-
-/** Adds the table to a file of an older version. */
-export function addKeysTable(database: DatabaseSync): void {
-  database.exec(keysTable);
-}
-
-/** Whether the file has the table. A read-only connection cannot add it. */
-export function hasKeysTable(database: DatabaseSync): boolean {
-  return database.prepare("select 1 from sqlite_schema where name = 'keys'").get() !== undefined;
-}
 
 /** Reads and changes API keys. The caller decides on transactions. */
 export class KeyTable {

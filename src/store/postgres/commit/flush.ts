@@ -132,9 +132,9 @@ async function logRows(
       ...change,
       ...change.origin,
       sequence: sequences.get(change) as number,
-      kept: kept[index] as string | null,
+      superseded: kept[index] as string | null,
     };
-    const length = row.kept?.length ?? 0;
+    const length = row.superseded?.length ?? 0;
     if (text + length > maxLoggedText) {
       portions.push([]);
       text = 0;

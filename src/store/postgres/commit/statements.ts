@@ -105,7 +105,7 @@ export interface ChangeRow {
   principal: string | null;
   group: number | null;
   /** The superseded text, or its difference from the next text (`store/core/superseded.ts`). */
-  kept: string | null;
+  superseded: string | null;
 }
 
 const changeTypes = {
@@ -116,7 +116,7 @@ const changeTypes = {
   principal: "text",
   '"group"': "bigint",
   id: "text",
-  kept: "text",
+  superseded: "text",
 } as const;
 
 /** Adds rows to the change log. */
@@ -131,7 +131,7 @@ export function insertChanges(number: number, rows: readonly ChangeRow[]): State
       row.principal,
       row.group,
       row.id,
-      row.kept,
+      row.superseded,
     ]),
   );
 }

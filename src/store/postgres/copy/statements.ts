@@ -23,12 +23,8 @@ function columnsOf({ kind }: ItemsTable): readonly string[] {
   return layouts[kind].columns.map(({ name }) => columnOf(kind, name));
 }
 
-/**
- * The table of resources has a key instead of an id. The column of superseded texts was renamed
- * (`../tables/tables.ts`).
- */
+/** The table of resources has a key instead of an id. */
 function columnOf(kind: ItemsTable["kind"], name: string): string {
-  if (kind === "changes" && name === "superseded") return "kept";
   return kind === "resources" && name === "id" ? "key" : `"${name}"`;
 }
 

@@ -22,7 +22,7 @@ import * as statements from "./statements.ts";
 export async function openPostgresTarget(url: string): Promise<CopyTarget> {
   const command = openCommandConnections(url);
   try {
-    await withStartErrors(prepareDatabase(command.connections, { mayBeUnfinished: true, mayUpgrade: true }));
+    await withStartErrors(prepareDatabase(command.connections, { mayBeUnfinished: true }));
     const target = new PostgresTarget(command);
     await target.reloadCatalogue();
     return target;
@@ -99,7 +99,7 @@ class PostgresTarget extends PostgresContents implements CopyTarget {
   async #setCounters(transaction: Transaction, { secret, groups, collections }: Outline): Promise<void> {
     await transaction.run(replaceSecret(secret));
     await transaction.run(statements.setGroups(groups));
-    await transaction.run(countReceipts({ isRecount: true }));
+    await transaction.run(countReceipts);
     for (const collection of collections) {
       const number = this.numberOf(collection.name);
       await transaction.run(statements.setHead(number, collection));

@@ -53,7 +53,7 @@ export function selectChunk(
 /** The change log after a sequence. */
 export function selectChanges(number: number, sequence: number, limit: number): Statement {
   return {
-    sql: `select ${changeColumns}, id, kept from ${changesTable(number)}
+    sql: `select ${changeColumns}, id, superseded from ${changesTable(number)}
       where sequence > $1::bigint order by sequence limit $2::bigint`,
     values: [sequence, limit],
   };
@@ -94,9 +94,9 @@ export function selectChain(number: number, id: string, version: number): Statem
   const changes = changesTable(number);
   const last = version + maxChain - 1;
   return {
-    sql: `select version, kept from ${changes} where id = $1::text and version between $2::bigint and coalesce(
+    sql: `select version, superseded from ${changes} where id = $1::text and version between $2::bigint and coalesce(
         (select min(version) from ${changes} where id = $1::text and version between $2::bigint and $3::bigint
-          and left(kept, 1) is distinct from '${differenceMark}'), $3::bigint)
+          and left(superseded, 1) is distinct from '${differenceMark}'), $3::bigint)
       order by version`,
     values: [id, version, last],
   };
@@ -128,16 +128,16 @@ export function selectChains(
   const changes = changesTable(number);
   const last = `wanted.version + ${maxChain - 1}`;
   return {
-    sql: `select place, version, kept from (
-        select wanted.place, change.version, change.kept,
-          sum(coalesce(octet_length(change.kept), 0) + coalesce(resource.size, 0)) over (order by wanted.place) as running
+    sql: `select place, version, superseded from (
+        select wanted.place, change.version, change.superseded,
+          sum(coalesce(octet_length(change.superseded), 0) + coalesce(resource.size, 0)) over (order by wanted.place) as running
         from unnest($1::text[], $2::text[], $3::bigint[]) with ordinality as wanted(id, key, version, place)
         left join ${resourcesTable(number)} as resource on resource.key = wanted.key
         cross join lateral (
-          select version, kept from ${changes} where id = wanted.id
+          select version, superseded from ${changes} where id = wanted.id
             and version between wanted.version and coalesce(
               (select min(version) from ${changes} where id = wanted.id and version between wanted.version and ${last}
-                and left(kept, 1) is distinct from '${differenceMark}'), ${last})) as change) as measured
+                and left(superseded, 1) is distinct from '${differenceMark}'), ${last})) as change) as measured
       where running <= $4::bigint or place = 1 order by place, version`,
     values: [texts(ids), texts(keys), bigints(versions), size],
   };

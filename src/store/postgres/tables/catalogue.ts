@@ -1,8 +1,9 @@
 /** The collections in the database, as one instance last read them. */
 import type { IdKind } from "../../../collection/ids.ts";
+import { Problem } from "../../../errors.ts";
 import { Catalogue as Collections, type NumberedCollection as Numbered } from "../../core/catalogue.ts";
 import type { Row } from "../connection/connections.ts";
-import { findCopyingTable } from "./tables.ts";
+import { findCopyingTable, formatNumber } from "./tables.ts";
 
 /** A collection, and the number of its declaration. */
 export interface NumberedCollection extends Numbered {
@@ -11,7 +12,8 @@ export interface NumberedCollection extends Numbered {
 }
 
 const selectCollections = `
-  select number, name, id_kind, schema, indexes, search, uniques, refers, timestamps, declared
+  select number, name, id_kind, schema, indexes, search, uniques, refers, timestamps, declared,
+    (select value from holdfast_meta where name = 'format')
   from holdfast_collections join holdfast_heads using (number)`;
 
 /** The statement whose rows `toCollection` reads, for all collections. */
@@ -25,9 +27,19 @@ export const servedCatalogueSql = `${selectCollections}
 export const servedNamesSql = `
   select name from holdfast_collections where ${findCopyingTable} is null`;
 
-/** Reads one row of the catalogue. */
+/** Throws UNAVAILABLE if the store has another format than when this instance opened it. */
+export function requireSameFormat(format: unknown): void {
+  if (Number(format) === formatNumber) return;
+  throw new Problem(
+    "UNAVAILABLE",
+    "Another version of Holdfast has changed the tables of the store. Only that version can use it now.",
+  );
+}
+
+/** Reads one row of the catalogue. Throws UNAVAILABLE as `requireSameFormat`. */
 export function toCollection(row: Row): NumberedCollection {
-  const [number, name, idKind, schema, indexes, search, uniques, refers, timestamps, declared] = row;
+  const [number, name, idKind, schema, indexes, search, uniques, refers, timestamps, declared, format] = row;
+  requireSameFormat(format);
   return {
     number: Number(number),
     name: String(name),

@@ -13,7 +13,13 @@ import { sqlState } from "../connection/failures.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { searchIndexOf } from "../upkeep/search-indexes.ts";
 import { clearIndex } from "../upkeep/statements.ts";
-import { Catalogue, catalogueSql, type NumberedCollection, toCollection } from "./catalogue.ts";
+import {
+  Catalogue,
+  catalogueSql,
+  type NumberedCollection,
+  requireSameFormat,
+  toCollection,
+} from "./catalogue.ts";
 import { indexStatements } from "./indexes.ts";
 import { isUnfinished } from "./prepare.ts";
 import {
@@ -54,9 +60,13 @@ export async function migrateServed(
   await migrateAll(transaction, plan);
 }
 
-/** Carries out a plan. It never removes data of resources. Throws StartError. */
+/**
+ * Carries out a plan. It never removes data of resources. Throws StartError, and UNAVAILABLE if another version has changed the
+ * tables.
+ */
 export async function migrateAll(transaction: Transaction, plan: readonly CollectionRecord[]): Promise<void> {
-  await transaction.run(lockCatalogue);
+  const { rows: formats } = await transaction.run(lockCatalogue);
+  requireSameFormat(formats[0]?.[0]); // an empty catalogue does not show it
   const { rows } = await transaction.run({ sql: catalogueSql });
   const known = new Map(rows.map(toCollection).map((each) => [each.name, each]));
   let last = Math.max(0, ...[...known.values()].map(({ number }) => number));

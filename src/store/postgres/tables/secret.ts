@@ -5,7 +5,7 @@ import type { Statement, StatementResult } from "../connection/connections.ts";
 
 const names = secretNames.map((name) => `'${name}'`).join(", ");
 
-/** Adds a secret to a database that has none: all parts or none. */
+/** Adds a secret to a new store. Another instance can have created the store first: all parts are added or none. */
 export function addSecret(): Statement {
   const rows = secretNames.map((name, n) => `('${name}', $${n + 1}::bigint)`);
   return {
@@ -14,7 +14,7 @@ export function addSecret(): Statement {
   };
 }
 
-/** The parts of the secret; empty if the database has no secret. */
+/** The parts of the secret. */
 export async function readSecret(
   run: (statement: Statement) => Promise<Pick<StatementResult, "rows">>,
 ): Promise<readonly number[]> {

@@ -1,16 +1,7 @@
 /** SQL for the catalogue, the heads of collections and the format. The tables themselves are in `tables.ts`. */
 import { integers } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
-import { ownRelation } from "./schema.ts";
-import {
-  changesTable,
-  createDeleted,
-  deletedTable,
-  findCopyingTable,
-  formatNumber,
-  referencesTable,
-  resourcesTable,
-} from "./tables.ts";
+import { changesTable, findCopyingTable, referencesTable, resourcesTable } from "./tables.ts";
 
 /** The columns of a resource, in the order that `toStored` reads. */
 export const resourceColumns = "key, version, updated_at, doc::text";
@@ -104,28 +95,6 @@ export const lockCatalogue: Statement = {
 
 /** The number of the format. */
 export const selectFormat: Statement = { sql: "select value from holdfast_meta where name = 'format'" };
-
-/** The numbers of the collections that have format 1 or 2, and the name that the column `kept` of their change logs has. */
-export const selectOlder: Statement = {
-  sql: `select number, attname from holdfast_collections
-    join pg_class on pg_class.oid = ${ownRelation("'holdfast_changes_' || number::text")}
-    join pg_attribute on attrelid = pg_class.oid and attname in ('superseded', 'previous') order by number`,
-};
-
-/** The statements that upgrade a collection. The first one waits for all writes in progress, so no delete is missed. */
-export function upgradeCollection(number: number, column: string): readonly string[] {
-  const [changes, deleted] = [changesTable(number), deletedTable(number)];
-  return [
-    `alter table ${changes} rename column ${column} to kept`,
-    createDeleted(number),
-    `insert into ${deleted} select id, max(version) from ${changes} where kind = 'deleted' group by id`,
-  ];
-}
-
-/** Records that all tables have the format of this program. */
-export const upgradeFormatNumber: Statement = {
-  sql: `update holdfast_meta set value = ${formatNumber} where name = 'format' and value < ${formatNumber}`,
-};
 
 /** Whether the database contains an incomplete copy. */
 export const selectIsUnfinished: Statement = { sql: `select ${findCopyingTable} is not null` };

@@ -9,25 +9,18 @@
 
 import { ownRelation } from "./schema.ts";
 
-/** The format that this program reads and writes. Raise it with every change of the tables. */
-export const formatNumber = 3;
-
 /**
- * The oldest format that this program can raise to its own. The column `kept` of a change log was called `superseded` in format 1,
- * with whole texts only, and `previous` in format 2. Each new name makes a running service of the older version fail. With format 1,
- * it would take a difference for a text. With both, it would not note deleted ids, for which formats 1 and 2 have no tables.
+ * The format that this program reads and writes. Raise it with every change of the tables. A program that changes the tables of
+ * an existing store also raises `declared` of every head, in the same transaction. An instance of the older version that still
+ * runs then reads the catalogue again before its next write, and refuses to use it (`catalogue.ts`).
  */
-export const firstFormatNumber = 1;
+export const formatNumber = 4;
 
 /** The table of a copy's mark. It exists while the copy into this database is incomplete. */
 export const copyingTable = "holdfast_copying";
 
 /** SQL for this table; null if it does not exist. */
 export const findCopyingTable = ownRelation(`'${copyingTable}'`);
-
-/** The index of receipts that have an answer. A store from an older version does not have it. */
-export const answersIndex =
-  "create index if not exists holdfast_receipts_with_answer on holdfast_receipts (expires_at) where answer <> ''";
 
 /** The tables of a new store, one statement each. */
 export const storeTables: readonly string[] = [
@@ -61,7 +54,7 @@ export const storeTables: readonly string[] = [
     expires_at bigint not null
   )`,
   "create index if not exists holdfast_receipts_by_expiry on holdfast_receipts (expires_at)",
-  answersIndex,
+  "create index if not exists holdfast_receipts_with_answer on holdfast_receipts (expires_at) where answer <> ''",
   `create table if not exists holdfast_keys (
     prefix text collate "C" primary key,
     hash text not null,
@@ -74,7 +67,8 @@ export const storeTables: readonly string[] = [
     revoked_at bigint,
     last_used_at bigint
   )`,
-  `insert into holdfast_meta values ('format', ${formatNumber}), ('groups', 0) on conflict do nothing`,
+  `insert into holdfast_meta values ('format', ${formatNumber}), ('groups', 0), ('receipts', 0), ('answers', 0)
+    on conflict do nothing`,
 ];
 
 /** The tables of a new collection, one statement each. */
@@ -97,7 +91,7 @@ export function collectionTables(number: number): readonly string[] {
       at bigint not null,
       principal text,
       "group" bigint,
-      kept text
+      superseded text
     )`,
     `create index ${changes}_by_resource on ${changes} (id, version)`,
     `create table ${refers} (
@@ -107,13 +101,8 @@ export function collectionTables(number: number): readonly string[] {
       primary key (attribute, target, key)
     )`,
     `create index ${refers}_by_key on ${refers} (key)`,
-    createDeleted(number),
+    `create table ${deletedTable(number)} (id text collate "C" primary key, version bigint not null)`,
   ];
-}
-
-/** The table of the deleted ids of a collection, with their last versions. */
-export function createDeleted(number: number): string {
-  return `create table ${deletedTable(number)} (id text collate "C" primary key, version bigint not null)`;
 }
 
 /**

@@ -31,7 +31,7 @@ export function selectTexts(number: number): Statement {
 /** Sequence, time and size of changes after a sequence. */
 export function selectChangeSizes(number: number, sequence: number, limit: number): Statement {
   return {
-    sql: `select sequence, at, coalesce(octet_length(kept), 0) from ${changesTable(number)}
+    sql: `select sequence, at, coalesce(octet_length(superseded), 0) from ${changesTable(number)}
       where sequence > $1::bigint order by sequence limit $2::bigint`,
     values: [sequence, limit],
   };

@@ -14,7 +14,6 @@ import { mayBeOpen, openUnlocked, removeSeal, seal } from "../file/seal.ts";
 import { forgetErasures, rewriteFile, unfinishedErasures } from "../file/unfinished-erasures.ts";
 import { filesNumber, otherFiles, sharesFiles } from "../file/watch.ts";
 import { SqliteContents } from "./contents.ts";
-import { requireComplete } from "./source.ts";
 
 /** The pages of one step. After each step, the backup waits for the disk and can be interrupted. */
 const pagesPerStep = 500;
@@ -28,7 +27,6 @@ export async function backUpSqlite(path: string, to: string, options: BackupOpti
   requireFile(path);
   const database = openForReading(path);
   try {
-    requireComplete(path, database);
     database.exec("begin");
     if (mayBeOpen(path) && !sharesFiles(path, database)) throw otherFiles(path, "No backup was made.");
     const files = filesNumber(path);

@@ -1,11 +1,9 @@
 /** A store's file as the source of a copy. A lock prevents changes of resources during the copy, but not of API keys. */
 import type { DatabaseSync } from "node:sqlite";
-import { StartError } from "../../../errors.ts";
 import type { CopySource } from "../../core/copy/contents.ts";
 import { type Lock, takeReadLock } from "../file/lock.ts";
 import { openError, openForReading, requireFile, requireSafeSqlite } from "../file/open-file.ts";
 import { hasSeal } from "../file/seal.ts";
-import { readSecret } from "../file/secret.ts";
 import { SqliteContents } from "./contents.ts";
 
 /** Opens the store at `path` as the source of a copy. Throws StartError, also if a service or an import has it open. */
@@ -16,7 +14,6 @@ export function openSqliteSource(path: string): CopySource {
   let database: DatabaseSync | undefined;
   try {
     database = openForReading(path);
-    requireComplete(path, database);
     return new SqliteSource(path, database, lock);
   } catch (error) {
     database?.close();
@@ -45,20 +42,4 @@ class SqliteSource extends SqliteContents implements CopySource {
     this.#database.close();
     this.#lock?.release();
   }
-}
-
-/** The columns and tables that were added last, by table. */
-const newestColumns = { receipts: "brief", collections: "timestamps", keys: "prefix" };
-
-/** Throws StartError for a file of an older version, because a read-only connection cannot add what the file lacks. */
-export function requireComplete(path: string, database: DatabaseSync): void {
-  const column = database.prepare("select 1 from pragma_table_xinfo(?) where name = ?");
-  const hasColumns = Object.entries(newestColumns).every(([table, name]) => column.get(table, name));
-  const lacksDeleted = database
-    .prepare("select 1 from collections where 'deleted_' || number not in (select name from sqlite_schema)")
-    .get();
-  if (hasColumns && lacksDeleted === undefined && readSecret(database).length > 0) return;
-  throw new StartError(
-    `${path} was last used by an older version of Holdfast. Start the service of this version on it once, stop it, and copy again.`,
-  );
 }

@@ -2,7 +2,7 @@
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
 import type { CollectionOutline, CopyTarget, Item, Outline, Section } from "../../core/copy/contents.ts";
-import { addMissingColumns, readCatalogue } from "../file/catalogue.ts";
+import { readCatalogue } from "../file/catalogue.ts";
 import { Gaps } from "../file/gaps.ts";
 import { takeLock } from "../file/lock.ts";
 import {
@@ -14,10 +14,8 @@ import {
 } from "../file/open-file.ts";
 import { replaceSecret } from "../file/secret.ts";
 import { copyingTable } from "../file/tables.ts";
-import { addKeysTable } from "../key-table.ts";
 import { Heads } from "../writer/heads.ts";
 import { migrateCollection } from "../writer/migrate.ts";
-import { addReceiptTotals } from "../writer/receipts.ts";
 import { SearchTables } from "../writer/search-tables.ts";
 import { SqliteContents } from "./contents.ts";
 
@@ -44,9 +42,6 @@ export function openSqliteTarget(path: string): CopyTarget {
 function openToWrite(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: busyTimeoutMs, limits: { attach: 0 } });
   database.exec(`pragma synchronous = full; pragma cache_size = -${cacheKibibytes}`);
-  addReceiptTotals(database);
-  addKeysTable(database);
-  addMissingColumns(database);
   return database;
 }
 

@@ -1,7 +1,4 @@
-/**
- * The catalogue of a store's file, that is, its collections and their declarations: reads it, and adds columns to the table of an
- * older version. `../writer/migrate.ts` changes the declarations.
- */
+/** Reads the catalogue of a store's file: its collections and their declarations. `../writer/migrate.ts` changes them. */
 import type { DatabaseSync } from "node:sqlite";
 import type { IdKind } from "../../../collection/ids.ts";
 import type { Index } from "../../../collection/indexes.ts";
@@ -12,25 +9,8 @@ import type { NumberedCollection } from "../../core/catalogue.ts";
 
 export type { NumberedCollection } from "../../core/catalogue.ts";
 
-/** The columns that newer versions have added. */
-const addedColumns = [
-  ["uniques", "text not null default '[]'"],
-  ["refers", "text not null default '[]'"],
-  ["timestamps", "integer not null default 0"],
-] as const;
-
-/** Adds the columns of the catalogue that a file of an older version does not have. */
-export function addMissingColumns(database: DatabaseSync): void {
-  const columns = database.prepare("select name from pragma_table_xinfo('collections')").all();
-  for (const [added, type] of addedColumns) {
-    if (columns.some(({ name }) => name === added)) continue;
-    database.exec(`alter table collections add column ${added} ${type}`);
-  }
-}
-
 /** Reads the catalogue. Returns the collections by name. */
 export function readCatalogue(database: DatabaseSync): Map<string, NumberedCollection> {
-  // The query names no columns, because a file of an older version does not have all of them until the writer opens it.
   const rows = database.prepare("select * from collections order by number").all();
   return new Map(
     rows.map(({ number, name, id_kind: idKind, schema, indexes, search, uniques, refers, timestamps }) => [
@@ -42,9 +22,9 @@ export function readCatalogue(database: DatabaseSync): Map<string, NumberedColle
         schema: schema === null ? undefined : String(schema),
         indexes: JSON.parse(String(indexes)) as readonly Index[],
         search: JSON.parse(String(search)) as readonly Path[],
-        unique: JSON.parse(String(uniques ?? "[]")) as readonly Unique[],
-        references: JSON.parse(String(refers ?? "[]")) as readonly Reference[],
-        timestamps: Number(timestamps ?? 0) === 1,
+        unique: JSON.parse(String(uniques)) as readonly Unique[],
+        references: JSON.parse(String(refers)) as readonly Reference[],
+        timestamps: timestamps === 1,
       },
     ]),
   );

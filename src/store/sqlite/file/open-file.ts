@@ -6,18 +6,12 @@ import { accessSync, constants, type Stats, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
+import { requireFormat } from "../../core/format.ts";
 import { describeError, failureOf, resultCode } from "./failures.ts";
 import type { WriteLock } from "./lock.ts";
 import { hasSeal, mayBeOpen, openUnlocked, removeSeal } from "./seal.ts";
 import { addSecret } from "./secret.ts";
-import {
-  applicationId,
-  copyingTable,
-  firstFormatNumber,
-  formatNumber,
-  keysTable,
-  storeTables,
-} from "./tables.ts";
+import { applicationId, copyingTable, formatNumber, storeTables } from "./tables.ts";
 
 /** In older versions, two connections together can corrupt a file (the WAL-reset bug). */
 const oldestSqlite = [3, 51, 3] as const;
@@ -76,9 +70,8 @@ export function requireFile(path: string): void {
 }
 
 /**
- * Creates the tables if the file does not exist or is empty, and upgrades the file to the present format. Throws StartError if
- * the file is not a store. Throws it also if the file contains an incomplete copy, unless `allowIncomplete` is set, and if
- * `lock` records a store that is gone.
+ * Creates the tables if the file does not exist or is empty. Throws StartError if the file is not a store. Throws it also if the
+ * file contains an incomplete copy, unless `allowIncomplete` is set, and if `lock` records a store that is gone.
  */
 export function prepareFile(
   path: string,
@@ -92,20 +85,12 @@ export function prepareFile(
     // This is also the first write. It fails if the file system does not allow writes.
     database.exec("pragma journal_mode = wal");
     if (!allowIncomplete) removeSeal(database); // the target of a copy is empty, or it is refused
-    addSecret(database);
-    upgradeFormat(database);
   } catch (error) {
     throw openError(path, error);
   } finally {
     database.close(); // moves everything into the file, and flushes it
   }
   lock?.noteStore();
-}
-
-/** Sets the present format. An older version of the program then refuses the file. */
-function upgradeFormat(database: DatabaseSync): void {
-  const raise = database.prepare("update meta set value = ? where name = 'format' and value < ?");
-  raise.run(formatNumber, formatNumber);
 }
 
 /**
@@ -142,7 +127,7 @@ export function openForKeys(path: string): DatabaseSync {
     () => openDatabase(path),
     (database) => {
       removeSeal(database);
-      database.exec(`pragma synchronous = full; ${keysTable}`);
+      database.exec("pragma synchronous = full");
     },
   );
 }
@@ -209,7 +194,9 @@ function applicationIdOf(database: DatabaseSync): number {
 function createTables(database: DatabaseSync): void {
   // Before the tables, so that they are written through the log. Only this change of the mode uses a rollback journal.
   database.exec("pragma journal_mode = wal");
-  database.exec(`begin immediate; ${storeTables} commit`);
+  database.exec(`begin immediate; ${storeTables}`);
+  addSecret(database);
+  database.exec("commit");
 }
 
 function requireStore(path: string, database: DatabaseSync, allowIncomplete = false): void {
@@ -218,16 +205,7 @@ function requireStore(path: string, database: DatabaseSync, allowIncomplete = fa
   }
   const format = database.prepare("select value from meta where name = 'format'").get()?.value;
   if (typeof format !== "number") throw damaged(path, "it has no format number");
-  if (format < firstFormatNumber) {
-    throw new StartError(
-      `${path} was written by an unreleased version of Holdfast (format ${format}; this version uses ${formatNumber}). Choose another store, and import what that version exports.`,
-    );
-  }
-  if (format > formatNumber) {
-    throw new StartError(
-      `${path} was written by a newer version of Holdfast (format ${format}; this version uses ${formatNumber}). Use that version or a later one.`,
-    );
-  }
+  requireFormat(path, format, formatNumber);
   if (!allowIncomplete && isIncompleteCopy(database)) {
     throw new StartError(
       `${path} holds an incomplete copy. Run the same "npx holdfast copy" again, or choose another store.`,

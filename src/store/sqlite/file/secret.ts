@@ -2,21 +2,16 @@
 import type { DatabaseSync } from "node:sqlite";
 import { newSecret, secretNames } from "../../core/secret.ts";
 
-/** Creates the secret if the file does not have one. */
+/** Adds a secret to a new file. */
 export function addSecret(database: DatabaseSync): void {
-  if (readSecret(database).length === secretNames.length) return;
-  const parts = newSecret();
-  const rows = secretNames.map((name, n) => `('${name}', ${parts[n]})`);
-  database.exec(`insert or ignore into meta values ${rows.join(", ")}`); // another program can have inserted them first
+  const insert = database.prepare("insert into meta values (?, ?)");
+  for (const [n, part] of newSecret().entries()) insert.run(secretNames[n] as string, part);
 }
 
-/** The parts of the secret. Empty if the file does not have one yet. */
+/** The parts of the secret. */
 export function readSecret(database: DatabaseSync): readonly number[] {
   const find = database.prepare("select value from meta where name = ?");
-  return secretNames.flatMap((name) => {
-    const row = find.get(name);
-    return row === undefined ? [] : [Number(row.value)];
-  });
+  return secretNames.map((name) => Number(find.get(name)?.value));
 }
 
 /** Replaces the secret with that of another store. */

@@ -14,29 +14,7 @@ import { integerOf } from "../../core/integer-ids.ts";
 export const applicationId = 0x486f6c64;
 
 /** The format that this version reads and writes. Raise it with every change of the tables. */
-export const formatNumber = 4;
-
-/**
- * The oldest format that this version can raise to its own. In format 2, all superseded texts are whole. Formats 2 and 3 have no
- * tables of deleted ids. No release has written an older format.
- */
-export const firstFormatNumber = 2;
-
-/** The table of API keys. A file of an older version does not have it. */
-export const keysTable = `
-  create table if not exists keys (
-    prefix text primary key not null,
-    hash text not null,
-    name text not null,
-    subject text not null,
-    roles text not null,
-    scopes text,
-    created_at integer not null,
-    expires_at integer,
-    revoked_at integer,
-    last_used_at integer
-  ) strict;
-`;
+export const formatNumber = 5;
 
 /** The table with the mark of a copy into this file. It exists until the copy is complete. */
 export const copyingTable = "copying";
@@ -52,9 +30,9 @@ export const storeTables = `
     schema text,
     indexes text not null,
     search text not null,
-    uniques text not null default '[]',
-    refers text not null default '[]',
-    timestamps integer not null default 0
+    uniques text not null,
+    refers text not null,
+    timestamps integer not null
   ) strict;
   create table heads (
     number integer primary key,
@@ -73,11 +51,22 @@ export const storeTables = `
     fingerprint text not null,
     answer text not null,
     expires_at integer not null,
-    brief text not null default ''
+    brief text not null
   ) strict;
   create index receipts_by_expiry on receipts (expires_at);
-  ${keysTable}
   create index receipts_with_answer on receipts (expires_at) where answer <> '';
+  create table keys (
+    prefix text primary key not null,
+    hash text not null,
+    name text not null,
+    subject text not null,
+    roles text not null,
+    scopes text,
+    created_at integer not null,
+    expires_at integer,
+    revoked_at integer,
+    last_used_at integer
+  ) strict;
   pragma application_id = ${applicationId};
 `;
 
@@ -105,20 +94,9 @@ export function collectionTables(number: number): string {
       "group" integer,
       superseded text
     ) strict;
-    ${changesIndex(number)}
-    ${createDeleted(number)}
+    create index ${changesTable(number)}_by_resource on ${changesTable(number)} (id, version);
+    create table ${deletedTable(number)} (id text primary key not null, version integer not null) strict, without rowid;
   `;
-}
-
-/** The table of the deleted ids of a collection, with their last versions. */
-export function createDeleted(number: number): string {
-  return `create table ${deletedTable(number)} (id text primary key not null, version integer not null) strict, without rowid;`;
-}
-
-/** The index that finds the changes of one resource. */
-export function changesIndex(number: number): string {
-  const table = changesTable(number);
-  return `create index if not exists ${table}_by_resource on ${table} (id, version);`;
 }
 
 /** The name of the table of resources. */

@@ -7,7 +7,7 @@ import { owedIn, statesOfWebhooks } from "../../core/owed.ts";
 import type { ChangeLogs } from "../../core/retention.ts";
 import { readCatalogue } from "../file/catalogue.ts";
 import { Gaps } from "../file/gaps.ts";
-import { changesIndex, changesTable, createDeleted, deletedTable, resourcesTable } from "../file/tables.ts";
+import { changesTable, resourcesTable } from "../file/tables.ts";
 
 /** The prepared statements of one collection. */
 interface Statements {
@@ -30,16 +30,6 @@ export class ChangeLog implements ChangeLogs {
     this.isKept = isKept;
     this.#heads = database.prepare("select number, sequence from heads order by number");
     this.#gaps = new Gaps(database);
-  }
-
-  /** Adds what the tables of an older version lack: the index of the change log, and the table of deleted ids. */
-  upgrade(number: number): void {
-    this.#database.exec(changesIndex(number));
-    const deleted = deletedTable(number);
-    if (this.#database.prepare("select 1 from sqlite_schema where name = ?").get(deleted) !== undefined)
-      return;
-    this.#database.exec(`${createDeleted(number)}
-      insert into ${deleted} select id, max(version) from ${changesTable(number)} where kind = 'deleted' group by id`);
   }
 
   /** Notes that the log of a collection can lack changes up to a sequence. */

@@ -49,7 +49,10 @@ export function migrateCollection(
 
 function create(database: DatabaseSync, { name, idKind }: CollectionRecord): number {
   const { lastInsertRowid } = database
-    .prepare("insert into collections (name, id_kind, indexes, search) values (?, ?, '[]', '[]')")
+    .prepare(
+      `insert into collections (name, id_kind, indexes, search, uniques, refers, timestamps)
+       values (?, ?, '[]', '[]', '[]', '[]', 0)`,
+    )
     .run(name, idKind);
   const number = Number(lastInsertRowid);
   database.prepare("insert into heads values (?, 0, 0, 0)").run(number);

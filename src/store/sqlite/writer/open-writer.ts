@@ -2,10 +2,10 @@
 import { DatabaseSync } from "node:sqlite";
 import type { CommitMeter } from "../../port/commit-meter.ts";
 import type { WriterSettings } from "../commit/protocol.ts";
-import { addMissingColumns, type NumberedCollection } from "../file/catalogue.ts";
+import type { NumberedCollection } from "../file/catalogue.ts";
 import { logSizeLimit } from "../file/log-state.ts";
 import { createFileCheck, noteFiles } from "../file/watch.ts";
-import { addKeysTable, KeyTable } from "../key-table.ts";
+import { KeyTable } from "../key-table.ts";
 import { createMarksMemory, Marks } from "../marks.ts";
 import { ChangeLog } from "./change-log.ts";
 import { Checkpoints } from "./checkpoints.ts";
@@ -16,7 +16,7 @@ import { flushLog } from "./flush-log.ts";
 import { Heads } from "./heads.ts";
 import { IntegerIds } from "./integer-ids.ts";
 import { WriterLoad } from "./load.ts";
-import { addReceiptTotals, Receipts } from "./receipts.ts";
+import { Receipts } from "./receipts.ts";
 import { Resources } from "./resources.ts";
 import { SearchTables } from "./search-tables.ts";
 import { Transactions } from "./transactions.ts";
@@ -41,10 +41,7 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
   const ids = new IntegerIds();
   const search = new SearchTables(database);
   const log = new ChangeLog(database, settings.history !== "none");
-  addReceiptTotals(database);
   const receipts = new Receipts(database, settings.receipts);
-  addKeysTable(database);
-  addMissingColumns(database);
   const marks = new Marks(settings.marks ?? createMarksMemory());
   const transactions = new Transactions({
     database,
@@ -56,7 +53,6 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
   });
   const declarations = new Declarations({ database, collections, heads, search, marks, transactions });
   transactions.run(() => {
-    for (const number of collections.keys()) log.upgrade(number);
     log.noteGapsAtEnd();
     noteFiles(settings.path, database);
   });

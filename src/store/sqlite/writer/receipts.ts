@@ -7,20 +7,6 @@ import { type ReceiptLimits, receiptLimits } from "../../port/options.ts";
 /** The limits of one call of `trim`, during which no write happens. It can exceed `textLength` by one receipt. */
 const trimLimits = { receipts: 200, textLength: 256 * 1024 };
 
-/** Adds the counters of receipts, and the column `brief`, to a file of an older version. */
-export function addReceiptTotals(database: DatabaseSync): void {
-  const columns = database.prepare("select name from pragma_table_xinfo('receipts')").all();
-  if (columns.some(({ name }) => name === "brief")) return;
-  database.exec(`
-    begin immediate;
-    alter table receipts add column brief text not null default '';
-    create index receipts_with_answer on receipts (expires_at) where answer <> '';
-    insert into meta select 'receipts', count(*) from receipts;
-    insert into meta select 'answers', coalesce(sum(octet_length(answer)), 0) from receipts;
-    commit
-  `);
-}
-
 /** The receipts of all collections. */
 export class Receipts {
   readonly limits: ReceiptLimits;

@@ -78,6 +78,22 @@ test("an instance that does not know a new declaration yet erases all the same",
   assert.equal(await second.read({ collection: "notes", id: "a" }), undefined);
 });
 
+test("an import that waits for a declaration takes the new one", async (t) => {
+  const { url, stores } = await openTwo(t, plain);
+  const [store] = stores as [Store, Store];
+  const declaring = new pg.Client({ connectionString: url });
+  await declaring.connect();
+  t.after(() => declaring.end());
+  await declaring.query("begin; update holdfast_heads set declared = declared + 1 where number = 1");
+  const loading = store.load("notes");
+  await untilSomebodyWaits(url);
+  await declaring.query("commit");
+  const load = await loading;
+  await load.add([{ id: "a", text: JSON.stringify({ id: "a", text: "hello" }) }]);
+  await load.finish();
+  assert.equal((await store.read({ collection: "notes", id: "a" }))?.version, 1);
+});
+
 test("an instance whose database was emptied and filled by another neither reads nor writes what took the place of its own", async (t) => {
   const { url, stores } = await openTwo(t, plain);
   const [first, second] = stores as [Store, Store];

@@ -99,15 +99,24 @@ async function prepare(
   among: readonly string[],
 ): Promise<ImportInProgress> {
   if (typeof into === "object") await migrateServed(transaction, [into]);
-  const { rows } = await transaction.run({ sql: servedCatalogueSql });
-  const catalogue = new Catalogue(rows.map(toCollection));
   const name = typeof into === "object" ? into.name : into;
-  const collection = catalogue.byName.get(name);
-  if (collection === undefined) throw new Error(`There is no collection ${JSON.stringify(name)}.`);
-  await hold(transaction, [collection.number]);
-  await transaction.run(lockHeads([collection.number]));
+  const { number } = (await find(transaction, name)).collection;
+  await hold(transaction, [number]);
+  await transaction.run(lockHeads([number]));
+  const { catalogue, collection } = await find(transaction, name); // a declaration can have changed until the lock
   const all = [...parts, { collection }];
   return { transaction, at, origin, parts: all, catalogue, collection, among: [...among, name] };
+}
+
+async function find(
+  transaction: Transaction,
+  name: string,
+): Promise<Pick<ImportInProgress, "catalogue" | "collection">> {
+  const { rows } = await transaction.run({ sql: servedCatalogueSql });
+  const catalogue = new Catalogue(rows.map(toCollection));
+  const collection = catalogue.byName.get(name);
+  if (collection === undefined) throw new Error(`There is no collection ${JSON.stringify(name)}.`);
+  return { catalogue, collection };
 }
 
 async function addAll(

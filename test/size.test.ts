@@ -16,7 +16,7 @@ const bounds: Readonly<Record<string, number>> = {
   query: 3_950,
   store: 21_950,
   "store/sqlite": 7_950,
-  "store/postgres": 7_350,
+  "store/postgres": 7_200,
   import: 1_250,
   rewind: 400,
   access: 2_050,

@@ -4,7 +4,7 @@ import { slowPlaces } from "../core/slow-reads.ts";
 import type { OpenKeys } from "../port/keys.ts";
 import type { ResolvedStoreOptions } from "../port/options.ts";
 import type { StoreReader } from "../port/reader.ts";
-import { PostgresKeys } from "./api-keys.ts";
+import { postgresKeys } from "./api-keys.ts";
 import {
   connectTimeoutMs,
   ignore,
@@ -55,7 +55,7 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
     const { byName } = new Catalogue(rows.map(toCollection));
     const counted = await withStartErrors(connections.run(selectCounts));
     const counts = new Map(counted.rows.map(([number, count]) => [Number(number), Number(count)]));
-    const keys = await new PostgresKeys((statement) => connections.run(statement)).all();
+    const keys = await postgresKeys((statement) => connections.run(statement)).all();
     const scans = new Scans(connections);
     return {
       collections: () => byName,
@@ -88,7 +88,7 @@ export async function openPostgresKeys(url: string): Promise<OpenKeys> {
     responseTimeoutMs,
     onIdleError: ignore,
   });
-  const keys = new PostgresKeys((statement) => withStartErrors(connections.run(statement)));
+  const keys = postgresKeys((statement) => withStartErrors(connections.run(statement)));
   try {
     await withStartErrors(prepareDatabase(connections));
   } catch (error) {

@@ -14,7 +14,7 @@ import type { CollectionRecord } from "../port/record.ts";
 import type { StoreStatistics } from "../port/statistics.ts";
 import type { Store } from "../port/store.ts";
 import type { Key } from "../port/stored.ts";
-import { PostgresKeys } from "./api-keys.ts";
+import { postgresKeys } from "./api-keys.ts";
 import { Commits, type CommitsParts } from "./commit/commits.ts";
 import { erase } from "./commit/erase.ts";
 import { HeldWrites } from "./commit/holds.ts";
@@ -55,7 +55,7 @@ export class PostgresStore extends PostgresReads implements Store {
     super(parts);
     const { connections, long, maxBatchSize, history } = parts;
     this.#parts = parts;
-    this.keys = new PostgresKeys((statement) => this.watch(() => connections.run(statement)));
+    this.keys = postgresKeys((statement) => this.watch(() => connections.run(statement)));
     this.#ids = new IdNumbers(connections, maxBatchSize);
     const expectedEnd = new ExpectedEnd();
     this.#held = new HeldWrites(connections, parts.importWaitMs, (waitedMs) =>

@@ -21,3 +21,17 @@ export const receipts = {
   expires_at: "int",
   brief: "text",
 } as const satisfies Columns;
+
+/** The API keys. */
+export const keys = {
+  prefix: "text",
+  hash: "text",
+  name: "text",
+  subject: "text",
+  roles: "text",
+  scopes: "optionalText",
+  created_at: "int",
+  expires_at: "optionalInt",
+  revoked_at: "optionalInt",
+  last_used_at: "optionalInt",
+} as const satisfies Columns;

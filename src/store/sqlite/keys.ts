@@ -1,7 +1,8 @@
-/** API keys in a store's file. The open store uses them, and so do commands while a service has the store open. */
+/** API keys in a store's file, for commands. A service can have the store open at the same time. */
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ApiKey, KeyInvalidation, Keys, OpenKeys } from "../port/keys.ts";
+import { StoredKeys } from "../core/key-plans.ts";
+import type { OpenKeys } from "../port/keys.ts";
 import { takeLock } from "./file/lock.ts";
 import {
   mayExist,
@@ -12,43 +13,7 @@ import {
   requireWritablePath,
 } from "./file/open-file.ts";
 import { otherFiles, sharesFiles } from "./file/watch.ts";
-import { type KeyChange, KeyTable } from "./key-table.ts";
-
-/** Access to the table of API keys. */
-interface KeyAccess {
-  read<T>(read: (table: KeyTable) => T): Promise<T>;
-  /** Returns whether the change had an effect. */
-  write(change: KeyChange): Promise<boolean>;
-}
-
-/** API keys in a SQLite file. */
-export class SqliteKeys implements Keys {
-  readonly #access: KeyAccess;
-
-  constructor(access: KeyAccess) {
-    this.#access = access;
-  }
-
-  find(prefix: string): Promise<ApiKey | undefined> {
-    return this.#access.read((table) => table.find(prefix));
-  }
-
-  all(): Promise<readonly ApiKey[]> {
-    return this.#access.read((table) => table.all());
-  }
-
-  add(key: ApiKey): Promise<boolean> {
-    return this.#access.write({ kind: "add", key });
-  }
-
-  async invalidate(prefix: string, how: KeyInvalidation): Promise<void> {
-    await this.#access.write({ kind: "invalidate", prefix, how });
-  }
-
-  async noteUse(prefix: string, at: number): Promise<void> {
-    await this.#access.write({ kind: "use", prefix, at });
-  }
-}
+import { keyPlans, PlanRunner } from "./sqlite-dialect.ts";
 
 /**
  * Opens the API keys of the store at `path`. A service can have the store open at the same time. Creates the store if the
@@ -66,11 +31,13 @@ export function openSqliteKeys(path: string): OpenKeys {
       throw openError(path, error);
     }
   };
-  const table = new KeyTable(database);
-  const keys = new SqliteKeys({
-    read: (read) => withStartErrors(() => read(table)),
+  const runner = new PlanRunner(database);
+  const keys = new StoredKeys(keyPlans, {
+    read: (plan) => withStartErrors(() => runner.run(plan)),
     write: (change) =>
-      withStartErrors(() => writeBesideService({ path, database }, () => table.change(change))),
+      withStartErrors(() =>
+        writeBesideService({ path, database }, () => runner.run(keyPlans.change(change))),
+      ),
   });
   return Object.assign(keys, { close: async () => database.close() });
 }

@@ -1,6 +1,7 @@
 /** The SQL of SQLite, and how a connection runs the statements of plans. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { createHistories } from "../core/history-plans.ts";
+import { KeyPlans } from "../core/key-plans.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { ask, type Plan, type Row, runNow, type Statement, type Text, type Value } from "../sql/plans.ts";
 import { command, numberOf, numbersOf, query, quoteColumn } from "../sql/table.ts";
@@ -53,6 +54,9 @@ function insertText(table: string, names: readonly string[]): Text {
   inserts.set(table, text);
   return text;
 }
+
+/** The API keys of a store. */
+export const keyPlans = new KeyPlans(sqliteDialect);
 
 /** The history of a collection. One read takes a few milliseconds of its thread at most. */
 export const historyOf = createHistories(sqliteDialect, { resources: 256, bytes: 512 * 1024 });

@@ -1,6 +1,8 @@
 /** The store on SQLite: reads on the calling thread, writes in a thread of their own. */
+
 import type { MessagePort } from "node:worker_threads";
 import { Problem, StartError } from "../../errors.ts";
+import { type KeyChange, StoredKeys } from "../core/key-plans.ts";
 import { type ExpectedEnd, Loads } from "../core/loads.ts";
 import type { Erased } from "../port/change-log.ts";
 import { type Commit, type Committed, requireValidCommit } from "../port/commit.ts";
@@ -16,9 +18,8 @@ import { WriterRequests } from "./commit/writer-requests.ts";
 import type { NumberedCollection } from "./file/catalogue.ts";
 import type { Lock } from "./file/lock.ts";
 import { unfinishedErasures } from "./file/unfinished-erasures.ts";
-import { type KeyChange, KeyTable } from "./key-table.ts";
-import { SqliteKeys } from "./keys.ts";
 import { SqliteReads, type SqliteReadsParts } from "./read/store-reads.ts";
+import { keyPlans } from "./sqlite-dialect.ts";
 import { Background } from "./upkeep/background.ts";
 import type { Health } from "./upkeep/health.ts";
 
@@ -42,7 +43,7 @@ export interface SqliteAttachment {
 
 /** A store that is open. `openSqliteStore` makes one. */
 export class SqliteStore extends SqliteReads implements Store {
-  readonly keys: SqliteKeys;
+  readonly keys: StoredKeys;
   readonly #lock: Lock | undefined;
   readonly #parts: SqliteStoreParts;
   readonly #health: Health;
@@ -56,14 +57,13 @@ export class SqliteStore extends SqliteReads implements Store {
   constructor(parts: SqliteStoreParts, writer: WriterConnection) {
     super(parts);
     this.#parts = parts;
-    const { database, lock, health } = parts;
+    const { lock, health } = parts;
     this.#health = health;
     this.#lock = lock;
     this.#writer = writer;
     this.#requests = new WriterRequests(writer, health);
-    const keys = new KeyTable(database);
-    this.keys = new SqliteKeys({
-      read: async (read) => this.reads.run(() => read(keys)),
+    this.keys = new StoredKeys(keyPlans, {
+      read: async (plan) => this.reads.run(() => this.plans.run(plan)),
       write: (change) => this.#changeKey(change),
     });
     this.#commits = new Commits({

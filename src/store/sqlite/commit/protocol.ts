@@ -8,6 +8,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { ProblemCode } from "../../../errors.ts";
 import type { Refusal } from "../../core/commits/refusals.ts";
 import type { ResolvedChange, ResolvedCommit } from "../../core/commits/resolved-commit.ts";
+import type { KeyChange } from "../../core/key-plans.ts";
 import type { Erased } from "../../port/change-log.ts";
 import type { Commit, Receipt } from "../../port/commit.ts";
 import type { History } from "../../port/history.ts";
@@ -15,7 +16,6 @@ import type { LoadOptions, Refused } from "../../port/load.ts";
 import type { ReceiptLimits } from "../../port/options.ts";
 import type { CollectionRecord } from "../../port/record.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
-import type { KeyChange } from "../key-table.ts";
 
 /** An element of a flat list. */
 export type Cell = string | number | null;

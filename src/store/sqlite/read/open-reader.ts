@@ -2,7 +2,7 @@
 import type { StoreReader } from "../../port/reader.ts";
 import { readCatalogue } from "../file/catalogue.ts";
 import { openForReading, requireFile, requireSafeSqlite } from "../file/open-file.ts";
-import { KeyTable } from "../key-table.ts";
+import { keyPlans, PlanRunner } from "../sqlite-dialect.ts";
 import { Reader } from "./reader.ts";
 import { Scans } from "./scan.ts";
 
@@ -24,7 +24,7 @@ export function openSqliteReader(path: string): StoreReader {
       const collection = catalogue.get(name);
       if (collection !== undefined) yield* scans.scan(collection);
     },
-    keys: () => new KeyTable(database).all(),
+    keys: () => new PlanRunner(database).run(keyPlans.all()),
     async close() {
       scans.close();
       database.close();

@@ -63,7 +63,7 @@ export abstract class SqliteReads extends LoggedStore {
   readonly #database: DatabaseSync;
   readonly #health: Health;
   readonly #reader: Reader;
-  readonly #plans: PlanRunner;
+  protected readonly plans: PlanRunner;
   readonly #scans: Scans;
   readonly #threads: QueryThreads;
   readonly #sizes: Sizes;
@@ -82,7 +82,7 @@ export abstract class SqliteReads extends LoggedStore {
     this.#health = health;
     this.#hot = new HotResources(marks);
     this.#reader = new Reader(database, new HotPages());
-    this.#plans = new PlanRunner(database);
+    this.plans = new PlanRunner(database);
     this.#scans = new Scans(path);
     this.reads = new ReadBatch(this.#reader, { health, marks });
     this.#threads = new QueryThreads({
@@ -146,7 +146,7 @@ export abstract class SqliteReads extends LoggedStore {
 
   async logHeads(collections: readonly string[]): Promise<ReadonlyMap<string, LogHead>> {
     const known = collections.map((name) => this.#known(name)).filter((each) => each !== undefined);
-    const read = () => new Map(known.map((each) => [each.name, this.#plans.run(historyOf(each).head())]));
+    const read = () => new Map(known.map((each) => [each.name, this.plans.run(historyOf(each).head())]));
     return this.reads.run(() => this.#reader.inSnapshot(read));
   }
 
@@ -155,7 +155,7 @@ export abstract class SqliteReads extends LoggedStore {
   }
 
   async receipt(key: string, now: number): Promise<KeptReceipt | undefined> {
-    const found = await this.reads.run(() => this.#plans.run(receipts.find([key])));
+    const found = await this.reads.run(() => this.plans.run(receipts.find([key])));
     const receipt = found.get(key);
     return receipt !== undefined && receipt.expiresAt > now ? receipt : undefined;
   }
@@ -219,7 +219,7 @@ export abstract class SqliteReads extends LoggedStore {
   ): Promise<T | undefined> {
     const known = this.#known(collection);
     if (known === undefined) return undefined;
-    const work = () => this.#plans.run(plan(historyOf(known)));
+    const work = () => this.plans.run(plan(historyOf(known)));
     return this.reads.run(() => this.#reader.inSnapshot(work), lengthOf);
   }
 

@@ -6,7 +6,6 @@ import type { WriterSettings } from "../commit/protocol.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { logSizeLimit } from "../file/log-state.ts";
 import { createFileCheck, noteFiles } from "../file/watch.ts";
-import { KeyTable } from "../key-table.ts";
 import { createMarksMemory, Marks } from "../marks.ts";
 import { PlanRunner, sqliteDialect } from "../sqlite-dialect.ts";
 import { ChangeLog } from "./change-log.ts";
@@ -76,7 +75,6 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
   };
   return new Writer({
     ...shared,
-    keys: new KeyTable(database),
     declarations,
     load: new WriterLoad({ ...shared, declarations }),
     upkeep: new Upkeep(shared, settings.history),

@@ -13,7 +13,7 @@ import {
 } from "../commit/protocol.ts";
 import { collectionOf, type NumberedCollection } from "../file/catalogue.ts";
 import { failureOf, InvalidStateError } from "../file/failures.ts";
-import type { KeyTable } from "../key-table.ts";
+import { keyPlans, type PlanRunner } from "../sqlite-dialect.ts";
 import type { Checkpoints } from "./checkpoints.ts";
 import type { Commits } from "./commits.ts";
 import type { Declarations } from "./declarations.ts";
@@ -29,7 +29,7 @@ export interface WriterParts {
   database: DatabaseSync;
   heads: Heads;
   ids: IntegerIds;
-  keys: KeyTable;
+  plans: PlanRunner;
   transactions: Transactions;
   collections: ReadonlyMap<number, NumberedCollection>;
   commits: Commits;
@@ -93,7 +93,7 @@ export class Writer {
   }
 
   #perform(request: Exclude<WorkRequest, CommitRequest>): WriterAnswer {
-    const { declarations, load, upkeep, erasure, keys } = this.#parts;
+    const { declarations, load, upkeep, erasure, plans } = this.#parts;
     switch (request.kind) {
       case "migrate":
         return { kind: "migrated", ...declarations.migrate(request.plan) };
@@ -120,7 +120,10 @@ export class Writer {
         erasure.finish();
         return { kind: "done" };
       case "key":
-        return { kind: "keyed", isChanged: this.#transactions.run(() => keys.change(request.change)) };
+        return {
+          kind: "keyed",
+          isChanged: this.#transactions.run(() => plans.run(keyPlans.change(request.change))),
+        };
       case "probe":
         upkeep.probe();
         return { kind: "done" };

@@ -15,7 +15,7 @@ const bounds: Readonly<Record<string, number>> = {
   collection: 3_900,
   query: 3_950,
   store: 21_950,
-  "store/sqlite": 7_950,
+  "store/sqlite": 7_800,
   "store/postgres": 7_200,
   import: 1_250,
   rewind: 400,

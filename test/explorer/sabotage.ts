@@ -153,7 +153,7 @@ export const sabotages: readonly Sabotage[] = [
   {
     name: "holes in the history",
     what: "Trimming removes one change of those that it should remove.",
-    replacements: [["where sequence <= ?`", "where sequence = ?`"]],
+    replacements: [["where sequence <= $1::bigint`", "where sequence = $1::bigint`"]],
     lives: [{}, { requests: 12, signal: "SIGTERM" }],
     keepChanges: 5,
     images: 0,

@@ -1,5 +1,5 @@
 /**
- * The changes of several collections after a time, to undo all of them. It finds the moment as lists do (`sequence-at.ts`). In
+ * The changes of several collections after a time, to undo all of them. It finds the moment as lists do (`sequenceAtSql`). In
  * addition, it never cuts the changes of one commit in two.
  */
 

@@ -18,7 +18,6 @@ import { changes as columns } from "../sql/store-tables.ts";
 import { allOf, firstOf, numberOf, query, type RowOf, type Selection, select } from "../sql/table.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { LoggedRowKey, PastLookups } from "./changed-resources.ts";
-import { sequenceAtSql } from "./sequence-at.ts";
 import { differenceMark, isDifference, maxChain, textFrom } from "./superseded.ts";
 
 /** The limits of one statement that rebuilds resources. It reads at least one resource. */
@@ -394,6 +393,29 @@ function makeTexts({ tablePrefix, keyColumn, doc, docBytes, among, given }: Dial
       allOf(chain),
     ),
   };
+}
+
+/** More than every sequence, and a power of two. */
+const firstStep = 2 ** 52;
+
+/**
+ * The sequence of a collection at a time: that of its last change until then, by the times of the commits; 0 if the log `table` has no
+ * change until the time `at`. It decides on the history of single resources and of lists, so both agree.
+ *
+ * A binary search finds it, because the log has no index of times. If the clock was set back, several sequences can fit, and the
+ * result is one of them. The search always compares the same sequences, so later changes do not alter its result.
+ */
+function sequenceAtSql(table: string, at: string): string {
+  const next = "search.sequence + search.step";
+  return `with recursive search(step, sequence) as (
+      select cast(${firstStep} as bigint), cast(0 as bigint)
+      union all
+      select step / 2, sequence + case when ${next} > (select coalesce(max(sequence), 0) from ${table}) then 0
+        when (select at from ${table} where sequence <= ${next} order by sequence desc limit 1) > ${at} then 0
+        else step end
+      from search where step > 0)
+    select coalesce(max(sequence), 0) as sequence from ${table}
+    where sequence <= (select sequence from search where step = 0)`;
 }
 
 /** The rows of a selection as `T`, which has the kinds of changes as a type of its own. */

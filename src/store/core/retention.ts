@@ -1,36 +1,9 @@
 /** Removes old changes from the change logs, in small steps, so that writes can happen in between. */
 
 import { bytesOfChange, type History } from "../port/history.ts";
-import { type Decision, lookUp } from "./decision.ts";
+import type { Plan } from "../sql/plans.ts";
+import type { ChangeSize, LogPlans, NumberedHead } from "./log-plans.ts";
 import { maxOwedMs } from "./owed.ts";
-
-/** A change in a log, with the bytes of its superseded text. */
-export interface ChangeSize {
-  sequence: number;
-  at: number;
-  bytes: number;
-}
-
-/** The change logs of a store. Each belongs to a collection, which has a number. */
-export interface ChangeLogs {
-  /** The sequence of each collection, in the order of their numbers. */
-  heads(): readonly Head[] | Promise<readonly Head[]>;
-  /** Changes after a sequence, in order. */
-  after(
-    number: number,
-    sequence: number,
-    limit: number,
-  ): readonly ChangeSize[] | Promise<readonly ChangeSize[]>;
-  /** The sequence after which each log, by its number, owes changes to webhooks (`owed.ts`). */
-  owed(): ReadonlyMap<number, number> | Promise<ReadonlyMap<number, number>>;
-  /** Removes the changes up to a sequence. */
-  remove(number: number, upTo: number): void | Promise<void>;
-}
-
-interface Head {
-  number: number;
-  sequence: number;
-}
 
 /** The limits of one step. A step can always remove one change, even a larger one. */
 export interface StepLimits {
@@ -42,6 +15,7 @@ const dayMs = 86_400_000;
 
 /** Removes old changes from the logs of one store. */
 export class Retention {
+  readonly #logs: LogPlans;
   readonly #keepDays: number;
   readonly #keepChanges: number;
   readonly #keepBytes: number;
@@ -50,7 +24,8 @@ export class Retention {
   /** The number of the collection that the next step begins with. */
   #next = 0;
 
-  constructor(history: History, step: StepLimits) {
+  constructor(logs: LogPlans, history: History, step: StepLimits) {
+    this.#logs = logs;
     const { keepDays, keepChanges, keepBytes = Number.POSITIVE_INFINITY } = limitsOf(history);
     this.#keepDays = keepDays;
     this.#keepChanges = keepChanges;
@@ -59,17 +34,17 @@ export class Retention {
   }
 
   /** Takes one step. Returns whether more changes can be due now. */
-  *step(now: number): Decision<ChangeLogs, boolean> {
+  *step(now: number): Plan<boolean> {
     if (this.#keepDays === Number.POSITIVE_INFINITY && !this.#isMeasured) return false;
     let left = this.#step.changes;
-    for (const head of yield* lookUp((logs) => logs.heads())) {
+    for (const head of yield* this.#logs.heads()) {
       if (head.number < this.#next) continue;
       this.#next = head.number;
       left -= yield* this.#measure(head, left);
       if (left <= 0) return true;
       const upTo = yield* this.#outdated(head, now);
       if (upTo === undefined) continue;
-      yield* lookUp((logs) => logs.remove(head.number, upTo));
+      yield* this.#logs.remove(head.number, upTo);
       this.#sizes.get(head.number)?.removeUpTo(upTo);
       return true;
     }
@@ -82,26 +57,26 @@ export class Retention {
   }
 
   /** Adds new changes to the size of their log. Returns how many they are. */
-  *#measure({ number, sequence }: Head, limit: number): Decision<ChangeLogs, number> {
+  *#measure({ number, sequence }: NumberedHead, limit: number): Plan<number> {
     if (!this.#isMeasured) return 0;
     const size = this.#sizes.get(number) ?? new LogSize(this.#keepBytes);
     this.#sizes.set(number, size);
     if (size.measuredTo >= sequence) return 0;
-    const rows = yield* lookUp((logs) => logs.after(number, size.measuredTo, limit));
+    const rows = yield* this.#logs.after(number, size.measuredTo, limit);
     for (const row of rows) size.add(row);
     return rows.length;
   }
 
   /** The sequence up to which this step removes changes. `undefined` if none is outdated. */
-  *#outdated({ number, sequence }: Head, now: number): Decision<ChangeLogs, number | undefined> {
+  *#outdated({ number, sequence }: NumberedHead, now: number): Plan<number | undefined> {
     const oldestTime = now - this.#keepDays * dayMs;
     const excess = this.#sizes.get(number)?.excess ?? 0;
     if (Math.max(sequence - this.#keepChanges, excess) <= 0) return undefined;
     const isOutdated = (row: ChangeSize) =>
       row.sequence <= excess || (row.at < oldestTime && row.sequence <= sequence - this.#keepChanges);
-    const oldest = (limit: number) => lookUp((logs: ChangeLogs) => logs.after(number, 0, limit));
+    const oldest = (limit: number) => this.#logs.after(number, 0, limit);
     if (!(yield* oldest(1)).every(isOutdated)) return undefined;
-    const owed = (yield* lookUp((logs: ChangeLogs) => logs.owed())).get(number) ?? Number.POSITIVE_INFINITY;
+    const owed = (yield* this.#logs.owed()).get(number) ?? Number.POSITIVE_INFINITY;
     const isOwed = (row: ChangeSize) =>
       row.sequence > owed && row.sequence > excess && row.at >= now - maxOwedMs;
     let last: number | undefined;

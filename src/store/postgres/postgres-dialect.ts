@@ -1,5 +1,6 @@
 /** The SQL of PostgreSQL, and how a connection runs the statements of plans. */
 import { createHistories } from "../core/history-plans.ts";
+import { LogPlans } from "../core/log-plans.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { type Plan, runLater, type Value } from "../sql/plans.ts";
 import { type ColumnType, numberOf, query, quoteColumn } from "../sql/table.ts";
@@ -57,6 +58,9 @@ export const postgresDialect: Dialect = {
 
 /** The history of a collection. */
 export const historyOf = createHistories(postgresDialect, { resources: 1_000, bytes: 2 * 1024 * 1024 });
+
+/** The change logs of a store. */
+export const logPlans = new LogPlans(postgresDialect);
 
 /** Runs a plan. `run` runs one of its statements. */
 export function runPlan<T>(

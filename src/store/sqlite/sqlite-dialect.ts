@@ -2,6 +2,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { createHistories } from "../core/history-plans.ts";
 import { KeyPlans } from "../core/key-plans.ts";
+import { LogPlans } from "../core/log-plans.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { ask, type Plan, type Row, runNow, type Statement, type Text, type Value } from "../sql/plans.ts";
 import { command, numberOf, numbersOf, query, quoteColumn } from "../sql/table.ts";
@@ -54,6 +55,9 @@ function insertText(table: string, names: readonly string[]): Text {
   inserts.set(table, text);
   return text;
 }
+
+/** The change logs of a store. */
+export const logPlans = new LogPlans(sqliteDialect);
 
 /** The API keys of a store. */
 export const keyPlans = new KeyPlans(sqliteDialect);

@@ -1,25 +1,14 @@
-/** The work of a store in the background: it builds search indexes, and removes old changes and expired receipts. */
-
-import { decideAsync } from "../../core/decision.ts";
-import { owedIn, statesOfWebhooks } from "../../core/owed.ts";
 import { ReceiptPlans } from "../../core/receipt-plans.ts";
-import { type ChangeLogs, Retention } from "../../core/retention.ts";
+import { Retention } from "../../core/retention.ts";
 import type { Scheduler } from "../../core/scheduler.ts";
 import { buildPauseMs, wordsAreSplitAgain } from "../../core/search-index.ts";
 import type { ResolvedStoreOptions } from "../../port/options.ts";
 import type { Connections } from "../connection/connections.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";
-import { postgresDialect } from "../postgres-dialect.ts";
+import { logPlans, postgresDialect, runPlan } from "../postgres-dialect.ts";
 import type { Catalogue } from "../tables/catalogue.ts";
 import { isUnfinished } from "../tables/prepare.ts";
 import { buildSearchIndexes } from "./search-indexes.ts";
-import {
-  deleteChangesUpTo,
-  selectChangeSizes,
-  selectHeads,
-  selectNumbers,
-  selectTexts,
-} from "./statements.ts";
 
 /** The parts of a store that the work uses. */
 export interface BackgroundParts extends Pick<ResolvedStoreOptions, "history" | "sweepMs" | "onWarning"> {
@@ -44,7 +33,7 @@ export function startWork(
     if (!hasWarned) onWarning(wordsAreSplitAgain);
     hasWarned = true;
   };
-  const retention = new Retention(history, slice);
+  const retention = new Retention(logPlans, history, slice);
   const sweep = () => sweepSome(connections, retention, Date.now());
   scheduler.repeat(sweep, { pauseMs: 5, everyMs: sweepMs, initialDelayMs });
   const build = () => buildSearchIndexes(connections, catalogue(), warn);
@@ -63,36 +52,6 @@ async function sweepSome(connections: Connections, retention: Retention, now: nu
     if (!hasRemoved) await transaction.rollBack(); // nothing to flush
     return hasRemoved;
   });
-  return (await decideAsync(retention.step(now), logsOf(connections))) || hadReceipts;
-}
-
-function logsOf(connections: Connections): ChangeLogs {
-  return {
-    async heads() {
-      const { rows } = await connections.run(selectHeads);
-      return rows.map(([number, sequence]) => ({ number: Number(number), sequence: Number(sequence) }));
-    },
-    async after(number, sequence, limit) {
-      const { rows } = await connections.run(selectChangeSizes(number, sequence, limit));
-      return rows.map(([each, at, bytes]) => ({
-        sequence: Number(each),
-        at: Number(at),
-        bytes: Number(bytes),
-      }));
-    },
-    async owed() {
-      const { rows } = await connections.run(selectNumbers);
-      const collections = rows.map(([number, name]) => ({ number: Number(number), name: String(name) }));
-      const states = collections.find(({ name }) => name === statesOfWebhooks);
-      if (states === undefined) return new Map<number, number>();
-      const found = await connections.run(selectTexts(states.number));
-      return owedIn(
-        found.rows.map(([text]) => String(text)),
-        collections,
-      );
-    },
-    async remove(number, upTo) {
-      await connections.run(deleteChangesUpTo(number, upTo));
-    },
-  };
+  const hadChanges = await runPlan(retention.step(now), (statement) => connections.run(statement));
+  return hadChanges || hadReceipts;
 }

@@ -1,7 +1,7 @@
 /** SQL for work in the background: reading and removing old changes, and building search indexes. */
 import type { Statement } from "../connection/connections.ts";
 import { selectAfter } from "../tables/statements.ts";
-import { changesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
+import { resourcesTable, wordsTable } from "../tables/tables.ts";
 
 /** Reads the resources after a key, as `selectAfter` does, and locks them. */
 export function lockAfter(number: number, after: string, limit: number): Statement {
@@ -15,31 +15,6 @@ export function selectSizesAfter(number: number, after: string, limit: number): 
     sql: `select size from ${resourcesTable(number)} where key > $1::text order by key limit $2::bigint`,
     values: [after, limit],
   };
-}
-
-/** The sequences of all collections. */
-export const selectHeads: Statement = { sql: "select number, sequence from holdfast_heads order by number" };
-
-/** The number and name of every collection. */
-export const selectNumbers: Statement = { sql: "select number, name from holdfast_collections" };
-
-/** The texts of all resources of a small collection: the states of webhooks. */
-export function selectTexts(number: number): Statement {
-  return { sql: `select doc from ${resourcesTable(number)}`, values: [] };
-}
-
-/** Sequence, time and size of changes after a sequence. */
-export function selectChangeSizes(number: number, sequence: number, limit: number): Statement {
-  return {
-    sql: `select sequence, at, coalesce(octet_length(superseded), 0) from ${changesTable(number)}
-      where sequence > $1::bigint order by sequence limit $2::bigint`,
-    values: [sequence, limit],
-  };
-}
-
-/** Deletes the oldest changes of a collection. */
-export function deleteChangesUpTo(number: number, sequence: number): Statement {
-  return { sql: `delete from ${changesTable(number)} where sequence <= $1::bigint`, values: [sequence] };
 }
 
 /**

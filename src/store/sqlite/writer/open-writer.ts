@@ -40,8 +40,8 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
   const heads = new Heads(database);
   const ids = new IntegerIds();
   const search = new SearchTables(database);
-  const log = new ChangeLog(database, settings.history !== "none");
   const plans = new PlanRunner(database);
+  const log = new ChangeLog(database, plans, settings.history !== "none");
   const receipts = new ReceiptPlans(sqliteDialect, settings.receipts);
   const marks = new Marks(settings.marks ?? createMarksMemory());
   const transactions = new Transactions({

@@ -1,12 +1,10 @@
 /** Maintenance of the file between writes: building search indexes, removing old data, and tidying up at the end. */
 import type { DatabaseSync } from "node:sqlite";
-import { decide } from "../../core/decision.ts";
 import type { ReceiptPlans } from "../../core/receipt-plans.ts";
 import { Retention } from "../../core/retention.ts";
 import type { History } from "../../port/history.ts";
 import { InvalidStateError } from "../file/failures.ts";
-import type { PlanRunner } from "../sqlite-dialect.ts";
-import type { ChangeLog } from "./change-log.ts";
+import { logPlans, type PlanRunner } from "../sqlite-dialect.ts";
 import type { Heads } from "./heads.ts";
 import type { SearchTables } from "./search-tables.ts";
 import type { Transactions } from "./transactions.ts";
@@ -19,7 +17,6 @@ export interface UpkeepParts {
   database: DatabaseSync;
   heads: Heads;
   search: SearchTables;
-  log: ChangeLog;
   receipts: ReceiptPlans;
   plans: PlanRunner;
   transactions: Transactions;
@@ -32,7 +29,7 @@ export class Upkeep {
 
   constructor(parts: UpkeepParts, history: History) {
     this.#parts = parts;
-    this.#retention = new Retention(history, stepLimits);
+    this.#retention = new Retention(logPlans, history, stepLimits);
   }
 
   /** Builds the next part of a search index. Returns whether there is more to build. */
@@ -44,15 +41,10 @@ export class Upkeep {
 
   /** Removes some expired receipts or old changes. Returns whether there can be more. */
   trim(now: number): boolean {
-    const { receipts, plans, log, transactions } = this.#parts;
+    const { receipts, plans, transactions } = this.#parts;
     this.#requireNoImport();
     if (plans.run(receipts.hasExpired(now))) return transactions.run(() => plans.run(receipts.trim(now)));
-    return decide(this.#retention.step(now), {
-      heads: () => log.heads(),
-      after: (...args) => log.after(...args),
-      owed: () => log.owed(),
-      remove: (...args) => transactions.run(() => log.remove(...args)),
-    });
+    return transactions.run(() => plans.run(this.#retention.step(now)));
   }
 
   /** Changes a value in the file, to find out whether the disk has space. SQLite would not write an equal value. */

@@ -1,0 +1,90 @@
+/** Reads and shortens the change logs of all collections, to remove old changes. */
+import type { Dialect } from "../sql/dialect.ts";
+import type { Plan } from "../sql/plans.ts";
+import { allOf, command, query, select } from "../sql/table.ts";
+import { owedIn, statesOfWebhooks } from "./owed.ts";
+
+/** A change in a log, with the bytes of its superseded text. */
+export interface ChangeSize {
+  sequence: number;
+  at: number;
+  bytes: number;
+}
+
+/** The number of a collection, with the sequence of its last change. */
+export interface NumberedHead {
+  number: number;
+  sequence: number;
+}
+
+/** The change logs of a store. Each belongs to a collection, which has a number. */
+export class LogPlans {
+  readonly #dialect: Dialect;
+  readonly #sql: ReturnType<typeof makeTexts>;
+  readonly #logs = new Map<number, ReturnType<typeof makeTextsOfLog>>();
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect;
+    this.#sql = makeTexts(dialect);
+  }
+
+  /** The head of each collection, in the order of their numbers. */
+  heads(): Plan<NumberedHead[]> {
+    return this.#sql.heads();
+  }
+
+  /** Changes after a sequence, in order. */
+  after(number: number, sequence: number, limit: number): Plan<ChangeSize[]> {
+    return this.#logOf(number).after(sequence, limit);
+  }
+
+  /** Removes the changes up to a sequence. */
+  remove(number: number, upTo: number): Plan<void> {
+    return this.#logOf(number).remove(upTo);
+  }
+
+  /** The sequence after which each log, by its number, owes changes to webhooks (`owed.ts`). */
+  *owed(): Plan<ReadonlyMap<number, number>> {
+    const collections = yield* this.#sql.collections();
+    const states = collections.find(({ name }) => name === statesOfWebhooks);
+    if (states === undefined) return new Map();
+    return owedIn(yield* this.#logOf(states.number).resources(), collections);
+  }
+
+  #logOf(number: number) {
+    const known = this.#logs.get(number) ?? makeTextsOfLog(this.#dialect, number);
+    this.#logs.set(number, known);
+    return known;
+  }
+}
+
+function makeTexts({ tablePrefix }: Dialect) {
+  const head = select({ number: "int", sequence: "int" }, "number", "sequence");
+  const collection = select({ number: "int", name: "text" }, "number", "name");
+  return {
+    heads: query<[], NumberedHead[]>(
+      `select ${head.sql} from ${tablePrefix}heads order by number`,
+      allOf(head),
+    ),
+    collections: query<[], { number: number; name: string }[]>(
+      `select ${collection.sql} from ${tablePrefix}collections`,
+      allOf(collection),
+    ),
+  };
+}
+
+function makeTextsOfLog({ tablePrefix, doc }: Dialect, number: number) {
+  const changes = `${tablePrefix}changes_${number}`;
+  const size = select({ sequence: "int", at: "int", bytes: "int" }, "sequence", "at", "bytes");
+  return {
+    after: query<[number, number], ChangeSize[]>(
+      `select sequence, at, coalesce(octet_length(superseded), 0) as bytes from ${changes}
+        where sequence > $1::bigint order by sequence limit $2::bigint`,
+      allOf(size),
+    ),
+    remove: command<[number]>(`delete from ${changes} where sequence <= $1::bigint`),
+    resources: query<[], string[]>(`select ${doc} from ${tablePrefix}resources_${number}`, (rows) =>
+      rows.map(([text]) => String(text)),
+    ),
+  };
+}

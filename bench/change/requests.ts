@@ -64,6 +64,22 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
         requestText("POST", articles, JSON.stringify(sampleAttributes(n))),
       ),
   },
+  // Each one with a key for safe retries.
+  keyed: {
+    status: "201",
+    requests: () => {
+      const headers = { "Idempotency-Key": `"${serial}-${randomUUID()}"` };
+      return [requestText("POST", articles, JSON.stringify(sampleAttributes(1)), headers)];
+    },
+  },
+  history: {
+    status: "200",
+    requests: (ids) => ids.map((id) => requestText("GET", `${articles}/${id}/_history`)),
+  },
+  version: {
+    status: "200",
+    requests: (ids) => ids.map((id) => requestText("GET", `${articles}/${id}?version=1`)),
+  },
   unique: {
     status: "201",
     // Each round has a domain of its own, because its serial numbers can repeat those of another round.

@@ -7,7 +7,7 @@ import { type ReceiptLimits, receiptLimits } from "../port/options.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { type Plan, together, type Value } from "../sql/plans.ts";
 import { receipts as columns } from "../sql/store-tables.ts";
-import { allOf, command, numberOf, numbersOf, query, type RowOf, select } from "../sql/table.ts";
+import { allOf, command, firstOf, numberOf, numbersOf, query, type RowOf, select } from "../sql/table.ts";
 
 /** A change of the totals: of the number of receipts, and of the bytes of all responses. */
 export interface ReceiptTotals {
@@ -40,6 +40,17 @@ export class ReceiptPlans {
   *expiries(keys: readonly string[]): Plan<ReadonlyMap<string, number>> {
     const rows = yield* this.#sql.expiries(this.#dialect.list(keys));
     return new Map(rows.map((row) => [row.key, row.expires_at]));
+  }
+
+  /** The receipt with this key, valid or not. On SQLite, this is faster than a list of one key. */
+  *findOne(key: string): Plan<KeptReceipt | undefined> {
+    const row = yield* this.#sql.findOne(key);
+    return row && toReceipt(row);
+  }
+
+  /** When the receipt with this key expires: Unix time in milliseconds. */
+  expiryOf(key: string): Plan<number | undefined> {
+    return this.#sql.expiryOf(key);
   }
 
   /** The number of receipts. */
@@ -129,8 +140,8 @@ export class ReceiptPlans {
   }
 
   *#raise({ receipts, answers }: ReceiptTotals): Plan<{ count: number; bytes: number }> {
-    const { raise } = this.#dialect;
-    const [count, bytes] = yield* together(raise("receipts", receipts), raise("answers", answers));
+    const changes = [["receipts", receipts] as const, ["answers", answers] as const];
+    const [count = 0, bytes = 0] = yield* this.#dialect.raise(changes);
     return { count, bytes };
   }
 }
@@ -156,6 +167,14 @@ function makeTexts({ tablePrefix, among, position, given, skipLocked }: Dialect)
     expiries: query<[Value], Pick<ReceiptRow, "key" | "expires_at">[]>(
       `select ${expiry.sql} from ${table} where ${among("key", 1)}`,
       allOf(expiry),
+    ),
+    findOne: query<[string], ReceiptRow | undefined>(
+      `select ${whole.sql} from ${table} where key = $1::text`,
+      firstOf(whole),
+    ),
+    expiryOf: query<[string], number | undefined>(
+      `select expires_at from ${table} where key = $1::text`,
+      ([row]) => row && Number(row[0]),
     ),
     total: query<[string], number>(`select value from ${tablePrefix}meta where name = $1::text`, numberOf),
     removeExpired: query<[Value, number], number[]>(

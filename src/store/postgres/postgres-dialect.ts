@@ -2,12 +2,17 @@
 import { createHistories } from "../core/history-plans.ts";
 import { LogPlans } from "../core/log-plans.ts";
 import type { Dialect } from "../sql/dialect.ts";
-import { type Plan, runLater, type Value } from "../sql/plans.ts";
+import { type Plan, runLater, together, type Value } from "../sql/plans.ts";
 import { type ColumnType, numberOf, query, quoteColumn } from "../sql/table.ts";
 import { insertNewRows } from "./commit/values.ts";
 import { texts } from "./connection/arrays.ts";
 import type { Row, Statement } from "./connection/connections.ts";
 import { idOf, keyOf } from "./tables/id-keys.ts";
+
+const raiseNumber = query<[string, number], number>(
+  "update holdfast_meta set value = value + $2::bigint where name = $1::text returning value",
+  numberOf,
+);
 
 const types: Readonly<Record<ColumnType, "bigint" | "text">> = {
   int: "bigint",
@@ -35,10 +40,7 @@ export const postgresDialect: Dialect = {
   records: (rows) => JSON.stringify(rows),
   position: (text, part) => `strpos(${text}, ${part})`,
   skipLocked: " for update skip locked",
-  raise: query<[string, number], number>(
-    "update holdfast_meta set value = value + $2::bigint where name = $1::text returning value",
-    numberOf,
-  ),
+  raise: (changes) => together(...changes.map(([name, by]) => raiseNumber(name, by))),
   *insertNew(table, columns, rows) {
     const target = {
       table,

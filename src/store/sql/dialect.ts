@@ -25,8 +25,11 @@ export interface Dialect {
   position(text: string, part: string): string;
   /** Locks the rows that a statement selects, without those that another transaction has locked. Empty if only one writes. */
   readonly skipLocked: string;
-  /** Adds to a number in the table `meta`, and returns the sum. Where several transactions write, it locks the number. */
-  raise(name: string, by: number): Plan<number>;
+  /**
+   * Adds to numbers in the table `meta`, and returns their sums. Where several transactions write, it locks the numbers in the given
+   * order.
+   */
+  raise(changes: readonly (readonly [name: string, by: number])[]): Plan<readonly number[]>;
   /** Adds rows, except those whose keys exist. Returns how many it has added. */
   insertNew<C extends Columns>(table: string, columns: C, rows: readonly RowOf<C>[]): Plan<number>;
 }

@@ -25,9 +25,13 @@ export const sqliteDialect: Dialect = {
   records: jsonOf,
   position: (text, part) => `instr(${text}, ${part})`,
   skipLocked: "",
-  *raise(name, by) {
-    if (by !== 0) yield* add(by, name); // faster than one statement with `returning`
-    return yield* total(name);
+  *raise(changes) {
+    const sums: number[] = [];
+    for (const [name, by] of changes) {
+      if (by !== 0) yield* add(by, name); // faster than one statement with `returning`
+      sums.push(yield* total(name));
+    }
+    return sums;
   },
   insertNew(table, columns, rows) {
     const names = Object.keys(columns);
@@ -87,6 +91,8 @@ export class PlanRunner {
     const statement = this.#prepared.get(text) ?? this.#prepare(text);
     const runs = values as readonly (readonly (Value & SQLInputValue)[])[];
     if (isSilent === true) return read(runs.map((each) => [statement.run(...each).changes]));
+    const [only] = runs;
+    if (runs.length === 1 && only !== undefined) return read(statement.all(...only) as unknown as Row[]);
     return read(runs.flatMap((each) => statement.all(...each) as unknown as Row[]));
   };
 

@@ -155,7 +155,7 @@ export const storeFaults: readonly Fault[] = [
     name: "receipts-uncounted",
     what: "Stored responses are not counted, so there can be more of them than the limit.",
     noticedBy: "test/store/receipts.test.ts",
-    replacements: [['raise("receipts", receipts)', 'raise("receipts", 0)']],
+    replacements: [['["receipts", receipts] as const', '["receipts", 0] as const']],
   },
   {
     name: "erase-without-mark",

@@ -155,8 +155,7 @@ export abstract class SqliteReads extends LoggedStore {
   }
 
   async receipt(key: string, now: number): Promise<KeptReceipt | undefined> {
-    const found = await this.reads.run(() => this.plans.run(receipts.find([key])));
-    const receipt = found.get(key);
+    const receipt = await this.reads.run(() => this.plans.run(receipts.findOne(key)));
     return receipt !== undefined && receipt.expiresAt > now ? receipt : undefined;
   }
 

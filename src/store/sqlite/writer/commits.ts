@@ -66,7 +66,7 @@ export class Commits {
 
   #expiryOf(key: string): number | undefined {
     const { receipts, plans } = this.#parts;
-    const expiresAt = plans.run(receipts.expiries([key])).get(key);
+    const expiresAt = plans.run(receipts.expiryOf(key));
     this.#found = expiresAt === undefined ? undefined : key;
     return expiresAt;
   }

@@ -12,6 +12,7 @@ export const storeFaults: readonly Fault[] = [
     name: "lock-without-mark",
     what: "A lock file does not show that there was a store.",
     noticedBy: "test/durability/moved-file.test.ts",
+    tier: "slow",
     replacements: [["  lock?.noteStore();\n", ""]],
   },
   {
@@ -146,6 +147,7 @@ export const storeFaults: readonly Fault[] = [
     name: "no-flush-at-start",
     what: "SQLite: the start does not flush what a killed process left in the log.",
     noticedBy: "test/durability/fsync.test.ts",
+    tier: "slow",
     replacements: [['flush(log, "r+");', ""]],
   },
   {

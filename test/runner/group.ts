@@ -35,7 +35,9 @@ async function runFile(file: string): Promise<void> {
   let open = 0;
   let last: number | undefined;
   const look = setInterval(() => {
-    if (open === 0 && last !== undefined && performance.now() - last > longestEndMs) void giveUp(file);
+    if (open > 0 || last === undefined || performance.now() - last < longestEndMs) return;
+    clearInterval(look);
+    void giveUp(file);
   }, lookMs).unref();
   for await (const event of run({ files: [file], isolation: "none" })) {
     if (event.type === "test:enqueue" && event.data.nesting === 0) open++;

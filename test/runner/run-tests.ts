@@ -76,6 +76,7 @@ export async function runTests(groups: readonly Group[], options: RunOptions = {
   const silence = setTimeout(() => end.abort(), 2 * how.ceilingMs);
   const isLong = count > groupsAtOnce;
   const results: Results[] = [];
+  let ended = 0;
   let failed = 0;
   const watch: Watch = {
     begin: () => printer.begin(),
@@ -93,7 +94,6 @@ export async function runTests(groups: readonly Group[], options: RunOptions = {
       printer.say(`${ended} of ${count} files, ${failed} failed tests, ${minutes} min`);
     },
   };
-  let ended = 0;
   const waiting = [...groups];
   const runWaiting = async () => {
     for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) {
@@ -143,6 +143,8 @@ async function runProcess(
   end.signal.addEventListener("abort", kill);
   const all: Begun[] = [];
   const begin = (file: string) => {
+    const last = all.at(-1);
+    if (last?.file === file) return last; // Node has warned before the file began
     const begun: Begun = { file, block: watch.begin(), lines: [] };
     all.push(begun);
     return begun;

@@ -56,6 +56,7 @@ export const storeFaults: readonly Fault[] = [
     name: "erased-version-again",
     what: "An import with the id of an erased resource starts at version 1 again.",
     noticedBy: "test/copy/copy.test.ts",
+    tier: "slow",
     replacements: [
       ["Math.max(versions.get(id) ?? 0, versions.get(erasedName(id)) ?? 0);", "versions.get(id) ?? 0;"],
     ],

@@ -134,6 +134,7 @@ const long = "it takes long, and starts before the others";
  */
 export const alone: Readonly<Record<string, string>> = {
   "test/first-hour.test.ts": long,
+  "test/explorer/explorer.test.ts": long,
   "test/store/sqlite.test.ts": long,
   "test/http/openapi-judges.test.ts": long,
   "test/browser/console/screens.test.ts": long,

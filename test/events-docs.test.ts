@@ -107,8 +107,7 @@ async function programOf(t: TestContext, page: string, service: { port: number }
 
 /** Runs a program of Node in its folder. */
 function run(t: TestContext, file: string): { child: ChildProcess; output(): string } {
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const child = spawn(process.execPath, [file], { cwd: join(file, ".."), env });
+  const child = spawn(process.execPath, [file], { cwd: join(file, "..") });
   t.after(() => void child.kill("SIGKILL"));
   let output = "";
   for (const stream of [child.stdout, child.stderr])

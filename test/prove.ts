@@ -1,13 +1,13 @@
 /**
- * Proofs at full length: what `npm test` does in small. `npm run prove` runs all of them, one after the other; with names it runs
+ * Proofs at full length: what the tests do in small. `npm run prove` runs all of them, one after the other; with names it runs
  * those. An interrupted proof continues where it stopped.
  */
 import { proveNoPowerLoss } from "./explorer/prove.ts";
 import { proveFaultsNoticed } from "./faults/prove.ts";
 import { fullVariable } from "./first-hour/clone.ts";
-import { allJobs } from "./runner/jobs.ts";
 import { describeResults } from "./runner/results.ts";
 import { interruption, isInterrupted, runTests } from "./runner/run-tests.ts";
+import { groupsOf } from "./runner/tiers.ts";
 import { proveNoGrowth } from "./soak/prove.ts";
 
 /** The files that kill the service, the database or the receiver of a webhook. */
@@ -82,8 +82,11 @@ async function runAtLength(files: readonly string[], long: Record<string, string
   const env = Object.fromEntries(
     Object.entries(long).map(([name, value]) => [name, process.env[name] ?? value]),
   );
-  const jobs = allJobs().filter(({ file }) => files.includes(file));
-  const results = await runTests(jobs, { env, ceilingMs: dayMs });
+  const groups = groupsOf(["fast", "middle", "slow"]).map((group) => ({
+    ...group,
+    files: group.files.filter((file) => files.includes(file)),
+  }));
+  const results = await runTests(groups, { env, ceilingMs: dayMs });
   console.log(describeResults(results));
   return results.failed.length === 0;
 }

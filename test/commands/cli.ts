@@ -58,12 +58,11 @@ export interface RunningService extends Running {
 
 /** Starts the program. It is killed when the test ends. */
 export function start(test: TestContext, args: readonly string[], options: RunOptions): Running {
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const child =
     options.program === undefined
       ? spawn(process.execPath, ["--conditions=holdfast-source", binary, ...args], {
           cwd: options.cwd,
-          env: { ...env, ...threadsVariable, ...options.env },
+          env: { ...process.env, ...threadsVariable, ...options.env },
           stdio: "pipe",
         })
       : spawn(options.program, args, { cwd: options.cwd, env: { ...options.env }, stdio: "pipe" });
@@ -73,7 +72,7 @@ export function start(test: TestContext, args: readonly string[], options: RunOp
 
 /** Starts the program as npm does: as the child of a shell. Signals reach only the shell. */
 export function startUnderShell(test: TestContext, args: readonly string[], options: RunOptions): Running {
-  const { NODE_TEST_CONTEXT: _, npm_lifecycle_event: __, ...env } = process.env;
+  const { npm_lifecycle_event: _, ...env } = process.env;
   const words = [process.execPath, "--conditions=holdfast-source", binary, ...args];
   const child = spawn("sh", ["-c", '"$@"; exit $?', "sh", ...words], {
     cwd: options.cwd,
@@ -107,7 +106,6 @@ function follow(child: ChildProcessWithoutNullStreams, options: RunOptions): Run
  */
 export async function run(test: TestContext, args: readonly string[], options: RunOptions): Promise<Outcome> {
   if (args.includes("serve") || (await hasModule(args, options))) return runProgram(test, args, options);
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const stdin = new PassThrough();
   if (options.keepsInputOpen === true) stdin.write(options.input ?? "");
   else stdin.end(options.input);
@@ -116,7 +114,7 @@ export async function run(test: TestContext, args: readonly string[], options: R
     new PassThrough().setEncoding("utf8").on("data", (text: string) => (output[name] += text));
   const streams = { stdin, stdout: collect("stdout"), stderr: collect("stderr") };
   const exitCode = await inShell({ ...streams, cwd: () => options.cwd }, () =>
-    runCli(args, { ...env, ...options.env }),
+    runCli(args, { ...process.env, ...options.env }),
   );
   for (const stream of [streams.stdout, streams.stderr]) await finished(stream.end());
   return { exitCode, signal: null, ...output };

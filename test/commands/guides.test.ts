@@ -38,8 +38,7 @@ function commandsOf(text: string): { command: string; output: string }[] {
 /** Runs a command with the variables of the previous commands. Returns its standard output. */
 async function runIn(cwd: string, command: string): Promise<string> {
   const script = `touch env.sh; . ./env.sh; ${command}\nset | grep -E '^[A-Z]+=' | grep -vE '^(IFS|PATH|PPID|PWD|OPTIND|PS[124])=' > env.sh`;
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const child = spawn("sh", ["-c", script], { cwd, env });
+  const child = spawn("sh", ["-c", script], { cwd });
   let output = "";
   child.stdout.on("data", (chunk) => {
     output += chunk;

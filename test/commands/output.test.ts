@@ -12,9 +12,8 @@ const lines = Array.from({ length: 50_000 }, (_, n) => `{"id":"${String(n).padSt
 
 /** Runs a shell script in which `holdfast` is the program. */
 function shell(cwd: string, script: string) {
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const program = `holdfast() { "${process.execPath}" --conditions=holdfast-source "${resolve("bin/holdfast.js")}" "$@"; }`;
-  const options = { cwd, env, encoding: "utf8", timeout: 5 * ceilingMs } as const;
+  const options = { cwd, encoding: "utf8", timeout: 5 * ceilingMs } as const;
   const { status, stdout, stderr } = spawnSync("sh", ["-c", `${program}\n${script}`], options);
   return { status, stdout, stderr };
 }

@@ -9,10 +9,10 @@ export function strangersEnvironment(): NodeJS.ProcessEnv {
   return { ...env, PATH: [dirname(process.execPath), env.PATH].join(delimiter) };
 }
 
-/** The environment of a shell on this machine, without the variables of npm, the test runner and this clone. */
+/** The environment of a shell on this machine, without the variables of npm and this clone. */
 export function environmentOfTheMachine(): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(
-    ([name]) => !/^(npm_.*|NODE_OPTIONS|NODE_PATH|NODE_TEST_CONTEXT|INIT_CWD)$/i.test(name),
+    ([name]) => !/^(npm_.*|NODE_OPTIONS|NODE_PATH|INIT_CWD)$/i.test(name),
   );
   const path = (process.env.PATH ?? "").split(delimiter).filter((entry) => !entry.includes("node_modules"));
   return { ...Object.fromEntries(own), PATH: path.join(delimiter) };

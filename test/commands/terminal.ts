@@ -19,12 +19,11 @@ export interface Terminal {
 
 /** Runs the program in a terminal. */
 export function atTerminal(t: TestContext, cwd: string, args: readonly string[]): Terminal {
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const words = [process.execPath, "--conditions=holdfast-source", resolve("bin/holdfast.js"), ...args];
   const command = `exec ${words.map((word) => `'${word}'`).join(" ")}`;
   const child = spawn("script", ["-qefc", command, "/dev/null"], {
     cwd,
-    env: { ...env, SHELL: "/bin/sh", TERM: "xterm" },
+    env: { ...process.env, SHELL: "/bin/sh", TERM: "xterm" },
     stdio: "pipe",
   });
   t.after(() => child.kill("SIGTERM")); // which script hands on

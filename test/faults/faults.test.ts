@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
 import { sabotages } from "../explorer/sabotage.ts";
+import { tierOf } from "../runner/tiers.ts";
 import { readSources, replaceIn } from "./copy.ts";
 import { faults } from "./faults.ts";
 
@@ -16,6 +17,14 @@ test("every fault has its own name, and names a test file that exists", () => {
   assert.equal(new Set(faults.map(({ name }) => name)).size, faults.length);
   const missing = faults.filter(({ noticedBy }) => !existsSync(noticedBy));
   assert.deepEqual(missing, []);
+});
+
+test("npm test notices every fault, unless its row says that a slow file notices it", () => {
+  const wrong = faults.filter(({ noticedBy, tier }) => (tierOf(noticedBy) === "slow") !== (tier === "slow"));
+  assert.deepEqual(
+    wrong.map(({ name, noticedBy }) => `${name}: ${noticedBy}`),
+    [],
+  );
 });
 
 test("a text that does not occur exactly once is refused", () => {

@@ -18,6 +18,8 @@ export interface Fault {
   what: string;
   /** The test file that must notice it. */
   noticedBy: string;
+  /** `slow` if that file is slow: `npm test` does not notice the fault. */
+  tier?: "slow";
   /** How to make the fault. The code with the fault passes the type checker. */
   replacements: Replacements;
 }

@@ -1,76 +1,10 @@
-/** The documents that describe a service. Holding them against the judges takes about twenty seconds. */
+/** The documents that describe a service. */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { promisify } from "node:util";
 import { folder, run } from "../commands/cli.ts";
-import { auth } from "./access/callers.ts";
 import { check } from "./check.ts";
-import { type Service, type ServiceOptions, startService } from "./service.ts";
-
-const text = { type: "string" };
-
-/** Everything that a declaration may say, and names that could collide. */
-const declared: ServiceOptions = {
-  rate: { requests: 1_000, perSeconds: 60 },
-  collections: {
-    users: {
-      id: "integer",
-      attributes: { password: { writeOnly: true } },
-      schema: { type: "object", required: ["name"], properties: { name: text, password: text } },
-    },
-    articles: {
-      timestamps: true,
-      requirePreconditions: true,
-      search: ["title"],
-      unique: ["slug"],
-      references: { authorId: "users" },
-      defaults: { status: "draft", due: "$now" },
-      schema: {
-        title: "Article",
-        description: "What is written.",
-        $defs: { tag: { $anchor: "tag", type: "string" } },
-        type: "object",
-        required: ["title", "status"],
-        properties: {
-          title: { type: "string", minLength: 1 },
-          slug: { type: "string", maxLength: 50 },
-          authorId: { type: "integer" },
-          status: { enum: ["draft", "published"] },
-          due: { format: "date-value" },
-          shown: { type: ["string", "number", "null"], format: "date-value" },
-          tags: { type: "array", items: { $ref: "#tag" } },
-          parts: { type: "array", items: { $ref: "#" } },
-          main: { $ref: "#/$defs/tag" },
-          count: { type: ["integer", "null"] },
-        },
-      },
-    },
-    article: {},
-    // The service has paths of these names outside the prefix.
-    problems: {},
-    livez: {},
-    blog_posts: { schema: { properties: { a: text }, additionalProperties: true } },
-    blogPosts: {},
-    Service: {},
-    odd: { schema: { allOf: [{ properties: { a: text }, additionalProperties: false }] } },
-  },
-};
-
-const guarded: ServiceOptions = {
-  auth,
-  prefix: "/shop/v2",
-  collections: {
-    people: {
-      access: { read: "public", write: { role: "editor" } },
-      attributes: { salary: { roles: ["hr"] } },
-      schema: { type: "object", properties: { name: text, salary: { type: "number" } } },
-    },
-    notes: {},
-  },
-};
+import { declared, startDescribed } from "./openapi-services.ts";
+import { type Service, startService } from "./service.ts";
 
 type Document = Record<string, never> & {
   openapi: string;
@@ -95,25 +29,9 @@ function operationsOf({ paths }: Document): Record<string, unknown>[] {
   );
 }
 
-/** The findings of a judge; none is the empty string. */
-async function judge(command: string, args: readonly string[]): Promise<string> {
-  const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
-  const script = `test/node_modules/.bin/${command}`;
-  return promisify(execFile)(process.execPath, [script, ...args], { env }).then(
-    ({ stdout }) => stdout,
-    ({ stdout, stderr }: { stdout: string; stderr: string }) => stdout + stderr,
-  );
-}
-
 describe("the documents of a service", () => {
   const services: Record<string, Service> = {};
-  before(async () => {
-    // The services after the first are started, and their schemas compiled, in the thread of the ones before.
-    const probe = { standstillMs: 2_000 };
-    services.open = await startService({ probe });
-    services.declared = await startService({ ...declared, probe });
-    services.guarded = await startService({ ...guarded, probe });
-  });
+  before(async () => void Object.assign(services, await startDescribed()));
   after(() => Promise.all(Object.values(services).map((service) => service.stop())));
 
   test("name the types of a date value", async () => {
@@ -145,42 +63,6 @@ describe("the documents of a service", () => {
     assert.deepEqual(components.parameters.cursor.schema, { type: "string", minLength: 1 });
     const path = "/api/v1/articles?cursor=";
     check(await (services.declared as Service).send({ path }), { status: 400, problem: "INVALID_CURSOR" });
-  });
-
-  test("satisfy Spectral and Redocly", async (t) => {
-    // No option sets the contact and the license of the interface.
-    // `/{collection}/_events` and `/_webhooks/{id}` both match `/_webhooks/_events`, where nothing exists.
-    const cwd = await folder(t, {
-      "redocly.yaml": "extends: [recommended]\nrules:\n  info-license: off\n  no-ambiguous-paths: off\n",
-      "spectral.yaml": 'extends: ["spectral:oas"]\nrules:\n  info-contact: off\n',
-    });
-    const files: string[] = [];
-    for (const [name, service] of Object.entries(services))
-      for (const version of ["openapi", "openapi-3.2"]) {
-        const file = join(cwd, `${name}-${version}.json`);
-        await writeFile(file, (await service.send({ path: `/${version}.json` })).text);
-        files.push(file);
-      }
-    const redocly = await judge("redocly", [
-      "lint",
-      "--format=json",
-      "--config",
-      join(cwd, "redocly.yaml"),
-      ...files,
-    ]);
-    const found = [...redocly.matchAll(/"(?:errors|warnings)": (\d+)/g)].map(([, count]) => count);
-    assert.deepEqual(found, Array(2 * files.length).fill("0"), redocly);
-    // Spectral knows nothing of OpenAPI 3.2 yet.
-    const older = files.filter((file) => file.endsWith("openapi.json"));
-    const spectral = await judge("spectral", [
-      "lint",
-      "--format=json",
-      "--fail-severity=hint",
-      "-r",
-      join(cwd, "spectral.yaml"),
-      ...older,
-    ]);
-    assert.deepEqual(JSON.parse(spectral.slice(spectral.indexOf("["), spectral.lastIndexOf("]") + 1)), []);
   });
 
   test("name each operation and each schema once, also without regard to case", async () => {

@@ -116,6 +116,5 @@ async function environment(cwd: string): Promise<NodeJS.ProcessEnv> {
   const program = `#!/bin/sh\nshift\nexec ${words.map((word) => `'${word}'`).join(" ")} "$@"\n`;
   await writeFile(join(bin, "npx"), program);
   await chmod(join(bin, "npx"), 0o755);
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  return { ...env, PATH: `${bin}:${env.PATH}` };
+  return { ...process.env, PATH: `${bin}:${process.env.PATH}` };
 }

@@ -10,7 +10,15 @@ import { lineOf, nodesOf, pageFiles, parsePage, readPage } from "./markdown.ts";
 import { allLiterals } from "./messages.ts";
 
 /** Flags of Node, of the benchmark and of the program that runs the tests. */
-const flagsOfOthers = new Set(["--conditions", "--import", "--only", "--quick", "--require", "--times"]);
+const flagsOfOthers = new Set([
+  "--conditions",
+  "--import",
+  "--only",
+  "--quick",
+  "--require",
+  "--times",
+  "--together",
+]);
 /** Environment variables of other programs that look like error codes. */
 const variablesOfOthers = new Set(["OTEL_EXPORTER_OTLP_ENDPOINT"]);
 /** Header fields that the service does not know. */

@@ -1,7 +1,7 @@
 /** Empty databases for tests, used again and again: to make one takes longer than to empty it. */
 import { randomUUID } from "node:crypto";
-import { after } from "node:test";
 import pg from "pg";
+import { atEndOfProcess } from "../runner/ends.ts";
 import { type PostgresServer, startPostgres } from "./server.ts";
 
 /** A database for one test. */
@@ -13,18 +13,20 @@ export interface Database {
 
 let started: Promise<PostgresServer> | undefined;
 
-/** The server of this run, started once at most for each test file: the address of a database on it. */
+/** The server of this run, started once at most for each process of tests: the address of a database on it. */
 async function serverUrl(): Promise<string> {
   const given = process.env.HOLDFAST_STARTED_POSTGRES;
   if (given !== undefined) return given;
   started ??= startPostgres();
-  return (await started).url;
+  const { url, unref } = await started;
+  unref(); // it stays until the process of the tests ends
+  return url;
 }
 
 const free = new Map<string, string[]>();
 const made: { server: string; name: string }[] = [];
 
-after(async () => {
+atEndOfProcess(async () => {
   if (started === undefined)
     for (const { server, name } of made) await query(server, `drop database ${name} with (force)`);
   else await (await started).remove();

@@ -22,6 +22,8 @@ export interface PostgresServer {
   stop(how?: keyof typeof stopSignals): Promise<void>;
   /** Starts it again on the same port, with the same data. */
   start(): Promise<void>;
+  /** Lets this process end while the server runs. */
+  unref(): void;
   /** Ends it and removes its data. */
   remove(): Promise<void>;
 }
@@ -102,6 +104,7 @@ async function startOnPort(
   };
   const stop = async (how: keyof typeof stopSignals = "fast") => {
     if (child === undefined || child.exitCode !== null) return;
+    child.ref();
     const ended = once(child, "exit");
     child.kill(stopSignals[how]);
     await ended;
@@ -112,7 +115,7 @@ async function startOnPort(
     await rm(folder, { recursive: true, force: true });
   };
   await start();
-  return { port, url, data, start: startAgain, stop, remove };
+  return { port, url, data, start: startAgain, stop, remove, unref: () => child?.unref() };
 }
 
 /** Creates a folder that the server can write to. */

@@ -22,15 +22,20 @@ export class Printer {
 
   /** Begins a file. */
   begin(): Block {
-    const held: TestEvent[] = [];
+    let held: TestEvent[] = [];
+    const open: TestEvent[] = [];
     return {
       print: (event) => {
         if (isCount(event)) return;
+        if (event.type === "test:start") open.push(event);
+        if (event.type === "test:pass" || event.type === "test:fail") open.pop();
         if (this.#isLive) this.#output.write(event);
         else held.push(event);
       },
       end: () => {
-        for (const event of held) this.#output.write(event);
+        // A file whose process has ended in the middle leaves tests that have only started.
+        for (const event of held) if (!open.includes(event)) this.#output.write(event);
+        held = [];
       },
     };
   }

@@ -31,7 +31,7 @@ export function resultsOf(lines: readonly Line[], note = ""): Results {
       ...failures.map((line) => ({
         test: nameOf(line),
         error: line.error,
-        ...(isWholeFile(line) ? { output: lastOutput(lines) } : {}),
+        ...(isWholeFile(line) ? { output: [...furtherLines(line.error), ...lastOutput(lines)] } : {}),
       })),
       ...skips.filter(({ reason }) => reason === "").map((line) => ({ test: nameOf(line), error: noReason })),
       ...unended(lines).map((file) => ({ test: `${file}${note}`, error: "The file did not finish." })),
@@ -48,7 +48,12 @@ const shownOutput = 12;
 
 function lastOutput(lines: readonly Line[]): string[] {
   const text = lines.map((line) => (line.kind === "said" ? line.text : "")).join("");
-  return text.trimEnd().split("\n").slice(-shownOutput);
+  return text === "" ? [] : text.trimEnd().split("\n").slice(-shownOutput);
+}
+
+/** The lines of an error after the first one, as the output of its file. */
+function furtherLines(error: string): string[] {
+  return error.split("\n").slice(1);
 }
 
 /** The files that have started and not ended. */

@@ -4,11 +4,11 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, matchesGlob } from "node:path";
 import { type TestContext, test } from "node:test";
 import { testFiles } from "../project.ts";
 import { ceilingMs, until } from "../until.ts";
-import { allJobs, alsoOnBothStores, longFiles, sameOnEveryStore } from "./jobs.ts";
+import { alone, groupsOf, onPostgres, patterns, slowOnPostgres, type Tier } from "./tiers.ts";
 
 const runner = join(import.meta.dirname, "..", "run.ts");
 
@@ -16,9 +16,7 @@ const runner = join(import.meta.dirname, "..", "run.ts");
 const longestRunMs = 5 * ceilingMs;
 
 function spawnRunner(args: readonly string[]) {
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   return spawnSync(process.execPath, ["--conditions=holdfast-source", runner, ...args], {
-    env,
     encoding: "utf8",
     timeout: longestRunMs,
     killSignal: "SIGKILL",
@@ -27,26 +25,68 @@ function spawnRunner(args: readonly string[]) {
 
 /** Runs a test file with `test/run.ts`. Returns its output and its exit code. */
 function run(t: TestContext, text: string, args: readonly string[] = []) {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-runner-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, "some.test.mjs");
-  writeFileSync(file, `import { describe, test } from "node:test";\n${text}`);
-  const { status, stdout } = spawnRunner([...args, file]);
-  return { status, ending: stdout.slice(stdout.lastIndexOf("duration_ms")).split("\n").slice(1), file };
+  const { files, ...result } = runEach(t, [text], args);
+  return { ...result, file: files[0] as string };
 }
 
-test("a whole run has every file once, and the files of the HTTP interface on both stores unless they are listed", () => {
-  const jobs = allJobs().map(({ file, store }) => ({ file, store }));
-  assert.deepEqual(jobs[0]?.file, longFiles[0]);
-  const storesOf = (name: string) => jobs.filter(({ file }) => file === name).map(({ store }) => store);
-  for (const file of testFiles()) {
-    const isHttp = file.startsWith("test/http/");
-    const both = alsoOnBothStores.includes(file) || (isHttp && !sameOnEveryStore.includes(file));
-    const once = isHttp ? ["sqlite"] : [undefined];
-    assert.deepEqual(storesOf(file), both ? ["sqlite", "postgres"] : once, file);
-  }
-  for (const file of [...longFiles, ...sameOnEveryStore]) assert.ok(storesOf(file).length > 0, file);
-  assert.equal(storesOf("test/http/create.test.ts").length, 2);
+/** Runs files in one process. */
+function runTogether(t: TestContext, ...texts: readonly string[]) {
+  return runEach(t, texts, ["--together", "--test-timeout=2000"]);
+}
+
+function runEach(t: TestContext, texts: readonly string[], args: readonly string[]) {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-runner-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const files = texts.map((text, n) => {
+    const file = join(folder, `${n}.test.mjs`);
+    writeFileSync(file, `import { after, before, describe, test } from "node:test";\n${text}`);
+    return file;
+  });
+  const { status, stdout } = spawnRunner([...args, ...files]);
+  const ending = stdout.slice(stdout.lastIndexOf("duration_ms")).split("\n").slice(1);
+  return { status, stdout, ending, files };
+}
+
+/** How often each file runs on each store, as in `test/http/create.test.ts sqlite`. */
+function runsOf(...tiers: readonly Tier[]): Map<string, number> {
+  const runs = groupsOf(tiers).flatMap(({ files, store }) => files.map((file) => `${file} ${store}`));
+  return new Map(Object.entries(Object.groupBy(runs, String)).map(([run, all]) => [run, all?.length ?? 0]));
+}
+
+test("the tiers together have every file once on each of its stores", () => {
+  const runs = runsOf("fast", "middle", "slow");
+  const [files, twice] = [testFiles(), [...runs].filter(([, count]) => count > 1)];
+  assert.deepEqual(twice, []);
+  assert.deepEqual(
+    files.filter((file) => !runs.has(`${file} sqlite`)),
+    [],
+  );
+  const onPostgresToo = [...runs.keys()].filter((run) => run.endsWith(" postgres"));
+  assert.equal(runs.size, files.length + onPostgresToo.length);
+  assert.equal(runsOf("middle").get("test/http/create.test.ts postgres"), 1);
+  assert.equal(runsOf("slow").get("test/http/create.test.ts postgres"), undefined);
+});
+
+test("every file of a list and every pattern of a tier exists", () => {
+  const files = testFiles();
+  const listed = [...Object.values(onPostgres).flat(), ...slowOnPostgres, ...Object.keys(alone)];
+  assert.deepEqual(
+    listed.filter((file) => !files.includes(file)),
+    [],
+  );
+  const unused = Object.values(patterns)
+    .flat()
+    .filter((pattern) => !files.some((file) => matchesGlob(file, pattern)));
+  assert.deepEqual(unused, []);
+});
+
+test("the fast files share one process, a slow file has its own, and the others are in groups", () => {
+  assert.equal(groupsOf(["fast"]).length, 1);
+  const isShared = (name: string) =>
+    groupsOf(["middle", "slow"]).some(({ files }) => files.length > 1 && files.includes(name));
+  assert.ok(isShared("test/http/create.test.ts"));
+  for (const file of [...Object.keys(alone), "test/durability/kill.test.ts"])
+    assert.ok(!isShared(file), file);
 });
 
 test("files run side by side, and each is printed as a whole", (t) => {
@@ -122,9 +162,8 @@ test("a signal ends everything, and what has not run is no failure", async (t) =
     writeFileSync(${JSON.stringify(begun)}, "");
     test("never", () => new Promise((r) => setTimeout(r, 600_000)));`;
   for (const name of ["a", "b", "c", "d"]) writeFileSync(join(folder, `${name}.test.mjs`), text);
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const files = ["a", "b", "c", "d"].map((name) => join(folder, `${name}.test.mjs`));
-  const child = spawn(process.execPath, ["--conditions=holdfast-source", runner, ...files], { env });
+  const child = spawn(process.execPath, ["--conditions=holdfast-source", runner, ...files]);
   t.after(() => child.kill("SIGKILL"));
   let printed = "";
   child.stdout.setEncoding("utf8").on("data", (data: string) => (printed += data));
@@ -133,6 +172,99 @@ test("a signal ends everything, and what has not run is no failure", async (t) =
   const [status] = await once(child, "exit");
   assert.equal(status, 130);
   assert.doesNotMatch(printed, /✖|failed/);
+});
+
+test("files of a group run in one process, each after the end of the one before", (t) => {
+  const text = `const say = (what) => console.log(process.pid + " " + what);
+    say("loads");
+    before(() => say("begins"));
+    test("a", () => say("runs"));
+    after(async () => { await new Promise((r) => setTimeout(r, 100)); say("ends"); });`;
+  const { status, stdout } = runTogether(t, text, text);
+  assert.equal(status, 0, stdout);
+  const said = [...stdout.matchAll(/^(\d+) (\w+)$/gm)];
+  const steps = ["loads", "begins", "runs", "ends"];
+  assert.deepEqual(
+    said.map(([, , what]) => what),
+    [...steps, ...steps],
+  );
+  assert.equal(new Set(said.map(([, pid]) => pid)).size, 1);
+});
+
+test("a file that leaves something open is named, and the files after it run", (t) => {
+  const { status, ending, files } = runTogether(
+    t,
+    'import { createServer } from "node:net";\ntest("a", () => void createServer().listen(0));',
+    'test("b", () => {});',
+  );
+  assert.equal(status, 1);
+  assert.deepEqual(ending.slice(-5, -1), [
+    `  ${files[0]}`,
+    "    It leaves open: TCPServerWrap.",
+    "",
+    "2 passed, 1 failed, 0 skipped",
+  ]);
+});
+
+test("a file that ends its process is a failure, and the files after it run", (t) => {
+  const { status, ending, files } = runTogether(
+    t,
+    'test("a", () => {});',
+    'test("b", () => process.exit(3));\ntest("c", () => {});',
+    'test("d", () => {});',
+  );
+  assert.equal(status, 1);
+  assert.deepEqual(ending.slice(-5, -1), [
+    `  ${files[1]}`,
+    "    The process ended with exit code 3.",
+    "",
+    "2 passed, 1 failed, 0 skipped",
+  ]);
+});
+
+test("a file that ends its process without an error is a failure too", (t) => {
+  const { status, ending, files } = runTogether(
+    t,
+    'test("a", () => process.exit(0));',
+    'test("b", () => {});',
+  );
+  assert.equal(status, 1);
+  assert.deepEqual(ending.slice(-5, -1), [
+    `  ${files[0]}`,
+    "    The file did not finish.",
+    "",
+    "1 passed, 1 failed, 0 skipped",
+  ]);
+});
+
+test("a file that sets the exit code is a failure, and the file after it is none", (t) => {
+  const { status, ending, files } = runTogether(
+    t,
+    'test("a", () => { process.exitCode = 7; });',
+    'test("b", () => {});',
+  );
+  assert.equal(status, 1);
+  assert.deepEqual(ending.slice(-5, -1), [
+    `  ${files[0]}`,
+    "    It sets the exit code 7.",
+    "",
+    "2 passed, 1 failed, 0 skipped",
+  ]);
+});
+
+test("a hook that fails after all tests of a file is listed with the file", (t) => {
+  const { status, ending, files } = runTogether(
+    t,
+    'after(() => { throw new Error("cannot end"); });\ntest("a", () => {});',
+    'test("b", () => {});',
+  );
+  assert.equal(status, 1);
+  assert.deepEqual(ending.slice(-5, -1), [
+    `  ${files[0]}`,
+    "    cannot end",
+    "",
+    "2 passed, 1 failed, 0 skipped",
+  ]);
 });
 
 test("each failed test is listed once at the end, with file and line", (t) => {
@@ -184,7 +316,7 @@ test("a failure whose error cannot be sent between processes is listed, and the 
   assert.equal(status, 1);
   assert.deepEqual(ending.slice(-5, -1), [
     `  ${file}:3  one`,
-    "    AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:",
+    "    Expected values to be strictly equal:",
     "",
     "1 passed, 1 failed, 0 skipped",
   ]);
@@ -231,7 +363,7 @@ for (const [how, text] of [
 test("a test that hangs is named, and the tests after it run", (t) => {
   const { status, ending, file } = run(
     t,
-    'test("hangs", () => new Promise((end) => setTimeout(end, 5_000)));\ntest("b", () => {});',
+    'test("hangs", () => new Promise(() => {}));\ntest("b", () => {});',
     ["--test-timeout=1000"],
   );
   assert.equal(status, 1);

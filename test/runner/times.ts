@@ -1,39 +1,47 @@
 /** What each file of tests takes: processor time and time by the clock. `npm run test:run -- --times` prints it. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
 import { shown } from "./results.ts";
 
-/** What one file took, in seconds. */
+/** What one file took, in seconds. The first file of a process also has what the start of the process took. */
 export interface FileTimes {
   file: string;
   store: string;
-  /** Processor time of the file's process. */
+  /** Processor time of the process, while it ran the file. */
   own: number;
-  /** Processor time of the programs that it started and that ended; 0 except on Linux. */
+  /** Processor time of the programs that ended meanwhile; 0 except on Linux. */
   programs: number;
   clock: number;
 }
 
-/** The variable that names the folder where each file leaves its times. */
-export const timesVariable = "TEST_TIMES";
+let last = { own: 0, programs: 0, clock: 0 };
 
-/** Has each file leave its times: with these options and this environment. `read` also removes the folder. */
-export function measure(): {
-  options: readonly string[];
-  env: Readonly<Record<string, string>>;
-  read(): FileTimes[];
-} {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-times-"));
-  return {
-    options: [`--import=${join(import.meta.dirname, "leave-times.ts")}`],
-    env: { [timesVariable]: folder },
-    read() {
-      const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
-      rmSync(folder, { recursive: true });
-      return files.map((text) => JSON.parse(text) as FileTimes);
-    },
+/** What this process has taken since the last call, or since its start. */
+export function timesOf(file: string): FileTimes {
+  const { user, system } = process.cpuUsage();
+  const now = {
+    own: (user + system) / 1_000_000,
+    programs: programsSeconds(),
+    clock: performance.now() / 1_000,
   };
+  const { own, programs, clock } = last;
+  last = now;
+  return {
+    file,
+    store: process.env.HOLDFAST_TEST_STORE ?? "sqlite",
+    own: now.own - own,
+    programs: now.programs - programs,
+    clock: now.clock - clock,
+  };
+}
+
+/** What Linux counts for children that have ended: proc_pid_stat(5), cutime and cstime in hundredths of a second. */
+function programsSeconds(): number {
+  const path = "/proc/self/stat";
+  if (!existsSync(path)) return 0;
+  const fields = readFileSync(path, "utf8")
+    .replace(/^.*\) /s, "")
+    .split(" ");
+  return (Number(fields[13]) + Number(fields[14])) / 100;
 }
 
 /** A table of all files, the most processor time first, and the sums. */

@@ -114,6 +114,7 @@ export const changesFaults: readonly Fault[] = [
     name: "stream-place-kept",
     what: "The place of a stream that has ended is never free again.",
     noticedBy: "test/durability/feed-load.test.ts",
+    tier: "slow",
     replacements: [["    this.#inAll.own--;", ""]],
   },
   {

@@ -12,6 +12,7 @@ export const storeFaults: readonly Fault[] = [
     name: "lock-without-mark",
     what: "A lock file does not show that there was a store.",
     noticedBy: "test/durability/moved-file.test.ts",
+    tier: "slow",
     replacements: [["  lock?.noteStore();\n", ""]],
   },
   {
@@ -61,6 +62,7 @@ export const storeFaults: readonly Fault[] = [
     name: "erased-version-again",
     what: "An import with the id of an erased resource starts at version 1 again.",
     noticedBy: "test/copy/copy.test.ts",
+    tier: "slow",
     replacements: [
       ["Math.max(versions.get(id) ?? 0, versions.get(erasedName(id)) ?? 0);", "versions.get(id) ?? 0;"],
     ],
@@ -175,6 +177,7 @@ export const storeFaults: readonly Fault[] = [
     name: "no-flush-at-start",
     what: "SQLite: the start does not flush what a killed process left in the log.",
     noticedBy: "test/durability/fsync.test.ts",
+    tier: "slow",
     replacements: [['flush(log, "r+");', ""]],
   },
   {

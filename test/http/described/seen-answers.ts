@@ -1,6 +1,6 @@
 /**
- * Collects which responses were documented and which were seen, in a whole run of the tests. Each test file runs in its own
- * process and writes its part into a folder. A run of single files has no folder.
+ * Collects which responses were documented and which were seen, in a whole run of the tests. Each process writes its
+ * part into a folder. A run of single files has no folder.
  */
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -2,15 +2,15 @@
  * Watches all responses of the services in this process, and checks them against the OpenAPI document of each service. It does
  * not watch embedded services and services in other processes.
  *
- * It only records responses while tests run, and checks them when the process ends. So the check delays no measurement, and a
+ * It only records responses while tests run, and checks them at the end of the file. So the check delays no measurement, and a
  * failure does not keep hooks from stopping their services.
  */
 import type { ServerResponse } from "node:http";
 import { Socket } from "node:net";
-import { after } from "node:test";
 import type { Config } from "../../../src/config.ts";
 import { openApiDocument } from "../../../src/http/openapi/document.ts";
 import { ServerResponse as NodeResponse } from "../../../src/http/protocol/node-http.ts";
+import { atEndOfFile, atEndOfProcess } from "../../runner/ends.ts";
 import { decoded } from "../decoded.ts";
 import { type AnswerJudge, createAnswerJudge, type SeenAnswer } from "./answer-judge.ts";
 import { leaveNames, noteDocumented, noteSeen } from "./seen-answers.ts";
@@ -27,40 +27,37 @@ const bounds = { answers: 50_000, bytes: 64_000_000, bodyBytes: 262_144 };
 const all: Kept[] = [];
 const watched = new Map<number, Kept>();
 const sum = { answers: 0, bytes: 0 };
+let isListening = false;
 
 /** Watches the service on a port until another service uses the port. The test file fails if the document does not describe a response. */
 export function watchAnswers(port: number, config: Config): void {
-  if (all.length === 0) listen();
+  if (!isListening) listen();
+  isListening = true;
   const kept: Kept = { config, answers: [] };
   all.push(kept);
   watched.set(port, kept);
 }
 
-let documents: object[] | undefined;
-
-after(async () => {
-  try {
-    documents = await Promise.all(
-      all.map(({ config }) => openApiDocument({ ...config, settings: config.http }, "3.2")),
-    );
-  } catch (error) {
-    console.error("There is no OpenAPI document to hold the answers against:", error);
-  }
+atEndOfFile(async () => {
+  const services = all.splice(0);
+  watched.clear();
+  const { answers } = sum;
+  Object.assign(sum, { answers: 0, bytes: 0 });
+  if (answers > bounds.answers)
+    console.error(`${answers - bounds.answers} answers of ${answers} were not judged`);
+  const faults = await judgeAll(services);
+  judges.clear();
+  if (faults.length > 0)
+    throw new Error(`Answers that the OpenAPI document does not foresee:\n${faults.slice(0, 10).join("\n")}`);
 });
 
-process.once("exit", () => {
-  if (all.length === 0) return;
-  const faults = documents === undefined ? ["the tests did not come to their end"] : judgeAll(documents);
-  leaveNames();
-  if (sum.answers > bounds.answers)
-    console.error(`${sum.answers - bounds.answers} answers of ${sum.answers} were not judged`);
-  if (faults.length === 0) return;
-  console.error(`Answers that the OpenAPI document does not foresee:\n  ${faults.slice(0, 10).join("\n  ")}`);
-  process.exitCode = 1;
-});
+atEndOfProcess(leaveNames);
 
-function judgeAll(documents: readonly object[]): string[] {
-  const faults = all.flatMap(({ config, answers }, n) => {
+async function judgeAll(services: readonly Kept[]): Promise<string[]> {
+  const documents = await Promise.all(
+    services.map(({ config }) => openApiDocument({ ...config, settings: config.http }, "3.2")),
+  );
+  const faults = services.flatMap(({ config, answers }, n) => {
     const judge = judgeOf(documents[n] ?? {}, config.http.prefix);
     noteDocumented(judge.documented);
     return answers.flatMap((answer) => faultsOf(judge, answer));

@@ -1,0 +1,57 @@
+/** The documents that describe a service satisfy the judges of others: Spectral and Redocly. That takes about twenty seconds. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { folder } from "../commands/cli.ts";
+import { startDescribed } from "./openapi-services.ts";
+
+/** The findings of a judge; none is the empty string. */
+async function judge(command: string, args: readonly string[]): Promise<string> {
+  const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
+  const script = `test/node_modules/.bin/${command}`;
+  return promisify(execFile)(process.execPath, [script, ...args], { env }).then(
+    ({ stdout }) => stdout,
+    ({ stdout, stderr }: { stdout: string; stderr: string }) => stdout + stderr,
+  );
+}
+
+test("the documents of a service satisfy Spectral and Redocly", async (t) => {
+  const services = await startDescribed();
+  t.after(() => Promise.all(Object.values(services).map((service) => service.stop())));
+  // No option sets the contact and the license of the interface.
+  // `/{collection}/_events` and `/_webhooks/{id}` both match `/_webhooks/_events`, where nothing exists.
+  const cwd = await folder(t, {
+    "redocly.yaml": "extends: [recommended]\nrules:\n  info-license: off\n  no-ambiguous-paths: off\n",
+    "spectral.yaml": 'extends: ["spectral:oas"]\nrules:\n  info-contact: off\n',
+  });
+  const files: string[] = [];
+  for (const [name, service] of Object.entries(services))
+    for (const version of ["openapi", "openapi-3.2"]) {
+      const file = join(cwd, `${name}-${version}.json`);
+      await writeFile(file, (await service.send({ path: `/${version}.json` })).text);
+      files.push(file);
+    }
+  const redocly = await judge("redocly", [
+    "lint",
+    "--format=json",
+    "--config",
+    join(cwd, "redocly.yaml"),
+    ...files,
+  ]);
+  const found = [...redocly.matchAll(/"(?:errors|warnings)": (\d+)/g)].map(([, count]) => count);
+  assert.deepEqual(found, Array(2 * files.length).fill("0"), redocly);
+  // Spectral knows nothing of OpenAPI 3.2 yet.
+  const older = files.filter((file) => file.endsWith("openapi.json"));
+  const spectral = await judge("spectral", [
+    "lint",
+    "--format=json",
+    "--fail-severity=hint",
+    "-r",
+    join(cwd, "spectral.yaml"),
+    ...older,
+  ]);
+  assert.deepEqual(JSON.parse(spectral.slice(spectral.indexOf("["), spectral.lastIndexOf("]") + 1)), []);
+});

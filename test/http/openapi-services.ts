@@ -1,0 +1,76 @@
+/** Services with which the documents of the interface are tried. */
+import { auth } from "./access/callers.ts";
+import { type Service, type ServiceOptions, startService } from "./service.ts";
+
+const text = { type: "string" };
+
+/** Everything that a declaration may say, and names that could collide. */
+export const declared: ServiceOptions = {
+  rate: { requests: 1_000, perSeconds: 60 },
+  collections: {
+    users: {
+      id: "integer",
+      attributes: { password: { writeOnly: true } },
+      schema: { type: "object", required: ["name"], properties: { name: text, password: text } },
+    },
+    articles: {
+      timestamps: true,
+      requirePreconditions: true,
+      search: ["title"],
+      unique: ["slug"],
+      references: { authorId: "users" },
+      defaults: { status: "draft", due: "$now" },
+      schema: {
+        title: "Article",
+        description: "What is written.",
+        $defs: { tag: { $anchor: "tag", type: "string" } },
+        type: "object",
+        required: ["title", "status"],
+        properties: {
+          title: { type: "string", minLength: 1 },
+          slug: { type: "string", maxLength: 50 },
+          authorId: { type: "integer" },
+          status: { enum: ["draft", "published"] },
+          due: { format: "date-value" },
+          shown: { type: ["string", "number", "null"], format: "date-value" },
+          tags: { type: "array", items: { $ref: "#tag" } },
+          parts: { type: "array", items: { $ref: "#" } },
+          main: { $ref: "#/$defs/tag" },
+          count: { type: ["integer", "null"] },
+        },
+      },
+    },
+    article: {},
+    // The service has paths of these names outside the prefix.
+    problems: {},
+    livez: {},
+    blog_posts: { schema: { properties: { a: text }, additionalProperties: true } },
+    blogPosts: {},
+    Service: {},
+    odd: { schema: { allOf: [{ properties: { a: text }, additionalProperties: false }] } },
+  },
+};
+
+const guarded: ServiceOptions = {
+  auth,
+  prefix: "/shop/v2",
+  collections: {
+    people: {
+      access: { read: "public", write: { role: "editor" } },
+      attributes: { salary: { roles: ["hr"] } },
+      schema: { type: "object", properties: { name: text, salary: { type: "number" } } },
+    },
+    notes: {},
+  },
+};
+
+/** Starts an open service, one with declared collections, and one with access rules. The test must stop them. */
+export async function startDescribed(): Promise<Record<"open" | "declared" | "guarded", Service>> {
+  // The services after the first are started, and their schemas compiled, in the thread of the ones before.
+  const probe = { standstillMs: 2_000 };
+  return {
+    open: await startService({ probe }),
+    declared: await startService({ ...declared, probe }),
+    guarded: await startService({ ...guarded, probe }),
+  };
+}

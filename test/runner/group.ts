@@ -1,0 +1,72 @@
+/**
+ * The process of a group: it runs files of tests, one after the other, and sends the runner what happens. A file ends when its tests
+ * have ended and nothing keeps the process alive. So no file runs beside what an earlier one has left.
+ */
+import { run } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { ceilingMs } from "../until.ts";
+import { endFile, endProcess } from "./ends.ts";
+import { type Line, lineOf } from "./lines.ts";
+import { type SentEvent, sendable } from "./sent-event.ts";
+import { type FileTimes, timesOf } from "./times.ts";
+
+/** What the process of a group sends. `line` is about the file that has begun last. */
+export type Message =
+  | { kind: "event"; event: SentEvent; line: Line | undefined }
+  | { kind: "line"; line: Line }
+  | { kind: "ended"; times: FileTimes };
+
+/** The time limit of one test, in milliseconds. */
+const limit = process.execArgv.findLast((each) => each.startsWith("--test-timeout="))?.split("=")[1];
+
+/** If a file does not end for so long after its last test, it has left something open. In milliseconds. */
+const longestEndMs = Math.min(Number(limit), 2 * ceilingMs);
+
+const lookMs = 1_000;
+
+process.channel?.unref();
+const before = process.getActiveResourcesInfo();
+for (const file of process.argv.slice(2)) await runFile(file);
+await endProcess();
+
+async function runFile(file: string): Promise<void> {
+  send({ kind: "line", line: { kind: "begun", file } });
+  await turn(); // Node looks only after a turn of the event loop whether something keeps the process alive
+  let open = 0;
+  let last: number | undefined;
+  const look = setInterval(() => {
+    if (open > 0 || last === undefined || performance.now() - last < longestEndMs) return;
+    clearInterval(look);
+    void giveUp(file);
+  }, lookMs).unref();
+  for await (const event of run({ files: [file], isolation: "none" })) {
+    if (event.type === "test:enqueue" && event.data.nesting === 0) open++;
+    if (event.type === "test:complete" && event.data.nesting === 0) open--;
+    if (event.type === "test:complete") last = performance.now();
+    send({ kind: "event", event: sendable(event), line: lineOf(event, file) });
+  }
+  clearInterval(look);
+  if (process.exitCode !== undefined) fail(file, `It sets the exit code ${process.exitCode}.`);
+  process.exitCode = undefined;
+  await endFile().catch((error: Error) => fail(file, error.message));
+  send({ kind: "ended", times: timesOf(file) });
+}
+
+/** The file has left something open. Another process runs the files after it. */
+async function giveUp(file: string): Promise<void> {
+  const left = process.getActiveResourcesInfo();
+  for (const each of before) if (left.includes(each)) left.splice(left.indexOf(each), 1);
+  fail(file, `It leaves open: ${[...new Set(left)].join(", ")}.`);
+  await endProcess();
+  process.send?.({ kind: "ended", times: timesOf(file) } satisfies Message, undefined, undefined, () =>
+    process.exit(),
+  );
+}
+
+function fail(file: string, error: string): void {
+  send({ kind: "line", line: { kind: "failed", file, line: 0, name: file, error } });
+}
+
+function send(message: Message): void {
+  process.send?.(message);
+}

@@ -25,7 +25,7 @@ export const patterns: Readonly<Record<"fast" | "slow", readonly string[]>> = {
   ],
   /** Files that start browsers, packages, images or many programs, kill them, or try very much. */
   slow: [
-    "test/{browser,deploy,durability,explorer,linearizability,stores,threads}/**",
+    "test/{browser,deploy,durability,explorer,linearizability,threads}/**",
     "test/{demo,events-docs,first-hour}*",
     "test/bench/parts*",
     "test/client/pack*",

@@ -16,7 +16,7 @@ const bounds: Readonly<Record<string, number>> = {
   query: 3_950,
   store: 21_950,
   "store/sqlite": 7_800,
-  "store/postgres": 7_200,
+  "store/postgres": 7_050,
   import: 1_250,
   rewind: 400,
   access: 2_050,
@@ -34,15 +34,15 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 614;
+const mostFiles = 609;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;
 
 /** The base names of several files, by the number of the files. A name can move to a smaller number, and then leave. */
 const shared: Readonly<Record<number, string>> = {
-  2: "about access background batch change-log check collection columns commit copy csv declaration embed erase erasure explain failures gaps heads history hot-pages indexes integer-ids listener lists lock log lookups messages migrate misfits open-store order page parse place plan progress read reader referring refusals relations resource response restore rewind rules search serve service sizes store-reads tables text thread unique verify violations watch write",
-  3: "catalogue collections commits conditions content contents first-key instants options parameters references report running-service secret settings source target values webhooks words",
+  2: "about access background batch check collection columns commit copy csv declaration embed erase erasure explain failures heads history hot-pages indexes integer-ids listener lists lock log lookups messages migrate misfits open-store order page parse place plan progress read reader referring refusals relations resource response restore rewind rules search serve service sizes store-reads tables text thread unique verify violations watch write",
+  3: "catalogue collections commits conditions content contents first-key instants options parameters references report running-service settings source target values webhooks words",
   4: "backup connections keys load",
   5: "declarations engine figures statements store",
 };

@@ -45,7 +45,6 @@ const insertSelect = /^\s*insert\s+into\s+(\w+)(?:(?!\bvalues\b).)*\bselect\b/is
 
 /** These are carried out on the node of the store, or once in the life of a store. */
 const allowed = [
-  /^insert into holdfast_meta select 'gaps_'/, // reads another table of the store
   /^insert into holdfast_meta select 'receipts', count/, // after a copy
 ];
 

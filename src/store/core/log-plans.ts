@@ -1,7 +1,7 @@
 /** Reads and shortens the change logs of all collections, to remove old changes. */
 import type { Dialect } from "../sql/dialect.ts";
-import type { Plan } from "../sql/plans.ts";
-import { allOf, command, query, select } from "../sql/table.ts";
+import { type Plan, together } from "../sql/plans.ts";
+import { allOf, command, numberOf, query, select } from "../sql/table.ts";
 import { owedIn, statesOfWebhooks } from "./owed.ts";
 
 /** A change in a log, with the bytes of its superseded text. */
@@ -51,11 +51,41 @@ export class LogPlans {
     return owedIn(yield* this.#logOf(states.number).resources(), collections);
   }
 
+  /** Removes all changes of a resource. Returns their number. */
+  *erase(number: number, id: string): Plan<number> {
+    const log = this.#logOf(number);
+    const count = yield* log.countOf(id);
+    if (count > 0) yield* log.removeOf(id);
+    return count;
+  }
+
+  /** Up to which sequence the log of a collection can lack changes; 0 if nothing was noted. */
+  gapsUpTo(number: number): Plan<number> {
+    return this.#sql.gapsUpTo(nameOfGaps(number));
+  }
+
+  /** Notes that the log of a collection can lack changes up to a sequence, unless a later one is noted. */
+  noteGaps(number: number, sequence: number): Plan<void> {
+    return this.#sql.noteGaps(nameOfGaps(number), sequence);
+  }
+
+  /** Notes gaps in the logs that lack their last change: history was off when it was made. */
+  *noteGapsAtEnd(): Plan<void> {
+    const heads = (yield* this.heads()).filter(({ sequence }) => sequence > 0);
+    const last = yield* together(...heads.map(({ number, sequence }) => this.after(number, sequence - 1, 1)));
+    for (const [n, { number, sequence }] of heads.entries())
+      if (last[n]?.length === 0) yield* this.noteGaps(number, sequence);
+  }
+
   #logOf(number: number) {
     const known = this.#logs.get(number) ?? makeTextsOfLog(this.#dialect, number);
     this.#logs.set(number, known);
     return known;
   }
+}
+
+function nameOfGaps(number: number): string {
+  return `gaps_${number}`;
 }
 
 function makeTexts({ tablePrefix }: Dialect) {
@@ -65,6 +95,11 @@ function makeTexts({ tablePrefix }: Dialect) {
     heads: query<[], NumberedHead[]>(
       `select ${head.sql} from ${tablePrefix}heads order by number`,
       allOf(head),
+    ),
+    gapsUpTo: query<[string], number>(`select value from ${tablePrefix}meta where name = $1::text`, numberOf),
+    noteGaps: command<[string, number]>(
+      `insert into ${tablePrefix}meta (name, value) values ($1::text, $2::bigint) on conflict (name) do update
+        set value = case when excluded.value > ${tablePrefix}meta.value then excluded.value else ${tablePrefix}meta.value end`,
     ),
     collections: query<[], { number: number; name: string }[]>(
       `select ${collection.sql} from ${tablePrefix}collections`,
@@ -83,6 +118,8 @@ function makeTextsOfLog({ tablePrefix, doc }: Dialect, number: number) {
       allOf(size),
     ),
     remove: command<[number]>(`delete from ${changes} where sequence <= $1::bigint`),
+    countOf: query<[string], number>(`select count(*) from ${changes} where id = $1::text`, numberOf),
+    removeOf: command<[string]>(`delete from ${changes} where id = $1::text`),
     resources: query<[], string[]>(`select ${doc} from ${tablePrefix}resources_${number}`, (rows) =>
       rows.map(([text]) => String(text)),
     ),

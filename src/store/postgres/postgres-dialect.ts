@@ -1,6 +1,7 @@
 /** The SQL of PostgreSQL, and how a connection runs the statements of plans. */
 import { createHistories } from "../core/history-plans.ts";
 import { LogPlans } from "../core/log-plans.ts";
+import { SecretPlans } from "../core/secret.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { type Plan, runLater, together, type Value } from "../sql/plans.ts";
 import { type ColumnType, numberOf, query, quoteColumn } from "../sql/table.ts";
@@ -60,6 +61,9 @@ export const postgresDialect: Dialect = {
 
 /** The history of a collection. */
 export const historyOf = createHistories(postgresDialect, { resources: 1_000, bytes: 2 * 1024 * 1024 });
+
+/** The secret of a store. */
+export const secretPlans = new SecretPlans(postgresDialect);
 
 /** The change logs of a store. */
 export const logPlans = new LogPlans(postgresDialect);

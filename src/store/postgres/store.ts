@@ -21,11 +21,10 @@ import { HeldWrites } from "./commit/holds.ts";
 import { beginLoad } from "./commit/load.ts";
 import { GroupNumbers, IdNumbers } from "./commit/numbers.ts";
 import { failureOf } from "./connection/failures.ts";
-import { postgresDialect } from "./postgres-dialect.ts";
+import { logPlans, postgresDialect, runPlan } from "./postgres-dialect.ts";
 import { PostgresReads, type PostgresReadsParts } from "./read/store-reads.ts";
 import type { NumberedCollection } from "./tables/catalogue.ts";
 import { findRelaxed } from "./tables/durability.ts";
-import { noteGapsAtEnd } from "./tables/gaps.ts";
 import { prepareDatabase } from "./tables/prepare.ts";
 import { databaseSize } from "./tables/statements.ts";
 import { startWork } from "./upkeep/background.ts";
@@ -112,7 +111,8 @@ export class PostgresStore extends PostgresReads implements Store {
     await this.declarations.reload();
     this.reachability.noteReached({ isRelaxed: relaxed !== undefined });
     if (readOnly) return;
-    if (history !== "none") await noteGapsAtEnd(connections, this.declarations.catalogue);
+    if (history !== "none")
+      await runPlan(logPlans.noteGapsAtEnd(), (statement) => connections.run(statement));
     const catalogue = () => this.declarations.catalogue;
     this.#buildIndexesNow = startWork(this.#scheduler, { ...this.#parts, catalogue });
   }

@@ -1,6 +1,9 @@
 /** The tables of a store. Each kind of store has a prefix for their names and its own SQL for their creation. */
 import type { Columns } from "./table.ts";
 
+/** Numbers of the whole store, by their names. */
+export const meta = { name: "text", value: "int" } as const satisfies Columns;
+
 /** The changes of a collection. */
 export const changes = {
   sequence: "int",

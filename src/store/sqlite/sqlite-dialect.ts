@@ -3,6 +3,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { createHistories } from "../core/history-plans.ts";
 import { KeyPlans } from "../core/key-plans.ts";
 import { LogPlans } from "../core/log-plans.ts";
+import { SecretPlans } from "../core/secret.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { ask, type Plan, type Row, runNow, type Statement, type Text, type Value } from "../sql/plans.ts";
 import { command, numberOf, numbersOf, query, quoteColumn } from "../sql/table.ts";
@@ -59,6 +60,9 @@ function insertText(table: string, names: readonly string[]): Text {
   inserts.set(table, text);
   return text;
 }
+
+/** The secret of a store. */
+export const secretPlans = new SecretPlans(sqliteDialect);
 
 /** The change logs of a store. */
 export const logPlans = new LogPlans(sqliteDialect);

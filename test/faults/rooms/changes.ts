@@ -50,7 +50,7 @@ export const changesFaults: readonly Fault[] = [
     name: "erase-without-note",
     what: "SQLite: an erase does not note the gap in the change log, so since=start is gone again and again.",
     noticedBy: "test/store/sqlite.test.ts",
-    replacements: [["log.noteGaps(number, head.sequence);", ""]],
+    replacements: [["plans.run(logPlans.noteGaps(number, head.sequence));", ""]],
   },
   {
     name: "stream-keeps-rights",

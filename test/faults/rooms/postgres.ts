@@ -14,12 +14,6 @@ export const postgresFaults: readonly Fault[] = [
     ],
   },
   {
-    name: "postgres-gaps-of-unstable-text",
-    what: "PostgreSQL: the name of a gap is made in a way that a Citus cluster cannot rebuild.",
-    noticedBy: "test/postgres/cluster-statements.test.ts",
-    replacements: [["select 'gaps_' || number::text, sequence", "select 'gaps_' || number, sequence"]],
-  },
-  {
     name: "postgres-worker-alone",
     what: "PostgreSQL: a first start through a worker node of a Citus cluster makes a store that the other nodes do not know.",
     noticedBy: "test/postgres/cluster.test.ts",

@@ -8,14 +8,14 @@ import { StagedChanges } from "../../core/commits/staged-changes.ts";
 import { decideAsync } from "../../core/decision.ts";
 import type { Erased } from "../../port/change-log.ts";
 import { type Transaction, transact, transactionModes } from "../connection/transaction.ts";
+import { logPlans } from "../postgres-dialect.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
-import { noteGaps } from "../tables/statements.ts";
 import { tablesOf, wordsTable } from "../tables/tables.ts";
 import { type CommitsParts, isRedeclared, judgingOf, lockRelated } from "./commits.ts";
 import { flush } from "./flush.ts";
 import { Held } from "./holds.ts";
 import { PostgresLookups } from "./lookups.ts";
-import { deleteChangesOf, forgetDeleted, noteDeleted, raiseHead } from "./statements.ts";
+import { forgetDeleted, noteDeleted, raiseHead } from "./statements.ts";
 import { runTogether } from "./values.ts";
 
 /** Erases a resource. Then `vacuum` frees the space that its rows used. Throws Held. */
@@ -60,16 +60,16 @@ async function eraseWithin(
   const { last } = await flush(staged, { ...parts, transaction });
   for (const statement of last) await transaction.run(statement);
   const { number } = collection;
-  const { rows: deleted } = await transaction.run(deleteChangesOf(number, id));
-  if (verdict !== undefined || deleted.length > 0) {
-    // Subscribers must notice the erasure.
-    if (verdict === undefined) await transaction.run(raiseHead(number, { sequence: 1, count: 0, words: 0 }));
-    await transaction.run(noteGaps(number));
+  const logged = await transaction.runPlan(logPlans.erase(number, id));
+  if (verdict !== undefined || logged > 0) {
+    const by = verdict === undefined ? 1 : 0; // subscribers must notice the erasure
+    const head = await transaction.run(raiseHead(number, { sequence: by, count: 0, words: 0 }));
+    await transaction.runPlan(logPlans.noteGaps(number, Number(head.rows[0]?.[0])));
   }
   const version = (await transaction.run(forgetDeleted(number, id))).rows[0]?.[0];
   if (version != null)
     await runTogether(transaction, noteDeleted(number, [[erasedName(id), Number(version)]]));
   await transaction.runPlan(parts.receipts.erase(id));
   const { isLogged } = parts;
-  return erasedOf(verdict, { logged: deleted.length, isLogged, isKnown: version != null });
+  return erasedOf(verdict, { logged, isLogged, isKnown: version != null });
 }

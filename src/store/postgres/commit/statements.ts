@@ -161,11 +161,6 @@ export function forgetDeleted(number: number, id: string): Statement {
   return { sql: `delete from ${deletedTable(number)} where id = $1::text returning version`, values: [id] };
 }
 
-/** Deletes all changes of a resource. Returns the version of each. */
-export function deleteChangesOf(number: number, id: string): Statement {
-  return { sql: `delete from ${changesTable(number)} where id = $1::text returning version`, values: [id] };
-}
-
 /** Reserves `n` integer ids and returns the last. Returns no row if not enough ids are left. */
 export function reserveIds(number: number, n: number): Statement {
   return {

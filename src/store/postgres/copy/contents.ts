@@ -11,9 +11,9 @@ import {
 } from "../../core/copy/contents.ts";
 import { withStartErrors } from "../connection/command-connections.ts";
 import type { Row, Statement, StatementResult } from "../connection/connections.ts";
+import { runPlan, secretPlans } from "../postgres-dialect.ts";
 import { Catalogue, catalogueSql, toCollection } from "../tables/catalogue.ts";
 import { idOf, keyOf } from "../tables/id-keys.ts";
-import { readSecret } from "../tables/secret.ts";
 import {
   countItems,
   type ItemsTable,
@@ -40,7 +40,7 @@ export class PostgresContents implements Contents {
   async outline(): Promise<Outline> {
     await this.reloadCatalogue();
     const { rows: groups } = await this.run(selectGroups);
-    const secret = await readSecret((statement) => this.run(statement));
+    const secret = await runPlan(secretPlans.read(), (statement) => this.run(statement));
     const { rows } = await this.run(selectCounters);
     const counters = new Map(rows.map(([number, ...others]) => [Number(number), others.map(Number)]));
     const collections = [...this.#catalogue.byNumber.values()].map((collection) => {

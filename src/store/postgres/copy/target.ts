@@ -9,10 +9,10 @@ import {
 } from "../connection/command-connections.ts";
 import type { Connections } from "../connection/connections.ts";
 import { type Transaction, transact, transactionModes } from "../connection/transaction.ts";
+import { logPlans, secretPlans } from "../postgres-dialect.ts";
 import { migrateAll } from "../tables/migrate.ts";
 import { isUnfinished, prepareDatabase } from "../tables/prepare.ts";
-import { replaceSecret } from "../tables/secret.ts";
-import { lockCatalogue, setGaps } from "../tables/statements.ts";
+import { lockCatalogue } from "../tables/statements.ts";
 import { buildSearchIndexes } from "../upkeep/search-indexes.ts";
 import { PostgresContents } from "./contents.ts";
 import * as statements from "./statements.ts";
@@ -96,14 +96,14 @@ class PostgresTarget extends PostgresContents implements CopyTarget {
   }
 
   async #setCounters(transaction: Transaction, { secret, groups, collections }: Outline): Promise<void> {
-    await transaction.run(replaceSecret(secret));
+    await transaction.runPlan(secretPlans.replace(secret));
     await transaction.run(statements.setGroups(groups));
     await transaction.run(statements.countReceipts);
     for (const collection of collections) {
       const number = this.numberOf(collection.name);
       await transaction.run(statements.setHead(number, collection));
       await transaction.run(statements.setLastId(number, collection.lastId));
-      if (collection.gapsUpTo > 0) await transaction.run(setGaps(number, collection.gapsUpTo));
+      if (collection.gapsUpTo > 0) await transaction.runPlan(logPlans.noteGaps(number, collection.gapsUpTo));
     }
   }
 

@@ -31,10 +31,9 @@ import { retryOnce } from "../connection/retry.ts";
 import { transact, transactionModes } from "../connection/transaction.ts";
 import { Lists } from "../list/lists.ts";
 import { SlowStatements } from "../list/slow-statements.ts";
-import { historyOf, runPlan } from "../postgres-dialect.ts";
+import { historyOf, runPlan, secretPlans } from "../postgres-dialect.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { Declarations } from "../tables/declarations.ts";
-import { readSecret } from "../tables/secret.ts";
 import { selectHead } from "../tables/statements.ts";
 import { Heads } from "./heads.ts";
 import { Reads, type Run } from "./reads.ts";
@@ -159,7 +158,7 @@ export abstract class PostgresReads extends LoggedStore {
   }
 
   async secret(): Promise<Buffer> {
-    return secretBytes(await this.watch(() => readSecret(this.#run)));
+    return secretBytes(await this.watch(() => runPlan(secretPlans.read(), this.#run)));
   }
 
   async sizes(collections: readonly string[]): Promise<ReadonlyMap<string, number>> {

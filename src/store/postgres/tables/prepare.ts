@@ -4,9 +4,9 @@ import { requireFormat } from "../../core/format.ts";
 import type { Connections } from "../connection/connections.ts";
 import { retryConflicts } from "../connection/retry.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";
+import { secretPlans } from "../postgres-dialect.ts";
 import { requireOnePlace } from "./cluster.ts";
 import { ownRelation, requireOneSchema } from "./schema.ts";
-import { addSecret } from "./secret.ts";
 import { lockCatalogue, selectFormat, selectIsUnfinished } from "./statements.ts";
 import { findCopyingTable, formatNumber, storeTables } from "./tables.ts";
 
@@ -65,7 +65,7 @@ async function makeTables(connections: Connections): Promise<void> {
   await retryConflicts(maxTries, () =>
     transact(connections, smallWrite, async (transaction) => {
       for (const sql of storeTables) await transaction.run({ sql });
-      await transaction.run(addSecret());
+      await transaction.runPlan(secretPlans.add());
       await transaction.run(lockCatalogue);
     }),
   );

@@ -1,7 +1,7 @@
 /** SQL for the catalogue, the heads of collections and the format. The tables themselves are in `tables.ts`. */
 import { integers } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
-import { changesTable, findCopyingTable, referencesTable, resourcesTable } from "./tables.ts";
+import { findCopyingTable, referencesTable, resourcesTable } from "./tables.ts";
 
 /** The columns of a resource, in the order that `toStored` reads. */
 export const resourceColumns = "key, version, updated_at, doc::text";
@@ -33,33 +33,6 @@ const gapsUpTo = "coalesce((select value from holdfast_meta where name = 'gaps_'
 
 /** How far the logs of all collections go. */
 export const selectLogHeads: Statement = { sql: `select number, sequence, ${gapsUpTo} from holdfast_heads` };
-
-/** Notes that the change log of a collection can lack changes up to its present sequence. */
-export function noteGaps(number: number): Statement {
-  return {
-    sql: `insert into holdfast_meta select 'gaps_' || number::text, sequence from holdfast_heads where number = $1::integer
-      on conflict (name) do update set value = greatest(holdfast_meta.value, excluded.value)`,
-    values: [number],
-  };
-}
-
-/** The collections among these whose logs lack their last change, because history was off at that time. */
-export function selectGapsAtEnd(numbers: readonly number[]): Statement {
-  const each = numbers.map(
-    (number) => `select number from holdfast_heads where number = ${number} and sequence > 0
-      and not exists (select 1 from ${changesTable(number)} as change where change.sequence = holdfast_heads.sequence)`,
-  );
-  return { sql: each.join(" union all ") };
-}
-
-/** Sets up to which sequence the change log of a collection can lack changes. */
-export function setGaps(number: number, sequence: number): Statement {
-  return {
-    sql: `insert into holdfast_meta values ('gaps_' || $1::integer::text, $2::bigint)
-      on conflict (name) do update set value = excluded.value`,
-    values: [number, sequence],
-  };
-}
 
 /** The number of resources in each collection. */
 export const selectCounts: Statement = { sql: "select number, count from holdfast_heads" };

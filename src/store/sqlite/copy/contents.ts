@@ -11,10 +11,9 @@ import {
   type Section,
 } from "../../core/copy/contents.ts";
 import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
-import { Gaps } from "../file/gaps.ts";
 import { openError } from "../file/open-file.ts";
-import { readSecret } from "../file/secret.ts";
 import { changesTable, deletedTable, resourcesTable, toSqliteId } from "../file/tables.ts";
+import { logPlans, PlanRunner, secretPlans } from "../sqlite-dialect.ts";
 
 /** The table with the items of a section. */
 export interface SectionTable {
@@ -55,14 +54,14 @@ export class SqliteContents implements Contents {
     const heads = this.#database.prepare(
       "select sequence, count, last_id as lastId from heads where number = ?",
     );
-    const gaps = new Gaps(this.#database);
+    const plans = new PlanRunner(this.#database);
     const collections = [...readCatalogue(this.#database).values()].map((collection) => {
       const { sequence, count, lastId } = heads.get(collection.number) ?? {};
-      const gapsUpTo = gaps.upTo(collection.number);
+      const gapsUpTo = plans.run(logPlans.gapsUpTo(collection.number));
       const counters = { sequence: Number(sequence), gapsUpTo, count: Number(count), lastId: Number(lastId) };
       return outlineOf(collection, counters);
     });
-    return { secret: readSecret(this.#database), groups: Number(groups), collections };
+    return { secret: plans.run(secretPlans.read()), groups: Number(groups), collections };
   }
 
   #items(section: Section, after: Cell | undefined, size: PageSize): readonly Item[] {

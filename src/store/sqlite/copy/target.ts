@@ -3,7 +3,6 @@ import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
 import type { CollectionOutline, CopyTarget, Item, Outline, Section } from "../../core/copy/contents.ts";
 import { readCatalogue } from "../file/catalogue.ts";
-import { Gaps } from "../file/gaps.ts";
 import { takeLock } from "../file/lock.ts";
 import {
   isIncompleteCopy,
@@ -12,8 +11,8 @@ import {
   requireSafeSqlite,
   requireWritablePath,
 } from "../file/open-file.ts";
-import { replaceSecret } from "../file/secret.ts";
 import { copyingTable } from "../file/tables.ts";
+import { logPlans, PlanRunner, secretPlans } from "../sqlite-dialect.ts";
 import { Heads } from "../writer/heads.ts";
 import { migrateCollection } from "../writer/migrate.ts";
 import { SearchTables } from "../writer/search-tables.ts";
@@ -133,7 +132,8 @@ class SqliteTarget implements CopyTarget {
   }
 
   #setCounters({ secret, groups, collections }: Outline): void {
-    replaceSecret(this.#database, secret);
+    const plans = new PlanRunner(this.#database);
+    plans.run(secretPlans.replace(secret));
     this.#database.prepare("update meta set value = ? where name = 'groups'").run(groups);
     this.#database.exec(`
       update meta set value = (select count(*) from receipts) where name = 'receipts';
@@ -143,13 +143,12 @@ class SqliteTarget implements CopyTarget {
       `update heads set sequence = ?, count = ?, last_id = ?
        where number = (select number from collections where name = ?)`,
     );
-    const gaps = new Gaps(this.#database);
     const numbers = new Map(
       [...readCatalogue(this.#database).values()].map(({ name, number }) => [name, number]),
     );
     for (const { sequence, gapsUpTo, count, lastId, name } of collections) {
       setHead.run(sequence, count, lastId, name);
-      if (gapsUpTo > 0) gaps.note(numbers.get(name) as number, gapsUpTo);
+      if (gapsUpTo > 0) plans.run(logPlans.noteGaps(numbers.get(name) as number, gapsUpTo));
     }
   }
 

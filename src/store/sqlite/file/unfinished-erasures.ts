@@ -4,14 +4,15 @@
  */
 import { createHash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
-import { readSecret } from "./secret.ts";
+import { PlanRunner, secretPlans } from "../sqlite-dialect.ts";
 
 const prefix = "erased_";
 const rows = `meta where name glob '${prefix}*'`;
 
 /** The name of the row for a resource. */
 export function erasureName(database: DatabaseSync, collection: number, id: string): string {
-  const hash = createHash("sha256").update(JSON.stringify([readSecret(database), collection, id]));
+  const secret = new PlanRunner(database).run(secretPlans.read());
+  const hash = createHash("sha256").update(JSON.stringify([secret, collection, id]));
   return `${prefix}${hash.digest("hex")}`;
 }
 

@@ -31,11 +31,10 @@ import type { Key, Stored } from "../../port/stored.ts";
 import type { Plan } from "../../sql/plans.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { createLogReader, pageBytes } from "../file/log-state.ts";
-import { readSecret } from "../file/secret.ts";
 import { HotPages } from "../list/hot-pages.ts";
 import { QueryThreads } from "../list/query-threads.ts";
 import type { Marks } from "../marks.ts";
-import { historyOf, PlanRunner, sqliteDialect } from "../sqlite-dialect.ts";
+import { historyOf, PlanRunner, secretPlans, sqliteDialect } from "../sqlite-dialect.ts";
 import type { Health } from "../upkeep/health.ts";
 import { HotResources } from "./hot-resources.ts";
 import { ReadBatch } from "./read-batch.ts";
@@ -173,7 +172,7 @@ export abstract class SqliteReads extends LoggedStore {
   }
 
   async secret(): Promise<Buffer> {
-    return this.reads.run(() => secretBytes(readSecret(this.#database)));
+    return this.reads.run(() => secretBytes(this.plans.run(secretPlans.read())));
   }
 
   async statistics(): Promise<StoreStatistics> {

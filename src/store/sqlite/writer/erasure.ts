@@ -12,8 +12,7 @@ import {
   rewriteFile,
   unfinishedErasures,
 } from "../file/unfinished-erasures.ts";
-import type { PlanRunner } from "../sqlite-dialect.ts";
-import type { ChangeLog } from "./change-log.ts";
+import { logPlans, type PlanRunner } from "../sqlite-dialect.ts";
 import type { Commits } from "./commits.ts";
 import type { Heads } from "./heads.ts";
 import type { Resources } from "./resources.ts";
@@ -26,7 +25,7 @@ export interface ErasureParts {
   collections: ReadonlyMap<number, NumberedCollection>;
   heads: Heads;
   search: SearchTables;
-  log: ChangeLog;
+  isLogged: boolean;
   receipts: ReceiptPlans;
   plans: PlanRunner;
   resources: Resources;
@@ -50,8 +49,18 @@ export class Erasure {
    * `finish` must remove the text from the unused parts of the files.
    */
   erase(number: number, id: string): WriterAnswer {
-    const { database, collections, heads, log, receipts, plans, resources, commits, search, transactions } =
-      this.#parts;
+    const {
+      database,
+      collections,
+      heads,
+      isLogged,
+      receipts,
+      plans,
+      resources,
+      commits,
+      search,
+      transactions,
+    } = this.#parts;
     const collection = collectionOf(collections, number);
     const name = erasureName(database, number, id);
     const isResumed = this.#finished.has(name) || unfinishedErasures(database).includes(name);
@@ -61,13 +70,13 @@ export class Erasure {
       transactions.rollBack();
       return { kind: "problem", ...result.refusal };
     }
-    const logged = log.erase(number, id);
+    const logged = plans.run(logPlans.erase(number, id));
     plans.run(receipts.erase(id));
     if (result !== undefined || logged > 0) {
       search.rebuild(number);
       const head = heads.of(number);
       if (result === undefined) head.sequence++; // subscribers must notice the erasure
-      log.noteGaps(number, head.sequence);
+      plans.run(logPlans.noteGaps(number, head.sequence));
     }
     const isKnown = resources.hideDeleted(collection, id);
     if (isKnown) {
@@ -75,7 +84,7 @@ export class Erasure {
       this.#own.add(name);
     }
     transactions.commit();
-    const erased = erasedOf(result, { logged, isLogged: log.isKept, isKnown });
+    const erased = erasedOf(result, { logged, isLogged, isKnown });
     return { kind: "erased", ...erased, ...(isResumed && { isResumed }) };
   }
 

@@ -7,8 +7,7 @@ import type { NumberedCollection } from "../file/catalogue.ts";
 import { logSizeLimit } from "../file/log-state.ts";
 import { createFileCheck, noteFiles } from "../file/watch.ts";
 import { createMarksMemory, Marks } from "../marks.ts";
-import { PlanRunner, sqliteDialect } from "../sqlite-dialect.ts";
-import { ChangeLog } from "./change-log.ts";
+import { logPlans, PlanRunner, sqliteDialect } from "../sqlite-dialect.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { Commits } from "./commits.ts";
 import { Declarations } from "./declarations.ts";
@@ -41,7 +40,7 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
   const ids = new IntegerIds();
   const search = new SearchTables(database);
   const plans = new PlanRunner(database);
-  const log = new ChangeLog(database, plans, settings.history !== "none");
+  const isLogged = settings.history !== "none";
   const receipts = new ReceiptPlans(sqliteDialect, settings.receipts);
   const marks = new Marks(settings.marks ?? createMarksMemory());
   const transactions = new Transactions({
@@ -54,10 +53,10 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
   });
   const declarations = new Declarations({ database, collections, heads, search, marks, transactions });
   transactions.run(() => {
-    log.noteGapsAtEnd();
+    if (isLogged) plans.run(logPlans.noteGapsAtEnd());
     noteFiles(settings.path, database);
   });
-  const resources = new Resources({ database, heads, search, log, marks });
+  const resources = new Resources({ database, heads, search, isLogged, marks });
   const catalogue = () => declarations.catalogue;
   const commits = new Commits({ database, catalogue, heads, receipts, plans, resources });
   const shared = {
@@ -66,7 +65,7 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
     heads,
     ids,
     search,
-    log,
+    isLogged,
     receipts,
     plans,
     resources,

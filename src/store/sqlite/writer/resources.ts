@@ -11,7 +11,6 @@ import { isInternal } from "../../port/internal.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { changesTable, deletedTable, resourcesTable, toSqliteId } from "../file/tables.ts";
 import type { Marks } from "../marks.ts";
-import type { ChangeLog } from "./change-log.ts";
 import type { Heads } from "./heads.ts";
 import type { SearchTables } from "./search-tables.ts";
 
@@ -47,7 +46,8 @@ export interface ResourcesParts {
   database: DatabaseSync;
   heads: Heads;
   search: SearchTables;
-  log: ChangeLog;
+  /** Whether the store keeps changes. */
+  isLogged: boolean;
   marks: Marks;
 }
 
@@ -56,15 +56,15 @@ export class Resources {
   readonly #database: DatabaseSync;
   readonly #heads: Heads;
   readonly #search: SearchTables;
-  readonly #log: ChangeLog;
+  readonly #isLogged: boolean;
   readonly #marks: Marks;
   readonly #statements = new Map<number, Statements>();
 
-  constructor({ database, heads, search, log, marks }: ResourcesParts) {
+  constructor({ database, heads, search, isLogged, marks }: ResourcesParts) {
     this.#database = database;
     this.#heads = heads;
     this.#search = search;
-    this.#log = log;
+    this.#isLogged = isLogged;
     this.#marks = marks;
   }
 
@@ -123,7 +123,7 @@ export class Resources {
     }
     if (rowId !== undefined)
       this.#search.update(number, rowId, { before: before?.text, next: next?.text ?? null });
-    if (this.#log.isKept && !isInternal(collection.name)) {
+    if (this.#isLogged && !isInternal(collection.name)) {
       const kept = keptText({ before, next, version });
       statements.log.run(head.sequence, id, version, kind, at, origin.principal, origin.group, kept);
     }

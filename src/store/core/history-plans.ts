@@ -378,18 +378,17 @@ function makeTexts({ tablePrefix, keyColumn, doc, docBytes, among, given }: Dial
         and version between $2::bigint and ${endOf("$1::text", "$2::bigint", "$3::bigint")} order by version`,
       (rows) => allOf(kept)(rows).map(({ version, superseded = null }) => ({ version, kept: superseded })),
     ),
-    // The sums are made without the texts, because a thousand of them would not fit into the memory. The cross joins keep the order.
+    // The sums are made without the texts, because a thousand of them would not fit into the memory. The texts come from a subquery,
+    // because PostgreSQL would read the whole log for a join.
     chains: query<[Value, number], { place: number; version: number; superseded: string | undefined }[]>(
-      `select place, change.version, change.superseded from (
-          select wanted.place, each.sequence, sum(coalesce(octet_length(each.superseded), 0)
+      `select place, version, (select superseded from ${changes} as change where change.sequence = measured.sequence)
+        from (select wanted.place, each.sequence, each.version, sum(coalesce(octet_length(each.superseded), 0)
             + coalesce(${docBytes("resource")}, 0)) over (order by wanted.place) as running
           from ${given({ id: "text", key: "text", version: "int" }, 1)} as wanted
           left join ${resources} as resource on resource.${keyColumn} = wanted.key
           cross join ${changes} as each where each.id = wanted.id and each.version between wanted.version
             and ${endOf("wanted.id", "wanted.version", `wanted.version + ${maxChain - 1}`)}) as measured
-        cross join ${changes} as change where change.sequence = measured.sequence
-          and (running <= $2::bigint or place = 1)
-        order by place, change.version`,
+        where running <= $2::bigint or place = 1 order by place, version`,
       allOf(chain),
     ),
   };

@@ -7,6 +7,7 @@ import { compareOnSlowDisks, countSlowRounds } from "./comparison/slow-disk.ts";
 import type { Effort } from "./harness/effort.ts";
 import { formatRatio, isReached } from "./harness/figure.ts";
 import { removePostgres } from "./harness/postgres.ts";
+import { stopServers } from "./harness/server.ts";
 import type { Opponent } from "./opponents/opponent.ts";
 import { opponents } from "./opponents/table.ts";
 import type { BenchOptions } from "./options.ts";
@@ -48,6 +49,7 @@ async function runPart(part: Part, results: Results, progress: Progress): Promis
     const [reason = ""] = message.split("\n", 1);
     process.stderr.write(`\nbench: ${part.name}: ${stack}\n`);
     results.failures.push({ part: part.name, reason });
+    await stopServers();
   }
   results.seconds[part.name] = Math.round((performance.now() - begin) / 1_000);
 }

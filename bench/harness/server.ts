@@ -83,6 +83,11 @@ export async function stopServer({ child }: Server, signal: NodeJS.Signals = "SI
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
 }
 
+/** Ends all servers that still run: a part that failed leaves its servers, and the bench would wait for them for ever. */
+export async function stopServers(): Promise<void> {
+  await Promise.all([...running].map((child) => stopServer({ child, port: 0 })));
+}
+
 /** The address of a server. */
 export function originOf({ port }: Server): string {
   return `http://127.0.0.1:${port}`;

@@ -237,7 +237,7 @@ test("a file that ends its process without an error is a failure too", (t) => {
   ]);
 });
 
-test("a file that sets the exit code is a failure, and the file after it is none", (t) => {
+test("a file that sets the exit code fails, and the next file passes", (t) => {
   const { status, ending, files } = runTogether(
     t,
     'test("a", () => { process.exitCode = 7; });',

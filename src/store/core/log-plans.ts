@@ -17,6 +17,9 @@ export interface NumberedHead {
   sequence: number;
 }
 
+/** How many logs are read together. More would wait too long for a connection. */
+const logsAtOnce = 100;
+
 /** The change logs of a store. Each belongs to a collection, which has a number. */
 export class LogPlans {
   readonly #dialect: Dialect;
@@ -72,9 +75,14 @@ export class LogPlans {
   /** Notes gaps in the logs that lack their last change: history was off when it was made. */
   *noteGapsAtEnd(): Plan<void> {
     const heads = (yield* this.heads()).filter(({ sequence }) => sequence > 0);
-    const last = yield* together(...heads.map(({ number, sequence }) => this.after(number, sequence - 1, 1)));
-    for (const [n, { number, sequence }] of heads.entries())
-      if (last[n]?.length === 0) yield* this.noteGaps(number, sequence);
+    for (let from = 0; from < heads.length; from += logsAtOnce) {
+      const some = heads.slice(from, from + logsAtOnce);
+      const last = yield* together(
+        ...some.map(({ number, sequence }) => this.after(number, sequence - 1, 1)),
+      );
+      for (const [n, { number, sequence }] of some.entries())
+        if (last[n]?.length === 0) yield* this.noteGaps(number, sequence);
+    }
   }
 
   #logOf(number: number) {

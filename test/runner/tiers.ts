@@ -83,6 +83,7 @@ export const onPostgres: Readonly<Record<"middle" | "slow", readonly string[]>> 
     "imports",
     "rewind",
     "shared-streams",
+    "webhooks/changed",
     "webhooks/durable",
   ].map(httpFile),
   slow: [

@@ -51,24 +51,24 @@ export interface Collection {
 /** The names that a collection can have: a letter, then letters, digits, `_` and `-`, up to 63 characters. */
 export const collectionName = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
 
-const acceptAll: Validator = () => [];
+/** What all collections in open mode share. Nothing is made anew, because each request finds its collection. */
+const openDeclaration = {
+  idKind: "uuid",
+  schema: undefined,
+  indexes: [],
+  search: [],
+  unique: [],
+  references: [],
+  relations: new Map(),
+  unnamed: [],
+  requirePreconditions: false,
+  defaults: [],
+  timestamps: false,
+  attributeRules: [],
+  validate: () => [],
+} as const satisfies Omit<Collection, "name">;
 
 /** A collection in open mode: any attributes, and UUIDs as ids. */
 export function openCollection(name: string): Collection {
-  return {
-    name,
-    idKind: "uuid",
-    schema: undefined,
-    indexes: [],
-    search: [],
-    unique: [],
-    references: [],
-    relations: new Map(),
-    unnamed: [],
-    requirePreconditions: false,
-    defaults: [],
-    timestamps: false,
-    attributeRules: [],
-    validate: acceptAll,
-  };
+  return { ...openDeclaration, name };
 }

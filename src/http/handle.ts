@@ -16,13 +16,14 @@ import { templateOf } from "./templates.ts";
  */
 export function handle(service: Service, request: HttpRequest): HttpResponse | Promise<HttpResponse> {
   const progress: Progress = { caller: anonymous, template: undefined };
-  const complete = (response: HttpResponse) => completed(service, request, progress, response);
-  const refuse = (error: unknown) => complete(problemResponse(request, error, service.log));
   try {
     const response = takeSteps(service, request, progress);
-    return response instanceof Promise ? response.then(complete).catch(refuse) : complete(response);
+    if (!(response instanceof Promise)) return completed(service, request, progress, response);
+    return response
+      .then((ready) => completed(service, request, progress, ready))
+      .catch((error: unknown) => refused(service, request, progress, error));
   } catch (error) {
-    return refuse(error);
+    return refused(service, request, progress, error);
   }
 }
 
@@ -53,6 +54,10 @@ function takeSteps(
       });
     });
   });
+}
+
+function refused(service: Service, request: HttpRequest, progress: Progress, error: unknown): HttpResponse {
+  return completed(service, request, progress, problemResponse(request, error, service.log));
 }
 
 function completed(

@@ -44,8 +44,8 @@ export function perform(
 
 function carryOut(service: Service, operation: Operation, request: HttpRequest): Result | Promise<Result> {
   const parent = "parent" in operation ? operation.parent : undefined;
-  const perform = () => carryOutHere(service, operation, request);
-  return parent === undefined ? perform() : belowParent(service, parent, perform);
+  if (parent === undefined) return carryOutHere(service, operation, request);
+  return belowParent(service, parent, () => carryOutHere(service, operation, request));
 }
 
 function carryOutHere(

@@ -77,7 +77,9 @@ export function addCommonHeaders(
 ): void {
   const theirs = request.headers["x-request-id"];
   headers["x-request-id"] = typeof theirs === "string" && safeRequestId.test(theirs) ? theirs : request.id;
-  for (const [name, value] of safetyPairs) headers[name] ??= value;
+  headers["x-content-type-options"] ??= safetyHeaders["x-content-type-options"];
+  headers["content-security-policy"] ??= safetyHeaders["content-security-policy"];
+  headers["referrer-policy"] ??= safetyHeaders["referrer-policy"];
   headers.vary ??= varyOf(service);
   if (request.headers.origin !== undefined) addCorsHeaders(headers, request.headers.origin, service.settings);
   if (isEncrypted(service.settings, request)) headers["strict-transport-security"] = yearOfTls;
@@ -90,15 +92,16 @@ export function addCommonHeaders(
 
 /** The request headers that a response can depend on. If all origins are allowed, Origin is not among them. */
 function varyOf({ authenticate, settings }: Service): string {
-  const onCaller = authenticate === undefined ? "" : ", Authorization";
-  const onOrigin = settings.corsOrigins.includes("*") ? "" : ", Origin";
-  return `Accept, Accept-Encoding${onCaller}${onOrigin}`;
+  const isForAll = settings.corsOrigins.includes("*");
+  if (authenticate === undefined)
+    return isForAll ? "Accept, Accept-Encoding" : "Accept, Accept-Encoding, Origin";
+  return isForAll
+    ? "Accept, Accept-Encoding, Authorization"
+    : "Accept, Accept-Encoding, Authorization, Origin";
 }
 
 /** A browser that has received this uses https from then on (RFC 6797). It ignores it on an unencrypted connection. */
 const yearOfTls = "max-age=31536000";
-
-const safetyPairs = Object.entries(safetyHeaders);
 
 const safeRequestId = /^[A-Za-z0-9._~:/+=-]{1,128}$/;
 

@@ -164,8 +164,8 @@ function matchSegments(service: Service, segments: string[], query: string): Rou
   if (segments[0] === webhooksName && webhooks !== undefined)
     return matchWebhooks({ ...service, webhooks }, segments, query);
   if (segments[0] === "_keys" && service.keys !== undefined) return matchKeys(segments, query);
-  const [name, id, part, ...rest] = segments;
-  if (name === undefined || rest.length > 0) return nothing;
+  const [name, id, part] = segments;
+  if (name === undefined || segments.length > 3) return nothing;
   const collection = findCollection(service, name);
   if (collection === undefined) {
     return id === undefined ? ownPath(service, name, query) : { kind: "nothing", name };

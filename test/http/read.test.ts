@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { until } from "../until.ts";
 import { check, unknownId } from "./check.ts";
 import { jsonType, startServiceForFile } from "./service.ts";
 
@@ -34,6 +35,34 @@ describe("a read", () => {
     assert.ok(earliest <= lastModified && lastModified <= latest);
     const head = await service.send({ method: "HEAD", path });
     check(head, { status: 200, headers: { "Last-Modified": answer.headers["last-modified"] } });
+  });
+
+  test("has the same header lines as ever, with these names in this order", async () => {
+    const { id } = await service.create("topics", { title: "Lines" });
+    const connection = await service.connect();
+    connection.write(`GET ${topics}/${id} HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: mine\r\n\r\n`);
+    await until("the response is complete", () => connection.received.endsWith("}"));
+    const [head = ""] = connection.received.split("\r\n\r\n");
+    const lines = head.split("\r\n").filter((line) => !line.startsWith("last-modified: ")); // once it is past
+    assert.deepEqual(
+      lines.map((line) => line.replace(/^Date: .*/, "Date")),
+      [
+        "HTTP/1.1 200 OK",
+        "content-type: application/json; charset=utf-8",
+        "cache-control: no-cache",
+        'etag: "1"',
+        "content-length: 61",
+        "x-request-id: mine",
+        "x-content-type-options: nosniff",
+        "content-security-policy: default-src 'none'; frame-ancestors 'none'",
+        "referrer-policy: no-referrer",
+        "vary: Accept, Accept-Encoding, Origin",
+        "Date",
+        "Connection: keep-alive",
+        "Keep-Alive: timeout=120", // the services of the tests
+      ],
+    );
+    connection.close();
   });
 
   test("by HEAD has the same fields as by GET, and no content", async () => {

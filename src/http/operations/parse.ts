@@ -175,6 +175,18 @@ function operationIn(
 ): Operation {
   const collection = viewFor(service, route.collection, caller);
   const guard = guardOf(service, collection, caller);
+  // Most requests are of this kind. They need nothing else.
+  if (route.kind === "resource" && route.query === "" && isRead(request))
+    return {
+      kind: "read",
+      collection,
+      path: route.path,
+      guard,
+      id: route.id,
+      caller,
+      fields: undefined,
+      embeds: [],
+    };
   const context = {
     collection,
     guard,
@@ -229,7 +241,6 @@ function readOf(
   { collection, guard, caller, viewOf }: Context,
 ): Operation {
   const common = { collection, path, guard, id, caller };
-  if (query === "") return { kind: "read", ...common, fields: undefined, embeds: [] };
   const { pointInTime, rest } = splitPointInTime(query);
   const { fields, embeds } = parseResourceRequest(rest, collection, { viewOf });
   if (pointInTime === undefined) return { kind: "read", ...common, fields, embeds };

@@ -156,12 +156,13 @@ export function httpDate(ms: number): string {
   const seconds = ms / 1000 - day * 86_400;
   const hours = Math.floor(seconds / 3_600);
   const minutes = Math.floor(seconds / 60) % 60;
-  return `${lastDay.text}${twoDigits[hours]}:${twoDigits[minutes]}:${twoDigits[seconds % 60]} GMT`;
+  return `${lastDay.text}${withColon[hours]}${withColon[minutes]}${withZone[seconds % 60]}`;
 }
 
 const dayMs = 86_400_000;
 
-const twoDigits = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, "0"));
+const withColon = Array.from({ length: 60 }, (_, n) => `${String(n).padStart(2, "0")}:`);
+const withZone = Array.from({ length: 60 }, (_, n) => `${String(n).padStart(2, "0")} GMT`);
 
 let lastDay = { number: Number.NaN, text: "" };
 

@@ -110,6 +110,7 @@ function createNodeServer(limits: Limits, tls: KeyPair | undefined): Server {
     connectionsCheckingInterval: 1_000, // Node checks its timeouts only this often
     maxHeaderSize: limits.headerBytes, // includes the target
     requireHostHeader: false, // `route.ts` refuses such a request
+    optimizeEmptyRequests: true, // nothing reads the stream of a request without content
     shouldUpgradeCallback: canHandOver,
   };
   if (tls === undefined) return createServer(options);

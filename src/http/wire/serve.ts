@@ -97,16 +97,17 @@ export function createServe(wire: Wire): Serve {
   const { turnBudget } = wire.service;
   const takeTurn = createTurns(turnBudget.perTurn);
   return (incoming) => {
-    const work = () => answer(wire, incoming);
     const { message } = incoming;
     const connection: Connection = message.socket;
     connection[latestRequest] = message;
     connection[waitingInAll] ??= wire.waitingInAll;
     if (isRead(message)) {
       turnBudget.noteRead();
-      inOrder(connection, () => (takesPlace(wire, message) ? work() : refuse(wire, incoming)));
+      inOrder(connection, () =>
+        takesPlace(wire, message) ? answer(wire, incoming) : refuse(wire, incoming),
+      );
     } else {
-      const inTurn = () => takeTurn().then(work);
+      const inTurn = () => takeTurn().then(() => answer(wire, incoming));
       inOrder(connection, () => (takesPlace(wire, message) ? inTurn() : refuse(wire, incoming)));
     }
   };
@@ -233,26 +234,29 @@ function send(
     response.status = refusalStatusOf(message) ?? status; // the client got the refusal
     note(wire, exchange);
   }
-  const staysOpen = () => headers.connection !== "close" && out.shouldKeepAlive;
   const connection = message.socket;
   if (isLive(body)) {
     wire.budget.requests--; // `stream-counts.ts` counts it from now on
     const sent = sendLive(out, body, { connection, idleMs: wire.bounds.stalledTimeoutMs });
-    return sent.finally(() => wire.budget.requests++).then(staysOpen);
+    return sent.finally(() => wire.budget.requests++).then(() => staysOpen(out, headers));
   }
   if (typeof body === "object" && !Buffer.isBuffer(body)) {
     const sent = sendPieces(out, body, wire.streams).catch((err: unknown) => {
       wire.service.log.error({ requestId: request.id, err }, "The response was interrupted.");
       throw err;
     });
-    return atFairPace(sent, { connection, bytes: body.heldBytes }, wire).then(staysOpen);
+    return atFairPace(sent, { connection, bytes: body.heldBytes }, wire).then(() => staysOpen(out, headers));
   }
   if (Buffer.isBuffer(body)) out.end(body);
   else endWithText(out, body, headers);
   const bytes = out.writableLength;
-  if (bytes === 0) return staysOpen();
+  if (bytes === 0) return staysOpen(out, headers);
   const read = untilRead(out, connection, wire.budget);
-  return atFairPace(read, { connection, bytes }, wire).then(staysOpen);
+  return atFairPace(read, { connection, bytes }, wire).then(() => staysOpen(out, headers));
+}
+
+function staysOpen({ shouldKeepAlive }: ServerResponse, { connection }: HttpResponse["headers"]): boolean {
+  return connection !== "close" && shouldKeepAlive;
 }
 
 /** The headers of the service, and the others that say nothing about its content or connection. */

@@ -8,13 +8,7 @@ import type { Index } from "../../../collection/indexes.ts";
 import { formatPath, type Path } from "../../../collection/paths.ts";
 import { type DateUnit, dateUnits, type Figure, type GroupKey } from "../../../query/figures.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
-import {
-  attributesOf,
-  coveringIndex,
-  type FigureColumn,
-  type FiguresOf,
-  numberText,
-} from "../../core/figures.ts";
+import { attributesOf, type FigureColumn, type FiguresOf, numberText } from "../../core/figures.ts";
 import { either, every } from "../../core/filter-sql.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { computedColumn, extractSql, quoteText, ranks, textSql, typeSql } from "./columns.ts";
@@ -44,7 +38,7 @@ export interface FiguresStatement extends SelectStatement {
 
 /** The statement. Its rows are groups, at most one more than the limit. */
 export function selectFigures(collection: NumberedCollection, query: FiguresOf): FiguresStatement {
-  const index = coveringIndex(query, collection.indexes);
+  const index = undefined as Index | undefined;
   const keys = query.group.map((key, n) => keyColumn(key, `k${n}`, index));
   const paths = attributesOf({ ...query, group: [] }).map(formatPath);
   const figures = query.figures.map((figure) =>
@@ -55,7 +49,7 @@ export function selectFigures(collection: NumberedCollection, query: FiguresOf):
     ),
   );
   const columns = [...keys, ...figures];
-  const { from, where, values } = sourceOf(collection, query, index);
+  const { from, where, values } = sourceOf(collection, query);
   const inner = [...new Set(columns.flatMap((each) => each.inner))];
   const groupBy = keys.flatMap((each) => each.groupBy);
   const sorted = query.sort.flatMap(({ of, place, descending }) => {

@@ -151,12 +151,9 @@ export class Reader {
   ): { items: Stored[]; isTruncated: boolean } {
     const shortPage = isInterruptible ? undefined : this.#shortPage(collection, query);
     if (shortPage !== undefined) return { items: shortPage, isTruncated: false };
-    const { statements, offset } = selectPage(collection, query, { isInterruptible });
+    const { sql, values } = selectPage(collection, query, { isInterruptible });
     const page: PartialPage = { items: [], bytes: 0, isTruncated: false };
-    for (const { sql, values } of statements) {
-      if (page.isTruncated || page.items.length >= query.limit) break;
-      fillPage(page, this.#lists.get(sql), [...values, query.limit - page.items.length, offset]);
-    }
+    fillPage(page, this.#lists.get(sql), [...values, query.limit, query.offset ?? 0]);
     return page;
   }
 
@@ -215,17 +212,14 @@ export class Reader {
 
   /** A short page, read without an iterator. `undefined` if the page is long or has a large resource. */
   #shortPage(collection: NumberedCollection, query: PageQuery): Stored[] | undefined {
-    const { limit } = query;
+    const { limit, offset = 0 } = query;
     if (limit > maxShortPage) return undefined;
     const maxBytes = Math.floor(maxPageBytes / Math.max(1, limit));
-    const { statements, offset } = selectPage(collection, query, { isInterruptible: false, maxBytes });
+    const { sql, values } = selectPage(collection, query, { isInterruptible: false, maxBytes });
     const items: Stored[] = [];
-    for (const { sql, values } of statements) {
-      if (items.length >= limit) break;
-      for (const row of allRows(this.#lists.get(sql), ...values, limit - items.length, offset)) {
-        if (row[3] === null) return undefined;
-        items.push(toStored(row));
-      }
+    for (const row of allRows(this.#lists.get(sql), ...values, limit, offset)) {
+      if (row[3] === null) return undefined;
+      items.push(toStored(row));
     }
     return items;
   }

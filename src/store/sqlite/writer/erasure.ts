@@ -14,6 +14,7 @@ import {
 } from "../file/unfinished-erasures.ts";
 import { logPlans, type PlanRunner } from "../sqlite-dialect.ts";
 import type { Commits } from "./commits.ts";
+import type { EntryTables } from "./entry-tables.ts";
 import type { Heads } from "./heads.ts";
 import type { Resources } from "./resources.ts";
 import type { SearchTables } from "./search-tables.ts";
@@ -24,6 +25,7 @@ export interface ErasureParts {
   database: DatabaseSync;
   collections: ReadonlyMap<number, NumberedCollection>;
   heads: Heads;
+  entries: EntryTables;
   search: SearchTables;
   isLogged: boolean;
   receipts: ReceiptPlans;
@@ -52,6 +54,7 @@ export class Erasure {
     const {
       database,
       collections,
+      entries,
       heads,
       isLogged,
       receipts,
@@ -73,6 +76,7 @@ export class Erasure {
     const logged = plans.run(logPlans.erase(number, id));
     plans.run(receipts.erase(id));
     if (result !== undefined || logged > 0) {
+      entries.removeUnused(number);
       search.rebuild(number);
       const head = heads.of(number);
       if (result === undefined) head.sequence++; // subscribers must notice the erasure

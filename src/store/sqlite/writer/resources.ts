@@ -1,6 +1,6 @@
 /**
  * The tables of resources on the writer's connection. A change of a resource also updates the head row, the integer ids, the
- * words and the change log. The caller keeps a transaction open.
+ * entries, the words and the change log. The caller keeps a transaction open.
  */
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import { erasedName } from "../../core/commits/deleted.ts";
@@ -11,6 +11,7 @@ import { isInternal } from "../../port/internal.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { changesTable, deletedTable, resourcesTable, toSqliteId } from "../file/tables.ts";
 import type { Marks } from "../marks.ts";
+import type { EntryTables } from "./entry-tables.ts";
 import type { Heads } from "./heads.ts";
 import type { SearchTables } from "./search-tables.ts";
 
@@ -45,6 +46,7 @@ interface Statements {
 export interface ResourcesParts {
   database: DatabaseSync;
   heads: Heads;
+  entries: EntryTables;
   search: SearchTables;
   /** Whether the store keeps changes. */
   isLogged: boolean;
@@ -55,14 +57,16 @@ export interface ResourcesParts {
 export class Resources {
   readonly #database: DatabaseSync;
   readonly #heads: Heads;
+  readonly #entries: EntryTables;
   readonly #search: SearchTables;
   readonly #isLogged: boolean;
   readonly #marks: Marks;
   readonly #statements = new Map<number, Statements>();
 
-  constructor({ database, heads, search, isLogged, marks }: ResourcesParts) {
+  constructor({ database, heads, entries, search, isLogged, marks }: ResourcesParts) {
     this.#database = database;
     this.#heads = heads;
+    this.#entries = entries;
     this.#search = search;
     this.#isLogged = isLogged;
     this.#marks = marks;
@@ -121,8 +125,10 @@ export class Resources {
     } else {
       statements.update.run(version, at, next.text, sqliteId);
     }
-    if (rowId !== undefined)
+    if (rowId !== undefined) {
+      this.#entries.update(collection, rowId, { before: before?.text, next: next?.text });
       this.#search.update(number, rowId, { before: before?.text, next: next?.text ?? null });
+    }
     if (this.#isLogged && !isInternal(collection.name)) {
       const kept = keptText({ before, next, version });
       statements.log.run(head.sequence, id, version, kind, at, origin.principal, origin.group, kept);

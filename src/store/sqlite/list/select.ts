@@ -33,13 +33,14 @@ export function selectPage(
   query: PageQuery,
   options: ReadOptions,
 ): SelectStatement {
-  const { after, sort = [], filter } = query;
+  const { after, sort = [], filter, offset = 0 } = query;
   const scan = scanOf(query, collection.slots);
   const { maxBytes } = options;
   const text = maxBytes === undefined ? "doc" : "iif(octet_length(doc) <= ?, doc, null)";
   const columns = `id, version, updated_at, ${text}`;
   const first = maxBytes === undefined ? [] : [maxBytes];
-  if (scan?.isOrdered && scan.filter === undefined) {
+  if (scan?.isOrdered && scan.filter === undefined && offset > 0) {
+    // The skipped resources are not read.
     const { where, values } = entriesSql(scan.range, options);
     const { number } = collection;
     const sql = `select ${columns} from (select k, row from ${entriesTable(number)} as entry where ${where}

@@ -1,6 +1,7 @@
 /** Entries: rows by which lists find resources. A resource has one entry in each index of its collection (`order-keys.ts`). */
 import { type Index, nameOfKey } from "../../collection/indexes.ts";
-import { keyOf } from "./order-keys.ts";
+import { type CursorValues, cursorValuesOf } from "../../query/sort.ts";
+import { keyAt, keyOf } from "./order-keys.ts";
 import type { Slot } from "./ranges.ts";
 
 /** A change of one entry of a resource. */
@@ -10,6 +11,8 @@ export interface EntryChange {
   removed: Buffer | undefined;
   /** The key of the entry that comes. */
   added: Buffer | undefined;
+  /** The sort values of this entry. */
+  values: CursorValues;
 }
 
 /** The changes of entries if the text of a resource changes. `undefined` as a text: the resource does not exist. */
@@ -23,9 +26,10 @@ export function entryChanges(
   const changes: EntryChange[] = [];
   for (const { slot, index } of slots) {
     const removed = old && keyOf(old, index);
-    const added = now && keyOf(now, index);
+    const values = now === undefined ? none : cursorValuesOf(now, index);
+    const added = now && keyAt(values, index);
     if (removed === undefined || added === undefined || !added.equals(removed))
-      changes.push({ slot, removed, added });
+      changes.push({ slot, removed, added, values });
   }
   return changes;
 }

@@ -69,6 +69,11 @@ export function scanOf(query: ScanQuery, slots: readonly Slot[]): Scan | undefin
   };
 }
 
+/** The entries of an index for the resources that match a filter whose conditions all are about its first attributes. */
+export function rangeIn(slot: Slot, filter: StoreFilter | undefined): Range {
+  return rangeOf(candidateOf(slot, conjunctsOf(filter), {}), {});
+}
+
 function worthOf({ equal, ends, isOrdered }: Candidate): number {
   return 4 * equal.length + 2 * Number(isOrdered) + Number(ends.length > 0);
 }

@@ -98,7 +98,8 @@ export function collectionTables(number: number): string {
     create index ${changesTable(number)}_by_resource on ${changesTable(number)} (id, version);
     create table ${deletedTable(number)} (id text primary key not null, version integer not null) strict, without rowid;
     create table ${entriesTable(number)} (
-      slot integer not null, k blob not null, row integer not null, primary key (slot, k)
+      slot integer not null, k blob not null, row integer not null,
+      ${valueColumns.map((name) => `${name} any`).join(", ")}, primary key (slot, k)
     ) strict, without rowid;
   `;
 }
@@ -118,7 +119,10 @@ export function deletedTable(number: number): string {
   return `deleted_${number}`;
 }
 
-/** The name of the table of entries. Their column \`row\` is the key of the resource. */
+/** The columns of an entry with the values of the attributes, for figures. An index has at most five. */
+export const valueColumns = ["v1", "v2", "v3", "v4", "v5"] as const;
+
+/** The name of the table of entries. Their column `row` is the key of the resource. */
 export function entriesTable(number: number): string {
   return `entries_${number}`;
 }

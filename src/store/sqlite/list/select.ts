@@ -1,8 +1,9 @@
 /** The SQL statements for a list. */
 import type { SQLInputValue } from "node:sqlite";
+import type { Index } from "../../../collection/indexes.ts";
 import { formatPath, type Path } from "../../../collection/paths.ts";
 import { allOf, type Filter } from "../../../query/filter.ts";
-import { type Range, type Scan, scanOf } from "../../core/ranges.ts";
+import { type Range, rangeIn, type Scan, scanOf } from "../../core/ranges.ts";
 import { indexFor } from "../../core/referring.ts";
 import type { PageQuery, RelatedPart } from "../../core/related.ts";
 import type { ReferringQuery } from "../../port/page.ts";
@@ -101,20 +102,25 @@ export function selectCount(
 }
 
 /**
- * The `from` and `where` clauses for all resources of a list. They call `interruptFunction` for one of 64 resources,
+ * The `from` and `where` clauses for all resources of a list, or for their entries in a covering index. They call `interruptFunction` for one of 64 resources,
  * because the call takes as long as reading a value.
  */
 export function sourceOf(
   collection: NumberedCollection,
   { filter, words, related }: Pick<PageQuery, "filter" | "words" | "related">,
+  covering: Index | undefined,
 ): { from: string; where: string; values: readonly SQLInputValue[] } {
   const query = { limit: 0, ...(words && { words }), ...(related && { related }) };
   const scan = scanOf({ ...(filter && { filter }), ...(words && { words }) }, collection.slots);
-  const source = sourceSql(collection, query, {
-    isInterruptible: false,
-    scan,
-    filter: scan ? scan.filter : filter,
-  });
+  const options = { isInterruptible: false };
+  const slot = collection.slots.find(({ index }) => index === covering);
+  const source =
+    slot === undefined
+      ? sourceSql(collection, query, { ...options, scan, filter: scan ? scan.filter : filter })
+      : {
+          from: `${entriesTable(collection.number)} as entry`,
+          ...entriesSql(rangeIn(slot, filter), options),
+        };
   return { ...source, where: `iif(random() & 63, 1, ${interruptFunction}()) and ${source.where}` };
 }
 

@@ -19,15 +19,7 @@ import {
   selectReferring,
 } from "../list/select.ts";
 import { ListStatements } from "./list-statements.ts";
-import {
-  allRows,
-  fillPage,
-  firstRow,
-  type PartialPage,
-  type Row,
-  toStored,
-  withBigIntsIfNeeded,
-} from "./rows.ts";
+import { allRows, fillPage, firstRow, type PartialPage, toStored, withBigIntsIfNeeded } from "./rows.ts";
 
 /** The longest page that is read without an iterator, in resources. This takes half the time, but no resource can be large. */
 const maxShortPage = 128;
@@ -112,7 +104,7 @@ export class Reader {
       const prepared = this.#lists.get(statement.sql);
       const found = withBigIntsIfNeeded(prepared, () =>
         groupsIn(
-          prepared.iterate(...statement.values) as Iterable<unknown> as Iterable<Row>,
+          prepared.iterate(...statement.values) as Iterable<unknown> as Iterable<readonly unknown[]>,
           statement.columns,
           query.limit,
         ),

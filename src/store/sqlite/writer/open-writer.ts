@@ -74,11 +74,11 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
     resources,
     commits,
     transactions,
+    declarations,
   };
   return new Writer({
     ...shared,
-    declarations,
-    load: new WriterLoad({ ...shared, declarations }),
+    load: new WriterLoad(shared),
     upkeep: new Upkeep(shared, settings.history),
     erasure: new Erasure(shared),
     checkpoints: new Checkpoints(database, transactions, meter),

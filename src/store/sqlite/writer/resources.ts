@@ -3,7 +3,6 @@
  * entries, the words and the change log. The caller keeps a transaction open.
  */
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
-import { erasedName } from "../../core/commits/deleted.ts";
 import type { ResourceState, StagedChange } from "../../core/commits/staged-changes.ts";
 import { integerOf } from "../../core/integer-ids.ts";
 import { keptText } from "../../core/superseded.ts";
@@ -39,7 +38,6 @@ interface Statements {
   log: StatementSync;
   deleted: StatementSync;
   noteDeleted: StatementSync;
-  forgetDeleted: StatementSync;
 }
 
 /** The parts of the writer that a change of a resource updates. */
@@ -94,15 +92,6 @@ export class Resources {
   deleted({ number }: NumberedCollection, names: readonly string[]): ReadonlyMap<string, number> {
     const rows = this.#statementsOf(number).deleted.all(JSON.stringify(names));
     return new Map(rows.map(({ id, version }) => [String(id), Number(version)]));
-  }
-
-  /** Replaces a deleted id by its hash. Returns whether the table of deleted ids had it. */
-  hideDeleted({ number }: NumberedCollection, id: string): boolean {
-    const { forgetDeleted, noteDeleted } = this.#statementsOf(number);
-    const version = forgetDeleted.get(id)?.version;
-    if (version === undefined) return false;
-    noteDeleted.run(erasedName(id), version);
-    return true;
   }
 
   /** Writes an accepted change. Returns its sequence. */
@@ -168,7 +157,6 @@ export class Resources {
       noteDeleted: this.#database.prepare(
         `insert into ${deleted} values (?, ?) on conflict do update set version = max(version, excluded.version)`,
       ),
-      forgetDeleted: this.#database.prepare(`delete from ${deleted} where id = ? returning version`),
     };
     this.#statements.set(number, statements);
     return statements;

@@ -22,7 +22,7 @@ export const figuresFaults: readonly Fault[] = [
     name: "figures-cut-strings",
     what: "Long strings from an index are one group if they begin alike.",
     noticedBy: onSqlite,
-    replacements: [[" then iif(length(", " then iif(0 * length("]],
+    replacements: [["and octet_length(${name}) >= ", "and 0 * octet_length(${name}) >= "]],
   },
   {
     name: "figures-index-for-any-filter",

@@ -164,7 +164,7 @@ export const storeFaults: readonly Fault[] = [
   {
     name: "entry-stays",
     what: "SQLite: an update leaves the old entry of the resource, so lists with an index have it twice.",
-    noticedBy: "test/store/sqlite.test.ts",
+    noticedBy: "test/store/indexes.test.ts",
     replacements: [
       [
         "if (removed !== undefined) remove.run(slot, removed);",

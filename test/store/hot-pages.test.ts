@@ -15,6 +15,7 @@ const collection: NumberedCollection = {
   unique: [],
   references: [],
   timestamps: false,
+  slots: [],
 };
 
 function pageOf(text: string, sequence: number): Page {

@@ -58,35 +58,22 @@ describe("figures with an index on all their attributes", () => {
     return selectFigures(collection, { ...plain, ...query });
   };
 
-  const covered: [what: string, query: Partial<FiguresOf>, index: string][] = [
-    ["a group by an indexed attribute", { group: [by("status")] }, "status"],
-    [
-      "a sum by an indexed attribute",
-      { group: [by("status")], figures: [count, sum] },
-      "status,-total,placedAt",
-    ],
-    [
-      "a sum by a unit of dates",
-      { group: [by("placedAt", "month")], figures: [sum] },
-      "status,-total,placedAt",
-    ],
-    [
-      "a group of the resources with an equal value",
-      { group: [by("status")], filter: is("kind", "kind 1") },
-      "kind,status",
-    ],
+  const covered: [what: string, query: Partial<FiguresOf>][] = [
+    ["a group by an indexed attribute", { group: [by("status")] }],
+    ["a sum by an indexed attribute", { group: [by("status")], figures: [count, sum] }],
+    ["a sum by a unit of dates", { group: [by("placedAt", "month")], figures: [sum] }],
+    ["a group of the resources with an equal value", { group: [by("status")], filter: is("kind", "kind 1") }],
     [
       "a group in a range",
       { group: [by("status")], filter: { kind: "gte", path: ["kind"], values: ["kind 1"] } },
-      "kind,status",
     ],
   ];
-  for (const [what, query, index] of covered)
+  for (const [what, query] of covered)
     test(`read only the index: ${what}`, () => {
       const { sql, values } = statementOf(query);
       const plan = database.prepare(`explain query plan ${sql}`).all(...values);
       assert.ok(
-        plan.some(({ detail }) => String(detail).includes(`INDEX resources_1 by ${index}`)),
+        plan.some(({ detail }) => /^SEARCH entry USING PRIMARY KEY/.test(String(detail))),
         JSON.stringify(plan),
       );
       assert.equal(textsRead(sql, values), 0);

@@ -55,38 +55,6 @@ export function isByIdsAlone({ filter, sort = [] }: PathQuery): boolean {
   return conjunctsOf(filter).length <= 1 && indexedKeys(sort).length === 0;
 }
 
-/** The rest of a list after a position, for an index scan that starts there. */
-export interface Remainder {
-  /** The sort keys without attributes that have an equality. Their value is the same in the whole list. */
-  sort: readonly SortKey[];
-  after: CursorValues;
-  /** The attribute with a range. All its values in the list have one type. */
-  ranged: string | undefined;
-  /** The filter without the end of the range before the position. SQLite could start its scan there, far too early. */
-  filter: StoreFilter | undefined;
-}
-
-/** The rest of a list after a position. */
-export function remainderOf(
-  filter: StoreFilter | undefined,
-  sort: readonly SortKey[],
-  after: CursorValues,
-): Remainder {
-  const conditions = conjunctsOf(filter);
-  const equal = new Set(conditions.filter(isEquality).map(nameOfKey));
-  const isOpen = (n: number) => sort[n] === undefined || !equal.has(nameOfKey(sort[n]));
-  const open = sort.filter((_, n) => isOpen(n));
-  const behind = open[0]?.descending === true ? "l" : "g";
-  const ahead = conditions.filter((each) => !(isRange(each) && each.kind.startsWith(behind)));
-  const range = conditions.find(isRange);
-  return {
-    sort: open,
-    after: after.filter((_, n) => isOpen(n)),
-    ranged: range === undefined ? undefined : nameOfKey(range),
-    filter: ahead.length === 0 ? undefined : { kind: "and", filters: ahead },
-  };
-}
-
 /** Whether the values of the position fulfil the conditions of the list. They do in every cursor that the service created. */
 function isWithin(
   after: CursorValues | undefined,
@@ -110,6 +78,7 @@ function supports(index: Index, conditions: readonly StoreFilter[], sort: readon
   const equal = new Set(conditions.filter(isEquality).map(nameOfKey));
   const names = index.map(nameOfKey);
   const head = names.slice(0, equal.size);
+  if (head.length < equal.size) return false;
   if (!head.every((name) => equal.has(name))) return false;
   const keys = sort.filter((key) => !equal.has(nameOfKey(key)));
   const tail = index.slice(equal.size);

@@ -2,6 +2,7 @@
 import type { Reference } from "../../collection/references.ts";
 import type { Unique } from "../../collection/unique.ts";
 import type { CollectionRecord } from "../port/record.ts";
+import type { Slot } from "./ranges.ts";
 
 /** A collection with its number, which is part of the names of its tables. */
 export interface NumberedCollection extends CollectionRecord {
@@ -9,6 +10,8 @@ export interface NumberedCollection extends CollectionRecord {
   unique: readonly Unique[];
   references: readonly Reference[];
   timestamps: boolean;
+  /** The indexes, with the numbers of their entries. */
+  slots: readonly Slot[];
 }
 
 /** A reference from the collection `from` to another one. */

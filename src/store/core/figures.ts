@@ -18,16 +18,18 @@ export function emptyFigures({ figures, group }: FigureContents): Figures {
   return { groups: group.length === 0 ? [row] : [], more: false, sequence: 0 };
 }
 
-/** The columns of a row that have the value of a group key or figure, and how to read its JSON text from them. */
-export interface FigureColumn<Value> {
+/** The SQL of one group key or figure. `decode` makes its JSON text from the values of `output`. */
+export interface FigureColumn {
   output: readonly string[];
-  decode: (values: readonly Value[]) => string | undefined;
+  /** The expressions that sort by it. Null comes first. */
+  order: readonly string[];
+  decode: (values: readonly unknown[]) => string | undefined;
 }
 
 /** The groups in rows: at most `limit` of them, and at most `maxPageBytes` of text, but at least one. */
-export function groupsIn<Value>(
-  rows: Iterable<readonly Value[]>,
-  columns: readonly FigureColumn<Value>[],
+export function groupsIn(
+  rows: Iterable<readonly unknown[]>,
+  columns: readonly FigureColumn[],
   limit: number,
 ): Pick<Figures, "groups" | "more"> {
   const groups: GroupRow[] = [];

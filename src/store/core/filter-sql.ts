@@ -22,7 +22,7 @@ export interface Dialect<Scope extends FilterScope> {
   /** The attribute equals one of the values; there is at least one. */
   equals(path: Path, values: readonly Scalar[], scope: Scope): string;
   /** As `equals`, for an attribute of an index. */
-  equalsIndexed(path: Path, values: readonly Scalar[], scope: Scope): string;
+  equalsIndexed?(path: Path, values: readonly Scalar[], scope: Scope): string;
   /** The id equals one of the values. */
   idEquals(values: readonly Scalar[], scope: Scope): string;
   compare(condition: Comparison, value: string | number, scope: Scope): string;
@@ -30,7 +30,7 @@ export interface Dialect<Scope extends FilterScope> {
   /** The key of the instant that the attribute means; null if it means none. */
   instantKey(path: Path, form: InstantForm): string;
   /** The key of an instant compares in this way with one of the keys, for an attribute of an index. */
-  instantIndexed(path: Path, compare: CompareIndexed, scope: Scope): string;
+  instantIndexed?(path: Path, compare: CompareIndexed, scope: Scope): string;
   /** The attribute is an array with an item that means one of the instants. */
   hasInstant(path: Path, keys: readonly string[], form: InstantForm, scope: Scope): string;
   /** A text equals one of the texts, or compares with one of them. */
@@ -86,7 +86,7 @@ function conditionSql<Scope extends FilterScope>(
     const { kind, as } = condition;
     const keys = condition.values.map(String);
     if (kind === "contains") return dialect.hasInstant(path, keys, as, scope);
-    if (as === "date" && isIndexed({ path, as }, scope.indexes))
+    if (as === "date" && dialect.instantIndexed !== undefined && isIndexed({ path, as }, scope.indexes))
       return dialect.instantIndexed(
         path,
         (key, indexed) => dialect.textIs(kind, key, indexed(keys), scope),
@@ -98,7 +98,8 @@ function conditionSql<Scope extends FilterScope>(
     case "in":
       if (condition.values.length === 0) return "false";
       if (isId) return dialect.idEquals(condition.values, scope);
-      if (isIndexed({ path }, scope.indexes)) return dialect.equalsIndexed(path, condition.values, scope);
+      if (dialect.equalsIndexed !== undefined && isIndexed({ path }, scope.indexes))
+        return dialect.equalsIndexed(path, condition.values, scope);
       return dialect.equals(path, condition.values, scope);
     case "contains": {
       const texts = condition.values.filter((value) => typeof value === "string").map(lowerAscii);

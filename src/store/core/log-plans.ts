@@ -62,6 +62,15 @@ export class LogPlans {
     return count;
   }
 
+  /** Gives a deleted id another name in the table of deleted ids. Returns whether the table had it. */
+  *renameDeleted(number: number, id: string, name: string): Plan<boolean> {
+    const log = this.#logOf(number);
+    const version = yield* log.forgetDeleted(id);
+    if (version === 0) return false;
+    yield* log.noteDeleted(name, version);
+    return true;
+  }
+
   /** Up to which sequence the log of a collection can lack changes; 0 if nothing was noted. */
   gapsUpTo(number: number): Plan<number> {
     return this.#sql.gapsUpTo(nameOfGaps(number));
@@ -118,6 +127,7 @@ function makeTexts({ tablePrefix }: Dialect) {
 
 function makeTextsOfLog({ tablePrefix, doc }: Dialect, number: number) {
   const changes = `${tablePrefix}changes_${number}`;
+  const deleted = `${tablePrefix}deleted_${number}`;
   const size = select({ sequence: "int", at: "int", bytes: "int" }, "sequence", "at", "bytes");
   return {
     after: query<[number, number], ChangeSize[]>(
@@ -128,6 +138,14 @@ function makeTextsOfLog({ tablePrefix, doc }: Dialect, number: number) {
     remove: command<[number]>(`delete from ${changes} where sequence <= $1::bigint`),
     countOf: query<[string], number>(`select count(*) from ${changes} where id = $1::text`, numberOf),
     removeOf: command<[string]>(`delete from ${changes} where id = $1::text`),
+    forgetDeleted: query<[string], number>(
+      `delete from ${deleted} where id = $1::text returning version`,
+      numberOf,
+    ),
+    noteDeleted: command<[string, number]>(
+      `insert into ${deleted} (id, version) values ($1::text, $2::bigint) on conflict (id) do update
+        set version = case when excluded.version > ${deleted}.version then excluded.version else ${deleted}.version end`,
+    ),
     resources: query<[], string[]>(`select ${doc} from ${tablePrefix}resources_${number}`, (rows) =>
       rows.map(([text]) => String(text)),
     ),

@@ -1,8 +1,9 @@
 /**
- * Builds the search index of a collection in steps. The first step is part of the transaction that declares the index. Each
- * later step has its own transaction. Both stores use these steps. `searched-words.ts` splits the texts into words.
+ * The words of full-text search, and the building of an index of them in steps. The first step is part of the transaction that
+ * declares the index. Each later step has its own transaction. Both stores use these steps.
  */
-import { wordsVersion } from "../../query/words.ts";
+import { type Path, valueAt } from "../../collection/paths.ts";
+import { createSplitting, wordsOf, wordsVersion } from "../../query/words.ts";
 import { type Decision, lookUp } from "./decision.ts";
 
 /** The warning that the search words are built again, because another version of the service built them differently. */
@@ -61,4 +62,23 @@ function limitOf(sizes: readonly number[]): number {
     if (bytes > slice.bytes) return n + 1;
   }
   return slice.resources;
+}
+
+/** The words in the attributes at the paths, in their order. The attributes are strings or arrays of strings. */
+export function searchedWords(text: string, paths: readonly Path[]): string[] {
+  const resource: Record<string, unknown> = JSON.parse(text);
+  const splitting = createSplitting();
+  return paths
+    .flatMap((path) => valueAt(resource, path))
+    .filter((value) => typeof value === "string")
+    .flatMap((value) => wordsOf(value, splitting));
+}
+
+/**
+ * The words of a query that a store must look for. A word is left out if it is repeated, or if another word starts with it:
+ * a text with a word that starts with "abc" also has one that starts with "ab".
+ */
+export function withoutImpliedWords(words: readonly string[]): readonly string[] {
+  const distinct = [...new Set(words)];
+  return distinct.filter((word) => !distinct.some((other) => other !== word && other.startsWith(word)));
 }

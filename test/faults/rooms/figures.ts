@@ -22,7 +22,7 @@ export const figuresFaults: readonly Fault[] = [
     name: "figures-cut-strings",
     what: "Long strings from an index are one group if they begin alike.",
     noticedBy: onSqlite,
-    replacements: [[" then iif(length(", " then iif(0 * length("]],
+    replacements: [["and octet_length(${name}) >= ", "and 0 * octet_length(${name}) >= "]],
   },
   {
     name: "figures-index-for-any-filter",
@@ -34,13 +34,13 @@ export const figuresFaults: readonly Fault[] = [
     name: "figures-dates-that-do-not-exist",
     what: "On SQLite, 30 February is a date if a time follows.",
     noticedBy: onSqlite,
-    replacements: [["} then iif(date(", "} then iif(true or date("]],
+    replacements: [["const isDay = `date(", "const isDay = `true or date("]],
   },
   {
     name: "figures-max-boolean",
-    what: "On SQLite, the maximum of true and 0 is true.",
+    what: "The maximum of true and 0 is true.",
     noticedBy: onSqlite,
-    replacements: [['if (truth !== null && (kind === "min" || found === null))', "if (truth !== null)"]],
+    replacements: [['(extreme === "min" ? all : all.toReversed())', "all"]],
   },
   {
     name: "figures-partial-sum",

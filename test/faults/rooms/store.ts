@@ -148,10 +148,35 @@ export const storeFaults: readonly Fault[] = [
     replacements: [["{each.sql} is ?", "{each.sql} = ?"]],
   },
   {
+    name: "key-not-inverted",
+    what: "The key of an entry has a descending text in ascending order.",
+    noticedBy: "test/store/order-keys.test.ts",
+    replacements: [["    if (descending) invert(from, length);\n", ""]],
+  },
+  {
+    name: "range-with-its-position",
+    what: "A page with an index begins with the resource of its cursor.",
+    noticedBy: "test/store/indexes.test.ts",
+    replacements: [
+      ['const where = "entry.slot = ? and entry.k > ?', 'const where = "entry.slot = ? and entry.k >= ?'],
+    ],
+  },
+  {
+    name: "entry-stays",
+    what: "SQLite: an update leaves the old entry of the resource, so lists with an index have it twice.",
+    noticedBy: "test/store/indexes.test.ts",
+    replacements: [
+      [
+        "if (removed !== undefined) remove.run(slot, removed);",
+        "if (added === undefined && removed !== undefined) remove.run(slot, removed);",
+      ],
+    ],
+  },
+  {
     name: "erase-keeps-responses",
-    what: "SQLite: holdfast erase leaves the stored responses that contain the resource.",
+    what: "holdfast erase leaves the stored responses that contain the resource.",
     noticedBy: "test/store/receipts.test.ts",
-    replacements: [["plans.run(receipts.erase(id));", ""]],
+    replacements: [["yield* receipts.erase(id);", ""]],
   },
   {
     name: "receipts-uncounted",

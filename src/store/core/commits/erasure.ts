@@ -1,8 +1,12 @@
-/** Decides whether a resource can be erased, in the same way for all stores. */
+/** Decides whether a resource can be erased, and removes its traces, in the same way for all stores. */
 
 import type { Erased } from "../../port/change-log.ts";
+import type { Plan } from "../../sql/plans.ts";
 import type { NumberedCollection } from "../catalogue.ts";
 import { lookUp } from "../decision.ts";
+import type { LogPlans } from "../log-plans.ts";
+import type { ReceiptPlans } from "../receipt-plans.ts";
+import { erasedName } from "./deleted.ts";
 import { type Accepted, affectedBy, judge, type Verdict } from "./judge.ts";
 import type { WriteDecision } from "./lookups.ts";
 import type { Refusal } from "./refusals.ts";
@@ -29,14 +33,32 @@ export function* judgeErasure(
   return { refusal: yield* nameReferrers(judging, change, verdict.refusal) };
 }
 
+/** What an erasure changes besides the resource. */
+export interface TracesParts {
+  logs: LogPlans;
+  receipts: ReceiptPlans;
+  isLogged: boolean;
+  /** Adds to the sequence of a collection, and returns it. */
+  raiseSequence(number: number, by: number): number | Plan<number>;
+}
+
 /**
- * The report of an erasure that was not refused. It removed `logged` changes from the change log. `isKnown` says whether it
- * replaced the id by its hash.
+ * Removes a resource from the change log, from the receipts and from the table of deleted ids, which keeps the hash of its id. The
+ * changes of `verdict` must be written. It must come last in the transaction.
  */
-export function erasedOf(
+export function* removeTraces(
+  { logs, receipts, isLogged, raiseSequence }: TracesParts,
+  { collection: { number }, id }: { collection: NumberedCollection; id: string },
   verdict: Accepted | undefined,
-  { logged, isLogged, isKnown }: { logged: number; isLogged: boolean; isKnown: boolean },
-): Erased {
+): Plan<Erased> {
+  const logged = yield* logs.erase(number, id);
+  if (verdict !== undefined || logged > 0) {
+    const by = verdict === undefined ? 1 : 0; // subscribers must notice the erasure
+    const raised = raiseSequence(number, by);
+    yield* logs.noteGaps(number, typeof raised === "number" ? raised : yield* raised);
+  }
+  const isKnown = yield* logs.renameDeleted(number, id, erasedName(id));
+  yield* receipts.erase(id);
   if (verdict === undefined) return { isKnown, resource: false, changes: logged, affected: [] };
   // The log also had the delete itself.
   return { isKnown, resource: true, changes: isLogged ? logged - 1 : logged, affected: affectedBy(verdict) };

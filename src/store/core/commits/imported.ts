@@ -15,9 +15,12 @@ import type { Refusal } from "./refusals.ts";
 import type { Judging } from "./resolved-commit.ts";
 import type { Origin } from "./staged-changes.ts";
 
-/** Where imported resources go. */
-export interface Importing {
-  collection: NumberedCollection;
+/** An import in progress. */
+export interface Importing<C extends NumberedCollection = NumberedCollection> {
+  /** The collections so far. */
+  collections: readonly C[];
+  /** The collection that receives resources now. */
+  collection: C;
   /** Unix time in milliseconds. */
   at: number;
   /** References to these collections are checked when the import finishes. */
@@ -97,14 +100,13 @@ function* findLostNow(
   return yield* findDangling(judging, others, attributes);
 }
 
-/** Refuses an import at a time if some references of its resources lead to no resource. */
+/** Refuses an import if some references of its resources lead to no resource. */
 export function* refuseLost(
   judging: Judging,
-  parts: readonly { collection: NumberedCollection }[],
-  { among, at }: Pick<Importing, "among" | "at">,
+  { collections, among, at }: Importing,
 ): WriteDecision<Refusal | undefined> {
   const lost: string[] = [];
-  for (const { collection } of parts) {
+  for (const collection of collections) {
     for (const reference of collection.references) {
       if (!among.includes(reference.collection)) continue;
       yield* findLost(judging, { from: collection, reference, at }, lost);

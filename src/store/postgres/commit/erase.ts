@@ -1,12 +1,12 @@
 /** Erases a resource: removes it with its history. */
 
-import { erasedName } from "../../core/commits/deleted.ts";
-import { erasedOf, judgeErasure } from "../../core/commits/erasure.ts";
+import { judgeErasure, removeTraces } from "../../core/commits/erasure.ts";
 import { problemOf } from "../../core/commits/refusals.ts";
 import type { Judging } from "../../core/commits/resolved-commit.ts";
 import { StagedChanges } from "../../core/commits/staged-changes.ts";
 import { decideAsync } from "../../core/decision.ts";
 import type { Erased } from "../../port/change-log.ts";
+import { numberOf, query } from "../../sql/table.ts";
 import { type Transaction, transact, transactionModes } from "../connection/transaction.ts";
 import { logPlans } from "../postgres-dialect.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
@@ -15,8 +15,11 @@ import { type CommitsParts, isRedeclared, judgingOf, lockRelated } from "./commi
 import { flush } from "./flush.ts";
 import { Held } from "./holds.ts";
 import { PostgresLookups } from "./lookups.ts";
-import { forgetDeleted, noteDeleted, raiseHead } from "./statements.ts";
-import { runTogether } from "./values.ts";
+
+const raiseSequence = query<[number, number], number>(
+  "update holdfast_heads set sequence = sequence + $2::bigint where number = $1::integer returning sequence",
+  numberOf,
+);
 
 /** Erases a resource. Then `vacuum` frees the space that its rows used. Throws Held. */
 export async function erase(
@@ -59,17 +62,7 @@ async function eraseWithin(
   if (verdict !== undefined && "refusal" in verdict) throw problemOf(verdict.refusal);
   const { last } = await flush(staged, { ...parts, transaction });
   for (const statement of last) await transaction.run(statement);
-  const { number } = collection;
-  const logged = await transaction.runPlan(logPlans.erase(number, id));
-  if (verdict !== undefined || logged > 0) {
-    const by = verdict === undefined ? 1 : 0; // subscribers must notice the erasure
-    const head = await transaction.run(raiseHead(number, { sequence: by, count: 0, words: 0 }));
-    await transaction.runPlan(logPlans.noteGaps(number, Number(head.rows[0]?.[0])));
-  }
-  const version = (await transaction.run(forgetDeleted(number, id))).rows[0]?.[0];
-  if (version != null)
-    await runTogether(transaction, noteDeleted(number, [[erasedName(id), Number(version)]]));
-  await transaction.runPlan(parts.receipts.erase(id));
-  const { isLogged } = parts;
-  return erasedOf(verdict, { logged, isLogged, isKnown: version != null });
+  return transaction.runPlan(
+    removeTraces({ ...parts, logs: logPlans, raiseSequence }, { collection, id }, verdict),
+  );
 }

@@ -1,7 +1,7 @@
 /** The transaction of an import. It stays open until the import ends. */
-import { judgeImported, refuseLost } from "../../core/commits/imported.ts";
+import { type Importing, judgeImported, refuseLost } from "../../core/commits/imported.ts";
 import { problemOf } from "../../core/commits/refusals.ts";
-import { type Origin, StagedChanges } from "../../core/commits/staged-changes.ts";
+import { StagedChanges } from "../../core/commits/staged-changes.ts";
 import { decideAsync } from "../../core/decision.ts";
 import type { LoadTransaction } from "../../core/loads.ts";
 import type { ImportedResource, LoadOptions, Refused } from "../../port/load.ts";
@@ -34,7 +34,7 @@ export async function beginLoad(
   const started = Promise.withResolvers<ImportInProgress>();
   const ending = Promise.withResolvers<void>();
   const whole = transact(connections, transactionModes.longWrite, async (transaction) => {
-    started.resolve(await prepare({ transaction, at: Date.now(), origin, parts: [] }, into, among));
+    started.resolve(await prepare({ transaction, at: Date.now(), origin, collections: [] }, into, among));
     await ending.promise;
   });
   whole.catch(started.reject); // and `commit` throws it
@@ -74,27 +74,14 @@ function throwAnswer(error: unknown): never {
   throw toClientError(error);
 }
 
-/** The transaction of an import, before the first collection is ready. */
-interface Opened {
-  transaction: Transaction;
-  /** Unix time in milliseconds. */
-  at: number;
-  origin: Origin;
-  /** The collections so far. */
-  parts: readonly { collection: NumberedCollection }[];
-}
-
 /** An import in progress. */
-interface ImportInProgress extends Opened {
+interface ImportInProgress extends Importing<NumberedCollection> {
+  transaction: Transaction;
   catalogue: Catalogue;
-  /** The collection that receives resources now. */
-  collection: NumberedCollection;
-  /** References to these collections are checked at the end. */
-  among: readonly string[];
 }
 
 async function prepare(
-  { transaction, at, origin, parts }: Opened,
+  { transaction, at, origin, collections }: Omit<ImportInProgress, "collection" | "catalogue" | "among">,
   into: string | CollectionRecord,
   among: readonly string[],
 ): Promise<ImportInProgress> {
@@ -104,8 +91,8 @@ async function prepare(
   await hold(transaction, [number]);
   await transaction.run(lockHeads([number]));
   const { catalogue, collection } = await find(transaction, name); // a declaration can have changed until the lock
-  const all = [...parts, { collection }];
-  return { transaction, at, origin, parts: all, catalogue, collection, among: [...among, name] };
+  const all = [...collections, collection];
+  return { transaction, at, origin, collections: all, catalogue, collection, among: [...among, name] };
 }
 
 async function find(
@@ -136,7 +123,7 @@ async function addAll(
 /** Throws REFERENCE_NOT_FOUND if a reference leads to no resource, now that all are imported. */
 async function requireTargets(state: ImportInProgress, parts: LoadParts): Promise<void> {
   const { lookups, judging } = decisionsOf(state, parts);
-  const refusal = await decideAsync(refuseLost(judging, state.parts, state), lookups);
+  const refusal = await decideAsync(refuseLost(judging, state), lookups);
   if (refusal !== undefined) throw problemOf(refusal);
 }
 

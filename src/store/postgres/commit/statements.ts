@@ -156,11 +156,6 @@ export function noteDeleted(
   return insertRows({ table, columns: deletedTypes }, rows, ending);
 }
 
-/** Deletes the row of a deleted id. Returns its version. */
-export function forgetDeleted(number: number, id: string): Statement {
-  return { sql: `delete from ${deletedTable(number)} where id = $1::text returning version`, values: [id] };
-}
-
 /** Reserves `n` integer ids and returns the last. Returns no row if not enough ids are left. */
 export function reserveIds(number: number, n: number): Statement {
   return {

@@ -1,7 +1,7 @@
 /** Keeps the search words in step with the resources, in the same transaction. */
 import type { Path } from "../../../collection/paths.ts";
 import type { StagedResource } from "../../core/commits/staged-changes.ts";
-import { searchedWords } from "../../core/searched-words.ts";
+import { searchedWords } from "../../core/search-index.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { keyOf } from "../tables/id-keys.ts";

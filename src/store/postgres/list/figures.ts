@@ -2,11 +2,11 @@
  * The statement for the figures of a list, and the head of the collection from the same snapshot. An inner query reads each
  * attribute once. It has an offset, so that the database does not merge it with the query that groups.
  */
-import { formatPath } from "../../../collection/paths.ts";
-import { type DateUnit, dateUnits, type Figure, type GroupKey } from "../../../query/figures.ts";
+import { type DateUnit, dateUnits } from "../../../query/figures.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
 import { wordsVersion } from "../../../query/words.ts";
-import { attributesOf, type FigureColumn, type FiguresOf, groupsIn, numberText } from "../../core/figures.ts";
+import { type Attribute, type FigureSql, figureParts, oneColumn } from "../../core/figure-columns.ts";
+import { type FigureColumn, type FiguresOf, groupsIn, numberText } from "../../core/figures.ts";
 import { type Figures, maxPageBytes } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
@@ -17,15 +17,9 @@ import { instantSql } from "./instants.ts";
 import { scopeOf } from "./parameters.ts";
 import { searchSql } from "./search.ts";
 
-/** The SQL of one group key or figure. `output` has expressions of type text. */
-interface Column extends FigureColumn<string | null> {
-  /** The expressions that sort by it. Null comes first. */
-  order: readonly string[];
-}
-
 /** The statement for figures. */
 export interface FiguresStatement extends Statement {
-  columns: readonly Column[];
+  columns: readonly FigureColumn[];
   /** The number of the declaration that the statement fits. */
   declared: number;
 }
@@ -39,42 +33,16 @@ export function selectFigures(collection: NumberedCollection, query: FiguresOf):
   const { filter, words = [], limit, offset, related } = query;
   const scope = scopeOf(collection, related);
   const search = words.length === 0 ? undefined : searchSql(number, words, scope);
-  const from = search?.from ?? `${resourcesTable(number)} as resource`;
+  const source = search?.from ?? `${resourcesTable(number)} as resource`;
   const where = filter === undefined ? "true" : filterSql(filter, scope);
-  const paths = attributesOf(query);
-  const names = paths.map(formatPath);
-  const nameOf = (each: Figure | GroupKey) =>
-    "path" in each ? `a${names.indexOf(formatPath(each.path))}` : "";
-  const dated = [...query.group, ...query.figures].flatMap((each) =>
-    "path" in each && each.as ? [each] : [],
-  );
-  const instants = [...new Map(dated.map((each) => [`d${nameOf(each)}`, each.path]))];
-  const keys = query.group.map((key, n) => keyColumn(key, nameOf(key), `k${n}`));
-  const figures = query.figures.map((figure) => figureColumn(figure, nameOf(figure)));
-  const columns = [...keys.map(({ column }) => column), ...figures];
-  const attributes = [
-    ...paths.map((path, n) => `${valueSql(path)} as a${n}`),
-    ...instants.map(([name, path]) => `${instantSql(path, "date")} as ${name}`),
-  ];
-  const grouping = keys.map((_, n) => `k${n}`).join(", ");
-  const keyed = ["*", ...keys.map(({ sql }, n) => `${sql} as k${n}`)].join(", ");
-  const order = [
-    ...query.sort.flatMap(({ of, place, descending }) => {
-      const column = (of === "group" ? columns : figures)[place] as Column;
-      return column.order.map((sql) => orderSql(sql, descending));
-    }),
-    ...keys.flatMap(({ column }) => column.order.map((sql) => orderSql(sql, false))),
-  ].join(", ");
-  const outputs = columns.flatMap(({ output }) => output);
+  const { columns, outputs, from, groupBy, orderBy } = figureParts(query, figureSql);
   const grouped = `select ${outputs.map((sql, n) => `${sql} as out_${n}`).join(", ")},
-      row_number() over (${order === "" ? "" : `order by ${order}`}) as place
-    from (select ${keyed} from (
-        select ${attributes.length === 0 ? "1" : attributes.join(", ")} from ${from} where ${where} offset 0
-      ) as resource) as resource
-    ${grouping === "" ? "" : `group by ${grouping}`} order by place limit ${limit + 1} offset ${offset}`;
+      row_number() over (${orderBy}) as place
+    from ${from(`${source} where ${where} offset 0`)}
+    ${groupBy} order by place limit ${limit + 1} offset ${offset}`;
   const outs = outputs.map((_, n) => `out_${n}`);
   // Includes the first group that does not fit, so that `groupsIn` sees it. That also counts the figures, which are short.
-  const bytes = ["0", ...keys.map((_, n) => `coalesce(octet_length(out_${n}), 0)`)].join(" + ");
+  const bytes = ["0", ...query.group.map((_, n) => `coalesce(octet_length(out_${n}), 0)`)].join(" + ");
   const page = `select *, sum(${bytes}) over (order by place) - (${bytes}) as bytes_before from (${grouped}) as grouped`;
   const sql = `${search?.with ?? ""}
     select head.sequence, head.declared,
@@ -103,57 +71,53 @@ export function toFigures(
   return { figures: { ...groupsIn(found, columns, limit), sequence: Number(sequence) } };
 }
 
-function orderSql(sql: string, descending: boolean): string {
-  return `${sql} ${descending ? "desc nulls last" : "asc nulls first"}`;
-}
-
 const text = (json: string) => `(${json} #>> '{}')`;
 const typeIs = (json: string, type: string) => `case json_typeof(${json}) when '${type}'`;
 
-/** `sql` is the expression of the key, and `key` the name of its column. */
-function keyColumn({ unit, as }: GroupKey, json: string, key: string): { sql: string; column: Column } {
-  if (as !== undefined) return instantColumn(unit, json, key);
-  if (unit !== undefined) {
-    const sql = `((${typeIs(json, "string")} then ${dateSql(text(json), unit)} end) collate "C")`;
-    return { sql, column: { output: [key], order: [key], decode: ([found]) => JSON.stringify(found) } };
-  }
-  const sql = `(${json}::text collate "C")`;
-  const order = keyOrder(`${key}::json`, key);
-  return { sql, column: { output: [key], order, decode: ([found]) => found ?? undefined } };
-}
+const json = ({ path, read }: Attribute) => read("", valueSql(path));
 
-/** A declared date as a group key: the mark `@` and the key of its instant. Any other value has its JSON text. */
-function instantColumn(
-  unit: DateUnit | undefined,
-  json: string,
-  key: string,
-): { sql: string; column: Column } {
-  const instant = `d${json}`;
-  if (unit !== undefined) {
-    const sql = `((case when ${instant} ~ '^[0-9]' then left(${instant}, ${dateUnits[unit]}) end) collate "C")`;
-    return { sql, column: { output: [key], order: [key], decode: ([found]) => JSON.stringify(found) } };
-  }
-  const isInstant = `left(${key}, 1) = '@'`;
-  const [rank, ...others] = keyOrder(`(case when ${isInstant} then null else ${key} end)::json`, key);
-  return {
-    sql: `(case when ${instant} is null then ${json}::text else '@' || ${instant} end collate "C")`,
-    column: {
-      output: [`min(${json}::text collate "C")`],
-      order: [`(case when ${isInstant} then ${ranks.date} else ${rank} end)`, ...others],
-      decode: ([found]) => found ?? undefined,
-    },
-  };
-}
+/** Reads each attribute once, as `json`. */
+const figureSql: FigureSql = {
+  text: (of) => `(${json(of)}::text collate "C")`,
+  instant: ({ path, read }) => `(${read("d", instantSql(path, "date"))} collate "C")`,
+  date(of, unit) {
+    const value = json(of);
+    return `((${typeIs(value, "string")} then ${dateSql(text(value), unit)} end) collate "C")`;
+  },
+  order: keyOrder,
+  dateRank: ranks.date,
+  total(kind, of) {
+    const value = json(of);
+    const numbers = `${typeIs(value, "number")} then ${value}::text::numeric end`;
+    const [sum, count] = [`coalesce(sum(${numbers}), 0)`, `count(${numbers})`];
+    const isNear = `abs(${sum}) <= ${range}`;
+    if (kind === "sum") return oneColumn(sum, asNumber, [`(case when ${isNear} then ${float(sum)} end)`]);
+    const average = `case when ${isNear} then ${quotient(float(sum), count)} else (${sum} / ${count})::float8 end`;
+    return oneColumn(`(case when ${count} > 0 then ${average} end)`, asNumber);
+  },
+  kinds(of, unless) {
+    const value = unless === undefined ? json(of) : `(case when ${unless} is null then ${json(of)} end)`;
+    const string = `left(${text(value)}, ${sortedCodePoints})`;
+    return [
+      [
+        `${typeIs(value, "boolean")} then (${value}::text = 'true')::integer end`,
+        (truth) => String(truth === "1"),
+      ],
+      [`${typeIs(value, "number")} then ${value}::text::float8 end`, asNumber],
+      [`${typeIs(value, "string")} then ${string} end collate "C"`, JSON.stringify],
+    ];
+  },
+};
 
-/** The order of groups by values whose JSON text is `key`. */
-function keyOrder(value: string, key: string): readonly string[] {
+/** The order of values by their JSON texts. */
+function keyOrder(key: string): readonly string[] {
+  const value = `(${key})::json`;
   return [
     `(case json_typeof(${value}) when 'boolean' then case ${key} when 'true' then ${ranks.true} else ${ranks.false} end
       when 'number' then ${ranks.number} when 'string' then ${ranks.string} when 'array' then ${ranks.container}
       when 'object' then ${ranks.container} else ${ranks.null} end)`,
     `(${typeIs(value, "number")} then ${key}::float8 end)`,
     `(${typeIs(value, "string")} then left(${text(value)}, ${sortedCodePoints}) end collate "C")`,
-    key,
   ];
 }
 
@@ -192,73 +156,6 @@ function quotient(sql: string, count: string): string {
   return `(case when ${isNearest} then 0::float8 else ${sql} / ${count} end)`;
 }
 
-function figureColumn(figure: Figure, json: string): Column {
-  if (figure.kind === "count") return { output: ["count(*)::text"], order: ["count(*)"], decode: asNumber };
-  const numbers = `${typeIs(json, "number")} then ${json}::text::numeric end`;
-  const sum = `coalesce(sum(${numbers}), 0)`;
-  const count = `count(${numbers})`;
-  switch (figure.kind) {
-    case "sum":
-      return {
-        output: [`${sum}::text`],
-        order: [`(case when abs(${sum}) <= ${range} then ${float(sum)} end)`],
-        decode: asNumber,
-      };
-    case "avg": {
-      const small = quotient(float(sum), count);
-      const large = `(${sum} / ${count})::float8`;
-      const average = `(case when ${count} > 0 then case when abs(${sum}) <= ${range} then ${small} else ${large} end end)`;
-      return { output: [`${average}::text`], order: [average], decode: asNumber };
-    }
-    case "min":
-    case "max":
-      return figure.as === undefined
-        ? extremeColumn(figure.kind, json)
-        : extremeInstant(figure.kind, json, `d${json}`);
-  }
-}
-
-function extremeColumn(kind: "min" | "max", json: string): Column {
-  const truth = `${kind}(${typeIs(json, "boolean")} then (${json}::text = 'true')::integer end)`;
-  const number = `${kind}(${typeIs(json, "number")} then ${json}::text::float8 end)`;
-  const string = `${kind}(${typeIs(json, "string")} then left(${text(json)}, ${sortedCodePoints}) end collate "C")`;
-  const all = [truth, number, string];
-  const found = all.map((sql, n) => `when ${sql} is not null then ${n + 1}`);
-  const rank = `(case ${(kind === "min" ? found : found.reverse()).join(" ")} else 0 end)`;
-  return {
-    output: all.map((sql) => `${sql}::text`),
-    order: [rank, ...all.map((sql, n) => `(case ${rank} when ${n + 1} then ${sql} end)`)],
-    decode([boolean = null, numeric = null, words = null]) {
-      const texts = [
-        boolean === null ? undefined : String(boolean === "1"),
-        numeric === null ? undefined : numberText(Number(numeric)),
-        words === null ? undefined : JSON.stringify(words),
-      ];
-      return (kind === "min" ? texts : texts.reverse()).find((each) => each !== undefined) ?? "null";
-    },
-  };
-}
-
-/** The first or last instant of a declared date. It sorts after all values that are not dates, and keeps its JSON text. */
-function extremeInstant(kind: "min" | "max", json: string, instant: string): Column {
-  const others = extremeColumn(kind, `(case when ${instant} is null then ${json} end)`);
-  const found = `${kind}(${instant} || ' ' || ${json}::text collate "C")`;
-  const [rank = "", ...rest] = others.order;
-  const isInstant = kind === "max" ? `${found} is not null` : `${found} is not null and ${rank} = 0`;
-  return {
-    output: [`(case when ${isInstant} then ${found} end)`, ...others.output],
-    order: [
-      `(case when ${isInstant} then 4 else ${rank} end)`,
-      `(case when ${isInstant} then ${found} end)`,
-      ...rest.map((sql) => `(case when ${isInstant} then null else ${sql} end)`),
-    ],
-    decode: ([extreme, ...other]) =>
-      extreme === null || extreme === undefined
-        ? others.decode(other)
-        : extreme.slice(extreme.indexOf(" ") + 1),
-  };
-}
-
-function asNumber([value]: readonly (string | null)[]): string {
-  return value === null || value === undefined ? "null" : numberText(Number(value));
+function asNumber(value: unknown): string {
+  return value === null ? "null" : numberText(Number(value));
 }

@@ -1,5 +1,5 @@
 /** Full-text search in SQL, with a table of words for each collection. It ranks resources with BM25, as SQLite does. */
-import { withoutImpliedWords } from "../../core/searched-words.ts";
+import { withoutImpliedWords } from "../../core/search-index.ts";
 import { resourcesTable, wordsTable } from "../tables/tables.ts";
 import { bind, type SqlScope } from "./parameters.ts";
 

@@ -51,6 +51,7 @@ export function toCollection(row: Row): NumberedCollection {
     references: JSON.parse(String(refers)),
     timestamps: timestamps === "t",
     declared: Number(declared),
+    slots: [],
   };
 }
 

@@ -84,7 +84,7 @@ function withNumber(
   { number, declared }: { number: number; declared: number },
 ): NumberedCollection {
   const { unique = [], references = [], timestamps = false } = record;
-  return { ...record, unique, references, timestamps, number, declared: declared + 1 };
+  return { ...record, unique, references, timestamps, number, declared: declared + 1, slots: [] };
 }
 
 interface Migration {

@@ -6,6 +6,7 @@ import type { Path } from "../../../collection/paths.ts";
 import type { Reference } from "../../../collection/references.ts";
 import type { Unique } from "../../../collection/unique.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
+import { type Slots, slotsOf } from "../../core/entries.ts";
 
 export type { NumberedCollection } from "../../core/catalogue.ts";
 
@@ -13,20 +14,22 @@ export type { NumberedCollection } from "../../core/catalogue.ts";
 export function readCatalogue(database: DatabaseSync): Map<string, NumberedCollection> {
   const rows = database.prepare("select * from collections order by number").all();
   return new Map(
-    rows.map(({ number, name, id_kind: idKind, schema, indexes, search, uniques, refers, timestamps }) => [
-      String(name),
-      {
+    rows.map(({ number, name, id_kind: idKind, schema, search, uniques, refers, timestamps, ...row }) => {
+      const indexes = JSON.parse(String(row.indexes)) as readonly Index[];
+      const collection = {
         number: Number(number),
         name: String(name),
         idKind: idKind as IdKind,
         schema: schema === null ? undefined : String(schema),
-        indexes: JSON.parse(String(indexes)) as readonly Index[],
+        indexes,
         search: JSON.parse(String(search)) as readonly Path[],
         unique: JSON.parse(String(uniques)) as readonly Unique[],
         references: JSON.parse(String(refers)) as readonly Reference[],
         timestamps: timestamps === 1,
-      },
-    ]),
+        slots: slotsOf(indexes, JSON.parse(String(row.slots)) as Slots),
+      };
+      return [collection.name, collection];
+    }),
   );
 }
 

@@ -2,7 +2,7 @@
  * The tables of a store's file.
  *
  * Each collection has a table of its resources, a table of their changes, and a table of deleted ids
- * (`store/core/commits/deleted.ts`). The number of the collection is part of their names. A change contains the text that it superseded (`store/core/superseded.ts`), so a create stores its text only once.
+ * (`store/core/commits/deleted.ts`), and a table of entries (`store/core/entries.ts`). The number of the collection is part of their names. A change contains the text that it superseded (`store/core/superseded.ts`), so a create stores its text only once.
  *
  * A collection with search also has a table of words (`../list/search.ts`). Its row in `searches` names the attributes of
  * the words, and the key up to which the resources are indexed.
@@ -14,7 +14,7 @@ import { integerOf } from "../../core/integer-ids.ts";
 export const applicationId = 0x486f6c64;
 
 /** The format that this version reads and writes. Raise it with every change of the tables. */
-export const formatNumber = 5;
+export const formatNumber = 6;
 
 /** The table with the mark of a copy into this file. It exists until the copy is complete. */
 export const copyingTable = "copying";
@@ -32,7 +32,8 @@ export const storeTables = `
     search text not null,
     uniques text not null,
     refers text not null,
-    timestamps integer not null
+    timestamps integer not null,
+    slots text not null
   ) strict;
   create table heads (
     number integer primary key,
@@ -96,6 +97,10 @@ export function collectionTables(number: number): string {
     ) strict;
     create index ${changesTable(number)}_by_resource on ${changesTable(number)} (id, version);
     create table ${deletedTable(number)} (id text primary key not null, version integer not null) strict, without rowid;
+    create table ${entriesTable(number)} (
+      slot integer not null, k blob not null, row integer not null,
+      ${valueColumns.map((name) => `${name} any`).join(", ")}, primary key (slot, k)
+    ) strict, without rowid;
   `;
 }
 
@@ -112,6 +117,14 @@ export function changesTable(number: number): string {
 /** The name of the table of deleted ids. */
 export function deletedTable(number: number): string {
   return `deleted_${number}`;
+}
+
+/** The columns of an entry with the values of the attributes, for figures. An index has at most five. */
+export const valueColumns = ["v1", "v2", "v3", "v4", "v5"] as const;
+
+/** The name of the table of entries. Their column `row` is the key of the resource. */
+export function entriesTable(number: number): string {
+  return `entries_${number}`;
 }
 
 /** The name of the table with the ids that resources refer to. It exists only for a collection with references. */

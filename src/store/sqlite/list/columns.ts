@@ -1,13 +1,7 @@
-/**
- * Attributes in SQL. For each indexed attribute, the table of resources has two virtual columns: the rank of its type, and
- * its value. They take no space in the table. An index on them supports filters, sorts and cursors. An index on expressions
- * would not support cursors.
- */
-import { type Index, nameOfKey, type SortKey } from "../../../collection/indexes.ts";
-import { formatPath, type Path } from "../../../collection/paths.ts";
+/** Attributes in SQL: types and values, and the order of values for lists that no index serves. */
+import type { SortKey } from "../../../collection/indexes.ts";
+import type { Path } from "../../../collection/paths.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
-import { isIndexed } from "../../core/filter-sql.ts";
-import { quoteName, resourcesTable } from "../file/tables.ts";
 import { keySql } from "./instants.ts";
 
 /** The order of types: absent or null, boolean, number, string, array or object, and declared dates. */
@@ -44,65 +38,12 @@ export function pathSql(path: Path): string {
   return quoteText(`$${path.map((name) => `.${JSON.stringify(name)}`).join("")}`);
 }
 
-/** The columns of an indexed attribute. For any other attribute, the expressions that compute the same values. */
-export function columnOf(compared: Compared, indexes: readonly Index[]): Column {
-  return isIndexed(compared, indexes) ? tableColumn(compared) : computedColumn(compared);
-}
-
-/** The statements that add the columns of the indexes to the table, if they do not exist. */
-export function columnDdl(
-  number: number,
-  indexes: readonly Index[],
-  existing: ReadonlySet<string>,
-): string[] {
-  const keys = new Map(indexes.flat().map((key) => [nameOfKey(key), key]));
-  return [...keys.values()].flatMap((key) => {
-    const computed = computedColumn(key);
-    const column = tableColumn(key);
-    return (["rank", "value"] as const)
-      .filter((kind) => !existing.has(columnName(kind, key)))
-      .map(
-        (kind) =>
-          `alter table ${resourcesTable(number)} add column ${column[kind]} any
-           generated always as (${computed[kind]}) virtual`,
-      );
-  });
-}
-
-/** The name of an index. It contains the sort keys, so an index with other keys has another name. */
-export function indexName(number: number, index: Index): string {
-  const keys = index.map(
-    ({ path, descending, as }) =>
-      `${descending ? "-" : ""}${as === undefined ? "" : `${as} `}${formatPath(path)}`,
-  );
-  return `${resourcesTable(number)} by ${keys.join(",")}`;
-}
-
-/** The statement that creates an index. */
-export function indexDdl(number: number, index: Index): string {
-  const columns = index.flatMap((key) => {
-    const { rank, value } = tableColumn(key);
-    const direction = key.descending ? " desc" : "";
-    return [`${rank}${direction}`, `${value}${direction}`];
-  });
-  const name = quoteName(indexName(number, index));
-  return `create index ${name} on ${resourcesTable(number)} (${columns.join(", ")}, id)`;
-}
-
 /** Quotes a text for SQL. */
 export function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-function columnName(kind: "rank" | "value", { path, as }: Compared): string {
-  return `${as ?? ""}${kind} ${formatPath(path)}`;
-}
-
-function tableColumn(compared: Compared): Column {
-  return { rank: quoteName(columnName("rank", compared)), value: quoteName(columnName("value", compared)) };
-}
-
-/** The expressions of the columns of an index. In an inner query, SQLite reads them from the index, but never columns. */
+/** The expressions that a list without an index sorts by. */
 export function computedColumn({ path, as }: Compared): Column {
   const type = typeSql(path);
   const whole = extractSql(path);

@@ -5,19 +5,17 @@ import { formatPath, isIdPath, type Path } from "../../../collection/paths.ts";
 import { matchesAll, type RelatedCondition, type Scalar, type StoreFilter } from "../../../query/filter.ts";
 import { accessPathOf } from "../../core/access-path.ts";
 import {
-  beginningOf,
   type Comparison,
   comparisons,
   type Dialect,
   either,
-  isIndexed,
-  isLong,
   filterSql as spelledSql,
 } from "../../core/filter-sql.ts";
+import { type Range, scanOf } from "../../core/ranges.ts";
 import { type RelatedCollections, relatedCollection } from "../../core/related.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
-import { quoteName, refersTable, resourcesTable } from "../file/tables.ts";
-import { columnOf, extractSql, indexName, pathSql, quoteText, ranks, textSql, typeSql } from "./columns.ts";
+import { entriesTable, refersTable, resourcesTable } from "../file/tables.ts";
+import { extractSql, pathSql, quoteText, textSql, typeSql } from "./columns.ts";
 import { instantSql, keySql } from "./instants.ts";
 
 /** The context of a condition. */
@@ -42,7 +40,6 @@ export function filterSql(filter: StoreFilter, scope: SqlScope): string {
 const dialect: Dialect<SqlScope> = {
   // Equal values have equal JSON texts, because `JSON.stringify` wrote all of them.
   equals: (path, values, scope) => `${textSql(path)} in (${bindAll(values.map(jsonOf), scope)})`,
-  equalsIndexed,
   idEquals(values, scope) {
     const ids = values.filter((value) => typeof value === "string" || typeof value === "number");
     return ids.length === 0 ? "false" : `id in (${bindAll(ids.map(idValue), scope)})`;
@@ -54,10 +51,6 @@ const dialect: Dialect<SqlScope> = {
     return `(typeof(id) = '${type}' and id ${comparisons[kind]} ${bindAll([idValue(value)], scope)})`;
   },
   instantKey: instantSql,
-  instantIndexed(path, compare, { indexes }) {
-    const { rank, value } = columnOf({ path, as: "date" }, indexes);
-    return `(${rank} = ${ranks.date} and ${compare(value, (keys) => keys)})`;
-  },
   hasInstant(path, keys, form, scope) {
     const key = keySql("element.type", "element.atom", form);
     return hasElement(path, `${key} in (${bindAll(keys, scope)})`);
@@ -87,44 +80,9 @@ export function idValue(value: string | number): string | bigint | number {
   return typeof value === "number" && Number.isSafeInteger(value) ? BigInt(value) : value;
 }
 
-/** Compares the columns, so that an index can be used. They contain only the first characters of a string. */
-function equalsIndexed(path: Path, values: readonly Scalar[], scope: SqlScope): string {
-  const { rank, value } = columnOf({ path }, scope.indexes);
-  const parts: string[] = [];
-  const short = values.filter((each) => typeof each === "string" && !isLong(each));
-  const groups = [
-    [ranks.string, short],
-    [ranks.number, values.filter((each) => typeof each === "number")],
-    [ranks.boolean, values.filter((each) => typeof each === "boolean").map(Number)],
-  ] as const;
-  for (const [type, group] of groups) {
-    if (group.length === 0) continue;
-    const bound = bindAll(group as readonly SQLInputValue[], scope);
-    parts.push(`(${rank} = ${type} and ${value} ${group.length === 1 ? `= ${bound}` : `in (${bound})`})`);
-  }
-  for (const each of values) {
-    if (typeof each !== "string" || !isLong(each)) continue;
-    const bound = bindAll([beginningOf(each), jsonOf(each)], scope).split(", ");
-    parts.push(`(${rank} = ${ranks.string} and ${value} = ${bound[0]} and ${textSql(path)} = ${bound[1]})`);
-  }
-  if (values.includes(null)) parts.push(`(${rank} = ${ranks.null} and ${typeSql(path)} = 'null')`);
-  return either(parts);
-}
-
 function compare({ kind, path }: Comparison, operand: string | number, scope: SqlScope): string {
-  const comparison = comparisons[kind];
-  if (!isIndexed({ path }, scope.indexes)) {
-    const type = typeof operand === "number" ? "in ('integer', 'real')" : "= 'text'";
-    return `(${typeSql(path)} ${type} and ${extractSql(path)} ${comparison} ${bindAll([operand], scope)})`;
-  }
-  const { rank, value } = columnOf({ path }, scope.indexes);
-  if (typeof operand === "string" && isLong(operand)) {
-    // The column contains only the first characters.
-    const roughly = `${value} ${kind.startsWith("g") ? ">=" : "<="} ${bindAll([beginningOf(operand)], scope)}`;
-    return `(${rank} = ${ranks.string} and ${roughly} and ${extractSql(path)} ${comparison} ${bindAll([operand], scope)})`;
-  }
-  const type = typeof operand === "number" ? ranks.number : ranks.string;
-  return `(${rank} = ${type} and ${value} ${comparison} ${bindAll([operand], scope)})`;
+  const type = typeof operand === "number" ? "in ('integer', 'real')" : "= 'text'";
+  return `(${typeSql(path)} ${type} and ${extractSql(path)} ${comparisons[kind]} ${bindAll([operand], scope)})`;
 }
 
 function hasItem(path: Path, values: readonly Scalar[], scope: SqlScope): string {
@@ -162,13 +120,20 @@ function relatedSql({ relation, filter }: RelatedCondition, scope: SqlScope): st
   const isAny = matchesAll(filter);
   const links = `${refersTable((isReference ? collection : other).number)} as link`;
   const accessPath = isAny ? undefined : accessPathOf({ filter }, other.indexes);
-  const index = accessPath?.kind === "index" ? indexName(other.number, accessPath.index) : undefined;
-  const others = `${resourcesTable(other.number)} as related${index === undefined ? "" : ` indexed by ${quoteName(index)}`}`;
-  const inner = { ...scope, collection: other, table: "related", indexes: other.indexes };
+  const range = accessPath?.kind === "index" ? scanOf({ filter }, other.slots)?.range : undefined;
+  const resources = `${resourcesTable(other.number)} as related`;
+  const others =
+    range === undefined
+      ? resources
+      : `${entriesTable(other.number)} as found cross join ${resources} on related.key = found.row`;
+  const inner = { ...scope, collection: other, table: "related" };
+  const rangeSql = ({ slot, low, high }: Range) =>
+    `found.slot = ${bindAll([slot], scope)} and found.k > ${bindAll([low], scope)} and found.k < ${bindAll([high], scope)}`;
+  const ownSql = () => (range === undefined ? filterSql(filter, inner) : rangeSql(range));
   const terms = [
     ...(isInterruptible ? [`${interruptFunction}()`] : []),
     `link.attribute = ${quoteText(formatPath(relation.path))}`,
-    ...(isAny ? [] : [filterSql(filter, inner)]),
+    ...(isAny ? [] : [ownSql()]),
   ].join(" and ");
   if (accessPath !== undefined) {
     const join = isReference ? "link.target = cast(related.id as text)" : "link.key = related.key";

@@ -24,7 +24,9 @@ export function keySql(type: string, value: string, form: InstantForm): string {
 }
 
 const digits = (count: number) => "[0-9]".repeat(count);
-const dayPattern = `${digits(4)}-${digits(2)}-${digits(2)}`;
+
+/** The form of a day, for `glob`. */
+export const dayPattern = `${digits(4)}-${digits(2)}-${digits(2)}`;
 
 /** SQLite's own dates have many more forms, and the day after the last one of a month. */
 function isDay(t: string): string {

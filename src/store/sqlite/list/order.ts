@@ -1,45 +1,34 @@
-/** Sorts and positions in SQL: the columns to order by, and the ranges of resources after a position. */
+/** Sorts and positions in SQL, for lists that no index serves. */
 import type { SQLInputValue } from "node:sqlite";
-import type { Index, SortKey } from "../../../collection/indexes.ts";
+import type { SortKey } from "../../../collection/indexes.ts";
 import { isIdPath } from "../../../collection/paths.ts";
 import { type CursorValues, isInstant, type SortValue, withId } from "../../../query/sort.ts";
-import { columnOf, ranks } from "./columns.ts";
+import { either } from "../../core/filter-sql.ts";
+import { computedColumn, ranks } from "./columns.ts";
 import { idValue } from "./conditions.ts";
 
 /** One column that a list is ordered by. */
 export interface OrderColumn {
   sql: string;
   descending: boolean;
-  /** The attribute of the column. */
-  key?: SortKey;
-  /** Whether the column contains the type of the attribute or its value. */
-  kind?: "rank" | "value";
 }
 
-/**
- * A range of resources after a position. They equal the position in the first columns, and come after it in the next column.
- * An index therefore contains them in the order of the list.
- */
-export interface Range {
-  where: string;
-  values: readonly SQLInputValue[];
-  /** The column in which the resources come after the position. */
-  boundary: OrderColumn;
-  /** The boundary and all columns after it. The columns before it are equal in the whole range. */
-  order: readonly OrderColumn[];
-}
-
-/** The columns that a list is ordered by. The last one is the id. */
-export function orderColumns(sort: readonly SortKey[], indexes: readonly Index[]): readonly OrderColumn[] {
-  return withId(sort).flatMap((key) => {
+/** The columns that a list is ordered by. The last one is the id. Keys after the id change nothing. */
+export function orderColumns(sort: readonly SortKey[]): readonly OrderColumn[] {
+  return keysOf(sort).flatMap((key) => {
     const { path, descending } = key;
     if (isIdPath(path)) return [{ sql: "id", descending }];
-    const { rank, value } = columnOf(key, indexes);
+    const { rank, value } = computedColumn(key);
     return [
-      { sql: rank, descending, key, kind: "rank" },
-      { sql: value, descending, key, kind: "value" },
+      { sql: rank, descending },
+      { sql: value, descending },
     ];
   });
+}
+
+function keysOf(sort: readonly SortKey[]): readonly SortKey[] {
+  const keys = withId(sort);
+  return keys.slice(0, keys.findIndex(({ path }) => isIdPath(path)) + 1);
 }
 
 /** The content of an `order by` clause. */
@@ -47,28 +36,22 @@ export function orderSql(columns: readonly OrderColumn[]): string {
   return columns.map(({ sql, descending }) => `${sql}${descending ? " desc" : ""}`).join(", ");
 }
 
-/** The resources after a position, as consecutive ranges in the order of the list. */
-export function rangesAfter(
+/** The condition that a resource comes after a position. */
+export function afterSql(
   position: CursorValues,
   sort: readonly SortKey[],
-  indexes: readonly Index[],
-): readonly Range[] {
-  const columns = orderColumns(sort, indexes);
-  const values = withId(sort).flatMap(({ path }, n) => columnValues(position[n] ?? null, isIdPath(path)));
-  const ranges: Range[] = [];
-  for (let n = columns.length - 1; n >= 0; n--) {
-    const boundary = columns[n] as OrderColumn;
-    const { sql, descending } = boundary;
-    if (values[n] === null) continue; // all resources with this rank have null here, so none comes after the position
+): { where: string; values: readonly SQLInputValue[] } {
+  const columns = orderColumns(sort);
+  const positions = keysOf(sort).flatMap(({ path }, n) => columnValues(position[n] ?? null, isIdPath(path)));
+  const ranges: string[] = [];
+  const values: SQLInputValue[] = [];
+  for (const [n, { sql, descending }] of columns.entries()) {
+    if (positions[n] === null) continue; // all resources with this rank have null here, so none comes after the position
     const equal = columns.slice(0, n).map((each) => `${each.sql} is ?`);
-    ranges.push({
-      where: [...equal, `${sql} ${descending ? "<" : ">"} ?`].join(" and "),
-      values: values.slice(0, n + 1),
-      boundary,
-      order: columns.slice(n),
-    });
+    ranges.push(`(${[...equal, `${sql} ${descending ? "<" : ">"} ?`].join(" and ")})`);
+    values.push(...positions.slice(0, n + 1));
   }
-  return ranges;
+  return { where: either(ranges), values };
 }
 
 function columnValues(value: SortValue, isId: boolean): SQLInputValue[] {

@@ -6,7 +6,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Problem } from "../../../errors.ts";
 import { wordsVersion } from "../../../query/words.ts";
-import { withoutImpliedWords } from "../../core/searched-words.ts";
+import { withoutImpliedWords } from "../../core/search-index.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { resourcesTable } from "../file/tables.ts";
 

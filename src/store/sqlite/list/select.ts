@@ -1,28 +1,23 @@
 /** The SQL statements for a list. */
 import type { SQLInputValue } from "node:sqlite";
-import { type Index, nameOfKey } from "../../../collection/indexes.ts";
+import type { Index } from "../../../collection/indexes.ts";
 import { formatPath, type Path } from "../../../collection/paths.ts";
-import { type AccessPath, accessPathOf, remainderOf } from "../../core/access-path.ts";
+import { allOf, type Filter } from "../../../query/filter.ts";
+import { type Range, rangeIn, type Scan, scanOf } from "../../core/ranges.ts";
 import { indexFor } from "../../core/referring.ts";
 import type { PageQuery, RelatedPart } from "../../core/related.ts";
 import type { ReferringQuery } from "../../port/page.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
-import { quoteName, refersTable, resourcesTable } from "../file/tables.ts";
-import { columnOf, indexName, quoteText, ranks } from "./columns.ts";
+import { entriesTable, refersTable, resourcesTable } from "../file/tables.ts";
+import { quoteText } from "./columns.ts";
 import { filterSql, interruptFunction, type SqlScope } from "./conditions.ts";
-import { type OrderColumn, orderColumns, orderSql, rangesAfter } from "./order.ts";
+import { afterSql, orderColumns, orderSql } from "./order.ts";
 import { type SearchSql, searchSql } from "./search.ts";
 
 /** A statement and its values. */
 export interface SelectStatement {
   sql: string;
   values: readonly SQLInputValue[];
-}
-
-/** The statements for a page, in order. Each needs two more values at the end: a limit, and then an offset. */
-export interface Selection {
-  statements: readonly SelectStatement[];
-  offset: number;
 }
 
 /** How statements read resources. */
@@ -33,63 +28,53 @@ export interface ReadOptions {
   maxBytes?: number;
 }
 
-/** The statements for a page. */
+/** The statement for a page. It needs two more values at the end: a limit, and then an offset. */
 export function selectPage(
   collection: NumberedCollection,
   query: PageQuery,
   options: ReadOptions,
-): Selection {
-  const { after, sort = [], offset = 0 } = query;
-  const { indexes } = collection;
-  const accessPath = accessPathOf(query, indexes);
-  const source = { ...options, accessPath };
-  if (after === undefined) {
-    const order = [...matchOrder(collection, query), ...orderColumns(sort, indexes)];
-    return { statements: [selectResources(collection, query, { ...source, order })], offset };
+): SelectStatement {
+  const { after, sort = [], filter, offset = 0 } = query;
+  const scan = scanOf(query, collection.slots);
+  const { maxBytes } = options;
+  const text = maxBytes === undefined ? "doc" : "iif(octet_length(doc) <= ?, doc, null)";
+  const columns = `id, version, updated_at, ${text}`;
+  const first = maxBytes === undefined ? [] : [maxBytes];
+  if (scan?.isOrdered && scan.filter === undefined && offset > 0) {
+    // The skipped resources are not read.
+    const { where, values } = entriesSql(scan.range, options);
+    const { number } = collection;
+    const sql = `select ${columns} from (select k, row from ${entriesTable(number)} as entry where ${where}
+      order by k limit ? offset ?) as entry cross join ${resourcesTable(number)} on key = entry.row order by k`;
+    return { sql, values: [...first, ...values] };
   }
-  // With an index or by ids, each range is in order. They are read one by one until the page is full. An OR would be a scan.
-  if (accessPath?.kind === "index")
-    return { statements: selectAfter(collection, { ...query, sort, after }, source), offset: 0 };
-  const ranges = rangesAfter(after, sort, indexes);
-  const scans =
-    accessPath === undefined
-      ? [
-          {
-            where: either(ranges),
-            values: ranges.flatMap(({ values }) => values),
-            order: orderColumns(sort, indexes),
-          },
-        ]
-      : ranges;
+  const isAfter = after !== undefined && scan?.isOrdered !== true;
+  const position = isAfter ? afterSql(after, sort) : undefined;
+  const source = sourceSql(collection, query, { ...options, scan, filter: scan ? scan.filter : filter });
+  const where = position === undefined ? source.where : `${source.where} and ${position.where}`;
+  const order = scan?.isOrdered
+    ? "entry.k"
+    : [...matchOrder(collection, query), orderSql(orderColumns(sort))].join(", ");
+  const sql = `select ${columns} from ${source.from} where ${where} order by ${order} limit ? offset ?`;
+  return { sql, values: [...first, ...source.values, ...(position?.values ?? [])] };
+}
+
+/** The condition for the entries of a range. */
+function entriesSql(
+  { slot, low, high }: Range,
+  { isInterruptible }: ReadOptions,
+): { where: string; values: readonly SQLInputValue[] } {
+  const where = "entry.slot = ? and entry.k > ? and entry.k < ?";
   return {
-    statements: scans.map((scan) => selectResources(collection, query, { ...source, ...scan })),
-    offset: 0,
+    where: isInterruptible ? `${interruptFunction}() and ${where}` : where,
+    values: [slot, low, high],
   };
 }
 
-/** The statements that read an index after a position. */
-function selectAfter(
-  collection: NumberedCollection,
-  query: PageQuery & Required<Pick<PageQuery, "sort" | "after">>,
-  source: SourceOptions,
-): readonly SelectStatement[] {
-  const { filter, ...others } = query;
-  const remainder = remainderOf(filter, query.sort, query.after);
-  const isRanged = ({ key }: OrderColumn) => key !== undefined && nameOfKey(key) === remainder.ranged;
-  const ranges = rangesAfter(remainder.after, remainder.sort, collection.indexes);
-  return ranges.flatMap((range) => {
-    if (!isRanged(range.boundary)) return selectResources(collection, query, { ...source, ...range });
-    if (range.boundary.kind === "rank") return []; // all values in the list have the same type
-    const remaining = remainder.filter === undefined ? others : { ...others, filter: remainder.filter };
-    return selectResources(collection, remaining, { ...source, ...range });
-  });
-}
-
 /** The order of a search without a sort: the best matches come first. */
-function matchOrder(collection: NumberedCollection, query: PageQuery): readonly OrderColumn[] {
+function matchOrder(collection: NumberedCollection, query: PageQuery): readonly string[] {
   const search = searchOf(collection, query);
-  const isRanked = search !== undefined && (query.sort ?? []).length === 0;
-  return isRanked ? [{ sql: search.order, descending: false }] : [];
+  return search !== undefined && (query.sort ?? []).length === 0 ? [search.order] : [];
 }
 
 function searchOf({ number }: NumberedCollection, { words = [] }: PageQuery): SearchSql | undefined {
@@ -102,79 +87,71 @@ export function selectCount(
   query: PageQuery,
   max: number | undefined,
 ): SelectStatement {
-  const accessPath = accessPathOf(query, collection.indexes);
   const isInterruptible = max === undefined;
-  const { from, where, values } = sourceSql(collection, query, { isInterruptible, accessPath });
-  const search = query.filter === undefined ? searchOf(collection, query) : undefined;
+  const { number, slots } = collection;
+  const { filter, words } = query;
+  const scan = scanOf({ ...(filter && { filter }), ...(words && { words }) }, slots);
+  const search = filter === undefined ? searchOf(collection, query) : undefined;
+  const { from, where, values } =
+    scan !== undefined && scan.filter === undefined
+      ? { from: `${entriesTable(number)} as entry`, ...entriesSql(scan.range, { isInterruptible }) }
+      : sourceSql(collection, query, { isInterruptible, scan, filter: scan ? scan.filter : filter });
   const rest = `from ${search?.table ?? from} where ${where}`;
   if (max === undefined) return { sql: `select count(*) ${rest}`, values };
   return { sql: `select count(*) from (select 1 ${rest} limit ${max + 1})`, values };
 }
 
 /**
- * The `from` and `where` clauses for all resources of a list. They call `interruptFunction` for one of 64 resources,
- * because the call takes as long as reading a value from an index.
+ * The `from` and `where` clauses for all resources of a list, or for their entries in a covering index. They call `interruptFunction` for one of 64 resources,
+ * because the call takes as long as reading a value.
  */
 export function sourceOf(
   collection: NumberedCollection,
   { filter, words, related }: Pick<PageQuery, "filter" | "words" | "related">,
-  index: Index | undefined,
+  covering: Index | undefined,
 ): { from: string; where: string; values: readonly SQLInputValue[] } {
-  const query = { limit: 0, ...(filter && { filter }), ...(words && { words }), ...(related && { related }) };
-  const accessPath: AccessPath = index && { kind: "index", index };
-  const source = sourceSql(collection, query, { isInterruptible: false, accessPath });
+  const query = { limit: 0, ...(words && { words }), ...(related && { related }) };
+  const scan = scanOf({ ...(filter && { filter }), ...(words && { words }) }, collection.slots);
+  const options = { isInterruptible: false };
+  const slot = collection.slots.find(({ index }) => index === covering);
+  const source =
+    slot === undefined
+      ? sourceSql(collection, query, { ...options, scan, filter: scan ? scan.filter : filter })
+      : {
+          from: `${entriesTable(collection.number)} as entry`,
+          ...entriesSql(rangeIn(slot, filter), options),
+        };
   return { ...source, where: `iif(random() & 63, 1, ${interruptFunction}()) and ${source.where}` };
 }
 
-/** What a statement reads: the access path, and a condition in addition to the query. */
-interface SourceOptions extends ReadOptions {
-  accessPath: AccessPath;
-  where?: string;
-  values?: readonly SQLInputValue[];
-}
-
-function selectResources(
-  collection: NumberedCollection,
-  query: PageQuery,
-  options: SourceOptions & { order: readonly OrderColumn[] },
-): SelectStatement {
-  const { from, where, values } = sourceSql(collection, query, options);
-  const { maxBytes } = options;
-  const text = maxBytes === undefined ? "doc" : "iif(octet_length(doc) <= ?, doc, null)";
-  const sql = `select id, version, updated_at, ${text} from ${from} where ${where}
-    order by ${orderSql(options.order)} limit ? offset ?`;
-  return { sql, values: maxBytes === undefined ? values : [maxBytes, ...values] };
-}
-
-/** The `from` and `where` clauses. */
+/** The `from` and `where` clauses for the resources of a scan that match a filter. */
 function sourceSql(
   collection: NumberedCollection,
   query: PageQuery,
-  options: SourceOptions,
+  { isInterruptible, scan, filter }: ReadOptions & { scan: Scan | undefined; filter: PageQuery["filter"] },
 ): { from: string; where: string; values: readonly SQLInputValue[] } {
   const { number } = collection;
-  const { accessPath } = options;
   const search = searchOf(collection, query);
-  const hint =
-    accessPath?.kind === "index" ? ` indexed by ${quoteName(indexName(number, accessPath.index))}` : "";
   const values: SQLInputValue[] = [];
   // The function must come first. SQLite does not evaluate the terms after one that is false.
-  const terms = options.isInterruptible ? [`${interruptFunction}()`] : [];
+  const terms = isInterruptible ? [`${interruptFunction}()`] : [];
   if (search !== undefined) {
     terms.push(search.where);
     values.push(search.pattern);
   }
-  if (query.filter !== undefined)
-    terms.push(
-      filterSql(
-        query.filter,
-        scopeOf(collection, query, { values, isInterruptible: options.isInterruptible }),
-      ),
-    );
-  if (options.where !== undefined) terms.push(options.where);
-  const where = terms.length === 0 ? "1" : terms.join(" and ");
-  const from = search?.from ?? `${resourcesTable(number)}${hint}`;
-  return { from, where, values: [...values, ...(options.values ?? [])] };
+  if (scan !== undefined) {
+    const entries = entriesSql(scan.range, { isInterruptible: false });
+    terms.push(entries.where);
+    values.push(...entries.values);
+  }
+  if (filter !== undefined)
+    terms.push(filterSql(filter, scopeOf(collection, query, { values, isInterruptible })));
+  const resources = resourcesTable(number);
+  const from =
+    scan === undefined
+      ? (search?.from ?? resources)
+      : `${entriesTable(number)} as entry cross join ${resources} on key = entry.row`;
+  return { from, where: terms.length === 0 ? "1" : terms.join(" and "), values };
 }
 
 function scopeOf(
@@ -182,8 +159,14 @@ function scopeOf(
   { related = {} }: RelatedPart,
   { values, isInterruptible }: Pick<SqlScope, "values" | "isInterruptible">,
 ): SqlScope {
-  const { number, indexes } = collection;
-  return { collection, table: resourcesTable(number), indexes, values, related, isInterruptible };
+  return {
+    collection,
+    table: resourcesTable(collection.number),
+    indexes: [],
+    values,
+    related,
+    isInterruptible,
+  };
 }
 
 /** A query for resources that refer to others, in a given collection. */
@@ -198,27 +181,48 @@ export function selectReferring(
   query: GroupsQuery,
   { isInterruptible }: ReadOptions,
 ): SelectStatement {
-  const { number, indexes } = collection;
+  const { number } = collection;
   const { reference, ids, limit, filter, sort = [] } = query;
+  const interrupt = isInterruptible ? [`${interruptFunction}()`] : [];
+  const each = (keys: string) => `select (select json_group_array(found) from (${keys} limit ?))
+      from json_each(?) as parent order by parent.key`;
+  const ranges = rangesOf(collection, query);
+  if (ranges !== undefined) {
+    const where = "slot = ? and k > unhex(parent.value ->> 0) and k < unhex(parent.value ->> 1)";
+    const bounds = ranges.map(({ low, high }) => [low.toString("hex"), high.toString("hex")]);
+    return {
+      sql: each(
+        `select row as found from ${entriesTable(number)} where ${[...interrupt, where].join(" and ")} order by k`,
+      ),
+      values: [ranges[0]?.slot ?? 0, limit + 1, JSON.stringify(bounds)],
+    };
+  }
   const values: SQLInputValue[] = [];
-  const index = indexFor(query, collection);
   const table = resourcesTable(number);
-  const links = `${refersTable(number)} as link cross join ${table} on ${table}.key = link.key`;
-  const from = index === undefined ? links : `${table} indexed by ${quoteName(indexName(number, index))}`;
+  const from = `${refersTable(number)} as link cross join ${table} on ${table}.key = link.key`;
   const scope = scopeOf(collection, {}, { values, isInterruptible });
   const terms = [
-    ...(isInterruptible ? [`${interruptFunction}()`] : []),
-    index === undefined ? linkSql(reference.path) : columnSql(reference, indexes),
+    ...interrupt,
+    linkSql(reference.path),
     ...(filter === undefined ? [] : [filterSql(filter, scope)]),
   ];
-  const order = orderSql(orderColumns(sort, indexes));
-  const isNumber = index !== undefined && reference.type === "number";
+  const order = orderSql(orderColumns(sort));
   return {
-    sql: `select (select json_group_array(found) from (
-        select ${table}.key as found from ${from} where ${terms.join(" and ")} order by ${order} limit ?))
-      from json_each(?) as parent order by parent.key`,
-    values: [...values, limit + 1, JSON.stringify(isNumber ? ids.map(Number) : ids)],
+    sql: each(`select ${table}.key as found from ${from} where ${terms.join(" and ")} order by ${order}`),
+    values: [...values, limit + 1, JSON.stringify(ids)],
   };
+}
+
+/** The ranges of entries that refer to each id; `undefined` if no index has them in order. */
+function rangesOf(collection: NumberedCollection, query: GroupsQuery): readonly Range[] | undefined {
+  if (indexFor(query, collection) === undefined) return undefined;
+  const { reference, ids, filter, sort = [] } = query;
+  return ids.map((id) => {
+    const value = reference.type === "number" ? Number(id) : id;
+    const equality: Filter = { kind: "in", path: reference.path, values: [value] };
+    const all = allOf<Filter>([equality, ...(filter === undefined ? [] : [filter])]);
+    return (scanOf({ filter: all, sort }, collection.slots) as Scan).range;
+  });
 }
 
 /** The statement that says whether no id has more than `max` resources that refer to it: 1 or 0. */
@@ -237,13 +241,4 @@ export function selectHasFewReferring(
 
 function linkSql(path: Path): string {
   return `link.attribute = ${quoteText(formatPath(path))} and link.target = parent.value`;
-}
-
-function columnSql({ path, type }: ReferringQuery["reference"], indexes: readonly Index[]): string {
-  const { rank, value } = columnOf({ path }, indexes);
-  return `${rank} = ${type === "number" ? ranks.number : ranks.string} and ${value} = parent.value`;
-}
-
-function either(ranges: readonly { where: string }[]): string {
-  return ranges.length === 0 ? "0" : `(${ranges.map(({ where }) => `(${where})`).join(" or ")})`;
 }

@@ -19,15 +19,7 @@ import {
   selectReferring,
 } from "../list/select.ts";
 import { ListStatements } from "./list-statements.ts";
-import {
-  allRows,
-  fillPage,
-  firstRow,
-  type PartialPage,
-  type Row,
-  toStored,
-  withBigIntsIfNeeded,
-} from "./rows.ts";
+import { allRows, fillPage, firstRow, type PartialPage, toStored, withBigIntsIfNeeded } from "./rows.ts";
 
 /** The longest page that is read without an iterator, in resources. This takes half the time, but no resource can be large. */
 const maxShortPage = 128;
@@ -112,7 +104,7 @@ export class Reader {
       const prepared = this.#lists.get(statement.sql);
       const found = withBigIntsIfNeeded(prepared, () =>
         groupsIn(
-          prepared.iterate(...statement.values) as Iterable<unknown> as Iterable<Row>,
+          prepared.iterate(...statement.values) as Iterable<unknown> as Iterable<readonly unknown[]>,
           statement.columns,
           query.limit,
         ),
@@ -151,12 +143,9 @@ export class Reader {
   ): { items: Stored[]; isTruncated: boolean } {
     const shortPage = isInterruptible ? undefined : this.#shortPage(collection, query);
     if (shortPage !== undefined) return { items: shortPage, isTruncated: false };
-    const { statements, offset } = selectPage(collection, query, { isInterruptible });
+    const { sql, values } = selectPage(collection, query, { isInterruptible });
     const page: PartialPage = { items: [], bytes: 0, isTruncated: false };
-    for (const { sql, values } of statements) {
-      if (page.isTruncated || page.items.length >= query.limit) break;
-      fillPage(page, this.#lists.get(sql), [...values, query.limit - page.items.length, offset]);
-    }
+    fillPage(page, this.#lists.get(sql), [...values, query.limit, query.offset ?? 0]);
     return page;
   }
 
@@ -215,17 +204,14 @@ export class Reader {
 
   /** A short page, read without an iterator. `undefined` if the page is long or has a large resource. */
   #shortPage(collection: NumberedCollection, query: PageQuery): Stored[] | undefined {
-    const { limit } = query;
+    const { limit, offset = 0 } = query;
     if (limit > maxShortPage) return undefined;
     const maxBytes = Math.floor(maxPageBytes / Math.max(1, limit));
-    const { statements, offset } = selectPage(collection, query, { isInterruptible: false, maxBytes });
+    const { sql, values } = selectPage(collection, query, { isInterruptible: false, maxBytes });
     const items: Stored[] = [];
-    for (const { sql, values } of statements) {
-      if (items.length >= limit) break;
-      for (const row of allRows(this.#lists.get(sql), ...values, limit - items.length, offset)) {
-        if (row[3] === null) return undefined;
-        items.push(toStored(row));
-      }
+    for (const row of allRows(this.#lists.get(sql), ...values, limit, offset)) {
+      if (row[3] === null) return undefined;
+      items.push(toStored(row));
     }
     return items;
   }

@@ -3,7 +3,7 @@
  * page of a B-tree, from left to right. The size of a long tree is estimated from its left part, so the work is limited.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { changesTable, deletedTable, refersTable, resourcesTable } from "../file/tables.ts";
+import { changesTable, deletedTable, entriesTable, refersTable, resourcesTable } from "../file/tables.ts";
 import { searchTable } from "../list/search.ts";
 
 /**
@@ -28,8 +28,8 @@ export interface Walk {
 }
 
 /**
- * About how many bytes each of the collections with these numbers takes: its resources, changes, references, deleted ids and words, with
- * indexes. No collection begins after `maxMs`, so the result can be only about the first ones. It has at least one.
+ * About how many bytes each of the collections with these numbers takes: its resources, changes, entries, references, deleted ids and
+ * words, with indexes. No collection begins after `maxMs`, so the result can be only about the first ones. It has at least one.
  */
 export function collectionSizes(database: DatabaseSync, numbers: readonly number[], walk: Walk): number[] {
   const { now = () => performance.now(), maxMs } = walk;
@@ -51,10 +51,12 @@ function collectionSize(
   const trees = database
     .prepare(
       `select name from sqlite_schema
-       where rootpage > 0 and (tbl_name in (?, ?, ?, ?) or tbl_name glob ?)`,
+       where rootpage > 0 and (tbl_name in (?, ?, ?, ?, ?) or tbl_name glob ?)`,
     )
     .all(
-      ...[resourcesTable, changesTable, refersTable, deletedTable].map((table) => table(number)),
+      ...[resourcesTable, changesTable, refersTable, deletedTable, entriesTable].map((table) =>
+        table(number),
+      ),
       `${searchTable(number)}_*`,
     );
   const pages = database.prepare("select path, pagetype, ncell, pgsize from dbstat where name = ?");

@@ -9,10 +9,16 @@ import { decide } from "../../core/decision.ts";
 import type { ReceiptPlans } from "../../core/receipt-plans.ts";
 import type { Receipt } from "../../port/commit.ts";
 import type { CommitOutcome } from "../commit/protocol.ts";
+import type { NumberedCollection } from "../file/catalogue.ts";
 import type { PlanRunner } from "../sqlite-dialect.ts";
+import type { Declarations } from "./declarations.ts";
+import type { EntryTables } from "./entry-tables.ts";
 import type { Heads } from "./heads.ts";
+import type { IntegerIds } from "./integer-ids.ts";
 import { References } from "./references.ts";
 import type { Resources } from "./resources.ts";
+import type { SearchTables } from "./search-tables.ts";
+import type { Transactions } from "./transactions.ts";
 import { Uniques } from "./unique.ts";
 
 /** The parts of the writer that commits use. */
@@ -24,6 +30,18 @@ export interface CommitsParts {
   receipts: ReceiptPlans;
   plans: PlanRunner;
   resources: Resources;
+}
+
+/** The parts that the tasks of a writer share. */
+export interface TaskParts extends Omit<CommitsParts, "catalogue"> {
+  collections: ReadonlyMap<number, NumberedCollection>;
+  declarations: Declarations;
+  ids: IntegerIds;
+  entries: EntryTables;
+  search: SearchTables;
+  isLogged: boolean;
+  commits: Commits;
+  transactions: Transactions;
 }
 
 /** Decides about writes, and writes the accepted changes. */

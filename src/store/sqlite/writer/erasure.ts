@@ -1,9 +1,7 @@
 /** Erases resources with their history. */
-import type { DatabaseSync } from "node:sqlite";
-import { erasedOf, judgeErasure } from "../../core/commits/erasure.ts";
-import type { ReceiptPlans } from "../../core/receipt-plans.ts";
+import { judgeErasure, removeTraces } from "../../core/commits/erasure.ts";
 import type { WriterAnswer } from "../commit/protocol.ts";
-import { collectionOf, type NumberedCollection } from "../file/catalogue.ts";
+import { collectionOf } from "../file/catalogue.ts";
 import { InvalidStateError } from "../file/failures.ts";
 import {
   erasureName,
@@ -12,35 +10,17 @@ import {
   rewriteFile,
   unfinishedErasures,
 } from "../file/unfinished-erasures.ts";
-import { logPlans, type PlanRunner } from "../sqlite-dialect.ts";
-import type { Commits } from "./commits.ts";
-import type { Heads } from "./heads.ts";
-import type { Resources } from "./resources.ts";
-import type { SearchTables } from "./search-tables.ts";
-import type { Transactions } from "./transactions.ts";
-
-/** The parts of the writer that an erasure uses. */
-export interface ErasureParts {
-  database: DatabaseSync;
-  collections: ReadonlyMap<number, NumberedCollection>;
-  heads: Heads;
-  search: SearchTables;
-  isLogged: boolean;
-  receipts: ReceiptPlans;
-  plans: PlanRunner;
-  resources: Resources;
-  commits: Commits;
-  transactions: Transactions;
-}
+import { logPlans } from "../sqlite-dialect.ts";
+import type { TaskParts } from "./commits.ts";
 
 /** Erases resources, one at a time. */
 export class Erasure {
-  readonly #parts: ErasureParts;
+  readonly #parts: TaskParts;
   /** The erasures of this run of the program, and those of earlier runs that this one has finished. */
   readonly #own = new Set<string>();
   readonly #finished = new Set<string>();
 
-  constructor(parts: ErasureParts) {
+  constructor(parts: TaskParts) {
     this.#parts = parts;
   }
 
@@ -49,42 +29,33 @@ export class Erasure {
    * `finish` must remove the text from the unused parts of the files.
    */
   erase(number: number, id: string): WriterAnswer {
-    const {
-      database,
-      collections,
-      heads,
-      isLogged,
-      receipts,
-      plans,
-      resources,
-      commits,
-      search,
-      transactions,
-    } = this.#parts;
-    const collection = collectionOf(collections, number);
+    const { database, collections, entries, heads, plans, commits, search, transactions } = this.#parts;
+    const erasing = { collection: collectionOf(collections, number), id };
     const name = erasureName(database, number, id);
     const isResumed = this.#finished.has(name) || unfinishedErasures(database).includes(name);
     transactions.begin();
-    const { result } = commits.decide((judging) => judgeErasure(judging, { collection, id }));
+    const { result } = commits.decide((judging) => judgeErasure(judging, erasing));
     if (result !== undefined && "refusal" in result) {
       transactions.rollBack();
       return { kind: "problem", ...result.refusal };
     }
-    const logged = plans.run(logPlans.erase(number, id));
-    plans.run(receipts.erase(id));
-    if (result !== undefined || logged > 0) {
+    const raiseSequence = (of: number, by: number) => {
+      const head = heads.of(of);
+      head.sequence += by;
+      return head.sequence;
+    };
+    const erased = plans.run(
+      removeTraces({ ...this.#parts, logs: logPlans, raiseSequence }, erasing, result),
+    );
+    if (erased.resource || erased.changes > 0) {
+      entries.removeUnused(number);
       search.rebuild(number);
-      const head = heads.of(number);
-      if (result === undefined) head.sequence++; // subscribers must notice the erasure
-      plans.run(logPlans.noteGaps(number, head.sequence));
     }
-    const isKnown = resources.hideDeleted(collection, id);
-    if (isKnown) {
+    if (erased.isKnown) {
       noteErasure(database, name);
       this.#own.add(name);
     }
     transactions.commit();
-    const erased = erasedOf(result, { logged, isLogged, isKnown });
     return { kind: "erased", ...erased, ...(isResumed && { isResumed }) };
   }
 

@@ -1,50 +1,27 @@
 /** An import in the writer thread. Its transaction stays open over many requests. */
-import type { DatabaseSync } from "node:sqlite";
-import { judgeImported, refuseLost } from "../../core/commits/imported.ts";
+import { type Importing, judgeImported, refuseLost } from "../../core/commits/imported.ts";
 import type { Refusal } from "../../core/commits/refusals.ts";
-import type { Origin } from "../../core/commits/staged-changes.ts";
 import type { ImportedResource, LoadOptions, Refused } from "../../port/load.ts";
 import type { CollectionRecord } from "../../port/record.ts";
 import { collectionOf, type NumberedCollection } from "../file/catalogue.ts";
 import { InvalidStateError } from "../file/failures.ts";
-import type { Commits } from "./commits.ts";
-import type { Declarations } from "./declarations.ts";
-import type { Heads } from "./heads.ts";
-import type { IntegerIds } from "./integer-ids.ts";
-import { suspendIndexes } from "./migrate.ts";
-import type { Transactions } from "./transactions.ts";
+import type { TaskParts } from "./commits.ts";
 
 /** The page cache during an import. With a smaller cache, an import would write the same pages to the log several times. */
 const cacheKibibytes = 128 * 1024;
 
-/** The parts of the writer that an import uses. */
-export interface WriterLoadParts {
-  database: DatabaseSync;
-  collections: ReadonlyMap<number, NumberedCollection>;
-  heads: Heads;
-  ids: IntegerIds;
-  commits: Commits;
-  declarations: Declarations;
-  transactions: Transactions;
-}
-
-interface ImportInProgress {
-  /** The collections so far, with the work before the commit. */
-  parts: readonly { collection: NumberedCollection; complete(): void }[];
-  /** The collection that receives resources now. */
-  collection: NumberedCollection;
-  among: readonly string[];
-  at: number;
-  origin: Origin;
+interface ImportInProgress extends Importing {
+  /** The work before the commit. */
+  completions: readonly (() => void)[];
 }
 
 /** Carries out imports, one at a time. A rollback of the transaction cancels the import. */
 export class WriterLoad {
-  readonly #parts: WriterLoadParts;
+  readonly #parts: TaskParts;
   readonly #usualCacheSize: number;
   #current: ImportInProgress | undefined;
 
-  constructor(parts: WriterLoadParts) {
+  constructor(parts: TaskParts) {
     this.#parts = parts;
     this.#usualCacheSize = Number(parts.database.prepare("pragma cache_size").get()?.cache_size);
   }
@@ -61,8 +38,13 @@ export class WriterLoad {
     const before = this.#current ?? this.#open(at, principal);
     const number = typeof into === "number" ? into : declarations.takeOver(into);
     const collection = collectionOf(collections, number);
-    const parts = [...before.parts, { collection, complete: this.#prepare(collection) }];
-    this.#current = { ...before, parts, collection, among: [...among, collection.name] };
+    this.#current = {
+      ...before,
+      collections: [...before.collections, collection],
+      completions: [...before.completions, this.#prepare(collection)],
+      collection,
+      among: [...among, collection.name],
+    };
     transactions.keepOpen();
     return number;
   }
@@ -73,7 +55,7 @@ export class WriterLoad {
     transactions.onRollBack(ids.remember());
     transactions.onRollBack(() => this.#end());
     this.#setCacheSize(-cacheKibibytes);
-    return { parts: [], at, origin: { principal, group: commits.nextGroup() } };
+    return { collections: [], completions: [], at, origin: { principal, group: commits.nextGroup() } };
   }
 
   /** Adds resources. `cells` are ids and texts in turn. Returns the resources that it did not add, with the reasons. */
@@ -88,29 +70,31 @@ export class WriterLoad {
   /** The reason why the import cannot be committed. */
   check(): Refusal | undefined {
     const importing = this.#require();
-    return this.#parts.commits.decide((judging) => refuseLost(judging, importing.parts, importing)).result;
+    return this.#parts.commits.decide((judging) => refuseLost(judging, importing)).result;
   }
 
   /** Commits the import. If it must be refused, rolls it back and returns the reason. */
   finish(): Refusal | undefined {
     const { transactions } = this.#parts;
     const refusal = this.check();
-    const { parts } = this.#require();
+    const { completions } = this.#require();
     if (refusal !== undefined) {
       transactions.rollBack();
       return refusal;
     }
-    for (const { complete } of parts) complete();
+    for (const complete of completions) complete();
     transactions.commit();
     this.#end();
     return undefined;
   }
 
-  /** Drops the indexes of an empty collection until the end. Creating them there takes a third of the time. */
+  /** The entries of an empty collection are built at the end, which is faster than one by one. */
   #prepare(collection: NumberedCollection): () => void {
-    const { database, heads } = this.#parts;
-    const isEmpty = heads.of(collection.number).count === 0;
-    return isEmpty ? suspendIndexes(database, collection) : () => {};
+    const { entries, heads, transactions } = this.#parts;
+    if (heads.of(collection.number).count > 0) return () => {};
+    const { build, resume } = entries.suspend(collection);
+    transactions.onRollBack(resume);
+    return build;
   }
 
   #require(): ImportInProgress {

@@ -2,11 +2,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Index } from "../../../collection/indexes.ts";
 import type { Unique } from "../../../collection/unique.ts";
+import { changeSlots, noSlots, type Slots, slotsOf } from "../../core/entries.ts";
 import type { CollectionRecord } from "../../port/record.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { InvalidStateError } from "../file/failures.ts";
 import { collectionTables, quoteName, resourcesTable } from "../file/tables.ts";
-import { columnDdl, indexDdl, indexName } from "../list/columns.ts";
+import { buildEntries } from "./entry-tables.ts";
 import type { Heads } from "./heads.ts";
 import { rebuildReferences } from "./references.ts";
 import { uniqueColumn, uniqueColumnDdl, uniqueIndexDdl, uniqueIndexName } from "./unique.ts";
@@ -18,7 +19,7 @@ export function migrateCollection(
   record: CollectionRecord,
 ): NumberedCollection {
   const row = database
-    .prepare("select number, id_kind as idKind, refers from collections where name = ?")
+    .prepare("select number, id_kind as idKind, refers, indexes, slots from collections where name = ?")
     .get(record.name);
   const number = row === undefined ? create(database, record) : Number(row.number);
   if (row !== undefined && row.idKind !== record.idKind && heads.of(number).count > 0) {
@@ -28,9 +29,12 @@ export function migrateCollection(
     );
   }
   const { idKind, schema, indexes, search, unique = [], references = [], timestamps = false } = record;
+  const before = row === undefined ? noSlots : (JSON.parse(String(row.slots)) as Slots);
+  const known = row === undefined ? [] : slotsOf(JSON.parse(String(row.indexes)) as readonly Index[], before);
+  const { slots, added } = changeSlots(known, before, indexes);
   database
     .prepare(
-      "update collections set id_kind = ?, schema = ?, indexes = ?, search = ?, uniques = ?, refers = ?, timestamps = ? where number = ?",
+      "update collections set id_kind = ?, schema = ?, indexes = ?, search = ?, uniques = ?, refers = ?, timestamps = ?, slots = ? where number = ?",
     )
     .run(
       idKind,
@@ -40,57 +44,38 @@ export function migrateCollection(
       JSON.stringify(unique),
       JSON.stringify(references),
       Number(timestamps),
+      JSON.stringify(slots),
       number,
     );
   if (row?.refers !== JSON.stringify(references)) rebuildReferences(database, number, references);
-  updateIndexes(database, number, { indexes, unique });
-  return { ...record, number, unique, references, timestamps };
+  updateUnique(database, number, unique);
+  buildEntries(database, number, added);
+  return { ...record, number, unique, references, timestamps, slots: slotsOf(indexes, slots) };
 }
 
 function create(database: DatabaseSync, { name, idKind }: CollectionRecord): number {
   const { lastInsertRowid } = database
     .prepare(
-      `insert into collections (name, id_kind, indexes, search, uniques, refers, timestamps)
-       values (?, ?, '[]', '[]', '[]', '[]', 0)`,
+      `insert into collections (name, id_kind, indexes, search, uniques, refers, timestamps, slots)
+       values (?, ?, '[]', '[]', '[]', '[]', 0, ?)`,
     )
-    .run(name, idKind);
+    .run(name, idKind, JSON.stringify(noSlots));
   const number = Number(lastInsertRowid);
   database.prepare("insert into heads values (?, 0, 0, 0)").run(number);
   database.exec(collectionTables(number));
   return number;
 }
 
-/** Creates the declared indexes and drops all others. Readers can continue at the same time. */
-function updateIndexes(
-  database: DatabaseSync,
-  number: number,
-  { indexes, unique }: { indexes: readonly Index[]; unique: readonly Unique[] },
-): void {
-  const declared = new Map(indexes.map((index) => [indexName(number, index), index]));
-  const declaredUnique = new Map(unique.map((each) => [uniqueIndexName(number, each), each]));
+/** Creates the indexes of unique attributes and drops all others. Readers can continue at the same time. */
+function updateUnique(database: DatabaseSync, number: number, unique: readonly Unique[]): void {
+  const declared = new Map(unique.map((each) => [uniqueIndexName(number, each), each]));
   const existing = indexesOf(database, number);
-  for (const name of existing) {
-    if (!declared.has(name) && !declaredUnique.has(name)) database.exec(`drop index ${quoteName(name)}`);
-  }
-  const missing = [...declared].filter(([name]) => !existing.includes(name)).map(([, index]) => index);
-  for (const statement of columnDdl(number, missing, columnsOf(database, number))) database.exec(statement);
-  for (const index of missing) database.exec(indexDdl(number, index));
+  for (const name of existing) if (!declared.has(name)) database.exec(`drop index ${quoteName(name)}`);
   const columns = columnsOf(database, number);
-  for (const [name, each] of declaredUnique) {
+  for (const [name, each] of declared) {
     if (!columns.has(uniqueColumn(each))) database.exec(uniqueColumnDdl(number, each));
     if (!existing.includes(name)) database.exec(uniqueIndexDdl(number, each));
   }
-}
-
-/** Drops the declared indexes while an import fills the table. Returns a function that creates them again. */
-export function suspendIndexes(
-  database: DatabaseSync,
-  { number, indexes }: Pick<NumberedCollection, "number" | "indexes">,
-): () => void {
-  for (const index of indexes) database.exec(`drop index ${quoteName(indexName(number, index))}`);
-  return () => {
-    for (const index of indexes) database.exec(indexDdl(number, index));
-  };
 }
 
 function indexesOf(database: DatabaseSync, number: number): string[] {

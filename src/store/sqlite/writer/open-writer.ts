@@ -11,6 +11,7 @@ import { logPlans, PlanRunner, sqliteDialect } from "../sqlite-dialect.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { Commits } from "./commits.ts";
 import { Declarations } from "./declarations.ts";
+import { EntryTables } from "./entry-tables.ts";
 import { Erasure } from "./erasure.ts";
 import { flushLog } from "./flush-log.ts";
 import { Heads } from "./heads.ts";
@@ -38,6 +39,7 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
   const collections = new Map<number, NumberedCollection>();
   const heads = new Heads(database);
   const ids = new IntegerIds();
+  const entries = new EntryTables(database);
   const search = new SearchTables(database);
   const plans = new PlanRunner(database);
   const isLogged = settings.history !== "none";
@@ -56,7 +58,7 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
     if (isLogged) plans.run(logPlans.noteGapsAtEnd());
     noteFiles(settings.path, database);
   });
-  const resources = new Resources({ database, heads, search, isLogged, marks });
+  const resources = new Resources({ database, heads, entries, search, isLogged, marks });
   const catalogue = () => declarations.catalogue;
   const commits = new Commits({ database, catalogue, heads, receipts, plans, resources });
   const shared = {
@@ -64,6 +66,7 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
     collections,
     heads,
     ids,
+    entries,
     search,
     isLogged,
     receipts,
@@ -71,11 +74,11 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
     resources,
     commits,
     transactions,
+    declarations,
   };
   return new Writer({
     ...shared,
-    declarations,
-    load: new WriterLoad({ ...shared, declarations }),
+    load: new WriterLoad(shared),
     upkeep: new Upkeep(shared, settings.history),
     erasure: new Erasure(shared),
     checkpoints: new Checkpoints(database, transactions, meter),

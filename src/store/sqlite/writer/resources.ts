@@ -1,9 +1,8 @@
 /**
  * The tables of resources on the writer's connection. A change of a resource also updates the head row, the integer ids, the
- * words and the change log. The caller keeps a transaction open.
+ * entries, the words and the change log. The caller keeps a transaction open.
  */
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
-import { erasedName } from "../../core/commits/deleted.ts";
 import type { ResourceState, StagedChange } from "../../core/commits/staged-changes.ts";
 import { integerOf } from "../../core/integer-ids.ts";
 import { keptText } from "../../core/superseded.ts";
@@ -11,6 +10,7 @@ import { isInternal } from "../../port/internal.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { changesTable, deletedTable, resourcesTable, toSqliteId } from "../file/tables.ts";
 import type { Marks } from "../marks.ts";
+import type { EntryTables } from "./entry-tables.ts";
 import type { Heads } from "./heads.ts";
 import type { SearchTables } from "./search-tables.ts";
 
@@ -38,13 +38,13 @@ interface Statements {
   log: StatementSync;
   deleted: StatementSync;
   noteDeleted: StatementSync;
-  forgetDeleted: StatementSync;
 }
 
 /** The parts of the writer that a change of a resource updates. */
 export interface ResourcesParts {
   database: DatabaseSync;
   heads: Heads;
+  entries: EntryTables;
   search: SearchTables;
   /** Whether the store keeps changes. */
   isLogged: boolean;
@@ -55,14 +55,16 @@ export interface ResourcesParts {
 export class Resources {
   readonly #database: DatabaseSync;
   readonly #heads: Heads;
+  readonly #entries: EntryTables;
   readonly #search: SearchTables;
   readonly #isLogged: boolean;
   readonly #marks: Marks;
   readonly #statements = new Map<number, Statements>();
 
-  constructor({ database, heads, search, isLogged, marks }: ResourcesParts) {
+  constructor({ database, heads, entries, search, isLogged, marks }: ResourcesParts) {
     this.#database = database;
     this.#heads = heads;
+    this.#entries = entries;
     this.#search = search;
     this.#isLogged = isLogged;
     this.#marks = marks;
@@ -92,15 +94,6 @@ export class Resources {
     return new Map(rows.map(({ id, version }) => [String(id), Number(version)]));
   }
 
-  /** Replaces a deleted id by its hash. Returns whether the table of deleted ids had it. */
-  hideDeleted({ number }: NumberedCollection, id: string): boolean {
-    const { forgetDeleted, noteDeleted } = this.#statementsOf(number);
-    const version = forgetDeleted.get(id)?.version;
-    if (version === undefined) return false;
-    noteDeleted.run(erasedName(id), version);
-    return true;
-  }
-
   /** Writes an accepted change. Returns its sequence. */
   write({ collection, id, kind, version, at, origin, before, next }: StagedChange): number {
     const { number, idKind } = collection;
@@ -121,8 +114,10 @@ export class Resources {
     } else {
       statements.update.run(version, at, next.text, sqliteId);
     }
-    if (rowId !== undefined)
+    if (rowId !== undefined) {
+      this.#entries.update(collection, rowId, { before: before?.text, next: next?.text });
       this.#search.update(number, rowId, { before: before?.text, next: next?.text ?? null });
+    }
     if (this.#isLogged && !isInternal(collection.name)) {
       const kept = keptText({ before, next, version });
       statements.log.run(head.sequence, id, version, kind, at, origin.principal, origin.group, kept);
@@ -162,7 +157,6 @@ export class Resources {
       noteDeleted: this.#database.prepare(
         `insert into ${deleted} values (?, ?) on conflict do update set version = max(version, excluded.version)`,
       ),
-      forgetDeleted: this.#database.prepare(`delete from ${deleted} where id = ? returning version`),
     };
     this.#statements.set(number, statements);
     return statements;

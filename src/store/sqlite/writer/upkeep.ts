@@ -1,33 +1,19 @@
 /** Maintenance of the file between writes: building search indexes, removing old data, and tidying up at the end. */
-import type { DatabaseSync } from "node:sqlite";
-import type { ReceiptPlans } from "../../core/receipt-plans.ts";
 import { Retention } from "../../core/retention.ts";
 import type { History } from "../../port/history.ts";
 import { InvalidStateError } from "../file/failures.ts";
-import { logPlans, type PlanRunner } from "../sqlite-dialect.ts";
-import type { Heads } from "./heads.ts";
-import type { SearchTables } from "./search-tables.ts";
-import type { Transactions } from "./transactions.ts";
+import { logPlans } from "../sqlite-dialect.ts";
+import type { TaskParts } from "./commits.ts";
 
 /** The limits of one step in the change logs. No write happens during a step. */
 const stepLimits = { changes: 100, bytes: 256 * 1024 };
 
-/** The parts of the writer that need maintenance. */
-export interface UpkeepParts {
-  database: DatabaseSync;
-  heads: Heads;
-  search: SearchTables;
-  receipts: ReceiptPlans;
-  plans: PlanRunner;
-  transactions: Transactions;
-}
-
 /** Maintains the file in small steps. */
 export class Upkeep {
-  readonly #parts: UpkeepParts;
+  readonly #parts: TaskParts;
   readonly #retention: Retention;
 
-  constructor(parts: UpkeepParts, history: History) {
+  constructor(parts: TaskParts, history: History) {
     this.#parts = parts;
     this.#retention = new Retention(logPlans, history, stepLimits);
   }

@@ -1,5 +1,4 @@
 /** Performs the requests to the writer: commits, imports, reservations of ids, declarations and maintenance. */
-import type { DatabaseSync } from "node:sqlite";
 import type { Refusal } from "../../core/commits/refusals.ts";
 import type { ResolvedCommit } from "../../core/commits/resolved-commit.ts";
 import {
@@ -11,29 +10,18 @@ import {
   type WorkRequest,
   type WriterAnswer,
 } from "../commit/protocol.ts";
-import { collectionOf, type NumberedCollection } from "../file/catalogue.ts";
+import { collectionOf } from "../file/catalogue.ts";
 import { failureOf, InvalidStateError } from "../file/failures.ts";
-import { keyPlans, type PlanRunner } from "../sqlite-dialect.ts";
+import { keyPlans } from "../sqlite-dialect.ts";
 import type { Checkpoints } from "./checkpoints.ts";
-import type { Commits } from "./commits.ts";
-import type { Declarations } from "./declarations.ts";
+import type { TaskParts } from "./commits.ts";
 import type { Erasure } from "./erasure.ts";
-import type { Heads } from "./heads.ts";
-import type { IntegerIds } from "./integer-ids.ts";
 import type { WriterLoad } from "./load.ts";
 import type { Transactions } from "./transactions.ts";
 import type { Upkeep } from "./upkeep.ts";
 
 /** The parts of a writer. */
-export interface WriterParts {
-  database: DatabaseSync;
-  heads: Heads;
-  ids: IntegerIds;
-  plans: PlanRunner;
-  transactions: Transactions;
-  collections: ReadonlyMap<number, NumberedCollection>;
-  commits: Commits;
-  declarations: Declarations;
+export interface WriterParts extends TaskParts {
   load: WriterLoad;
   upkeep: Upkeep;
   erasure: Erasure;

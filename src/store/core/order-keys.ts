@@ -1,0 +1,143 @@
+/**
+ * Keys with the order of lists: the sort values of a resource as bytes. Keys compare byte by byte as `compareBy` compares
+ * resources, so a page of a list is a range of keys. No database has a collation for bytes.
+ *
+ * Each value has a byte for its type, and then its content. No value is the beginning of another one, so the values of several
+ * attributes follow each other. A descending value has all its bits inverted. The id is the last value.
+ */
+import { createHash } from "node:crypto";
+import type { Index, SortKey } from "../../collection/indexes.ts";
+import { valueAt } from "../../collection/paths.ts";
+import { type CursorValues, isInstant, type SortValue, sortValueOf, withId } from "../../query/sort.ts";
+
+/** The first byte of each type, in the order of types. An inverted one is greater than all of them, and less than `end`. */
+const marks = {
+  null: 0x10,
+  false: 0x20,
+  true: 0x21,
+  number: 0x30,
+  string: 0x40,
+  container: 0x50,
+  date: 0x60,
+} as const;
+
+/** Bytes before and after all bytes with which a value begins. */
+const [start, end] = [0x01, 0xff];
+
+/** The most bytes of a key. An index of PostgreSQL has space for 2,704. */
+const maxLength = 2_600;
+
+/** Five strings of 128 code points, and an id. */
+const buffer = Buffer.allocUnsafe(6 * (2 + 4 * 128));
+
+/** The key of a resource in an index. */
+export function keyOf(resource: Record<string, unknown>, index: Index): Buffer {
+  return keyAt(
+    withId(index).map(({ path, as }) => sortValueOf(valueAt(resource, path), as)),
+    index,
+  );
+}
+
+/**
+ * The key with these sort values. With fewer values than the index has attributes and the id, it is the beginning of the keys of
+ * all resources with these values. In a key that is too long, a hash takes the place of the id.
+ */
+export function keyAt(values: CursorValues, index: Index): Buffer {
+  let length = 0;
+  for (const [n, { descending }] of withId(index).entries()) {
+    if (n >= values.length) break;
+    const from = length;
+    length = write(values[n] as SortValue, from);
+    if (n === index.length && length > maxLength)
+      length = from + createHash("sha256").update(buffer.subarray(from, length)).digest().copy(buffer, from);
+    if (descending) invert(from, length);
+  }
+  return Buffer.from(buffer.subarray(0, length));
+}
+
+/** A bound directly before all keys that begin with the bytes. */
+export function before(prefix: Buffer): Buffer {
+  return Buffer.concat([prefix, Buffer.of(start)]);
+}
+
+/** A bound directly after all keys that begin with the bytes. */
+export function after(prefix: Buffer): Buffer {
+  return Buffer.concat([prefix, Buffer.of(end)]);
+}
+
+/** The bounds of the values that have the type of `value`, in an attribute that follows the bytes. */
+export function boundsOfType(
+  prefix: Buffer,
+  value: SortValue,
+  { descending }: Pick<SortKey, "descending">,
+): { low: Buffer; high: Buffer } {
+  write(value, 0);
+  if (descending) invert(0, 1);
+  const [mark = 0] = buffer;
+  return {
+    low: Buffer.concat([prefix, Buffer.of(mark)]),
+    high: Buffer.concat([prefix, Buffer.of(mark + 1)]),
+  };
+}
+
+function invert(from: number, to: number): void {
+  for (let at = from; at < to; at++) buffer[at] = ~(buffer[at] as number);
+}
+
+/** Writes a value at a place of the buffer. Returns the place after it. */
+function write(value: SortValue, at: number): number {
+  switch (typeof value) {
+    case "boolean":
+      buffer[at] = value ? marks.true : marks.false;
+      return at + 1;
+    case "number":
+      return writeNumber(value, at);
+    case "string":
+      buffer[at] = marks.string;
+      return writeText(value, at + 1);
+    default:
+      if (isInstant(value)) {
+        buffer[at] = marks.date;
+        return writeText(value[0], at + 1);
+      }
+      buffer[at] = value === null ? marks.null : marks.container;
+      return at + 1;
+  }
+}
+
+/** The bits of a double have the order of numbers if the sign of a positive one and all bits of a negative one are inverted. */
+function writeNumber(value: number, at: number): number {
+  buffer[at] = marks.number;
+  buffer.writeDoubleBE(value, at + 1);
+  if (value < 0) invert(at + 1, at + 9);
+  else buffer[at + 1] = (buffer[at + 1] as number) | 0x80;
+  return at + 9;
+}
+
+/** UTF-8 has the order of code points. A zero byte ends the text. One inside the text is followed by 255. */
+function writeText(text: string, at: number): number {
+  let next = at;
+  if (text.isWellFormed() && !text.includes("\0")) next += buffer.write(text, next);
+  else
+    for (const character of text) {
+      next += character.isWellFormed()
+        ? buffer.write(character, next)
+        : writeHalf(character.charCodeAt(0), next);
+      if (character === "\0") buffer[next++] = 0xff;
+    }
+  buffer[next] = 0;
+  return next + 1;
+}
+
+/** Half of a surrogate pair: the first half directly before all pairs that it begins, the second half after all characters. */
+function writeHalf(unit: number, at: number): number {
+  if (unit < 0xdc00) {
+    const length = buffer.write(String.fromCharCode(unit, 0xdc00), at);
+    buffer[at + length - 1] = 0x7f;
+    return length;
+  }
+  buffer[at] = 0xf5;
+  buffer[at + 1] = 0x80 | ((unit >> 5) & 0x1f);
+  buffer[at + 2] = 0x80 | (unit & 0x1f);
+  return 3;
+}

@@ -1,0 +1,114 @@
+/** The tables of entries on the writer's connection. The caller keeps a transaction open. */
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { type CursorValues, cursorValuesOf, isInstant, sortedCodePoints } from "../../../query/sort.ts";
+import { entryChanges, type Slots, unusedSlots } from "../../core/entries.ts";
+import { keyAt } from "../../core/order-keys.ts";
+import type { Slot } from "../../core/ranges.ts";
+import type { NumberedCollection } from "../file/catalogue.ts";
+import { entriesTable, resourcesTable, valueColumns } from "../file/tables.ts";
+
+/** The SQL functions that make the key of a resource, and the values of its entry, while an index is built. */
+const [keyFunction, valueFunction] = ["holdfast_key", "holdfast_value"];
+
+interface Statements {
+  add: StatementSync;
+  remove: StatementSync;
+}
+
+/** Keeps the entries of all collections equal to their resources. */
+export class EntryTables {
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<number, Statements>();
+  /** The collections whose entries are built at the end of an import. */
+  readonly #suspended = new Set<number>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    for (const number of database.prepare("select number from collections").all())
+      this.removeUnused(Number(number.number));
+  }
+
+  /** Changes the entries of a resource whose text changes. `row` is its key. */
+  update(
+    { number, slots }: NumberedCollection,
+    row: number,
+    { before, next }: { before: string | undefined; next: string | undefined },
+  ): void {
+    if (slots.length === 0 || this.#suspended.has(number)) return;
+    const { add, remove } = this.#statementsOf(number);
+    for (const { slot, removed, added, values } of entryChanges(slots, before, next)) {
+      if (removed !== undefined) remove.run(slot, removed);
+      if (added !== undefined)
+        add.run(slot, added, row, ...valueColumns.map((_, n) => entryValue(values, n)));
+    }
+  }
+
+  /** Adds no entries to an empty collection until the function that it returns builds them. That is faster than one by one. */
+  suspend({ number, slots }: NumberedCollection): { build(): void; resume(): void } {
+    this.#suspended.add(number);
+    const resume = () => void this.#suspended.delete(number);
+    return {
+      build: () => {
+        resume();
+        buildEntries(this.#database, number, slots);
+      },
+      resume,
+    };
+  }
+
+  /** Removes the entries of indexes that are not declared any more. A read that began before may have used them until now. */
+  removeUnused(number: number): void {
+    const slots = this.#database.prepare("select slots from collections where number = ?").get(number)?.slots;
+    const remove = `delete from ${entriesTable(number)} where slot = ?`;
+    for (const slot of unusedSlots(JSON.parse(String(slots)) as Slots))
+      this.#database.prepare(remove).run(slot);
+  }
+
+  #statementsOf(number: number): Statements {
+    const known = this.#statements.get(number);
+    if (known !== undefined) return known;
+    const table = entriesTable(number);
+    const statements = {
+      add: this.#database.prepare(`insert into ${table} values (?, ?, ?, ?, ?, ?, ?, ?)`),
+      remove: this.#database.prepare(`delete from ${table} where slot = ? and k = ?`),
+    };
+    this.#statements.set(number, statements);
+    return statements;
+  }
+}
+
+/** Adds the entries of indexes for all resources of a collection, in the order of the keys. */
+export function buildEntries(database: DatabaseSync, number: number, slots: readonly Slot[]): void {
+  for (const { slot, index } of slots) {
+    let last: { text: unknown; values: CursorValues } = { text: undefined, values: [] };
+    const valuesOf = (text: unknown) => {
+      if (last.text !== text) last = { text, values: cursorValuesOf(JSON.parse(String(text)), index) };
+      return last.values;
+    };
+    database.function(keyFunction, { deterministic: true }, (text) => keyAt(valuesOf(text), index));
+    database.function(valueFunction, { deterministic: true }, (text, n) =>
+      entryValue(valuesOf(text), Number(n)),
+    );
+    const values = valueColumns.map((_, n) => (n < index.length ? `${valueFunction}(doc, ${n})` : "null"));
+    database
+      .prepare(
+        `insert into ${entriesTable(number)}
+         select ?, ${keyFunction}(doc), key, ${values.join(", ")} from ${resourcesTable(number)} order by 2`,
+      )
+      .run(slot);
+  }
+}
+
+/**
+ * The value of an attribute in its entry: a number, a short text or the key of an instant. A blob has the JSON of a boolean, or of a
+ * text that SQLite could change. Null for all other values.
+ */
+function entryValue(values: CursorValues, n: number): SQLInputValue {
+  const value = n < values.length - 1 ? (values[n] ?? null) : null; // the last one is the id
+  if (isInstant(value)) return value[0];
+  if (typeof value === "number") return value;
+  if (typeof value === "boolean") return Buffer.from(String(value));
+  if (typeof value !== "string") return null;
+  const isPlain = value.length < sortedCodePoints && value.isWellFormed() && !value.includes("\0");
+  return isPlain ? value : Buffer.from(JSON.stringify(value));
+}

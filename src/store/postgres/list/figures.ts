@@ -10,10 +10,9 @@ import { attributesOf, type FigureColumn, type FiguresOf, groupsIn, numberText }
 import { type Figures, maxPageBytes } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
-import { resourcesTable } from "../tables/tables.ts";
-import { filterSql } from "./conditions.ts";
 import { ranks, valueSql } from "./expressions.ts";
 import { instantSql } from "./instants.ts";
+import { declaredSql, sourceSql } from "./page.ts";
 import { scopeOf } from "./parameters.ts";
 import { searchSql } from "./search.ts";
 
@@ -36,11 +35,10 @@ const headColumns = 4;
 /** The statement. Its rows are groups, at most one more than the limit. Without groups, it has one row without a group. */
 export function selectFigures(collection: NumberedCollection, query: FiguresOf): FiguresStatement {
   const { number } = collection;
-  const { filter, words = [], limit, offset, related } = query;
+  const { words = [], limit, offset, related } = query;
   const scope = scopeOf(collection, related);
   const search = words.length === 0 ? undefined : searchSql(number, words, scope);
-  const from = search?.from ?? `${resourcesTable(number)} as resource`;
-  const where = filter === undefined ? "true" : filterSql(filter, scope);
+  const source = sourceSql(query, search, scope);
   const paths = attributesOf(query);
   const names = paths.map(formatPath);
   const nameOf = (each: Figure | GroupKey) =>
@@ -69,7 +67,7 @@ export function selectFigures(collection: NumberedCollection, query: FiguresOf):
   const grouped = `select ${outputs.map((sql, n) => `${sql} as out_${n}`).join(", ")},
       row_number() over (${order === "" ? "" : `order by ${order}`}) as place
     from (select ${keyed} from (
-        select ${attributes.length === 0 ? "1" : attributes.join(", ")} from ${from} where ${where} offset 0
+        select ${attributes.length === 0 ? "1" : attributes.join(", ")} ${source} offset 0
       ) as resource) as resource
     ${grouping === "" ? "" : `group by ${grouping}`} order by place limit ${limit + 1} offset ${offset}`;
   const outs = outputs.map((_, n) => `out_${n}`);
@@ -77,7 +75,7 @@ export function selectFigures(collection: NumberedCollection, query: FiguresOf):
   const bytes = ["0", ...keys.map((_, n) => `coalesce(octet_length(out_${n}), 0)`)].join(" + ");
   const page = `select *, sum(${bytes}) over (order by place) - (${bytes}) as bytes_before from (${grouped}) as grouped`;
   const sql = `${search?.with ?? ""}
-    select head.sequence, head.declared,
+    select head.sequence, ${declaredSql(scope)},
       head.gathered_to is null and head.words_version = '${wordsVersion}', page.place, ${outs.map((out) => `page.${out}`).join(", ")}
     from holdfast_heads as head
       left join (select * from (${page}) as page where bytes_before <= ${maxPageBytes} or place <= ${offset + 2}) as page on true

@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import pg from "pg";
+import type { Index } from "../../src/collection/indexes.ts";
 import { openStore } from "../../src/store/open.ts";
+import type { ListQuery } from "../../src/store/port/page.ts";
 import type { CollectionRecord } from "../../src/store/port/record.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { declaration } from "../store/contract/fixture.ts";
@@ -23,8 +25,8 @@ async function openTwo(t: TestContext, record: CollectionRecord): Promise<{ url:
   return { url, stores };
 }
 
-function create(store: Store, id: string): Promise<unknown> {
-  const next = JSON.stringify({ id, text: "hello" });
+function create(store: Store, id: string, attributes: object = { text: "hello" }): Promise<unknown> {
+  const next = JSON.stringify({ id, ...attributes });
   return store.commit({ changes: [{ key: { collection: "notes", id }, expect: "absent", next }], at: 1 });
 }
 
@@ -34,7 +36,7 @@ async function untilSomebodyWaits(url: string): Promise<void> {
 }
 
 const tablesLocked = `select relname, mode from pg_locks join pg_class on pg_class.oid = relation
-  where relname like 'holdfast_%' and locktype = 'relation' and granted and mode in ('ShareLock', 'AccessExclusiveLock')`;
+  where relname like 'holdfast_%' and locktype = 'relation' and granted and mode in ('ShareLock', 'ExclusiveLock', 'AccessExclusiveLock')`;
 
 test("a declaration and a write that began before it do not wait for each other", async (t) => {
   const { url, stores } = await openTwo(t, related);
@@ -76,6 +78,68 @@ test("an instance that does not know a new declaration yet erases all the same",
   const { resource, changes } = await first.erase({ collection: "notes", id: "a" });
   assert.deepEqual([resource, changes], [true, 1]);
   assert.equal(await second.read({ collection: "notes", id: "a" }), undefined);
+});
+
+const byN: Index = [{ path: ["n"], descending: false }];
+
+test("an instance that does not know yet that an index is gone lists what others wrote since", async (t) => {
+  const references = [{ path: ["to"] as const, collection: "notes", onDelete: "restrict" as const }];
+  const indexes: Index[] = [byN, [{ path: ["to"], descending: false }]];
+  const { stores } = await openTwo(t, { ...plain, references, indexes });
+  const [first, second] = stores as [Store, Store];
+  await create(first, "a", { n: 1 });
+  const matching = { kind: "in", path: ["n"], values: [2] } as const;
+  const relation = { kind: "inverse", collection: "notes", path: ["to"] } as const;
+  const reference = { path: ["to"], type: "string" } as const;
+  const ids = async (query: Pick<ListQuery, "filter" | "sort">) =>
+    (await first.list({ collection: "notes", limit: 9, ...query })).items.map(({ id }) => id);
+  const reads: [read: () => Promise<readonly unknown[]>, expected: readonly unknown[]][] = [
+    [() => ids({ filter: matching }), ["b"]],
+    [() => ids({ sort: byN }), ["a", "b"]],
+    [() => ids({ filter: { kind: "related", relation, filter: matching } }), ["a"]],
+    [
+      async () => {
+        const groups = await first.referring({ collection: "notes", reference, ids: ["a"], limit: 9 });
+        return groups[0]?.items.map(({ id }) => id) ?? [];
+      },
+      ["b"],
+    ],
+    [
+      async () => {
+        const contents = { group: [], figures: [{ kind: "count" as const, name: "count" }], sort: [] };
+        const query = { collection: "notes", ...contents, filter: matching, limit: 1, offset: 0 };
+        return (await first.figures(query)).groups.flat();
+      },
+      ["1"],
+    ],
+  ];
+  for (const [n, [read, expected]] of reads.entries()) {
+    for (const store of stores) await store.migrate([{ ...plain, references, indexes }]);
+    await read();
+    await second.migrate([{ ...plain, references }]);
+    const [id, before] = n === 0 ? ["b", "absent" as const] : ["b", n];
+    const next = JSON.stringify({ id, n: 2, to: "a", text: `${n}` });
+    await second.commit({ changes: [{ key: { collection: "notes", id }, expect: before, next }], at: 1 });
+    assert.deepEqual(await read(), expected);
+  }
+});
+
+test("resources that are written while an index is built are in its lists", async (t) => {
+  const { stores } = await openTwo(t, plain);
+  const [first, second] = stores as [Store, Store];
+  for (let n = 0; n < 50; n++) await create(first, `old-${n}`, { n });
+  let isDeclared = false;
+  const migrated = second.migrate([{ ...plain, indexes: [byN] }]).then(() => {
+    isDeclared = true;
+  });
+  let written = 0;
+  const write = async () => {
+    do await create(first, `new-${written++}`, { n: written });
+    while (!isDeclared);
+  };
+  await Promise.all([migrated, ...Array.from({ length: 8 }, write)]);
+  const { items } = await second.list({ collection: "notes", limit: 1_000, sort: byN });
+  assert.equal(items.length, 50 + written);
 });
 
 test("an import that waits for a declaration takes the new one", async (t) => {

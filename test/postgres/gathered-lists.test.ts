@@ -7,6 +7,7 @@ import { type Filter, matches, type Scalar } from "../../src/query/filter.ts";
 import { compareBy, cursorValuesOf } from "../../src/query/sort.ts";
 import type { PageQuery } from "../../src/store/core/related.ts";
 import { formOf, selectTogether } from "../../src/store/postgres/list/gathered.ts";
+import { selectPage } from "../../src/store/postgres/list/page.ts";
 import { QuickLists } from "../../src/store/postgres/list/quick-lists.ts";
 import { type CountedLists, openLists } from "./counted-lists.ts";
 import { query } from "./databases.ts";
@@ -116,7 +117,7 @@ const indexes = [["author", "-day"], ["day"], ["-day"]];
 const date: SortKey = { path: ["at"], descending: false, as: "date" };
 const [from, until] = ["2026-01-05T00:00:00.000Z", "2026-01-09T00:00:00.000Z"];
 
-test("the plan uses the order of the index, and computes no expressions that are equal in the list", async (t) => {
+test("the plan reads no more than the page from the index, in its order", async (t) => {
   const { store, topics, quick, url } = await openLists(t, { indexes, dated: [[date]], max: 1 });
   const load = await store.load("topics");
   await load.add(
@@ -130,36 +131,40 @@ test("the plan uses the order of the index, and computes no expressions that are
   await query(url, "analyze");
   const author = is("author", "author-7");
   const down = sortBy("-day");
-  const shapes: [query: Omit<PageQuery, "limit">, sorts: number][] = [
-    [{ filter: author, sort: down }, 0],
-    [{ filter: and(author, range("day", "gte", "day 2")), sort: down }, 0],
-    [{ filter: and(author, range("day", "gte", "day 2")), sort: down, offset: 5 }, 0],
-    [{ filter: and(author, is("day", "day 2")), sort: down }, 0],
-    [{ filter: range("day", "lt", 7), sort: sortBy("day") }, 0],
-    [{ filter: range("day", "lt", "day 7"), sort: sortBy("day") }, 0],
-    [{ sort: down }, 0],
-    [{ sort: [date] }, 0],
-    [{ filter: { kind: "in", path: ["at"], values: [from], as: "date" } }, 0],
-    [{ filter: { kind: "gte", path: ["at"], values: [from], as: "date" }, sort: [date] }, 0],
-    [{ sort: [date], after: [[until], "id-7"] }, 1], // of the two ranges
-    [{ sort: byId }, 0],
-    [{ filter: author, sort: down, after: ["day 3", "id-7"] }, 1], // of the two ranges
-    [{ filter: and(author, range("day", "gte", "day 2")), sort: down, after: ["day 3", "id-7"] }, 1],
+  const shapes: Omit<PageQuery, "limit">[] = [
+    { filter: author, sort: down },
+    { filter: and(author, range("day", "gte", "day 2")), sort: down },
+    { filter: and(author, range("day", "gte", "day 2")), sort: down, offset: 5 },
+    { filter: and(author, is("day", "day 2")), sort: down },
+    { filter: and(author, is("day", "day 2")), sort: byId, after: ["id-7"] },
+    { filter: range("day", "lt", 7), sort: sortBy("day") },
+    { filter: range("day", "lt", "day 7"), sort: sortBy("day") },
+    { sort: down },
+    { sort: [date] },
+    { filter: { kind: "in", path: ["at"], values: [from], as: "date" } },
+    { filter: { kind: "gte", path: ["at"], values: [from], as: "date" }, sort: [date] },
+    { sort: [date], after: [[until], "id-7"] },
+    { sort: byId },
+    { filter: author, sort: down, after: ["day 3", "id-7"] },
+    { filter: and(author, range("day", "gte", "day 2")), sort: down, after: ["day 3", "id-7"] },
   ];
-  const plans = shapes.map(async ([shape, sorts], n) => {
+  const plans = shapes.map(async (shape, n) => {
     const { sql, values = [] } = selectTogether([formOf(topics, { limit: 20, ...shape })]);
     await quick.use(async (connection) => {
       await connection.runAll("set enable_seqscan = off; set plan_cache_mode = force_generic_plan");
       await connection.runAll(`prepare plan_${n} (json, bigint) as ${sql}`);
       const literals = `'${String(values[0])}', ${String(values[1])}`;
-      const { rows } = await connection.run({ sql: `explain (verbose) execute plan_${n}(${literals})` });
-      const plan = rows.flat().join("\n");
-      assert.match(plan, /Index Scan (Backward )?using holdfast_resources_1_/, plan);
-      assert.doesNotMatch(plan, /Seq Scan|Bitmap/, plan);
-      assert.equal(plan.match(/Sort Key/g)?.length ?? 0, sorts, plan);
-      if (n !== 1) return;
-      const output = /Index Scan using holdfast_resources_1_.*\n +Output: (.*)/.exec(plan)?.[1] ?? "";
-      assert.equal(output.match(/json_typeof/g)?.length, 1, output);
+      const alone = selectPage(topics, { limit: 20, ...shape });
+      for (const explained of [{ sql: `execute plan_${n}(${literals})` }, alone]) {
+        const { rows } = await connection.run({
+          ...explained,
+          sql: `explain (verbose, analyze) ${explained.sql}`,
+        });
+        const plan = rows.flat().join("\n");
+        const scan = /Index Scan (?:Backward )?using holdfast_resources_1_.*actual.*rows=(\d+)/.exec(plan);
+        assert.ok(Number(scan?.[1]) > 0 && Number(scan?.[1]) <= 26, plan);
+        assert.doesNotMatch(plan, /Seq Scan|Bitmap|Sort Key: (?!measured\.place)|json_typeof/, plan);
+      }
     });
   });
   await Promise.all(plans);

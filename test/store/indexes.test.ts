@@ -91,6 +91,14 @@ describe("a list that an index serves", () => {
     ["everything, by id, backwards", { sort: [{ path: ["id"], descending: true }] }],
     ["some ids", { filter: is("id", "id-000001", "id-000002") }],
     ["an equal value", { filter: is("name", "name 5") }],
+    [
+      "an equal value, by id backwards",
+      { filter: is("name", "name 5"), sort: [{ path: ["id"], descending: true }] },
+    ],
+    [
+      "an equal value, by id backwards, from a cursor on",
+      { filter: is("name", "name 5"), sort: [{ path: ["id"], descending: true }], after: ["id-000500"] },
+    ],
     ["an equal value, from a cursor on", { filter: is("name", "name 5"), after: ["id-000500"] }],
     ["a sort", { sort: sortBy("name") }],
     ["a sort, from a cursor on", { sort: sortBy("name"), after: ["name 5", "id-000500"] }],

@@ -2,7 +2,7 @@
 import { nameOfKey, type SortKey } from "../../collection/indexes.ts";
 import { formatPath, isIdPath, type Path } from "../../collection/paths.ts";
 import type { Condition, StoreFilter } from "../../query/filter.ts";
-import { sortedCodePoints } from "../../query/sort.ts";
+import { sortedCodePoints, withId } from "../../query/sort.ts";
 
 /** The conditions of a filter that must all be true. */
 export function conjunctsOf(filter: StoreFilter | undefined): readonly StoreFilter[] {
@@ -75,6 +75,12 @@ export function indexedKeys(sort: readonly SortKey[]): readonly SortKey[] {
   const id = sort.findIndex(({ path }) => isIdPath(path));
   if (id === -1) return sort;
   return sort.slice(0, id > 0 && sort[id]?.descending === true ? id + 1 : id);
+}
+
+/** The sort keys up to the id. Those after it change nothing. */
+export function keysToId(sort: readonly SortKey[]): readonly SortKey[] {
+  const keys = withId(sort);
+  return keys.slice(0, keys.findIndex(({ path }) => isIdPath(path)) + 1);
 }
 
 /** Columns of indexes contain only the beginning of a long string. */

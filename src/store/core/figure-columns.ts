@@ -67,9 +67,8 @@ export function figureParts(query: FiguresOf, sql: FigureSql) {
   return {
     columns,
     outputs: columns.flatMap(({ output }) => output),
-    /** `source` is the rest of the inner query, after `from`. */
-    from: (source: string) =>
-      `(select ${keyed} from (select ${read} from ${source}) as resource) as resource`,
+    /** `source` is the rest of the inner query, from the word `from` on. */
+    from: (source: string) => `(select ${keyed} from (select ${read} ${source}) as resource) as resource`,
     groupBy: keys.length === 0 ? "" : `group by ${keys.map((_, n) => `k${n}`).join(", ")}`,
     orderBy: order.length === 0 ? "" : `order by ${order.join(", ")}`,
   };

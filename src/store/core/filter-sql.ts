@@ -2,7 +2,6 @@
  * The translation of filters to SQL that all stores share. The expression is true for exactly the resources that `matches`
  * accepts. For other resources it is false or null, and `not` must treat null as false. Each store has its own `Dialect`.
  */
-import { type Index, nameOfKey, type SortKey } from "../../collection/indexes.ts";
 import type { InstantForm } from "../../collection/instants.ts";
 import { isIdPath, type Path } from "../../collection/paths.ts";
 import { lowerAscii } from "../../collection/text.ts";
@@ -12,25 +11,16 @@ import { sortedCodePoints, sortValueOf } from "../../query/sort.ts";
 /** A condition that SQL expresses with one of its comparison operators. */
 export type Comparison = Condition & { kind: keyof typeof comparisons };
 
-/** The context of an expression. */
-interface FilterScope {
-  indexes: readonly Index[];
-}
-
 /** How a store writes conditions in SQL. It adds their values to the scope. */
-export interface Dialect<Scope extends FilterScope> {
+export interface Dialect<Scope> {
   /** The attribute equals one of the values; there is at least one. */
   equals(path: Path, values: readonly Scalar[], scope: Scope): string;
-  /** As `equals`, for an attribute of an index. */
-  equalsIndexed?(path: Path, values: readonly Scalar[], scope: Scope): string;
   /** The id equals one of the values. */
   idEquals(values: readonly Scalar[], scope: Scope): string;
   compare(condition: Comparison, value: string | number, scope: Scope): string;
   idCompare(kind: Comparison["kind"], value: string | number, scope: Scope): string;
   /** The key of the instant that the attribute means; null if it means none. */
   instantKey(path: Path, form: InstantForm): string;
-  /** The key of an instant compares in this way with one of the keys, for an attribute of an index. */
-  instantIndexed?(path: Path, compare: CompareIndexed, scope: Scope): string;
   /** The attribute is an array with an item that means one of the instants. */
   hasInstant(path: Path, keys: readonly string[], form: InstantForm, scope: Scope): string;
   /** A text equals one of the texts, or compares with one of them. */
@@ -49,18 +39,11 @@ export interface Dialect<Scope extends FilterScope> {
   related(condition: RelatedCondition, scope: Scope): string;
 }
 
-/** The condition that the key of an index compares with the keys of a filter, in the form that the index has. */
-type CompareIndexed = (key: string, indexed: (keys: readonly string[]) => readonly string[]) => string;
-
 /** The operators of SQL. */
 export const comparisons = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
 
 /** A filter as an SQL expression. */
-export function filterSql<Scope extends FilterScope>(
-  filter: StoreFilter,
-  dialect: Dialect<Scope>,
-  scope: Scope,
-): string {
+export function filterSql<Scope>(filter: StoreFilter, dialect: Dialect<Scope>, scope: Scope): string {
   switch (filter.kind) {
     case "and":
       return every(filter.filters.map((each) => filterSql(each, dialect, scope)));
@@ -75,31 +58,19 @@ export function filterSql<Scope extends FilterScope>(
   }
 }
 
-function conditionSql<Scope extends FilterScope>(
-  condition: Condition,
-  dialect: Dialect<Scope>,
-  scope: Scope,
-): string {
+function conditionSql<Scope>(condition: Condition, dialect: Dialect<Scope>, scope: Scope): string {
   const { path } = condition;
   const isId = isIdPath(path);
   if ("as" in condition && condition.as !== undefined) {
     const { kind, as } = condition;
     const keys = condition.values.map(String);
     if (kind === "contains") return dialect.hasInstant(path, keys, as, scope);
-    if (as === "date" && dialect.instantIndexed !== undefined && isIndexed({ path, as }, scope.indexes))
-      return dialect.instantIndexed(
-        path,
-        (key, indexed) => dialect.textIs(kind, key, indexed(keys), scope),
-        scope,
-      );
     return dialect.textIs(kind, dialect.instantKey(path, as), keys, scope);
   }
   switch (condition.kind) {
     case "in":
       if (condition.values.length === 0) return "false";
       if (isId) return dialect.idEquals(condition.values, scope);
-      if (dialect.equalsIndexed !== undefined && isIndexed({ path }, scope.indexes))
-        return dialect.equalsIndexed(path, condition.values, scope);
       return dialect.equals(path, condition.values, scope);
     case "contains": {
       const texts = condition.values.filter((value) => typeof value === "string").map(lowerAscii);
@@ -146,10 +117,4 @@ export function isLong(text: string): boolean {
 /** The part of a string that sorts compare. */
 export function beginningOf(text: string): string {
   return String(sortValueOf(text));
-}
-
-/** Whether an index contains the attribute, compared in this way. */
-export function isIndexed(compared: Pick<SortKey, "path" | "as">, indexes: readonly Index[]): boolean {
-  const name = nameOfKey(compared);
-  return indexes.some((index) => index.some((key) => nameOfKey(key) === name));
 }

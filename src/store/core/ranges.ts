@@ -1,5 +1,6 @@
 /** Ranges of entries: the part of an index that has the resources of a list (`order-keys.ts`). */
 import { type Index, nameOfKey, type SortKey } from "../../collection/indexes.ts";
+import { isIdPath } from "../../collection/paths.ts";
 import { type Condition, matchesAll, type StoreFilter } from "../../query/filter.ts";
 import { type CursorValues, compareSortValues, type SortValue } from "../../query/sort.ts";
 import type { ListQuery } from "../port/page.ts";
@@ -25,6 +26,8 @@ export interface Scan {
   range: Range;
   /** Whether the entries are in the order of the list, and after the position at which the list starts. */
   isOrdered: boolean;
+  /** Whether the list has the entries in reverse: it is sorted by id alone, in descending order. */
+  isBackward: boolean;
   /** What the index does not decide. `undefined`: nothing. Then the range has the resources of the list, and no others. */
   filter: StoreFilter | undefined;
 }
@@ -65,6 +68,7 @@ export function scanOf(query: ScanQuery, slots: readonly Slot[]): Scan | undefin
   return {
     range: rangeOf(first, query),
     isOrdered: first.isOrdered,
+    isBackward: isBackward(query),
     filter: rest.length === 0 ? undefined : { kind: "and", filters: rest },
   };
 }
@@ -115,6 +119,11 @@ function isOrdered(index: Index, equal: readonly Condition[], { sort = [], after
   });
 }
 
+/** A list that is sorted by id alone has an index only if all its attributes are equal. Its entries have ascending ids. */
+function isBackward({ sort: [first] = [] }: ScanQuery): boolean {
+  return first !== undefined && isIdPath(first.path) && first.descending;
+}
+
 function isSameKey(a: SortKey, b: SortKey): boolean {
   return a.descending === b.descending && nameOfKey(a) === nameOfKey(b);
 }
@@ -134,8 +143,11 @@ function rangeOf({ slot: { slot, index }, equal, ends, isOrdered }: Candidate, q
     low = greatest(low, isUpward ? (hasValue ? before(at) : after(at)) : type.low);
     high = least(high, isUpward ? type.high : hasValue ? after(at) : before(at));
   }
-  if (isOrdered && query.after !== undefined)
-    low = greatest(low, keyOfPosition(query.after, query.sort ?? [], index, values));
+  if (isOrdered && query.after !== undefined) {
+    const position = keyOfPosition(query.after, query.sort ?? [], index, values);
+    if (isBackward(query)) high = least(high, position);
+    else low = greatest(low, position);
+  }
   return { slot, low, high };
 }
 

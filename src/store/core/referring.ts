@@ -5,10 +5,15 @@ import type { ReferringGroups, ReferringQuery } from "../port/page.ts";
 import type { CollectionRecord } from "../port/record.ts";
 import type { Stored } from "../port/stored.ts";
 import { accessPathOf } from "./access-path.ts";
+import type { NumberedCollection } from "./catalogue.ts";
+import { type Range, type Scan, scanOf } from "./ranges.ts";
+
+/** A query for resources that refer to others, in a given collection. */
+export type GroupsQuery = Omit<ReferringQuery, "collection" | "client">;
 
 /** The index that supports the query, and otherwise `undefined`. Then the store finds the resources by its own references. */
 export function indexFor(
-  { reference: { path, type }, ids, filter, sort = [] }: Omit<ReferringQuery, "collection" | "client">,
+  { reference: { path, type }, ids, filter, sort = [] }: GroupsQuery,
   { indexes }: Pick<CollectionRecord, "indexes">,
 ) {
   if (type === "array" || ids.some((id) => !isIndexable(id))) return undefined;
@@ -18,6 +23,21 @@ export function indexFor(
   const all = allOf<Filter>([equality, ...(filter === undefined ? [] : [filter])]);
   const accessPath = accessPathOf({ filter: all, sort }, indexes);
   return accessPath?.kind === "index" ? accessPath.index : undefined;
+}
+
+/** The ranges of the resources that refer to each id, in their order. `undefined` if no index supports the query. */
+export function referringRanges(
+  query: GroupsQuery,
+  collection: NumberedCollection,
+): readonly Range[] | undefined {
+  if (indexFor(query, collection) === undefined) return undefined;
+  const { reference, ids, filter, sort = [] } = query;
+  return ids.map((id) => {
+    const value = reference.type === "number" ? Number(id) : id;
+    const equality: Filter = { kind: "in", path: reference.path, values: [value] };
+    const all = allOf<Filter>([equality, ...(filter === undefined ? [] : [filter])]);
+    return (scanOf({ filter: all, sort }, collection.slots) as Scan).range;
+  });
 }
 
 /** Columns of indexes contain only the beginning of a long string. */

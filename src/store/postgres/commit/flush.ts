@@ -11,6 +11,7 @@ import type { Statement, StatementResult } from "../connection/connections.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { keyOf } from "../tables/id-keys.ts";
+import { indexKeysOf } from "../tables/indexes.ts";
 import type { IdNumbers } from "./numbers.ts";
 import {
   type ChangeRow,
@@ -194,7 +195,15 @@ function toRows(collection: NumberedCollection, entries: readonly StagedResource
   const rows = entries.flatMap(({ id, now }) =>
     now === undefined
       ? []
-      : [{ key: keyOf(collection.idKind, id), version: now.version, at: now.updatedAt, text: now.text }],
+      : [
+          {
+            key: keyOf(collection.idKind, id),
+            version: now.version,
+            at: now.updatedAt,
+            text: now.text,
+            keys: indexKeysOf(collection.slots, now.text),
+          },
+        ],
   );
   return rows.sort((a, b) => (a.key < b.key ? -1 : 1));
 }

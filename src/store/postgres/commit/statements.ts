@@ -35,9 +35,12 @@ export interface ResourceRow {
   version: number;
   at: number;
   text: string;
+  /** As `indexKeysOf` makes it. */
+  keys: string | null;
 }
 
-const resourceArrays = "unnest($1::text[], $2::bigint[], $3::bigint[], $4::integer[], $5::json[])";
+const resourceArrays =
+  "unnest($1::text[], $2::bigint[], $3::bigint[], $4::integer[], $5::json[], $6::text[])";
 
 function columnsOf(rows: readonly ResourceRow[]): readonly unknown[] {
   return [
@@ -46,6 +49,7 @@ function columnsOf(rows: readonly ResourceRow[]): readonly unknown[] {
     bigints(rows.map(({ at }) => at)),
     integers(rows.map(({ text }) => Buffer.byteLength(text))),
     jsons(rows.map(({ text }) => text)),
+    texts(rows.map(({ keys }) => keys)),
   ];
 }
 
@@ -55,6 +59,7 @@ const resourceTypes = {
   updated_at: "bigint",
   size: "integer",
   doc: "json",
+  keys: "bytea[]",
 } as const;
 
 /**
@@ -64,7 +69,7 @@ const resourceTypes = {
 export function insertResources(number: number, rows: readonly ResourceRow[]): Statement[] {
   return insertNewRows(
     { table: resourcesTable(number), columns: resourceTypes },
-    rows.map(({ key, version, at, text }) => [key, version, at, Buffer.byteLength(text), text]),
+    rows.map(({ key, version, at, text, keys }) => [key, version, at, Buffer.byteLength(text), text, keys]),
   );
 }
 
@@ -72,9 +77,22 @@ export function insertResources(number: number, rows: readonly ResourceRow[]): S
 export function updateResources(number: number, rows: readonly ResourceRow[]): Statement {
   return {
     sql: `update ${resourcesTable(number)} as resource
-      set version = next.version, updated_at = next.updated_at, size = next.size, doc = next.doc
-      from ${resourceArrays} as next (key, version, updated_at, size, doc) where resource.key = next.key`,
+      set version = next.version, updated_at = next.updated_at, size = next.size, doc = next.doc,
+        keys = next.keys::bytea[]
+      from ${resourceArrays} as next (key, version, updated_at, size, doc, keys) where resource.key = next.key`,
     values: columnsOf(rows),
+  };
+}
+
+/** Sets the keys of resources in the declared indexes. */
+export function updateKeys(
+  number: number,
+  rows: readonly (readonly [key: string, keys: string | null])[],
+): Statement {
+  return {
+    sql: `update ${resourcesTable(number)} as resource set keys = next.keys::bytea[]
+      from unnest($1::text[], $2::text[]) as next (key, keys) where resource.key = next.key`,
+    values: [texts(rows.map(([key]) => key)), texts(rows.map(([, keys]) => keys))],
   };
 }
 

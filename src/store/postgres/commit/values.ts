@@ -9,7 +9,7 @@ import type { Transaction } from "../connection/transaction.ts";
 export interface RowsTarget {
   table: string;
   /** The columns with their types, named as in SQL. The first one is the key. */
-  columns: Readonly<Record<string, "text" | "bigint" | "integer" | "json">>;
+  columns: Readonly<Record<string, "text" | "bigint" | "integer" | "json" | "bytea[]">>;
 }
 
 /** The cells of a row, in the order of the columns. */

@@ -74,7 +74,8 @@ export class PostgresContents implements Contents {
   /** The table with the items of a section. */
   tableOf(section: Section): ItemsTable {
     if (!("collection" in section)) return { kind: section.kind };
-    return { kind: section.kind, number: this.numberOf(section.collection) };
+    const { number, slots } = this.#collection(section.collection);
+    return { kind: section.kind, number, slots };
   }
 
   /** The number in the names of a collection's tables. */

@@ -55,10 +55,11 @@ class PostgresTarget extends PostgresContents implements CopyTarget {
       if (rows.length > 0) return false;
       await transaction.run(statements.createMark);
       await transaction.run(statements.insertMark(mark));
-      const bare = collections.map(({ name, idKind }) => ({ name, idKind, schema: undefined }));
+      // The copy adds the keys of indexes with the resources, because an update would write all resources again.
+      const bare = collections.map(({ name, idKind, indexes }) => ({ name, idKind, indexes }));
       await migrateAll(
         transaction,
-        bare.map((each) => ({ ...each, indexes: [], search: [] })),
+        bare.map((each) => ({ ...each, schema: undefined, search: [] })),
       );
       return true;
     });

@@ -1,24 +1,23 @@
 /** The conditions of filters in the SQL of PostgreSQL. `store/core/filter-sql.ts` combines them. */
 import type { IdKind } from "../../../collection/ids.ts";
-import { shortKeyOf } from "../../../collection/instants.ts";
 import { formatPath, isIdPath, type Path } from "../../../collection/paths.ts";
 import { matchesAll, type RelatedCondition, type Scalar, type StoreFilter } from "../../../query/filter.ts";
+import { accessPathOf } from "../../core/access-path.ts";
 import {
-  beginningOf,
   type Comparison,
   comparisons,
   type Dialect,
   either,
-  isLong,
   filterSql as spelledSql,
 } from "../../core/filter-sql.ts";
+import { scanOf } from "../../core/ranges.ts";
 import { relatedCollection } from "../../core/related.ts";
 import { isStorable } from "../../port/stored.ts";
 import { idSql, integerKey, keySql as keyOfIdSql, textMark } from "../tables/id-keys.ts";
 import { referencesTable, resourcesTable } from "../tables/tables.ts";
-import { jsonTextSql, quoteText, ranks, sortExpressions, textSql, typeSql, valueSql } from "./expressions.ts";
+import { jsonTextSql, quoteText, textSql, typeSql, valueSql } from "./expressions.ts";
 import { instantSql, keySql } from "./instants.ts";
-import { bind, type SqlScope } from "./parameters.ts";
+import { bind, rangeSql, type SqlScope } from "./parameters.ts";
 
 /** A filter as an SQL expression. */
 export function filterSql(filter: StoreFilter, scope: SqlScope): string {
@@ -27,23 +26,18 @@ export function filterSql(filter: StoreFilter, scope: SqlScope): string {
 
 const dialect: Dialect<SqlScope> = {
   equals,
-  equalsIndexed,
   idEquals,
   compare,
   idCompare: (kind, value, scope) =>
     typeof value === "number" ? compareIntegers(kind, value, scope) : compareTexts(kind, value, scope),
   instantKey: instantSql,
-  instantIndexed(path, compare) {
-    const { rank, number, text } = sortExpressions({ path, as: "date" });
-    return `(${rank} = ${ranks.date} and ${number} = 0 and ${compare(text, (keys) => keys.map(shortKeyOf))})`;
-  },
   hasInstant(path, keys, form, scope) {
     const key = keySql("json_typeof(element.value)", "(element.value #>> '{}')", form);
-    return hasElement(path, equalsSql(key, keys, "text", scope));
+    return hasElement(path, equalsSql(key, keys, scope));
   },
   textIs: (kind, text, values, scope) =>
     kind === "in"
-      ? equalsSql(text, values, "text", scope)
+      ? equalsSql(text, values, scope)
       : either(values.map((value) => `${text} ${comparisons[kind]} ${bind(scope, value, "text")}`)),
   lowered(path, scope) {
     if (!isIdPath(path))
@@ -75,56 +69,18 @@ function equals(path: Path, values: readonly Scalar[], scope: SqlScope): string 
   return `${jsonTextSql(path)} = any(${bind(scope, values.map(jsonOf), "text[]")})`;
 }
 
-/** Compares the sort expressions, so that an index can be used. They contain only the first characters of a string. */
-function equalsIndexed(path: Path, values: readonly Scalar[], scope: SqlScope): string {
-  const { rank, number, text } = sortExpressions({ path });
-  const parts: string[] = [];
-  const strings = values.filter((each) => typeof each === "string").filter(isStorable);
-  const numbers = values.filter((each) => typeof each === "number");
-  const short = strings.filter((each) => !isLong(each));
-  if (short.length > 0)
-    parts.push(`(${rank} = ${ranks.string} and ${number} = 0 and ${equalsSql(text, short, "text", scope)})`);
-  if (numbers.length > 0)
-    parts.push(
-      `(${rank} = ${ranks.number} and ${equalsSql(number, numbers, "float8", scope)} and ${text} = '')`,
-    );
-  for (const value of [true, false]) {
-    const known = value ? ranks.true : ranks.false;
-    if (values.includes(value)) parts.push(`(${rank} = ${known} and ${number} = 0 and ${text} = '')`);
-  }
-  for (const each of strings.filter(isLong)) {
-    const beginning = `${text} = ${bind(scope, beginningOf(each), "text")}`;
-    parts.push(
-      `(${rank} = ${ranks.string} and ${number} = 0 and ${beginning} and ${equals(path, [each], scope)})`,
-    );
-  }
-  if (values.includes(null)) parts.push(`(${rank} = ${ranks.null} and ${typeSql(path)} = 'null')`);
-  return either(parts);
-}
-
-function equalsSql(
-  sql: string,
-  values: readonly unknown[],
-  type: "text" | "float8",
-  scope: SqlScope,
-): string {
+function equalsSql(sql: string, values: readonly string[], scope: SqlScope): string {
   const [first] = values;
-  if (values.length === 1) return `${sql} = ${bind(scope, first, type)}`;
-  return `${sql} = any(${bind(scope, values, `${type}[]`)})`;
+  if (values.length === 1) return `${sql} = ${bind(scope, first, "text")}`;
+  return `${sql} = any(${bind(scope, values, "text[]")})`;
 }
 
 function compare({ kind, path }: Comparison, operand: string | number, scope: SqlScope): string {
-  const { rank, number, text } = sortExpressions({ path });
-  const comparison = comparisons[kind];
+  const ofType = (type: string, sql: string) => `(case ${typeSql(path)} when '${type}' then ${sql} end)`;
   if (typeof operand === "number")
-    return `(${rank} = ${ranks.number} and ${number} ${comparison} ${bind(scope, operand, "float8")})`;
-  const { kind: known, text: limit } = keepableComparison(kind, operand);
-  const isString = `${rank} = ${ranks.string} and ${number} = 0`;
-  if (!isLong(limit)) return `(${isString} and ${text} ${comparisons[known]} ${bind(scope, limit, "text")})`;
-  // The expression contains only the first characters.
-  const roughly = `${text} ${known.startsWith("g") ? ">=" : "<="} ${bind(scope, beginningOf(limit), "text")}`;
-  const exactly = `${textSql(path)} collate "C" ${comparisons[known]} ${bind(scope, limit, "text")}`;
-  return `(${isString} and ${roughly} and ${exactly})`;
+    return `${ofType("number", `${textSql(path)}::float8`)} ${comparisons[kind]} ${bind(scope, operand, "float8")}`;
+  const { kind: known, text } = keepableComparison(kind, operand);
+  return `${ofType("string", `${textSql(path)} collate "C"`)} ${comparisons[known]} ${bind(scope, text, "text")}`;
 }
 
 /** No text contains a null character. An operand with one sorts directly after the text before it. */
@@ -178,9 +134,11 @@ function relatedSql({ relation, filter }: RelatedCondition, scope: SqlScope): st
   if (other === undefined) return "false";
   const isReference = relation.kind === "reference";
   const links = `${referencesTable((isReference ? collection : other).number)} as link`;
-  const { idKind, indexes } = other;
-  const inner = { ...scope, collection: other, table: "related", idKind, indexes };
+  const { idKind } = other;
+  const inner = { ...scope, collection: other, table: "related", idKind };
   const isAny = matchesAll(filter);
+  const isIndexed = accessPathOf({ filter }, other.indexes)?.kind === "index";
+  const range = isIndexed ? scanOf({ filter }, other.slots)?.range : undefined;
   const join = `related.key = ${isReference ? keyOfIdSql(idKind, "link.target") : "link.key"}`;
   const from =
     isAny && !isReference ? links : `${links} join ${resourcesTable(other.number)} as related on ${join}`;
@@ -190,7 +148,7 @@ function relatedSql({ relation, filter }: RelatedCondition, scope: SqlScope): st
   const terms = [
     `link.attribute = ${quoteText(formatPath(relation.path))}`,
     own,
-    ...(isAny ? [] : [filterSql(filter, inner)]),
+    ...(isAny ? [] : [range === undefined ? filterSql(filter, inner) : rangeSql(range, inner)]),
   ];
   return `exists (select 1 from ${from} where ${terms.join(" and ")})`;
 }

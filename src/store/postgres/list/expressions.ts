@@ -1,27 +1,13 @@
-/** SQL expressions for the attributes of a resource: types, values, and the expressions that lists and indexes sort by. */
+/** SQL expressions for the attributes of a resource: types, values, and the expressions that lists sort by. */
 import type { SortKey } from "../../../collection/indexes.ts";
 import { isInstantKey, shortKeyOf } from "../../../collection/instants.ts";
 import type { Path } from "../../../collection/paths.ts";
 import type { Unique } from "../../../collection/unique.ts";
 import { isInstant, type SortValue, sortedCodePoints } from "../../../query/sort.ts";
-import { isDateText, isMillis, keySql, shortKeySql } from "./instants.ts";
+import { keySql, shortKeySql } from "./instants.ts";
 
 /** The rank of each type in a sort: absent or null, false, true, number, string, array or object, and declared dates. */
 export const ranks = { null: 0, false: 1, true: 2, number: 3, string: 4, container: 5, date: 6 } as const;
-
-/** The expressions that sort by one attribute. All have the same direction. */
-export interface SortExpressions {
-  rank: string;
-  number: string;
-  text: string;
-}
-
-/** The values of these expressions for one value of an attribute. */
-export interface SortValues {
-  rank: number;
-  number: number;
-  text: string;
-}
 
 /** The attribute as `json`; null if it is absent. */
 export function valueSql(path: Path): string {
@@ -47,39 +33,28 @@ export function textSql(path: Path): string {
   return `(doc${names.map((name) => ` -> ${name}`).join("")} ->> ${last})`;
 }
 
-/** The sort expressions of an attribute. */
-export function sortExpressions({ path, as }: Pick<SortKey, "path" | "as">): SortExpressions {
+/** The rank, the number and the text by which a list sorts that no index serves. */
+export function sortExpressions({ path, as }: Pick<SortKey, "path" | "as">): readonly string[] {
   const type = typeSql(path);
-  const text = textSql(path);
-  if (as !== undefined) return dateExpressions(type, text);
-  return {
-    rank: `(case ${type} when 'string' then ${ranks.string} when 'number' then ${ranks.number}
-      when 'boolean' then case ${text} when 'true' then ${ranks.true} else ${ranks.false} end
-      when 'array' then ${ranks.container} when 'object' then ${ranks.container} else ${ranks.null} end)`,
-    number: `(case ${type} when 'number' then ${text}::float8 else 0::float8 end)`,
-    text: `(case ${type} when 'string' then left(${text}, ${sortedCodePoints}) else '' end collate "C")`,
-  };
+  const value = textSql(path);
+  const rank = `case ${type} when 'string' then ${ranks.string} when 'number' then ${ranks.number}
+      when 'boolean' then case ${value} when 'true' then ${ranks.true} else ${ranks.false} end
+      when 'array' then ${ranks.container} when 'object' then ${ranks.container} else ${ranks.null} end`;
+  const number = `case ${type} when 'number' then ${value}::float8 else 0::float8 end`;
+  const text = `case ${type} when 'string' then left(${value}, ${sortedCodePoints}) else '' end`;
+  if (as === undefined) return [`(${rank})`, `(${number})`, `(${text} collate "C")`];
+  const key = keySql(type, value, as);
+  const unless = (sql: string, date: number) => `(case when ${key} is null then ${sql} else ${date} end)`;
+  return [unless(rank, ranks.date), unless(number, 0), `(coalesce(${key}, ${text}) collate "C")`];
 }
 
-/** The sort expressions of a declared date. Its text is the short key of its instant. */
-function dateExpressions(type: string, text: string): SortExpressions {
-  return {
-    rank: `(case ${type} when 'string' then case when ${isDateText(text)} then ${ranks.date} else ${ranks.string} end
-      when 'number' then case when ${isMillis(text)} then ${ranks.date} else ${ranks.number} end
-      when 'boolean' then case ${text} when 'true' then ${ranks.true} else ${ranks.false} end
-      when 'array' then ${ranks.container} when 'object' then ${ranks.container} else ${ranks.null} end)`,
-    number: `(case ${type} when 'number' then case when ${isMillis(text)} then 0::float8 else ${text}::float8 end else 0::float8 end)`,
-    text: `(coalesce(${shortKeySql(type, text)}, case ${type} when 'string' then left(${text}, ${sortedCodePoints}) else '' end) collate "C")`,
-  };
-}
-
-/** The values of the sort expressions for a value. */
-export function sortValues(value: SortValue): SortValues {
-  if (typeof value === "boolean") return { rank: value ? ranks.true : ranks.false, number: 0, text: "" };
-  if (typeof value === "number") return { rank: ranks.number, number: value, text: "" };
-  if (typeof value === "string") return { rank: ranks.string, number: 0, text: value };
-  if (isInstant(value)) return { rank: ranks.date, number: 0, text: shortKeyOf(value[0]) };
-  return { rank: value === null ? ranks.null : ranks.container, number: 0, text: "" };
+/** The rank, the number and the text of a value. */
+export function sortValues(value: SortValue): readonly [rank: number, number: number, text: string] {
+  if (typeof value === "boolean") return [value ? ranks.true : ranks.false, 0, ""];
+  if (typeof value === "number") return [ranks.number, value, ""];
+  if (typeof value === "string") return [ranks.string, 0, value];
+  if (isInstant(value)) return [ranks.date, 0, value[0]];
+  return [value === null ? ranks.null : ranks.container, 0, ""];
 }
 
 /** An index of unique values contains this many code points of each value. No declaration allows longer values. */

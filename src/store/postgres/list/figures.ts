@@ -10,10 +10,9 @@ import { type FigureColumn, type FiguresOf, groupsIn, numberText } from "../../c
 import { type Figures, maxPageBytes } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
-import { resourcesTable } from "../tables/tables.ts";
-import { filterSql } from "./conditions.ts";
 import { ranks, valueSql } from "./expressions.ts";
 import { instantSql } from "./instants.ts";
+import { declaredSql, sourceSql } from "./page.ts";
 import { scopeOf } from "./parameters.ts";
 import { searchSql } from "./search.ts";
 
@@ -30,22 +29,20 @@ const headColumns = 4;
 /** The statement. Its rows are groups, at most one more than the limit. Without groups, it has one row without a group. */
 export function selectFigures(collection: NumberedCollection, query: FiguresOf): FiguresStatement {
   const { number } = collection;
-  const { filter, words = [], limit, offset, related } = query;
+  const { words = [], limit, offset, related } = query;
   const scope = scopeOf(collection, related);
   const search = words.length === 0 ? undefined : searchSql(number, words, scope);
-  const source = search?.from ?? `${resourcesTable(number)} as resource`;
-  const where = filter === undefined ? "true" : filterSql(filter, scope);
   const { columns, outputs, from, groupBy, orderBy } = figureParts(query, figureSql);
   const grouped = `select ${outputs.map((sql, n) => `${sql} as out_${n}`).join(", ")},
       row_number() over (${orderBy}) as place
-    from ${from(`${source} where ${where} offset 0`)}
+    from ${from(`${sourceSql(query, search, scope)} offset 0`)}
     ${groupBy} order by place limit ${limit + 1} offset ${offset}`;
   const outs = outputs.map((_, n) => `out_${n}`);
   // Includes the first group that does not fit, so that `groupsIn` sees it. That also counts the figures, which are short.
   const bytes = ["0", ...query.group.map((_, n) => `coalesce(octet_length(out_${n}), 0)`)].join(" + ");
   const page = `select *, sum(${bytes}) over (order by place) - (${bytes}) as bytes_before from (${grouped}) as grouped`;
   const sql = `${search?.with ?? ""}
-    select head.sequence, head.declared,
+    select head.sequence, ${declaredSql(scope)},
       head.gathered_to is null and head.words_version = '${wordsVersion}', page.place, ${outs.map((out) => `page.${out}`).join(", ")}
     from holdfast_heads as head
       left join (select * from (${page}) as page where bytes_before <= ${maxPageBytes} or place <= ${offset + 2}) as page on true

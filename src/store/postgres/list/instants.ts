@@ -46,7 +46,7 @@ function textKeySql(text: string, form: InstantForm): string {
 }
 
 /** Whether a text is a date: whether it has a key. */
-export function isDateText(text: string): string {
+function isDateText(text: string): string {
   const t = `${text} collate "C"`;
   return `(${t} ~ '^${dayPattern}(${clockPattern})?$' and ${notBeyond(t)})`;
 }
@@ -57,7 +57,7 @@ function millisKeySql(text: string): string {
 }
 
 /** Whether the text of a number is Unix time in milliseconds. */
-export function isMillis(text: string): string {
+function isMillis(text: string): string {
   return `(case when ${text} collate "C" ~ '^-?[0-9]{1,16}$' then abs(${text}::bigint) <= ${maxUnixMillis} else false end)`;
 }
 

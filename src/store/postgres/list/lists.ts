@@ -6,19 +6,19 @@ import { decideAsync } from "../../core/decision.ts";
 import { type FiguresOf, figuresTooExpensive } from "../../core/figures.ts";
 import { pastLookups } from "../../core/history-plans.ts";
 import { pageAt } from "../../core/past-page.ts";
-import { listLike, toGroups } from "../../core/referring.ts";
+import { type GroupsQuery, listLike } from "../../core/referring.ts";
 import type { PageQuery } from "../../core/related.ts";
 import { pastQuery } from "../../core/related.ts";
 import { unfinished } from "../../core/slow-reads.ts";
 import type { Figures, Page, ReadClient, ReferringGroups } from "../../port/page.ts";
-import type { Connections, Row } from "../connection/connections.ts";
+import type { Connections } from "../connection/connections.ts";
 import { isUndefinedTable } from "../connection/failures.ts";
 import { historyOf, runPlan } from "../postgres-dialect.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { selectFigures, toFigures } from "./figures.ts";
 import { isNarrowed, type ListAttempt, selectPage, toPage, wordsIncomplete } from "./page.ts";
 import { QuickLists } from "./quick-lists.ts";
-import { type GroupsQuery, isQuickReferring, rowsOf, selectReferring } from "./referring.ts";
+import { isQuickReferring, selectReferring, toReferring } from "./referring.ts";
 import { SlowStatements } from "./slow-statements.ts";
 
 /** Figures, or the fact that the declaration of the collection has changed since the catalogue was read. */
@@ -82,13 +82,12 @@ export class Lists {
     collection: NumberedCollection,
     query: GroupsQuery,
     client: (() => ReadClient) | undefined,
-  ): Promise<ReferringGroups> {
+  ): Promise<ReferringGroups | "redeclared"> {
     const statement = selectReferring(collection, query);
-    const toResult = (rows: readonly Row[]) =>
-      toGroups(rowsOf(collection, rows), query.ids.length, query.limit);
-    if (isQuickReferring(collection, query)) return toResult(await this.#quick.rows(statement));
+    if (isQuickReferring(collection, query))
+      return toReferring(collection, query, await this.#quick.rows(statement));
     const rows = await this.#slow.rows(statement, client?.());
-    return toResult(this.#finished(rows, collection, listLike(query)));
+    return toReferring(collection, query, this.#finished(rows, collection, listLike(query)));
   }
 
   /** Figures. Throws as `page` does. */

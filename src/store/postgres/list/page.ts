@@ -1,20 +1,19 @@
-/**
- * The statement that reads a page: its resources, and the head of the collection from the same snapshot. After a
- * position, the statement is a union of ranges, because an index returns each range in order. With one condition for
- * all of them, the database would read the whole table.
- */
+/** The statement that reads a page: its resources, and the head of the collection from the same snapshot. */
 import { Problem } from "../../../errors.ts";
+import type { StoreFilter } from "../../../query/filter.ts";
 import { wordsVersion } from "../../../query/words.ts";
+import { type Scan, scanOf } from "../../core/ranges.ts";
 import type { PageQuery } from "../../core/related.ts";
 import { maxPageBytes, type Page } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import { toStored } from "../read/reads.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
+import { keySql } from "../tables/indexes.ts";
 import { resourcesTable } from "../tables/tables.ts";
 import { filterSql } from "./conditions.ts";
 import { type ReadPage, stateSql } from "./hot-pages.ts";
-import { type OrderTerm, orderSql, orderTerms, rangesAfter } from "./order.ts";
-import { type SqlScope, scopeOf } from "./parameters.ts";
+import { afterSql, orderSql, orderTerms } from "./order.ts";
+import { boundsSql, rangeSql, type SqlScope, scopeOf } from "./parameters.ts";
 import { type SearchSql, searchSql } from "./search.ts";
 
 /** A page, or the fact that the declaration of the collection has changed since the catalogue was read. */
@@ -30,11 +29,13 @@ export function selectPage(collection: NumberedCollection, query: PageQuery): St
   const { words = [] } = query;
   const scope = scopeOf(collection, query.related);
   const search = words.length === 0 ? undefined : searchSql(number, words, scope);
-  const selection = selectionOf(query, search, scope);
-  const total = query.count === true && isNarrowed(query) ? countSql(selection) : "null::bigint";
-  const page = pageSql(query, selection, scope);
+  const total =
+    query.count === true && isNarrowed(query)
+      ? `(select count(*) ${sourceSql(query, search, scope)})`
+      : "null::bigint";
+  const page = pageSql(selectionOf(query, search, scope));
   const sql = `${search?.with ?? ""}
-    select head.sequence, head.count, head.declared, ${areWordsComplete}, ${total},
+    select head.sequence, head.count, ${declaredSql(scope)}, ${areWordsComplete}, ${total},
       ${stateSql}, page.found, page.key, page.version, page.updated_at, page.text
     from holdfast_heads as head left join (${page}) as page on true
     where head.number = ${number} order by page.place`;
@@ -49,65 +50,103 @@ export function isNarrowed({ filter, words }: PageQuery): boolean {
   return filter !== undefined || words !== undefined;
 }
 
-interface Selection {
-  from: string;
-  where: readonly string[];
-  search: SearchSql | undefined;
+/**
+ * The number of the declaration, in a statement about the head of a collection. Null if the declaration of a related collection
+ * is another one: then its indexes may not be those that the statement uses.
+ */
+export function declaredSql({ related }: SqlScope): string {
+  const others = Object.values(related).filter((each) => each !== undefined) as NumberedCollection[];
+  if (others.length === 0) return "head.declared";
+  const changed = others.map(({ number, declared }) => `number = ${number} and declared <> ${declared}`);
+  return `case when not exists (select 1 from holdfast_heads where ${changed.join(" or ")}) then head.declared end`;
 }
 
-function selectionOf({ filter }: PageQuery, search: SearchSql | undefined, scope: SqlScope): Selection {
-  const from = search?.from ?? `${resourcesTable(scope.collection.number)} as resource`;
-  return { from, where: filter === undefined ? [] : [filterSql(filter, scope)], search };
+/** The `from` and `where` clauses for all resources of a list. */
+export function sourceSql(
+  { filter, words }: Pick<PageQuery, "filter" | "words">,
+  search: SearchSql | undefined,
+  scope: SqlScope,
+): string {
+  const scan = scanOf({ ...(filter && { filter }), ...(words && { words }) }, scope.collection.slots);
+  return foundSql({ scan, filter, from: search?.from }, scope);
+}
+
+/** The `from` and `where` clauses for the resources of a scan, or of the collection, that match. `more`: another condition. */
+function foundSql(
+  {
+    scan,
+    filter,
+    from,
+    more,
+  }: { scan: Scan | undefined; filter: StoreFilter | undefined; from?: string | undefined; more?: string },
+  scope: SqlScope,
+): string {
+  const rest = scan === undefined ? filter : scan.filter;
+  const terms = [scan && rangeSql(scan.range, scope), rest && filterSql(rest, scope), more].filter(
+    (each) => each !== undefined,
+  );
+  return `from ${from ?? `${resourcesTable(scope.collection.number)} as resource`}
+    where ${terms.length === 0 ? "true" : terms.join(" and ")}`;
 }
 
 /** Selects the resources of a page without words, in the order of the list, and one more if there is one. */
 export function resourcesSql(query: PageQuery, scope: SqlScope): string {
-  const selection = selectionOf(query, undefined, scope);
-  return rangesSql(query, selection, { terms: termsOf(query, selection), scope });
+  return selectionOf(query, undefined, scope).sql;
 }
 
-function countSql({ from, where }: Selection): string {
-  return `(select count(*) from ${from} where ${all(where)})`;
+/** The resources of a page, and by what columns they are sorted. */
+interface Selection {
+  sql: string;
+  order: string;
+}
+
+function selectionOf(query: PageQuery, search: SearchSql | undefined, scope: SqlScope): Selection {
+  const { limit, offset = 0, after, sort = [], filter } = query;
+  const scan = scanOf(query, scope.collection.slots);
+  if (scan?.isOrdered && scan.filter === undefined) return rangePage(scan, query, scope);
+  const isRanked = search !== undefined && sort.length === 0;
+  const terms = scan?.isOrdered
+    ? [{ sql: `resource.${keySql(scan.range.slot)}`, descending: scan.isBackward }]
+    : [...(isRanked ? [{ sql: search.score, descending: true }] : []), ...orderTerms(sort)];
+  const isAfter = after !== undefined && scan?.isOrdered !== true;
+  const more = isAfter ? { more: afterSql(after, sort, scope) } : {};
+  const columns = terms.map(({ sql }, n) => `${sql} as term_${n}`).join(", ");
+  return {
+    sql: `select resource.key, version, updated_at, doc, size, ${columns} ${foundSql({ scan, filter, from: search?.from, ...more }, scope)}
+      order by ${orderSql(terms)} limit ${limit + 1} offset ${offset}`,
+    order: orderSql(terms.map(({ descending }, n) => ({ sql: `term_${n}`, descending }))),
+  };
+}
+
+/**
+ * The page that is a range of an index. The database looks for resources from one end of the range on. Of those, the page has the
+ * resources before the other end. With both ends in one condition, the database can read the whole range and sort it.
+ */
+function rangePage(
+  { range, isBackward }: Scan,
+  { limit, offset = 0 }: PageQuery,
+  scope: SqlScope,
+): Selection {
+  const key = `resource.${keySql(range.slot)}`;
+  const [low, high] = boundsSql(range, scope);
+  const order = (sql: string) => orderSql([{ sql, descending: isBackward }]);
+  const [start, end] = isBackward ? [`< ${high}`, `> ${low}`] : [`> ${low}`, `< ${high}`];
+  return {
+    sql: `select * from (select resource.key, version, updated_at, doc, size, ${key} as term_0
+        from ${resourcesTable(scope.collection.number)} as resource where ${key} ${start}
+        order by ${order(key)} limit ${limit + 1} offset ${offset}) as resource where term_0 ${end}`,
+    order: order("term_0"),
+  };
 }
 
 /** The resources of the page with their places, up to the limit of bytes, but at least one. */
-function pageSql(query: PageQuery, selection: Selection, scope: SqlScope): string {
-  const terms = termsOf(query, selection);
-  const order = terms.map(({ descending }, n) => ({ sql: `term_${n}`, descending }));
+function pageSql({ sql, order }: Selection): string {
   return `select key, version, updated_at, doc::text as text, found, place
     from (select key, version, updated_at, doc, size, count(*) over () as found, row_number() over listed as place,
         sum(size) over (listed rows unbounded preceding) as running
-      from (${rangesSql(query, selection, { terms, scope })}) as candidate
-      window listed as (order by range_number, ${orderSql(order)})) as measured
+      from (${sql}) as candidate
+      window listed as (order by ${order})) as measured
     where running <= ${maxPageBytes} or place = 1`;
-}
-
-function termsOf({ sort = [], filter }: PageQuery, { search }: Selection): readonly OrderTerm[] {
-  const isRanked = search !== undefined && sort.length === 0;
-  return [...(isRanked ? [{ sql: search.score, descending: true }] : []), ...orderTerms(sort, filter)];
-}
-
-/** The ranges of the page. Each has at most as many resources as the page. */
-function rangesSql(
-  { limit, offset = 0, after, sort = [] }: PageQuery,
-  { from, where }: Selection,
-  { terms, scope }: { terms: readonly OrderTerm[]; scope: SqlScope },
-): string {
-  const columns = terms.map(({ sql }, n) => `${sql} as term_${n}`).join(", ");
-  const ranges = after === undefined ? ["true"] : rangesAfter(after, sort, scope);
-  const selects = ranges.map(
-    (range, n) => `(select resource.key, version, updated_at, doc, size, ${n} as range_number, ${columns}
-      from ${from} where ${all([...where, range])}
-      order by ${orderSql(terms)} limit ${limit + 1} offset ${offset})`,
-  );
-  if (selects.length === 1) return String(selects[0]);
-  const order = terms.map(({ descending }, n) => ({ sql: `term_${n}`, descending }));
-  return `select * from (${selects.join(" union all ")}) as candidate
-    order by range_number, ${orderSql(order)} limit ${limit + 1}`;
-}
-
-function all(terms: readonly string[]): string {
-  return terms.length === 0 ? "true" : terms.join(" and ");
 }
 
 /**

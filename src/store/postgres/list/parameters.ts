@@ -1,8 +1,9 @@
 /** The parameters of a list statement. */
 import type { IdKind } from "../../../collection/ids.ts";
-import type { Index } from "../../../collection/indexes.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
+import type { Range } from "../../core/ranges.ts";
 import type { RelatedCollections } from "../../core/related.ts";
+import { keySql } from "../tables/indexes.ts";
 
 /** What the conditions of a list statement depend on, and the values of its parameters so far. */
 export interface SqlScope {
@@ -12,7 +13,6 @@ export interface SqlScope {
   /** The collections of related resources. */
   related: RelatedCollections;
   idKind: IdKind;
-  indexes: readonly Index[];
   values: unknown[];
   /** The types of the values. */
   types: ParameterType[];
@@ -21,7 +21,7 @@ export interface SqlScope {
 }
 
 /** The type of a parameter. */
-export type ParameterType = "text" | "text[]" | "float8" | "float8[]";
+export type ParameterType = "text" | "text[]" | "float8" | "float8[]" | "bytea" | "bytea[]";
 
 /** Adds a value, and returns its parameter, such as `$2::text`. */
 export function bind({ values, types, valueAt }: SqlScope, value: unknown, type: ParameterType): string {
@@ -39,6 +39,23 @@ export function scopeOf(
   related: RelatedCollections = {},
   valueAt: SqlScope["valueAt"] = (place) => `$${place}`,
 ): SqlScope {
-  const { idKind, indexes } = collection;
-  return { collection, table: "resource", related, idKind, indexes, values: [], types: [], valueAt };
+  const { idKind } = collection;
+  return { collection, table: "resource", related, idKind, values: [], types: [], valueAt };
+}
+
+/** A key as a value: text that the database reads as bytes. */
+export function keyText(key: Buffer): string {
+  return `\\x${key.toString("hex")}`;
+}
+
+/** The ends of a range. */
+export function boundsSql({ low, high }: Range, scope: SqlScope): readonly [low: string, high: string] {
+  return [bind(scope, keyText(low), "bytea"), bind(scope, keyText(high), "bytea")];
+}
+
+/** The condition for the resources of a range. */
+export function rangeSql(range: Range, scope: SqlScope): string {
+  const key = `${scope.table}.${keySql(range.slot)}`;
+  const [low, high] = boundsSql(range, scope);
+  return `${key} > ${low} and ${key} < ${high}`;
 }

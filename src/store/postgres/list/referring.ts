@@ -1,18 +1,22 @@
 /** The statement that reads the resources that refer to each of several ids. */
 import { formatPath } from "../../../collection/paths.ts";
-import { indexFor, type ReferringRow } from "../../core/referring.ts";
-import { maxPageBytes, type ReferringQuery } from "../../port/page.ts";
+import {
+  type GroupsQuery,
+  indexFor,
+  type ReferringRow,
+  referringRanges,
+  toGroups,
+} from "../../core/referring.ts";
+import { maxPageBytes, type ReferringGroups } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import { toStored } from "../read/reads.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
+import { keySql } from "../tables/indexes.ts";
 import { referencesTable, resourcesTable } from "../tables/tables.ts";
 import { filterSql } from "./conditions.ts";
-import { quoteText, ranks, sortExpressions } from "./expressions.ts";
+import { quoteText } from "./expressions.ts";
 import { orderSql, orderTerms } from "./order.ts";
-import { bind, scopeOf } from "./parameters.ts";
-
-/** A query for a collection that is already known. */
-export type GroupsQuery = Omit<ReferringQuery, "collection" | "client">;
+import { bind, keyText, type SqlScope, scopeOf } from "./parameters.ts";
 
 /** Whether the statement reads little more than the resources of its result. */
 export function isQuickReferring(collection: NumberedCollection, query: GroupsQuery): boolean {
@@ -21,50 +25,78 @@ export function isQuickReferring(collection: NumberedCollection, query: GroupsQu
 }
 
 /**
- * Reads up to `limit` + 1 resources for each id. The columns: the place of the id from 1, key, version, time, and the text,
- * which is null if it does not fit into the result.
+ * Reads up to `limit` + 1 resources for each id. The columns: the number of the declaration, the place of the id from 1, key,
+ * version, time, and the text, which is null if it does not fit into the result. Without resources, it has one row.
  */
 export function selectReferring(collection: NumberedCollection, query: GroupsQuery): Statement {
-  const { ids, limit, filter, sort = [] } = query;
+  const { number } = collection;
+  const { limit } = query;
   const scope = scopeOf(collection);
-  const targets = bind(scope, ids, "text[]");
-  const terms = orderTerms(sort);
-  const where = [linkSql(collection, query), ...(filter === undefined ? [] : [filterSql(filter, scope)])];
+  const { parents, from, where, terms, end } = groupsOf(collection, query, scope);
   const columns = terms.map(({ sql }, n) => `${sql} as term_${n}`).join(", ");
   const order = orderSql(terms.map(({ descending }, n) => ({ sql: `term_${n}`, descending })));
-  const sql = `select place, key, version, updated_at,
+  const page = `select place, key, version, updated_at, n,
       case when running <= ${maxPageBytes} or position = 1 then doc::text end as text
     from (select *, row_number() over listed as position,
         sum(case when n > ${limit} then 0 else size end) over (listed rows unbounded preceding) as running
       from (select parent.place, found.*, row_number() over (partition by parent.place order by ${order}) as n
-        from unnest(${targets}) with ordinality as parent(target, place)
+        from ${parents}
         cross join lateral (select resource.key, version, updated_at, doc, size, ${columns}
-          from ${fromSql(collection, query)} where ${where.join(" and ")}
-          order by ${orderSql(terms)} limit ${limit + 1}) as found) as candidate
-      window listed as (order by place, n)) as measured
-    order by place, n`;
+          from ${from} where ${where.join(" and ")}
+          order by ${orderSql(terms)} limit ${limit + 1}) as found where ${end}) as candidate
+      window listed as (order by place, n)) as measured`;
+  const sql = `select head.declared, page.place, page.key, page.version, page.updated_at, page.text
+    from holdfast_heads as head left join (${page}) as page on true
+    where head.number = ${number} order by page.place, page.n`;
   return { sql, values: scope.values };
 }
 
-/** The rows of the statement. */
-export function* rowsOf(collection: NumberedCollection, rows: readonly Row[]): Generator<ReferringRow> {
-  for (const [place, ...row] of rows)
-    yield { place: Number(place) - 1, resource: row[3] === null ? undefined : toStored(collection, row) };
-}
-
-function fromSql(collection: NumberedCollection, query: GroupsQuery): string {
+/** The ids, and the resources that refer to each of them: by a range of an index, or by the table of references. */
+function groupsOf(collection: NumberedCollection, query: GroupsQuery, scope: SqlScope) {
+  const { ids, filter, sort = [], reference } = query;
   const resources = `${resourcesTable(collection.number)} as resource`;
-  if (indexFor(query, collection) !== undefined) return resources;
-  return `${referencesTable(collection.number)} as link join ${resources} on resource.key = link.key`;
+  const ranges = referringRanges(query, collection);
+  if (ranges !== undefined) {
+    const [low, high] = (["low", "high"] as const).map((end) =>
+      bind(
+        scope,
+        ranges.map((range) => keyText(range[end])),
+        "bytea[]",
+      ),
+    );
+    const key = `resource.${keySql(ranges[0]?.slot ?? 1)}`;
+    return {
+      parents: `unnest(${low}, ${high}) with ordinality as parent (low, high, place)`,
+      from: resources,
+      where: [`${key} > parent.low`],
+      terms: [{ sql: key, descending: false }],
+      end: "term_0 < parent.high", // as in a page of a range
+    };
+  }
+  const attribute = quoteText(formatPath(reference.path));
+  return {
+    parents: `unnest(${bind(scope, ids, "text[]")}) with ordinality as parent (target, place)`,
+    from: `${referencesTable(collection.number)} as link join ${resources} on resource.key = link.key`,
+    where: [
+      `link.attribute = ${attribute} and link.target = parent.target`,
+      ...(filter === undefined ? [] : [filterSql(filter, scope)]),
+    ],
+    terms: orderTerms(sort),
+    end: "true",
+  };
 }
 
-/** The condition that a resource refers to the id. An index contains the sort expressions of the reference. */
-function linkSql(collection: NumberedCollection, query: GroupsQuery): string {
-  const { path, type } = query.reference;
-  if (indexFor(query, collection) === undefined)
-    return `link.attribute = ${quoteText(formatPath(path))} and link.target = parent.target`;
-  const { rank, number, text } = sortExpressions({ path });
-  return type === "number"
-    ? `${rank} = ${ranks.number} and ${number} = parent.target::float8 and ${text} = ''`
-    : `${rank} = ${ranks.string} and ${number} = 0 and ${text} = parent.target`;
+/** The groups from the rows of the statement. */
+export function toReferring(
+  collection: NumberedCollection,
+  { ids, limit }: GroupsQuery,
+  rows: readonly Row[],
+): ReferringGroups | "redeclared" {
+  if (Number(rows[0]?.[0]) !== collection.declared) return "redeclared";
+  return toGroups(rowsOf(collection, rows), ids.length, limit);
+}
+
+function* rowsOf(collection: NumberedCollection, rows: readonly Row[]): Generator<ReferringRow> {
+  for (const [, place, ...row] of rows.filter(([, place]) => place !== null))
+    yield { place: Number(place) - 1, resource: row[3] === null ? undefined : toStored(collection, row) };
 }

@@ -1,6 +1,7 @@
 /** The reads of the store on PostgreSQL. */
 
 import { Problem } from "../../../errors.ts";
+import type { StoreFilter } from "../../../query/filter.ts";
 import { type CommitListener, CommitListeners } from "../../core/commit-listeners.ts";
 import { emptyFigures } from "../../core/figures.ts";
 import type { HistoryPlans } from "../../core/history-plans.ts";
@@ -91,15 +92,21 @@ export abstract class PostgresReads extends LoggedStore {
   }
 
   async list({ collection, client, ...query }: ListQuery): Promise<Page> {
-    const asked = withRelated(query, (name) => this.declarations.catalogue.byName.get(name));
-    const read = await this.#whileDeclared(collection, (known) => this.#lists.page(known, asked, client));
+    const read = await this.#whileDeclared(collection, (known) =>
+      this.#lists.page(known, this.#withRelated(query), client),
+    );
     return read?.page ?? emptyPage;
   }
 
   async figures({ collection, client, ...query }: FiguresQuery): Promise<Figures> {
-    const asked = withRelated(query, (name) => this.declarations.catalogue.byName.get(name));
-    const read = await this.#whileDeclared(collection, (known) => this.#lists.figures(known, asked, client));
+    const read = await this.#whileDeclared(collection, (known) =>
+      this.#lists.figures(known, this.#withRelated(query), client),
+    );
     return read?.figures ?? emptyFigures(query);
+  }
+
+  #withRelated<Query extends { filter?: StoreFilter }>(query: Query) {
+    return withRelated(query, (name) => this.declarations.catalogue.byName.get(name));
   }
 
   /** Reads with the current declaration of a collection; `undefined` if the collection does not exist. */
@@ -118,9 +125,10 @@ export abstract class PostgresReads extends LoggedStore {
   }
 
   async referring({ collection, client, ...query }: ReferringQuery): Promise<ReferringGroups> {
-    const known = await this.find(collection);
-    if (known === undefined) return toGroups([], query.ids.length, query.limit);
-    return this.watch(() => retryOnce(() => this.#lists.referring(known, query, client)));
+    const read = await this.#whileDeclared(collection, (known) =>
+      this.#lists.referring(known, query, client),
+    );
+    return read ?? toGroups([], query.ids.length, query.limit);
   }
 
   async count(collection: string): Promise<number> {

@@ -3,14 +3,15 @@ import { randomInt } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { Problem, StartError } from "../../../errors.ts";
 import { decideAsync } from "../../core/decision.ts";
+import { changeSlots, noSlots, slotsOf } from "../../core/entries.ts";
 import { startIndex } from "../../core/search-index.ts";
 import { type CollectionRecord, isDeclared } from "../../port/record.ts";
 import { referenceRows } from "../commit/flush.ts";
 import { hold } from "../commit/holds.ts";
-import { insertReferences } from "../commit/statements.ts";
+import { insertReferences, updateKeys } from "../commit/statements.ts";
 import { runTogether } from "../commit/values.ts";
-import { sqlState } from "../connection/failures.ts";
 import type { Transaction } from "../connection/transaction.ts";
+import { selectChunk } from "../read/statements.ts";
 import { searchIndexOf } from "../upkeep/search-indexes.ts";
 import { clearIndex } from "../upkeep/statements.ts";
 import {
@@ -20,7 +21,7 @@ import {
   requireSameFormat,
   toCollection,
 } from "./catalogue.ts";
-import { indexStatements } from "./indexes.ts";
+import { indexKeysOf, indexStatements } from "./indexes.ts";
 import { isUnfinished } from "./prepare.ts";
 import {
   type DeclarationRow,
@@ -30,13 +31,12 @@ import {
   lockCatalogue,
   lockHeads,
   raiseDeclared,
-  selectAfter,
   upsertDeclaration,
 } from "./statements.ts";
-import { collectionTables, wordsTable, wordsTables } from "./tables.ts";
+import { collectionTables, resourcesTable, wordsTable, wordsTables } from "./tables.ts";
 
-/** How many resources one statement reads. */
-const pageSize = 500;
+/** How much one statement reads: resources, and bytes of text. */
+const page = { resources: 500, size: 2 * 1024 * 1024 };
 
 /**
  * Declarations start at a random number. If a database is emptied and filled again, an instance that has not noticed
@@ -73,7 +73,8 @@ export async function migrateAll(transaction: Transaction, plan: readonly Collec
   for (const record of plan) {
     const before = known.get(record.name);
     if (before !== undefined && isDeclared(before, record)) continue;
-    const after = withNumber(record, before ?? { number: ++last, declared: randomInt(maxFirstDeclared) });
+    const declared = before?.declared ?? randomInt(maxFirstDeclared);
+    const after = withNumber(record, before ?? { number: ++last, declared, numbers: noSlots, slots: [] });
     await migrateOne(transaction, { before, after, known });
     known.set(record.name, after);
   }
@@ -81,10 +82,12 @@ export async function migrateAll(transaction: Transaction, plan: readonly Collec
 
 function withNumber(
   record: CollectionRecord,
-  { number, declared }: { number: number; declared: number },
+  before: Pick<NumberedCollection, "number" | "declared" | "numbers" | "slots">,
 ): NumberedCollection {
   const { unique = [], references = [], timestamps = false } = record;
-  return { ...record, unique, references, timestamps, number, declared: declared + 1, slots: [] };
+  const { slots: numbers } = changeSlots(before.slots, before.numbers, record.indexes);
+  const [number, declared, slots] = [before.number, before.declared + 1, slotsOf(record.indexes, numbers)];
+  return { ...record, unique, references, timestamps, number, declared, numbers, slots };
 }
 
 interface Migration {
@@ -108,10 +111,11 @@ async function migrateOne(transaction: Transaction, { before, after, known }: Mi
   if (before !== undefined && new Catalogue(known.values()).relatedTo(before).length > 0)
     await transaction.run(lockHeads(affected));
   for (const sql of [...tables, ...words]) await transaction.run({ sql });
-  for (const sql of indexStatements(number, before, after))
-    await transaction.run({ sql }).catch((error: unknown) => {
-      throw sqlState(error) === "54000" ? indexTooLarge(after) : error; // program_limit_exceeded
-    });
+  const { dropped, created } = indexStatements(number, before, after);
+  for (const sql of dropped) await transaction.run({ sql });
+  if (before !== undefined && after.slots.some(({ slot }) => !before.numbers.used.includes(slot)))
+    await buildKeys(transaction, after);
+  for (const sql of created) await transaction.run({ sql });
   if (before === undefined) {
     await transaction.run(insertHead(number, after.declared));
     await transaction.run(insertIdCounter(number));
@@ -146,22 +150,48 @@ function targetNumbers(
   return [...new Set(names.flatMap((name) => known.get(name)?.number ?? []))];
 }
 
+/**
+ * Writes the keys of all resources again. Writers that have begun end first, and others wait: a writer can have the lock of a
+ * resource already. Reads do not wait.
+ */
+async function buildKeys(transaction: Transaction, { number, slots }: NumberedCollection): Promise<void> {
+  await transaction.run({ sql: `lock table ${resourcesTable(number)} in exclusive mode` });
+  for await (const rows of pagesOf(transaction, number))
+    await transaction.run(
+      updateKeys(
+        number,
+        rows.map(({ key, text }) => [key, indexKeysOf(slots, text)]),
+      ),
+    );
+}
+
 /** Writes the references of all resources again. */
 async function rewriteReferences(transaction: Transaction, collection: NumberedCollection): Promise<void> {
   const { number, references } = collection;
   await transaction.run(deleteAllReferences(number));
   if (references.length === 0) return;
-  for (let after = ""; ; ) {
-    const { rows } = await transaction.run(selectAfter(number, after, pageSize));
-    const found = rows.flatMap(([key, , , text]) => referenceRows(String(key), String(text), references));
+  for await (const rows of pagesOf(transaction, number)) {
+    const found = rows.flatMap(({ key, text }) => referenceRows(key, text, references));
     await runTogether(transaction, insertReferences(number, found));
-    if (rows.length < pageSize) return;
+  }
+}
+
+/** All resources of a collection. */
+async function* pagesOf(
+  transaction: Transaction,
+  number: number,
+): AsyncGenerator<readonly { key: string; text: string }[]> {
+  for (let after = ""; ; ) {
+    const { rows } = await transaction.run(selectChunk(number, after, page));
+    if (rows.length === 0) return;
+    yield rows.map(([key, , , text]) => ({ key: String(key), text: String(text) }));
     after = String(rows.at(-1)?.[0]);
   }
 }
 
 function toRow(collection: NumberedCollection): DeclarationRow {
-  const { number, name, idKind, schema, indexes, search, unique, references, timestamps } = collection;
+  const { number, name, idKind, schema, indexes, search, unique, references, timestamps, numbers } =
+    collection;
   return {
     number,
     name,
@@ -172,13 +202,8 @@ function toRow(collection: NumberedCollection): DeclarationRow {
     uniques: JSON.stringify(unique),
     refers: JSON.stringify(references),
     timestamps,
+    slots: JSON.stringify(numbers),
   };
-}
-
-function indexTooLarge({ name }: CollectionRecord): StartError {
-  return new StartError(
-    `collections.${name}.indexes: an index has too many dates. Before PostgreSQL 18, an index has space for one date, and for other attributes. Declare an index for each date, or use PostgreSQL 18.`,
-  );
 }
 
 function idKindChanged({ name, idKind }: CollectionRecord, after: CollectionRecord): StartError {

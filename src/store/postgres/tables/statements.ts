@@ -77,17 +77,18 @@ export interface DeclarationRow {
   uniques: string;
   refers: string;
   timestamps: boolean;
+  slots: string;
 }
 
 /** Adds a declaration, or replaces the previous one. */
 export function upsertDeclaration(row: DeclarationRow): Statement {
   return {
     sql: `insert into holdfast_collections 
-        (number, name, id_kind, schema, indexes, search, uniques, refers, timestamps)
-      values ($1::integer, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::boolean)
+        (number, name, id_kind, schema, indexes, search, uniques, refers, timestamps, slots)
+      values ($1::integer, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::boolean, $10::text)
       on conflict (number) do update set id_kind = excluded.id_kind, schema = excluded.schema,
         indexes = excluded.indexes, search = excluded.search, uniques = excluded.uniques, refers = excluded.refers,
-        timestamps = excluded.timestamps`,
+        timestamps = excluded.timestamps, slots = excluded.slots`,
     values: [
       row.number,
       row.name,
@@ -98,6 +99,7 @@ export function upsertDeclaration(row: DeclarationRow): Statement {
       row.uniques,
       row.refers,
       row.timestamps,
+      row.slots,
     ],
   };
 }

@@ -3,7 +3,8 @@
  *
  * Each collection has four tables, named by its number: its resources, its change log, the references of its resources, and
  * the ids of deleted resources (`store/core/commits/deleted.ts`). A collection with search also has a table of words. A change keeps the text that it superseded, or a
- * difference (`store/core/superseded.ts`), so a create stores its text once. The head of a collection is the last row that a
+ * difference (`store/core/superseded.ts`), so a create stores its text once. `keys` has the key of a resource in each declared
+ * index (`indexes.ts`). The head of a collection is the last row that a
  * commit locks. Only one transaction can have this lock, so sequences have the order of the commits.
  */
 
@@ -14,7 +15,7 @@ import { ownRelation } from "./schema.ts";
  * an existing store also raises `declared` of every head, in the same transaction. An instance of the older version that still
  * runs then reads the catalogue again before its next write, and refuses to use it (`catalogue.ts`).
  */
-export const formatNumber = 4;
+export const formatNumber = 5;
 
 /** The table of a copy's mark. It exists while the copy into this database is incomplete. */
 export const copyingTable = "holdfast_copying";
@@ -34,7 +35,8 @@ export const storeTables: readonly string[] = [
     search text not null,
     uniques text not null,
     refers text not null,
-    timestamps boolean not null
+    timestamps boolean not null,
+    slots text not null
   )`,
   `create table if not exists holdfast_heads (
     number integer primary key,
@@ -81,6 +83,7 @@ export function collectionTables(number: number): readonly string[] {
       version bigint not null,
       updated_at bigint not null,
       size integer not null,
+      keys bytea[],
       doc json not null
     )`,
     `create table ${changes} (

@@ -1,6 +1,5 @@
 /** The conditions of filters in the SQL of SQLite. `store/core/filter-sql.ts` combines them. */
 import type { SQLInputValue } from "node:sqlite";
-import type { Index } from "../../../collection/indexes.ts";
 import { formatPath, isIdPath, type Path } from "../../../collection/paths.ts";
 import { matchesAll, type RelatedCondition, type Scalar, type StoreFilter } from "../../../query/filter.ts";
 import { accessPathOf } from "../../core/access-path.ts";
@@ -23,7 +22,6 @@ export interface SqlScope {
   collection: NumberedCollection;
   /** The name of the collection's table in the statement. */
   table: string;
-  indexes: readonly Index[];
   /** The values of the question marks so far, in their order. */
   values: SQLInputValue[];
   /** The collections of related resources. */

@@ -2,7 +2,8 @@
 import type { SQLInputValue } from "node:sqlite";
 import type { SortKey } from "../../../collection/indexes.ts";
 import { isIdPath } from "../../../collection/paths.ts";
-import { type CursorValues, isInstant, type SortValue, withId } from "../../../query/sort.ts";
+import { type CursorValues, isInstant, type SortValue } from "../../../query/sort.ts";
+import { keysToId } from "../../core/conjuncts.ts";
 import { either } from "../../core/filter-sql.ts";
 import { computedColumn, ranks } from "./columns.ts";
 import { idValue } from "./conditions.ts";
@@ -15,7 +16,7 @@ export interface OrderColumn {
 
 /** The columns that a list is ordered by. The last one is the id. Keys after the id change nothing. */
 export function orderColumns(sort: readonly SortKey[]): readonly OrderColumn[] {
-  return keysOf(sort).flatMap((key) => {
+  return keysToId(sort).flatMap((key) => {
     const { path, descending } = key;
     if (isIdPath(path)) return [{ sql: "id", descending }];
     const { rank, value } = computedColumn(key);
@@ -24,11 +25,6 @@ export function orderColumns(sort: readonly SortKey[]): readonly OrderColumn[] {
       { sql: value, descending },
     ];
   });
-}
-
-function keysOf(sort: readonly SortKey[]): readonly SortKey[] {
-  const keys = withId(sort);
-  return keys.slice(0, keys.findIndex(({ path }) => isIdPath(path)) + 1);
 }
 
 /** The content of an `order by` clause. */
@@ -42,7 +38,9 @@ export function afterSql(
   sort: readonly SortKey[],
 ): { where: string; values: readonly SQLInputValue[] } {
   const columns = orderColumns(sort);
-  const positions = keysOf(sort).flatMap(({ path }, n) => columnValues(position[n] ?? null, isIdPath(path)));
+  const positions = keysToId(sort).flatMap(({ path }, n) =>
+    columnValues(position[n] ?? null, isIdPath(path)),
+  );
   const ranges: string[] = [];
   const values: SQLInputValue[] = [];
   for (const [n, { sql, descending }] of columns.entries()) {

@@ -4,7 +4,7 @@ import { Problem, type ProblemCode } from "../../../errors.ts";
 import { startThread } from "../../../program.ts";
 import { listTooExpensive } from "../../core/advice.ts";
 import { type FiguresOf, figuresTooExpensive } from "../../core/figures.ts";
-import { listLike } from "../../core/referring.ts";
+import { type GroupsQuery, listLike } from "../../core/referring.ts";
 import type { PageQuery } from "../../core/related.ts";
 import { SlowReads, unfinished } from "../../core/slow-reads.ts";
 import { HistoryMissing } from "../../port/change-log.ts";
@@ -12,7 +12,6 @@ import type { Figures, Page, ReadClient, ReferringGroups } from "../../port/page
 import type { NumberedCollection } from "../file/catalogue.ts";
 import type { failureOf } from "../file/failures.ts";
 import { inodeAt } from "../file/watch.ts";
-import type { GroupsQuery } from "./select.ts";
 
 /** The data of a thread at its start. */
 export interface QueryThreadData {

@@ -2,11 +2,9 @@
 import type { SQLInputValue } from "node:sqlite";
 import type { Index } from "../../../collection/indexes.ts";
 import { formatPath, type Path } from "../../../collection/paths.ts";
-import { allOf, type Filter } from "../../../query/filter.ts";
 import { type Range, rangeIn, type Scan, scanOf } from "../../core/ranges.ts";
-import { indexFor } from "../../core/referring.ts";
+import { type GroupsQuery, referringRanges } from "../../core/referring.ts";
 import type { PageQuery, RelatedPart } from "../../core/related.ts";
-import type { ReferringQuery } from "../../port/page.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { entriesTable, refersTable, resourcesTable } from "../file/tables.ts";
 import { quoteText } from "./columns.ts";
@@ -40,22 +38,23 @@ export function selectPage(
   const text = maxBytes === undefined ? "doc" : "iif(octet_length(doc) <= ?, doc, null)";
   const columns = `id, version, updated_at, ${text}`;
   const first = maxBytes === undefined ? [] : [maxBytes];
+  const order = scan?.isBackward ? "k desc" : "k";
   if (scan?.isOrdered && scan.filter === undefined && offset > 0) {
     // The skipped resources are not read.
     const { where, values } = entriesSql(scan.range, options);
     const { number } = collection;
     const sql = `select ${columns} from (select k, row from ${entriesTable(number)} as entry where ${where}
-      order by k limit ? offset ?) as entry cross join ${resourcesTable(number)} on key = entry.row order by k`;
+      order by ${order} limit ? offset ?) as entry cross join ${resourcesTable(number)} on key = entry.row order by ${order}`;
     return { sql, values: [...first, ...values] };
   }
   const isAfter = after !== undefined && scan?.isOrdered !== true;
   const position = isAfter ? afterSql(after, sort) : undefined;
   const source = sourceSql(collection, query, { ...options, scan, filter: scan ? scan.filter : filter });
   const where = position === undefined ? source.where : `${source.where} and ${position.where}`;
-  const order = scan?.isOrdered
-    ? "entry.k"
+  const sorted = scan?.isOrdered
+    ? `entry.${order}`
     : [...matchOrder(collection, query), orderSql(orderColumns(sort))].join(", ");
-  const sql = `select ${columns} from ${source.from} where ${where} order by ${order} limit ? offset ?`;
+  const sql = `select ${columns} from ${source.from} where ${where} order by ${sorted} limit ? offset ?`;
   return { sql, values: [...first, ...source.values, ...(position?.values ?? [])] };
 }
 
@@ -162,15 +161,11 @@ function scopeOf(
   return {
     collection,
     table: resourcesTable(collection.number),
-    indexes: [],
     values,
     related,
     isInterruptible,
   };
 }
-
-/** A query for resources that refer to others, in a given collection. */
-export type GroupsQuery = Omit<ReferringQuery, "collection" | "client">;
 
 /**
  * The statement that finds the keys of the resources that refer to each id: an array as JSON for each, with up to `limit` + 1
@@ -186,7 +181,7 @@ export function selectReferring(
   const interrupt = isInterruptible ? [`${interruptFunction}()`] : [];
   const each = (keys: string) => `select (select json_group_array(found) from (${keys} limit ?))
       from json_each(?) as parent order by parent.key`;
-  const ranges = rangesOf(collection, query);
+  const ranges = referringRanges(query, collection);
   if (ranges !== undefined) {
     const where = "slot = ? and k > unhex(parent.value ->> 0) and k < unhex(parent.value ->> 1)";
     const bounds = ranges.map(({ low, high }) => [low.toString("hex"), high.toString("hex")]);
@@ -211,18 +206,6 @@ export function selectReferring(
     sql: each(`select ${table}.key as found from ${from} where ${terms.join(" and ")} order by ${order}`),
     values: [...values, limit + 1, JSON.stringify(ids)],
   };
-}
-
-/** The ranges of entries that refer to each id; `undefined` if no index has them in order. */
-function rangesOf(collection: NumberedCollection, query: GroupsQuery): readonly Range[] | undefined {
-  if (indexFor(query, collection) === undefined) return undefined;
-  const { reference, ids, filter, sort = [] } = query;
-  return ids.map((id) => {
-    const value = reference.type === "number" ? Number(id) : id;
-    const equality: Filter = { kind: "in", path: reference.path, values: [value] };
-    const all = allOf<Filter>([equality, ...(filter === undefined ? [] : [filter])]);
-    return (scanOf({ filter: all, sort }, collection.slots) as Scan).range;
-  });
 }
 
 /** The statement that says whether no id has more than `max` resources that refer to it: 1 or 0. */

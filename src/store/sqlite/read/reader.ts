@@ -2,7 +2,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { isRelative } from "../../../query/filter.ts";
 import { type FiguresOf, groupsIn } from "../../core/figures.ts";
-import { indexFor, type ReferringRow, toGroups } from "../../core/referring.ts";
+import { type GroupsQuery, indexFor, type ReferringRow, toGroups } from "../../core/referring.ts";
 import type { PageQuery } from "../../core/related.ts";
 import { type Figures, maxPageBytes, type Page, type ReferringGroups } from "../../port/page.ts";
 import type { Stored } from "../../port/stored.ts";
@@ -11,13 +11,7 @@ import { resourcesTable, toSqliteId } from "../file/tables.ts";
 import { selectFigures } from "../list/figures.ts";
 import type { HotPages } from "../list/hot-pages.ts";
 import { SearchState } from "../list/search.ts";
-import {
-  type GroupsQuery,
-  selectCount,
-  selectHasFewReferring,
-  selectPage,
-  selectReferring,
-} from "../list/select.ts";
+import { selectCount, selectHasFewReferring, selectPage, selectReferring } from "../list/select.ts";
 import { ListStatements } from "./list-statements.ts";
 import { allRows, fillPage, firstRow, type PartialPage, toStored, withBigIntsIfNeeded } from "./rows.ts";
 

@@ -124,22 +124,42 @@ test("an instance that does not know yet that an index is gone lists what others
   }
 });
 
-test("resources that are written while an index is built are in its lists", async (t) => {
-  const { stores } = await openTwo(t, plain);
+test("an instance that does not know yet that an index of a related collection is gone lists what others wrote since", async (t) => {
+  const indexed: CollectionRecord = { ...plain, indexes: [byN] };
+  const { stores } = await openTwo(t, indexed);
   const [first, second] = stores as [Store, Store];
-  for (let n = 0; n < 50; n++) await create(first, `old-${n}`, { n });
-  let isDeclared = false;
-  const migrated = second.migrate([{ ...plain, indexes: [byN] }]).then(() => {
-    isDeclared = true;
-  });
-  let written = 0;
-  const write = async () => {
-    do await create(first, `new-${written++}`, { n: written });
-    while (!isDeclared);
-  };
-  await Promise.all([migrated, ...Array.from({ length: 8 }, write)]);
-  const { items } = await second.list({ collection: "notes", limit: 1_000, sort: byN });
-  assert.equal(items.length, 50 + written);
+  const references = [{ path: ["to"] as const, collection: "notes", onDelete: "restrict" as const }];
+  for (const store of stores) await store.migrate([{ ...declaration("links"), references }]);
+  const relation = { kind: "reference", collection: "notes", path: ["to"] } as const;
+  const filter = { kind: "related", relation, filter: { kind: "in", path: ["n"], values: [2] } } as const;
+  const linked = async () => (await first.list({ collection: "links", limit: 9, filter })).items.length;
+  assert.equal(await linked(), 0);
+  await second.migrate([plain]);
+  await create(second, "a", { n: 2 });
+  const key = { collection: "links", id: "l" };
+  await second.commit({ changes: [{ key, expect: "absent", next: '{"id":"l","to":"a"}' }], at: 1 });
+  assert.equal(await linked(), 1);
+});
+
+test("an index that is built waits for writes that began before it, and has their resources", async (t) => {
+  const { url, stores } = await openTwo(t, plain);
+  const [store] = stores as [Store, Store];
+  await create(store, "a", { n: 1 });
+  const writer = new pg.Client({ connectionString: url });
+  await writer.connect();
+  t.after(() => writer.end());
+  await writer.query(`begin; insert into holdfast_resources_1 (key, version, updated_at, size, doc)
+    values ('b', 1, 1, 16, '{"id":"b","n":2}')`);
+  const migrated = store.migrate([{ ...plain, indexes: [byN] }]);
+  await untilSomebodyWaits(url);
+  assert.equal(await store.read({ collection: "notes", id: "b" }), undefined, "reads do not wait");
+  await writer.query("commit");
+  await migrated;
+  const { items } = await store.list({ collection: "notes", limit: 9, sort: byN });
+  assert.deepEqual(
+    items.map(({ id }) => id),
+    ["a", "b"],
+  );
 });
 
 test("an import that waits for a declaration takes the new one", async (t) => {

@@ -6,7 +6,7 @@ import type { CollectionRecord } from "../port/record.ts";
 import type { Stored } from "../port/stored.ts";
 import { accessPathOf } from "./access-path.ts";
 import type { NumberedCollection } from "./catalogue.ts";
-import { type Range, type Scan, scanOf } from "./ranges.ts";
+import { type Scan, scanOf } from "./ranges.ts";
 
 /** A query for resources that refer to others, in a given collection. */
 export type GroupsQuery = Omit<ReferringQuery, "collection" | "client">;
@@ -25,19 +25,20 @@ export function indexFor(
   return accessPath?.kind === "index" ? accessPath.index : undefined;
 }
 
-/** The ranges of the resources that refer to each id, in their order. `undefined` if no index supports the query. */
-export function referringRanges(
+/** The scans for the resources that refer to each id, all of one index. `undefined` if no index supports the query. */
+export function referringScans(
   query: GroupsQuery,
   collection: NumberedCollection,
-): readonly Range[] | undefined {
-  if (indexFor(query, collection) === undefined) return undefined;
+): readonly [Scan, ...Scan[]] | undefined {
+  if (query.ids.length === 0 || indexFor(query, collection) === undefined) return undefined;
   const { reference, ids, filter, sort = [] } = query;
-  return ids.map((id) => {
+  const scans = ids.map((id) => {
     const value = reference.type === "number" ? Number(id) : id;
     const equality: Filter = { kind: "in", path: reference.path, values: [value] };
     const all = allOf<Filter>([equality, ...(filter === undefined ? [] : [filter])]);
-    return (scanOf({ filter: all, sort }, collection.slots) as Scan).range;
+    return scanOf({ filter: all, sort }, collection.slots) as Scan;
   });
+  return scans as [Scan, ...Scan[]];
 }
 
 /** Columns of indexes contain only the beginning of a long string. */

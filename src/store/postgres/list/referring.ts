@@ -4,7 +4,7 @@ import {
   type GroupsQuery,
   indexFor,
   type ReferringRow,
-  referringRanges,
+  referringScans,
   toGroups,
 } from "../../core/referring.ts";
 import { maxPageBytes, type ReferringGroups } from "../../port/page.ts";
@@ -55,22 +55,23 @@ export function selectReferring(collection: NumberedCollection, query: GroupsQue
 function groupsOf(collection: NumberedCollection, query: GroupsQuery, scope: SqlScope) {
   const { ids, filter, sort = [], reference } = query;
   const resources = `${resourcesTable(collection.number)} as resource`;
-  const ranges = referringRanges(query, collection);
-  if (ranges !== undefined) {
+  const scans = referringScans(query, collection);
+  if (scans !== undefined) {
+    const [{ range, isBackward }] = scans;
     const [low, high] = (["low", "high"] as const).map((end) =>
       bind(
         scope,
-        ranges.map((range) => keyText(range[end])),
+        scans.map((each) => keyText(each.range[end])),
         "bytea[]",
       ),
     );
-    const key = `resource.${keySql(ranges[0]?.slot ?? 1)}`;
+    const key = `resource.${keySql(range.slot)}`;
     return {
       parents: `unnest(${low}, ${high}) with ordinality as parent (low, high, place)`,
       from: resources,
-      where: [`${key} > parent.low`],
-      terms: [{ sql: key, descending: false }],
-      end: "term_0 < parent.high", // as in a page of a range
+      where: [isBackward ? `${key} < parent.high` : `${key} > parent.low`],
+      terms: [{ sql: key, descending: isBackward }],
+      end: isBackward ? "term_0 > parent.low" : "term_0 < parent.high", // as in a page of a range
     };
   }
   const attribute = quoteText(formatPath(reference.path));

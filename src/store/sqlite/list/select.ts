@@ -3,7 +3,7 @@ import type { SQLInputValue } from "node:sqlite";
 import type { Index } from "../../../collection/indexes.ts";
 import { formatPath, type Path } from "../../../collection/paths.ts";
 import { type Range, rangeIn, type Scan, scanOf } from "../../core/ranges.ts";
-import { type GroupsQuery, referringRanges } from "../../core/referring.ts";
+import { type GroupsQuery, referringScans } from "../../core/referring.ts";
 import type { PageQuery, RelatedPart } from "../../core/related.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { entriesTable, refersTable, resourcesTable } from "../file/tables.ts";
@@ -181,15 +181,16 @@ export function selectReferring(
   const interrupt = isInterruptible ? [`${interruptFunction}()`] : [];
   const each = (keys: string) => `select (select json_group_array(found) from (${keys} limit ?))
       from json_each(?) as parent order by parent.key`;
-  const ranges = referringRanges(query, collection);
-  if (ranges !== undefined) {
+  const scans = referringScans(query, collection);
+  if (scans !== undefined) {
+    const [{ range, isBackward }] = scans;
     const where = "slot = ? and k > unhex(parent.value ->> 0) and k < unhex(parent.value ->> 1)";
-    const bounds = ranges.map(({ low, high }) => [low.toString("hex"), high.toString("hex")]);
+    const bounds = scans.map(({ range: { low, high } }) => [low.toString("hex"), high.toString("hex")]);
     return {
       sql: each(
-        `select row as found from ${entriesTable(number)} where ${[...interrupt, where].join(" and ")} order by k`,
+        `select row as found from ${entriesTable(number)} where ${[...interrupt, where].join(" and ")} order by k${isBackward ? " desc" : ""}`,
       ),
-      values: [ranges[0]?.slot ?? 0, limit + 1, JSON.stringify(bounds)],
+      values: [range.slot, limit + 1, JSON.stringify(bounds)],
     };
   }
   const values: SQLInputValue[] = [];

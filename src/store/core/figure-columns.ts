@@ -104,9 +104,9 @@ function instantColumn(
   const instant = sql.instant(of);
   if (unit !== undefined) {
     // The key begins with the day and time in UTC, or with a mark for a year that no text can have.
-    const isUsual = `substr(${instant}, 1, 1) not in ('-', '~')`;
-    const beginning = `(case when ${isUsual} then substr(${instant}, 1, ${dateUnits[unit]}) end)`;
-    return oneColumn(groupBy(beginning), JSON.stringify);
+    const isUsual = `${instant} not like '-%' and ${instant} not like '~%'`;
+    const beginning = `substr(${instant}, 1, ${dateUnits[unit]})`;
+    return oneColumn(groupBy(`(case when ${isUsual} then ${beginning} end)`), JSON.stringify);
   }
   const text = sql.text(of);
   const key = groupBy(`(case when ${instant} is null then ${text} else '@' || ${instant} end)`);

@@ -21,8 +21,8 @@ export const receipts = {
   key: "text",
   fingerprint: "text",
   answer: "text",
-  expires_at: "int",
   brief: "text",
+  expires_at: "int",
 } as const satisfies Columns;
 
 /** The API keys. */
@@ -38,3 +38,14 @@ export const keys = {
   revoked_at: "optionalInt",
   last_used_at: "optionalInt",
 } as const satisfies Columns;
+
+/** The resources of a collection. Each kind of store has its own form of `id`. */
+export const resources = {
+  id: "text",
+  version: "int",
+  updated_at: "int",
+  doc: "text",
+} as const satisfies Columns;
+
+/** The last versions of the deleted ids of a collection. */
+export const deleted = { id: "text", version: "int" } as const satisfies Columns;

@@ -2,7 +2,12 @@
  * The contents of a store, in a form that every kind of store reads and writes. It includes everything that responses
  * depend on. Everything derived from it (indexes, search words, tables of references) is created again in the target.
  */
+import type { IdKind } from "../../../collection/ids.ts";
 import type { CollectionRecord } from "../../port/record.ts";
+import type { Dialect } from "../../sql/dialect.ts";
+import type { Row, Value } from "../../sql/plans.ts";
+import * as tables from "../../sql/store-tables.ts";
+import { type Columns, quoteColumn } from "../../sql/table.ts";
 
 /** One value of an item. */
 export type Cell = string | number | null;
@@ -30,45 +35,56 @@ export interface Layout {
   long: string | undefined;
 }
 
-const text = (name: string): Column => ({ name, type: "text" });
-const integer = (name: string): Column => ({ name, type: "integer" });
+function layout(table: Columns, long?: string): Layout {
+  const columns = Object.entries(table).map(([name, type]): Column => {
+    return { name, type: type === "int" || type === "optionalInt" ? "integer" : "text" };
+  });
+  return { columns: columns as [Column, ...Column[]], long };
+}
 
 /** The columns of each kind of section. */
 export const layouts: Readonly<Record<Section["kind"], Layout>> = {
-  keys: {
-    columns: [
-      text("prefix"),
-      ...["hash", "name", "subject", "roles", "scopes"].map(text),
-      ...["created_at", "expires_at", "revoked_at", "last_used_at"].map(integer),
-    ],
-    long: undefined,
-  },
-  receipts: {
-    columns: [text("key"), ...["fingerprint", "answer", "brief"].map(text), integer("expires_at")],
-    long: "answer",
-  },
-  resources: {
-    columns: [text("id"), integer("version"), integer("updated_at"), text("doc")],
-    long: "doc",
-  },
-  changes: {
-    columns: [
-      integer("sequence"),
-      text("id"),
-      integer("version"),
-      text("kind"),
-      integer("at"),
-      text("principal"),
-      integer("group"),
-      text("superseded"),
-    ],
-    long: "superseded",
-  },
-  deleted: {
-    columns: [text("id"), integer("version")],
-    long: undefined,
-  },
+  keys: layout(tables.keys),
+  receipts: layout(tables.receipts, "answer"),
+  resources: layout(tables.resources, "doc"),
+  changes: layout(tables.changes, "superseded"),
+  deleted: layout(tables.deleted),
 };
+
+/** The table with the items of a section. */
+export interface ItemsTable {
+  name: string;
+  /** The names of the columns in SQL, in the order of the layout. */
+  columns: readonly string[];
+  /** The columns as a statement reads them. */
+  shown: string;
+  /** The form of a key in the table. */
+  toKey(key: Cell): Value;
+  /** The item in a row of `shown`. */
+  toItem(row: Row): Item;
+}
+
+/** The table of a section. A section of a collection needs its number and its kind of ids. */
+export function itemsTable(
+  dialect: Dialect,
+  { kind }: Section,
+  { number, idKind }: { number?: number; idKind?: IdKind } = {},
+): ItemsTable {
+  const { columns } = layouts[kind];
+  const isKeyed = kind === "resources" && idKind !== undefined;
+  const names = columns.map(({ name }) => (isKeyed && name === "id" ? dialect.keyColumn : quoteColumn(name)));
+  const readers = columns.map(({ name, type }): ((cell: unknown) => Cell) => {
+    if (isKeyed && name === "id") return (key) => dialect.idOf(idKind, key);
+    return type === "text" ? (cell) => cell as Cell : (cell) => (cell === null ? null : Number(cell));
+  });
+  return {
+    name: `${dialect.tablePrefix}${kind}${number === undefined ? "" : `_${number}`}`,
+    columns: names,
+    shown: names.map((name) => (name === "doc" ? dialect.doc : name)).join(", "),
+    toKey: (key) => (isKeyed ? dialect.keyOf(idKind, String(key)) : key),
+    toItem: (row) => readers.map((read, n) => read(row[n])),
+  };
+}
 
 /** A collection without its items. */
 export interface CollectionOutline extends Required<CollectionRecord> {

@@ -2,86 +2,65 @@
  * The SQL of a copy of a whole store: reads the items of each section, inserts them, and sets the counters. A mark in a table
  * of its own shows that the copy into this database is not complete.
  */
-import { type Item, type Layout, layouts, type PageSize } from "../../core/copy/contents.ts";
+import {
+  type Cell,
+  type Column,
+  type Item,
+  type ItemsTable,
+  layouts,
+  type PageSize,
+  type Section,
+} from "../../core/copy/contents.ts";
 import type { Slot } from "../../core/ranges.ts";
 import { insertRows } from "../commit/values.ts";
 import type { Statement } from "../connection/connections.ts";
 import { indexKeysOf } from "../tables/indexes.ts";
-import { changesTable, copyingTable, deletedTable, resourcesTable } from "../tables/tables.ts";
+import { copyingTable, resourcesTable } from "../tables/tables.ts";
 
-/** The table with the items of one section; `number` and `slots` are those of the collection. */
-export type ItemsTable =
-  | { kind: "keys" | "receipts" }
-  | { kind: "resources" | "changes" | "deleted"; number: number; slots: readonly Slot[] };
-
-function tableName(table: ItemsTable): string {
-  if (!("number" in table)) return `holdfast_${table.kind}`;
-  return { resources: resourcesTable, changes: changesTable, deleted: deletedTable }[table.kind](
-    table.number,
-  );
-}
-
-function columnsOf({ kind }: ItemsTable): readonly string[] {
-  return layouts[kind].columns.map(({ name }) => columnOf(kind, name));
-}
-
-/** The table of resources has a key instead of an id. */
-function columnOf(kind: ItemsTable["kind"], name: string): string {
-  return kind === "resources" && name === "id" ? "key" : `"${name}"`;
-}
-
-function bytesOf({ kind }: ItemsTable): string {
-  const { long } = layouts[kind] satisfies Layout;
-  if (kind === "resources") return "size";
-  return long === undefined ? "0" : `coalesce(octet_length(${columnOf(kind, long)}), 0)`;
-}
-
-/** The number of items. */
-export function countItems(table: ItemsTable): Statement {
-  return { sql: `select count(*) from ${tableName(table)}` };
-}
-
-/** The items after a key, up to the size of a page. */
-export function selectItems(table: ItemsTable, after: Item[number], size: PageSize): Statement {
-  const [key] = columnsOf(table);
-  const type = layouts[table.kind].columns[0]?.type === "text" ? "text" : "bigint";
-  return { sql: pageSql(table, `where ${key} > $3::${type}`), values: [size.items, size.bytes, after] };
-}
-
-/** The first items, up to the size of a page. */
-export function selectFirstItems(table: ItemsTable, size: PageSize): Statement {
-  return { sql: pageSql(table, ""), values: [size.items, size.bytes] };
-}
-
-function pageSql(table: ItemsTable, from: string): string {
-  const columns = columnsOf(table);
+/** The items after a key, or the first ones, up to the size of a page. */
+export function selectItems(
+  { kind }: Section,
+  { name, columns, shown, toKey }: ItemsTable,
+  { after, size }: { after: Cell | undefined; size: PageSize },
+): Statement {
+  const { columns: declared, long } = layouts[kind];
   const [key] = columns;
-  const shown = columns.map((column) => (column === '"doc"' ? "doc::text" : column));
-  return `select ${shown.join(", ")}
-    from (select *, sum(bytes) over (order by ${key} rows unbounded preceding) as running
-      from (select *, ${bytesOf(table)} as bytes from ${tableName(table)} ${from} order by ${key} limit $1::bigint) as chunk
-    ) as measured
-    where running <= $2::bigint or running = bytes order by ${key}`;
+  const from = after === undefined ? "" : `where ${key} > $3::${typeOf(declared[0])}`;
+  const measured = long === undefined ? "0" : `coalesce(octet_length(${long}), 0)`;
+  const bytes = kind === "resources" ? "size" : measured;
+  return {
+    sql: `select ${shown}
+      from (select *, sum(bytes) over (order by ${key} rows unbounded preceding) as running
+        from (select *, ${bytes} as bytes from ${name} ${from} order by ${key} limit $1::bigint) as chunk
+      ) as measured
+      where running <= $2::bigint or running = bytes order by ${key}`,
+    values: [size.items, size.bytes, ...(after === undefined ? [] : [toKey(after)])],
+  };
 }
 
 /** Adds items. */
-export function insertItems(table: ItemsTable, items: readonly Item[]): Statement[] {
-  const names = columnsOf(table);
-  const columns = Object.fromEntries(
-    layouts[table.kind].columns.map(({ type }, n) => {
-      const name = names[n] as string;
-      return [name, name === '"doc"' ? "json" : type === "text" ? "text" : "bigint"] as const;
-    }),
-  );
-  if (table.kind !== "resources") return insertRows({ table: tableName(table), columns }, items);
-  const text = names.indexOf('"doc"');
+export function insertItems(
+  { kind }: Section,
+  { name, columns, toKey, slots }: ItemsTable & { slots: readonly Slot[] },
+  items: readonly Item[],
+): Statement[] {
+  const rows = items.map(([key = null, ...others]) => [toKey(key) as Cell, ...others]);
+  const types = layouts[kind].columns.map((column, n) => [columns[n], typeOf(column)] as const);
+  const table = { table: name, columns: Object.fromEntries(types) };
+  if (kind !== "resources") return insertRows(table, rows);
+  const text = columns.indexOf("doc");
   return insertRows(
-    { table: tableName(table), columns: { ...columns, size: "integer", keys: "bytea[]" } },
-    items.map((item) => {
-      const doc = String(item[text]);
-      return [...item, Buffer.byteLength(doc), indexKeysOf(table.slots, doc)];
+    { table: name, columns: { ...table.columns, size: "integer", keys: "bytea[]" } },
+    rows.map((row) => {
+      const doc = String(row[text]);
+      return [...row, Buffer.byteLength(doc), indexKeysOf(slots, doc)];
     }),
   );
+}
+
+function typeOf({ name, type }: Column): "bigint" | "json" | "text" {
+  if (type === "integer") return "bigint";
+  return name === "doc" ? "json" : "text";
 }
 
 /** The last group number. */

@@ -72,10 +72,11 @@ class PostgresTarget extends PostgresContents implements CopyTarget {
     items: readonly Item[],
     mark: { before: string; after: string },
   ): Promise<void> {
-    const rows = items.map((item) => this.toRow(section, item));
     await this.#transact(async (transaction) => {
       const moved = transaction.run(statements.moveMark(mark));
-      const inserted = runTogether(transaction, statements.insertItems(this.tableOf(section), rows));
+      const { slots } = "collection" in section ? this.find(section.collection) : { slots: [] };
+      const added = statements.insertItems(section, { ...this.tableOf(section), slots }, items);
+      const inserted = runTogether(transaction, added);
       const [{ rows: marks }] = await Promise.all([moved, inserted]);
       if (marks.length !== 1) throw new StartError("Another copy into the same store is in progress.");
     });
@@ -85,7 +86,7 @@ class PostgresTarget extends PostgresContents implements CopyTarget {
     await this.#transact((transaction) => this.#setCounters(transaction, outline));
     for (const collection of outline.collections) {
       await this.#transact((transaction) => migrateAll(transaction, [collection]));
-      await this.run(statements.analyze(this.numberOf(collection.name)));
+      await this.run(statements.analyze(this.find(collection.name).number));
       onDone(collection);
     }
     await this.reloadCatalogue();
@@ -101,7 +102,7 @@ class PostgresTarget extends PostgresContents implements CopyTarget {
     await transaction.run(statements.setGroups(groups));
     await transaction.run(statements.countReceipts);
     for (const collection of collections) {
-      const number = this.numberOf(collection.name);
+      const number = this.find(collection.name).number;
       await transaction.run(statements.setHead(number, collection));
       await transaction.run(statements.setLastId(number, collection.lastId));
       if (collection.gapsUpTo > 0) await transaction.runPlan(logPlans.noteGaps(number, collection.gapsUpTo));

@@ -1,37 +1,32 @@
 /** Reads the complete contents of a store's file on one connection. The caller decides on transactions. */
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import {
   type Cell,
   type Contents,
   type Item,
+  type ItemsTable,
+  itemsTable,
   layouts,
   type Outline,
   outlineOf,
   type PageSize,
   type Section,
 } from "../../core/copy/contents.ts";
+import type { Row } from "../../sql/plans.ts";
 import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
 import { openError } from "../file/open-file.ts";
-import { changesTable, deletedTable, resourcesTable, toSqliteId } from "../file/tables.ts";
-import { logPlans, PlanRunner, secretPlans } from "../sqlite-dialect.ts";
-
-/** The table with the items of a section. */
-export interface SectionTable {
-  table: string;
-  /** The quoted names, in the order of the layout. */
-  columns: readonly string[];
-  /** The form of a key in the table. */
-  toKey(key: Cell): Cell | bigint;
-}
+import { logPlans, PlanRunner, secretPlans, sqliteDialect } from "../sqlite-dialect.ts";
 
 /** The contents of a file. */
 export class SqliteContents implements Contents {
   readonly #path: string;
   readonly #database: DatabaseSync;
+  protected readonly plans: PlanRunner;
 
   constructor(path: string, database: DatabaseSync) {
     this.#path = path;
     this.#database = database;
+    this.plans = new PlanRunner(database);
   }
 
   outline(): Promise<Outline> {
@@ -40,8 +35,8 @@ export class SqliteContents implements Contents {
 
   count(section: Section): Promise<number> {
     return this.#withStartErrors(() => {
-      const { table } = this.tableOf(section);
-      return Number(this.#database.prepare(`select count(*) as n from ${table}`).get()?.n);
+      const { name } = this.tableOf(section);
+      return Number(this.#database.prepare(`select count(*) as n from ${name}`).get()?.n);
     });
   }
 
@@ -54,36 +49,39 @@ export class SqliteContents implements Contents {
     const heads = this.#database.prepare(
       "select sequence, count, last_id as lastId from heads where number = ?",
     );
-    const plans = new PlanRunner(this.#database);
     const collections = [...readCatalogue(this.#database).values()].map((collection) => {
       const { sequence, count, lastId } = heads.get(collection.number) ?? {};
-      const gapsUpTo = plans.run(logPlans.gapsUpTo(collection.number));
+      const gapsUpTo = this.plans.run(logPlans.gapsUpTo(collection.number));
       const counters = { sequence: Number(sequence), gapsUpTo, count: Number(count), lastId: Number(lastId) };
       return outlineOf(collection, counters);
     });
-    return { secret: plans.run(secretPlans.read()), groups: Number(groups), collections };
+    return { secret: this.plans.run(secretPlans.read()), groups: Number(groups), collections };
   }
 
+  /** Reads items until their long texts reach the size of the page. */
   #items(section: Section, after: Cell | undefined, size: PageSize): readonly Item[] {
-    const { table, columns, toKey } = this.tableOf(section);
+    const { name, columns, shown, toKey, toItem } = this.tableOf(section);
     const from = after === undefined ? "" : `where ${columns[0]} > ?`;
     const statement = this.#database.prepare(
-      `select ${columns.join(", ")} from ${table} ${from} order by ${columns[0]} limit ?`,
+      `select ${shown} from ${name} ${from} order by ${columns[0]} limit ?`,
     );
     statement.setReturnArrays(true);
-    const start = after === undefined ? [] : [toKey(after)];
-    return takePage(statement.iterate(...start, size.items) as Iterable<unknown>, section, size.bytes);
+    const start = after === undefined ? [] : [toKey(after) as SQLInputValue];
+    const longAt = columns.indexOf(layouts[section.kind].long ?? "");
+    const items: Item[] = [];
+    let bytes = 0;
+    for (const row of statement.iterate(...start, size.items) as Iterable<unknown>) {
+      const item = toItem(row as Row);
+      bytes += Buffer.byteLength(String(item[longAt] ?? ""));
+      if (items.length > 0 && bytes > size.bytes) break;
+      items.push(item);
+    }
+    return items;
   }
 
   /** The table with the items of a section. */
-  tableOf(section: Section): SectionTable {
-    const columns = layouts[section.kind].columns.map(({ name }) => `"${name}"`);
-    const unchanged = (key: Cell) => key;
-    if (!("collection" in section)) return { table: section.kind, columns, toKey: unchanged };
-    const { number, idKind } = this.#require(section.collection);
-    if (section.kind === "changes") return { table: changesTable(number), columns, toKey: unchanged };
-    if (section.kind === "deleted") return { table: deletedTable(number), columns, toKey: unchanged };
-    return { table: resourcesTable(number), columns, toKey: (key) => toSqliteId(idKind, String(key)) };
+  tableOf(section: Section): ItemsTable {
+    return itemsTable(sqliteDialect, section, "collection" in section ? this.find(section.collection) : {});
   }
 
   /** Turns errors of SQLite into StartErrors. */
@@ -95,28 +93,12 @@ export class SqliteContents implements Contents {
     }
   }
 
-  #require(name: string): Pick<NumberedCollection, "number" | "idKind"> {
+  /** The number and the kind of ids of a collection. */
+  protected find(name: string): Pick<NumberedCollection, "number" | "idKind"> {
     const row = this.#database
       .prepare("select number, id_kind as idKind from collections where name = ?")
       .get(name);
     if (row === undefined) throw new Error(`The store has no collection ${JSON.stringify(name)}.`);
     return { number: Number(row.number), idKind: row.idKind as NumberedCollection["idKind"] };
   }
-}
-
-/** Reads items until their long texts reach `maxBytes`. Returns at least one item, if there is one. */
-function takePage(rows: Iterable<unknown>, { kind }: Section, maxBytes: number): Item[] {
-  const { columns, long } = layouts[kind];
-  const longAt = columns.findIndex(({ name }) => name === long);
-  const items: Item[] = [];
-  let bytes = 0;
-  for (const row of rows as Iterable<Cell[]>) {
-    const [key, ...others] = row;
-    // The table can contain integer ids. In the common form of all stores, ids are texts.
-    const item = [kind === "resources" ? String(key) : (key as Cell), ...others];
-    bytes += Buffer.byteLength(String(item[longAt] ?? ""));
-    if (items.length > 0 && bytes > maxBytes) break;
-    items.push(item);
-  }
-  return items;
 }

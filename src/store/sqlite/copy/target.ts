@@ -2,7 +2,6 @@
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
 import type { CollectionOutline, CopyTarget, Item, Outline, Section } from "../../core/copy/contents.ts";
-import { readCatalogue } from "../file/catalogue.ts";
 import { takeLock } from "../file/lock.ts";
 import {
   isIncompleteCopy,
@@ -12,7 +11,7 @@ import {
   requireWritablePath,
 } from "../file/open-file.ts";
 import { copyingTable } from "../file/tables.ts";
-import { logPlans, PlanRunner, secretPlans } from "../sqlite-dialect.ts";
+import { logPlans, secretPlans } from "../sqlite-dialect.ts";
 import { Heads } from "../writer/heads.ts";
 import { migrateCollection } from "../writer/migrate.ts";
 import { SearchTables } from "../writer/search-tables.ts";
@@ -45,29 +44,16 @@ function openToWrite(path: string): DatabaseSync {
 }
 
 /** The target of one copy. */
-class SqliteTarget implements CopyTarget {
+class SqliteTarget extends SqliteContents implements CopyTarget {
   readonly #path: string;
   readonly #database: DatabaseSync;
   readonly #lock: { release(): void };
-  readonly #contents: SqliteContents;
 
   constructor(path: string, database: DatabaseSync, lock: { release(): void }) {
+    super(path, database);
     this.#path = path;
     this.#database = database;
     this.#lock = lock;
-    this.#contents = new SqliteContents(path, database);
-  }
-
-  outline() {
-    return this.#contents.outline();
-  }
-
-  count(section: Section) {
-    return this.#contents.count(section);
-  }
-
-  items(...args: Parameters<SqliteContents["items"]>) {
-    return this.#contents.items(...args);
   }
 
   async mark(): Promise<string | undefined> {
@@ -98,10 +84,10 @@ class SqliteTarget implements CopyTarget {
     items: readonly Item[],
     { before, after }: { before: string; after: string },
   ): Promise<void> {
-    const { table, columns, toKey } = this.#contents.tableOf(section);
+    const { name, columns, toKey } = this.tableOf(section);
     this.#inTransaction(() => {
       const insert = this.#database.prepare(
-        `insert into ${table} (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})`,
+        `insert into ${name} (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})`,
       );
       for (const [key = null, ...others] of items) insert.run(toKey(key) as SQLInputValue, ...others);
       const move = this.#database.prepare(`update ${copyingTable} set mark = ? where mark = ?`);
@@ -132,23 +118,19 @@ class SqliteTarget implements CopyTarget {
   }
 
   #setCounters({ secret, groups, collections }: Outline): void {
-    const plans = new PlanRunner(this.#database);
-    plans.run(secretPlans.replace(secret));
+    this.plans.run(secretPlans.replace(secret));
     this.#database.prepare("update meta set value = ? where name = 'groups'").run(groups);
     this.#database.exec(`
       update meta set value = (select count(*) from receipts) where name = 'receipts';
       update meta set value = (select coalesce(sum(octet_length(answer)), 0) from receipts) where name = 'answers'
     `);
     const setHead = this.#database.prepare(
-      `update heads set sequence = ?, count = ?, last_id = ?
-       where number = (select number from collections where name = ?)`,
-    );
-    const numbers = new Map(
-      [...readCatalogue(this.#database).values()].map(({ name, number }) => [name, number]),
+      "update heads set sequence = ?, count = ?, last_id = ? where number = ?",
     );
     for (const { sequence, gapsUpTo, count, lastId, name } of collections) {
-      setHead.run(sequence, count, lastId, name);
-      if (gapsUpTo > 0) plans.run(logPlans.noteGaps(numbers.get(name) as number, gapsUpTo));
+      const { number } = this.find(name);
+      setHead.run(sequence, count, lastId, number);
+      if (gapsUpTo > 0) this.plans.run(logPlans.noteGaps(number, gapsUpTo));
     }
   }
 

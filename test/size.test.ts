@@ -22,7 +22,7 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_050,
   changes: 900,
   webhooks: 2_800,
-  http: 17_350,
+  http: 17_400,
   metrics: 800,
   traces: 450,
   config: 1_800,

@@ -15,6 +15,7 @@ import type { TurnBudget } from "../store/core/turn-budget.ts";
 import type { KeptReceipt } from "../store/port/commit.ts";
 import type { Keys } from "../store/port/keys.ts";
 import type { HistoryStore, ServingStore, StoreAdministration } from "../store/port/store.ts";
+import type { Stored } from "../store/port/stored.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 import type { Budget } from "./limits/budget.ts";
 import type { Quotas } from "./limits/rate-limit.ts";
@@ -25,6 +26,15 @@ import type { HttpSettings } from "./settings.ts";
 
 /** The part of the logger that requests use. */
 export type Log = Pick<Logger, "info" | "warn" | "error">;
+
+/** What a commit in progress makes of a resource. */
+export interface Pending {
+  state: Stored;
+  /** Whether the commit succeeds. It never rejects. */
+  committed: Promise<boolean>;
+  /** Shared by commits of which each was decided from the state of the one before. If one fails, those after it fail too. */
+  series: { hasFailed: boolean };
+}
 
 /** Makes a span of each request, for traces. */
 export interface RequestTracer {
@@ -79,6 +89,8 @@ export interface Service {
   access?: Access | undefined;
   /** Writes to the same resource wait for each other here. */
   writes: KeyedQueue;
+  /** What commits in progress make of resources, by their names. A change that comes next is decided from it. Absent in a batch. */
+  pending?: Map<string, Pending> | undefined;
   /**
    * The Idempotency-Keys of requests in progress, each with the caller and the request that it belongs to. The value is the
    * stored response, which retries at the same time share; `undefined` if the request is the first one.

@@ -201,6 +201,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     readOnly: config.readOnly,
     access: config.access,
     writes: createKeyedQueue({ maxWaitMs: http.limits.handlerTimeoutMs }),
+    pending: new Map(),
     keysInProgress: new Map(),
     shared,
     newUuid: createUuidSource(),

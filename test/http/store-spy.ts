@@ -1,5 +1,6 @@
 /** Watches how the service uses its store. Every read is carried out as usual. */
 import type { TestContext } from "node:test";
+import type { Commit } from "../../src/store/port/commit.ts";
 import { PostgresStore } from "../../src/store/postgres/store.ts";
 import { SqliteStore } from "../../src/store/sqlite/store.ts";
 import { isOnPostgres } from "./test-store.ts";
@@ -85,4 +86,32 @@ export function watchQueries(t: TestContext): string[] {
     });
   }
   return made;
+}
+
+/** A commit that waits until it is let go, or fails. */
+export interface HeldCommit {
+  letGo(): void;
+  fail(error: Error): void;
+  /** Makes another commit at once, as if it came from another instance. */
+  overtake(commit: Commit): Promise<unknown>;
+}
+
+/** Holds the commits to stores of this process, in the order in which they come, until `end` is called. */
+export function holdCommits(t: TestContext): { held: HeldCommit[]; end: () => void } {
+  const store = watched();
+  const { commit } = store;
+  const held: HeldCommit[] = [];
+  store.commit = function (this: typeof store, given: Commit) {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    held.push({ letGo: resolve, fail: reject, overtake: (other) => commit.call(this, other) });
+    return promise.then(() => commit.call(this, given));
+  };
+  const end = () => {
+    store.commit = commit;
+  };
+  t.after(() => {
+    end();
+    for (const { letGo } of held) letGo();
+  });
+  return { held, end };
 }

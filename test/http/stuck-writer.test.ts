@@ -79,7 +79,12 @@ test("of the writes to one resource that is stuck, those that did not begin wrot
     headers: { "Content-Type": "application/merge-patch+json" },
     body: JSON.stringify({ [`n${n}`]: n }),
   });
-  const stuck = [1, 2, 3].map((n) => service.send(patch(n), { mayFail: true }));
+  // The store has the patch. The batches wait for it, one after the other.
+  const batch = (n: number) => {
+    const operations = [{ method: "PATCH", path: `/things/${id}`, body: { [`n${n}`]: n } }];
+    return { method: "POST", path: "/api/v1/_batch", content: { operations } };
+  };
+  const stuck = [patch(1), batch(2), batch(3)].map((each) => service.send(each, { mayFail: true }));
   const codes = (await Promise.all(stuck)).map(codeOf);
   assert.ok(codes.includes("OUTCOME_UNKNOWN") && codes.includes("UNAVAILABLE"), String(codes));
   await release();

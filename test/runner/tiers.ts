@@ -59,6 +59,7 @@ export const onPostgres: Readonly<Record<"middle" | "slow", readonly string[]>> 
     "patch",
     "references",
     "replace",
+    "shared-flushes",
     "stuck-writer",
     "unique",
     "update",

@@ -123,6 +123,7 @@ function serviceInBatch(
     ...service,
     store: overlay.store,
     writes: { run: (_key, task) => task() },
+    pending: undefined, // each operation ends before the next one
     now: () => at,
     newUuid: () => uuid("uuids"),
     webhooks: undefined, // a batch has no webhooks

@@ -2,6 +2,7 @@
 import type { Collection } from "../../collection/collection.ts";
 import { visibilityWithoutRead } from "../../collection/visibility.ts";
 import { Problem } from "../../errors.ts";
+import { isInternal } from "../../store/port/internal.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { pauseAfter } from "../limits/turns.ts";
 import { keyOf, type OperationOf } from "../operations/operation.ts";
@@ -34,10 +35,11 @@ export interface ChangeContent {
 }
 
 const steps: WriteSteps<ChangeOperation, Stored, ChangeContent> = {
-  find: async (write) => {
+  follows: ({ operation }) => operation.kind !== "delete" && !isInternal(operation.collection.name),
+  find: async (write, pending) => {
     const { service, operation, request } = write;
     const { collection, guard } = operation;
-    const current = await service.store.read(keyOf(operation));
+    const current = pending ?? (await service.store.read(keyOf(operation)));
     if (current === undefined || !guard.sees(current.text)) return undefined;
     hold(write, current);
     requireRight(operation, current);

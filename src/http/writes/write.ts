@@ -8,16 +8,26 @@ import { createBackOff } from "../../store/core/back-off.ts";
 import { isInternal } from "../../store/port/internal.ts";
 import type { Key, Stored } from "../../store/port/stored.ts";
 import { notFound, type Result } from "../operations/result.ts";
-import type { Service } from "../service.ts";
-import { type CommitPlan, commit, type Write, type WriteAttempt, type WriteOperation } from "./commit.ts";
+import type { Pending, Service } from "../service.ts";
+import {
+  type CommitPlan,
+  commit,
+  overtaken,
+  type Write,
+  type WriteAttempt,
+  type WriteOperation,
+} from "./commit.ts";
 
 /** How one kind of write does each step. */
 export interface WriteSteps<Op extends WriteOperation, State, Content> {
   /**
    * Finds the state that the write changes; `undefined` if it does not exist for the caller. Throws if the caller cannot
    * change it, or if a precondition fails. The pipeline calls this before it reads the content, and again in each attempt.
+   * `pending`: what a commit in progress makes of the resource. It takes the place of the stored state.
    */
-  find(write: Write<Op>): Promise<State | undefined>;
+  find(write: Write<Op>, pending?: Stored): Promise<State | undefined>;
+  /** Whether the write changes one resource, and `find` takes its pending state. @default false */
+  follows?(write: Write<Op>): boolean;
   /** Reads and checks the content. */
   read(write: Write<Op>): Promise<Content>;
   /** The names (`nameOf`) of the resources that the write changes. Writes to the same resource wait for each other. */
@@ -39,9 +49,16 @@ export async function runWrite<Op extends WriteOperation, State, Content>(
   // The content comes before the turn of the write, so that a slow client does not delay other writes.
   const content = await steps.read(write);
   const { service } = write;
-  return inTurn(service, steps.resources(write, content), () =>
-    untilCommitted(service, () => attempt(steps, write, content)),
-  );
+  const names = steps.resources(write, content);
+  const [name] = names;
+  if (name !== undefined && service.pending !== undefined && steps.follows?.(write)) {
+    const queue = { name, pending: service.pending, writes: service.writes };
+    return untilCommitted(service, () => attemptNext(steps, write, content, queue));
+  }
+  return inTurn(service, names, async () => {
+    await Promise.all(names.map((each) => service.pending?.get(each)?.committed));
+    return untilCommitted(service, () => attempt(steps, write, content));
+  });
 }
 
 async function attempt<Op extends WriteOperation, State, Content>(
@@ -49,10 +66,68 @@ async function attempt<Op extends WriteOperation, State, Content>(
   write: Write<Op>,
   content: Content,
 ): Promise<WriteAttempt> {
-  const state = await steps.find(write);
-  if (state === undefined) return notFound;
-  const planned = await steps.decide(write, state, content);
-  return planned.kind === "plan" ? commit(write, planned) : planned;
+  return finish(write, await decide(steps, write, content));
+}
+
+async function decide<Op extends WriteOperation, State, Content>(
+  steps: WriteSteps<Op, State, Content>,
+  write: Write<Op>,
+  content: Content,
+  pending?: Stored,
+): Promise<CommitPlan | WriteAttempt> {
+  const state = await steps.find(write, pending);
+  return state === undefined ? notFound : steps.decide(write, state, content);
+}
+
+function finish(write: Write, decided: CommitPlan | WriteAttempt): WriteAttempt | Promise<WriteAttempt> {
+  return decided.kind === "plan" ? commit(write, decided) : decided;
+}
+
+/** The queue of the writes to one resource. */
+interface Queue extends Pick<Service, "writes"> {
+  name: string;
+  pending: Map<string, Pending>;
+}
+
+/**
+ * The same for a change of one resource. Its turn ends when the store has the commit. Writes that come next are decided from the
+ * state that it makes, so that all of them can share one flush. What is decided from such a state counts only if its commit succeeds.
+ */
+async function attemptNext<Op extends WriteOperation, State, Content>(
+  steps: WriteSteps<Op, State, Content>,
+  write: Write<Op>,
+  content: Content,
+  { name, pending, writes }: Queue,
+): Promise<WriteAttempt> {
+  const { outcome } = await writes.run(name, async () => {
+    const latest = pending.get(name);
+    const base = latest?.series.hasFailed ? undefined : latest;
+    const deciding = decide(steps, write, content, base?.state);
+    const decided = await deciding.catch(() => undefined);
+    const change = decided?.kind === "plan" ? decided.changes[0] : undefined;
+    if (decided?.kind !== "plan" || change?.next === undefined) {
+      const finished = () => deciding.then((each) => finish(write, each));
+      return {
+        outcome: base === undefined ? finished() : base.committed.then((is) => (is ? finished() : overtaken)),
+      };
+    }
+    if (base?.series.hasFailed) return { outcome: overtaken };
+    const { key, expect, next: text } = change;
+    const expectText = base && { expectText: base.state.text };
+    const outcome = commit(write, { ...decided, changes: [{ ...change, ...expectText }] });
+    const made = {
+      state: { id: key.id, version: Number(expect) + 1, text, updatedAt: decided.at },
+      committed: outcome.then(({ kind }) => kind !== "overtaken").catch(() => false),
+      series: base?.series ?? { hasFailed: false },
+    };
+    pending.set(name, made);
+    void made.committed.then((is) => {
+      if (!is) made.series.hasFailed = true;
+      if (pending.get(name) === made) pending.delete(name);
+    });
+    return { outcome };
+  });
+  return outcome;
 }
 
 /** The waits between attempts, in milliseconds. A write that waits longer than the others is overtaken more often. */

@@ -134,29 +134,39 @@ export const httpFaults: readonly Fault[] = [
   },
   {
     name: "retry-without-read",
-    what: "A write that is overtaken decides again from the state that its first attempt read, so it is overtaken every time.",
+    what: "A change that is overtaken does not decide again, so it is overtaken every time.",
     noticedBy: "test/postgres/contended.test.ts",
     replacements: [
       [
-        `() =>
-    untilCommitted(service, () => attempt(steps, write, content)),
-  );`,
-        `async () => {
-    const state = await steps.find(write);
-    if (state === undefined) return notFound;
-    return untilCommitted(service, () => attempt(steps, write, state, content));
-  });`,
-      ],
-      [
-        `  content: Content,
-): Promise<WriteAttempt> {
-  const state = await steps.find(write);
-  if (state === undefined) return notFound;`,
-        `  state: State,
-  content: Content,
-): Promise<WriteAttempt> {`,
+        "return untilCommitted(service, () => attemptNext(steps, write, content, queue));",
+        "const first = attemptNext(steps, write, content, queue);\n    return untilCommitted(service, () => first);",
       ],
     ],
+  },
+  {
+    name: "turn-until-written",
+    what: "A change of a resource waits for the flush of the one before it.",
+    noticedBy: "test/http/shared-flushes.test.ts",
+    replacements: [
+      [
+        "made.series.hasFailed = true;\n      if (pending.get(name) === made) pending.delete(name);\n    });",
+        "made.series.hasFailed = true;\n      if (pending.get(name) === made) pending.delete(name);\n    });\n    await made.committed;",
+      ],
+    ],
+  },
+  {
+    name: "pending-taken-for-written",
+    what: "A change that changes nothing is answered with success, although the commit of the state that it found has failed.",
+    noticedBy: "test/http/shared-flushes.test.ts",
+    replacements: [
+      ["base.committed.then((is) => (is ? finished() : overtaken))", "base.committed.then(finished)"],
+    ],
+  },
+  {
+    name: "pending-text-not-compared",
+    what: "A change is decided from a state that was not written, and overwrites what another instance has written in its place.",
+    noticedBy: "test/http/shared-flushes.test.ts",
+    replacements: [["resource.now?.text !== expectText", "resource.now === undefined"]],
   },
   {
     name: "overtaken-refused",

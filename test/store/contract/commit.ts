@@ -59,6 +59,21 @@ export function commitContract(open: OpenFixture): void {
   );
 
   test(
+    "an expected text must be that of the version, also of a version that the same group makes",
+    onStore(open, async (store) => {
+      await commit(store, [created(topic("a"), { n: 1 })]);
+      const following = (version: number, n: number) =>
+        commit(store, [{ ...updated(topic("a"), version, { n: n + 1 }), expectText: textOf("a", { n }) }]);
+      await rejectsWith("PRECONDITION_FAILED", following(1, 2));
+      const group = [following(1, 1), following(2, 7), following(2, 2), following(3, 3)];
+      const [first, refused, ...others] = await Promise.allSettled(group);
+      assert.equal(refused?.status, "rejected");
+      for (const each of [first, ...others]) assert.equal(each?.status, "fulfilled");
+      assert.equal((await store.read(topic("a")))?.text, textOf("a", { n: 4 }));
+    }),
+  );
+
+  test(
     "a version that is not the expected one is refused and changes nothing",
     onStore(open, async (store) => {
       await commit(store, [created(topic("a"), { n: 1 })]);

@@ -46,14 +46,15 @@ export function* judge(judging: Judging, commit: ResolvedCommit): WriteDecision<
   const { isEmpty } = staged; // no commit changes a resource twice
   for (let index = 0; index < changes.length; index++) {
     const change = changes[index] as ResolvedChange;
-    const { collection, id, expect } = change;
+    const { collection, id, expect, expectText } = change;
     let resource = isEmpty ? undefined : staged.find(collection, id);
     if (resource === undefined) {
       const before = yield (store) => store.resource(collection, id);
       resource = staged.noteNew(collection, id, before as ResourceState | undefined);
     }
     resources[index] = resource;
-    const isStale = (resource.now?.version ?? "absent") !== expect;
+    const isOther = expectText !== undefined && resource.now?.text !== expectText;
+    const isStale = isOther || (resource.now?.version ?? "absent") !== expect;
     if (isStale || (change.after !== undefined && (yield* isSuperseded(staged, change))))
       return { refusal: staleVersion(id, expect, resource.now) };
   }

@@ -19,6 +19,7 @@ export interface ResolvedChange {
   collection: NumberedCollection;
   id: string;
   expect: number | "absent";
+  expectText?: string | undefined;
   next: string | undefined;
   after?: number | undefined;
 }

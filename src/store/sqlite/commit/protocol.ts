@@ -135,10 +135,10 @@ export function encodeCommit(cells: Cell[], commit: Commit, numberOf: (collectio
   for (const [name, sequence] of whole ?? []) cells.push(numberOf(name), sequence);
   if (receipt === undefined) cells.push(null);
   else cells.push(receipt.key, receipt.fingerprint, receipt.answer, receipt.expiresAt, receipt.brief ?? "");
-  for (const { key, expect, next, after } of changes) {
+  for (const { key, expect, expectText, next, after } of changes) {
     // 0: the resource must not exist. Below 0: the resource must be deleted, with the negative version of the delete.
     const before = expect !== "absent" ? expect : after === undefined ? 0 : -after;
-    cells.push(numberOf(key.collection), key.id, before, next ?? null);
+    cells.push(numberOf(key.collection), key.id, before, expectText ?? null, next ?? null);
   }
 }
 
@@ -207,9 +207,10 @@ function decodeChange(source: CellSource, find: FindCollection): ResolvedChange 
   const collection = find(take(source) as number);
   const id = take(source) as string;
   const expect = take(source) as number;
+  const expectText = (take(source) as string | null) ?? undefined;
   const next = (take(source) as string | null) ?? undefined;
-  if (expect > 0) return { collection, id, expect, next, after: undefined };
-  return { collection, id, expect: "absent", next, after: expect === 0 ? undefined : -expect };
+  if (expect > 0) return { collection, id, expect, expectText, next, after: undefined };
+  return { collection, id, expect: "absent", expectText, next, after: expect === 0 ? undefined : -expect };
 }
 
 /** Appends the outcome of a commit to a flat list. */

@@ -6,7 +6,6 @@ import type { InstantForm } from "../../collection/instants.ts";
 import { isIdPath, type Path } from "../../collection/paths.ts";
 import { lowerAscii } from "../../collection/text.ts";
 import type { Condition, RelatedCondition, Scalar, StoreFilter } from "../../query/filter.ts";
-import { sortedCodePoints, sortValueOf } from "../../query/sort.ts";
 
 /** A condition that SQL expresses with one of its comparison operators. */
 export type Comparison = Condition & { kind: keyof typeof comparisons };
@@ -107,14 +106,4 @@ export function every(parts: readonly string[]): string {
 /** An expression that is true if one of the parts is true. */
 export function either(parts: readonly string[]): string {
   return parts.length === 0 ? "false" : `(${parts.join(" or ")})`;
-}
-
-/** Whether a string has at least as many code points as sorts compare. Other strings can then have the same sort value. */
-export function isLong(text: string): boolean {
-  return text.length >= sortedCodePoints && [...text].length >= sortedCodePoints;
-}
-
-/** The part of a string that sorts compare. */
-export function beginningOf(text: string): string {
-  return String(sortValueOf(text));
 }

@@ -8,7 +8,7 @@ import { accessPathOf } from "./access-path.ts";
 import { conjunctsOf, indexedKeys, isEquality, isIdList, isRange } from "./conjuncts.ts";
 import { after, before, boundsOfType, keyAt } from "./order-keys.ts";
 
-/** An index, and the number that its entries have in the table of entries. No other index of the collection ever gets this number. */
+/** An index with its number. No other index of the collection ever gets this number. */
 export interface Slot {
   slot: number;
   index: Index;

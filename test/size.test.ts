@@ -34,7 +34,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 609;
+const mostFiles = 614;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

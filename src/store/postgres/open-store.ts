@@ -1,5 +1,6 @@
 /** Opens a PostgreSQL database: as a store, for reading only, or for its API keys. */
 import { Problem, StartError } from "../../errors.ts";
+import { Damage } from "../core/damage.ts";
 import { slowPlaces } from "../core/slow-reads.ts";
 import type { OpenKeys } from "../port/keys.ts";
 import type { ResolvedStoreOptions } from "../port/options.ts";
@@ -33,7 +34,8 @@ export async function openPostgresStore(url: string, options: ResolvedStoreOptio
   const slow = new Connections({ ...shared, max: maxConnections.slow, connectTimeoutMs: options.queryMs });
   const long = new Connections({ ...shared, max: maxConnections.long, probe: () => connections.run(probe) });
   const maxBatchSize = options.groupCommit ? 1_000 : 1;
-  const store = new PostgresStore({ ...options, connections, slow, long, maxBatchSize });
+  const damage = new Damage(options.attachment as Int32Array | undefined);
+  const store = new PostgresStore({ ...options, connections, slow, long, maxBatchSize, damage });
   try {
     await withStartErrors(store.reach());
     return store;

@@ -3,6 +3,19 @@
  * depend on. Everything derived from it (indexes, search words, tables of references) is created again in the target.
  */
 import type { CollectionRecord } from "../../port/record.ts";
+import type { Stored } from "../../port/stored.ts";
+import type { changes, keys, receipts } from "../../sql/store-tables.ts";
+import type { RowOf } from "../../sql/table.ts";
+import {
+  checksumOfKey,
+  checksumOfReceipt,
+  checksumOfResource,
+  isIntactChange,
+  nameOfChange,
+  nameOfKey,
+  nameOfReceipt,
+  nameOfResource,
+} from "../checksums.ts";
 
 /** One value of an item. */
 export type Cell = string | number | null;
@@ -39,16 +52,20 @@ export const layouts: Readonly<Record<Section["kind"], Layout>> = {
     columns: [
       text("prefix"),
       ...["hash", "name", "subject", "roles", "scopes"].map(text),
-      ...["created_at", "expires_at", "revoked_at", "last_used_at"].map(integer),
+      ...["created_at", "expires_at", "revoked_at", "last_used_at", "checksum"].map(integer),
     ],
     long: undefined,
   },
   receipts: {
-    columns: [text("key"), ...["fingerprint", "answer", "brief"].map(text), integer("expires_at")],
+    columns: [
+      text("key"),
+      ...["fingerprint", "answer", "brief"].map(text),
+      ...["expires_at", "checksum"].map(integer),
+    ],
     long: "answer",
   },
   resources: {
-    columns: [text("id"), integer("version"), integer("updated_at"), text("doc")],
+    columns: [text("id"), integer("version"), integer("updated_at"), text("doc"), integer("checksum")],
     long: "doc",
   },
   changes: {
@@ -61,6 +78,7 @@ export const layouts: Readonly<Record<Section["kind"], Layout>> = {
       text("principal"),
       integer("group"),
       text("superseded"),
+      ...["kept_checksum", "checksum"].map(integer),
     ],
     long: "superseded",
   },
@@ -76,6 +94,8 @@ export interface CollectionOutline extends Required<CollectionRecord> {
   /** Up to which sequence the change log can lack changes. */
   gapsUpTo: number;
   count: number;
+  /** The sum of the checksums of its resources, modulo 2^32. */
+  checksums: number;
   /** The greatest integer id that a resource ever had. PostgreSQL also counts reserved ids. */
   lastId: number;
 }
@@ -97,12 +117,13 @@ export function outlineOf(
     sequence,
     gapsUpTo,
     count,
+    checksums,
     lastId,
-  }: Pick<CollectionOutline, "sequence" | "gapsUpTo" | "count" | "lastId">,
+  }: Pick<CollectionOutline, "sequence" | "gapsUpTo" | "count" | "checksums" | "lastId">,
 ): CollectionOutline {
   const { name, idKind, schema, indexes, search, unique = [], references = [], timestamps = false } = record;
   const declared = { name, idKind, schema, indexes, search, unique, references, timestamps };
-  return { ...declared, sequence, gapsUpTo, count, lastId };
+  return { ...declared, sequence, gapsUpTo, count, checksums, lastId };
 }
 
 /** The sections of a store, in the order in which they are copied. */
@@ -123,6 +144,39 @@ export interface PageSize {
   items: number;
   bytes: number;
 }
+
+/** What a message calls a row whose checksum is wrong; `undefined` if the row is intact. Rows of deleted ids have no checksum. */
+export function damagedIn(section: Section, item: Item): string | undefined {
+  const row = Object.fromEntries(
+    layouts[section.kind].columns.map(({ name }, n) => [name, item[n] ?? undefined]),
+  );
+  // The columns of the layout are those of the table.
+  switch (section.kind) {
+    case "keys":
+      return checksumOfKey(row as KeyRow) === row.checksum ? undefined : nameOfKey(row as KeyRow);
+    case "receipts":
+      return checksumOfReceipt(row as ReceiptRow) === row.checksum
+        ? undefined
+        : nameOfReceipt(row as ReceiptRow);
+    case "resources": {
+      const { id, version, updated_at: updatedAt, doc } = row;
+      const stored = { id, version, updatedAt, text: doc } as Stored;
+      if (checksumOfResource(section.collection, stored) === row.checksum) return undefined;
+      return nameOfResource(section.collection, stored.id);
+    }
+    case "changes": {
+      const change = row as RowOf<typeof changes>;
+      return isIntactChange(section.collection, change)
+        ? undefined
+        : nameOfChange(section.collection, change);
+    }
+    case "deleted":
+      return undefined;
+  }
+}
+
+type KeyRow = RowOf<typeof keys>;
+type ReceiptRow = RowOf<typeof receipts>;
 
 /** Reads a store as a whole. */
 export interface Contents {

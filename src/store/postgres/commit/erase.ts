@@ -63,7 +63,7 @@ async function eraseWithin(
   const logged = await transaction.runPlan(logPlans.erase(number, id));
   if (verdict !== undefined || logged > 0) {
     const by = verdict === undefined ? 1 : 0; // subscribers must notice the erasure
-    const head = await transaction.run(raiseHead(number, { sequence: by, count: 0, words: 0 }));
+    const head = await transaction.run(raiseHead(number, { sequence: by, count: 0, words: 0, checksums: 0 }));
     await transaction.runPlan(logPlans.noteGaps(number, Number(head.rows[0]?.[0])));
   }
   const version = (await transaction.run(forgetDeleted(number, id))).rows[0]?.[0];

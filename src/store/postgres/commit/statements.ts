@@ -34,10 +34,12 @@ export interface ResourceRow {
   key: string;
   version: number;
   at: number;
+  checksum: number;
   text: string;
 }
 
-const resourceArrays = "unnest($1::text[], $2::bigint[], $3::bigint[], $4::integer[], $5::json[])";
+const resourceArrays =
+  "unnest($1::text[], $2::bigint[], $3::bigint[], $4::integer[], $5::integer[], $6::json[])";
 
 function columnsOf(rows: readonly ResourceRow[]): readonly unknown[] {
   return [
@@ -45,6 +47,7 @@ function columnsOf(rows: readonly ResourceRow[]): readonly unknown[] {
     bigints(rows.map(({ version }) => version)),
     bigints(rows.map(({ at }) => at)),
     integers(rows.map(({ text }) => Buffer.byteLength(text))),
+    integers(rows.map(({ checksum }) => checksum)),
     jsons(rows.map(({ text }) => text)),
   ];
 }
@@ -54,6 +57,7 @@ const resourceTypes = {
   version: "bigint",
   updated_at: "bigint",
   size: "integer",
+  checksum: "integer",
   doc: "json",
 } as const;
 
@@ -64,7 +68,14 @@ const resourceTypes = {
 export function insertResources(number: number, rows: readonly ResourceRow[]): Statement[] {
   return insertNewRows(
     { table: resourcesTable(number), columns: resourceTypes },
-    rows.map(({ key, version, at, text }) => [key, version, at, Buffer.byteLength(text), text]),
+    rows.map(({ key, version, at, checksum, text }) => [
+      key,
+      version,
+      at,
+      Buffer.byteLength(text),
+      checksum,
+      text,
+    ]),
   );
 }
 
@@ -72,8 +83,8 @@ export function insertResources(number: number, rows: readonly ResourceRow[]): S
 export function updateResources(number: number, rows: readonly ResourceRow[]): Statement {
   return {
     sql: `update ${resourcesTable(number)} as resource
-      set version = next.version, updated_at = next.updated_at, size = next.size, doc = next.doc
-      from ${resourceArrays} as next (key, version, updated_at, size, doc) where resource.key = next.key`,
+      set version = next.version, updated_at = next.updated_at, size = next.size, checksum = next.checksum, doc = next.doc
+      from ${resourceArrays} as next (key, version, updated_at, size, checksum, doc) where resource.key = next.key`,
     values: columnsOf(rows),
   };
 }
@@ -87,11 +98,15 @@ export function deleteResources(number: number, keys: readonly string[]): Statem
  * Adds to the counters of a head, and locks it until the end of the transaction. Returns the new sequence, and the
  * number of the declaration.
  */
-export function raiseHead(number: number, by: { sequence: number; count: number; words: number }): Statement {
+export function raiseHead(
+  number: number,
+  by: { sequence: number; count: number; words: number; checksums: number },
+): Statement {
   return {
-    sql: `update holdfast_heads set sequence = sequence + $2::bigint, count = count + $3::bigint, words = words + $4::bigint
+    sql: `update holdfast_heads set sequence = sequence + $2::bigint, count = count + $3::bigint, words = words + $4::bigint,
+        checksums = checksums + $5::bigint
       where number = $1::integer returning sequence, declared`,
-    values: [number, by.sequence, by.count, by.words],
+    values: [number, by.sequence, by.count, by.words, by.checksums],
   };
 }
 
@@ -106,6 +121,8 @@ export interface ChangeRow {
   group: number | null;
   /** The superseded text, or its difference from the next text (`store/core/superseded.ts`). */
   superseded: string | null;
+  kept_checksum: number | null;
+  checksum: number;
 }
 
 const changeTypes = {
@@ -117,6 +134,8 @@ const changeTypes = {
   '"group"': "bigint",
   id: "text",
   superseded: "text",
+  kept_checksum: "integer",
+  checksum: "integer",
 } as const;
 
 /** Adds rows to the change log. */
@@ -132,6 +151,8 @@ export function insertChanges(number: number, rows: readonly ChangeRow[]): State
       row.group,
       row.id,
       row.superseded,
+      row.kept_checksum,
+      row.checksum,
     ]),
   );
 }

@@ -35,7 +35,7 @@ export function selectPage(collection: NumberedCollection, query: PageQuery): St
   const page = pageSql(query, selection, scope);
   const sql = `${search?.with ?? ""}
     select head.sequence, head.count, head.declared, ${areWordsComplete}, ${total},
-      ${stateSql}, page.found, page.key, page.version, page.updated_at, page.text
+      ${stateSql}, page.found, page.key, page.version, page.updated_at, page.text, page.checksum
     from holdfast_heads as head left join (${page}) as page on true
     where head.number = ${number} order by page.place`;
   return { sql, values: scope.values };
@@ -74,8 +74,8 @@ function countSql({ from, where }: Selection): string {
 function pageSql(query: PageQuery, selection: Selection, scope: SqlScope): string {
   const terms = termsOf(query, selection);
   const order = terms.map(({ descending }, n) => ({ sql: `term_${n}`, descending }));
-  return `select key, version, updated_at, doc::text as text, found, place
-    from (select key, version, updated_at, doc, size, count(*) over () as found, row_number() over listed as place,
+  return `select key, version, updated_at, doc::text as text, checksum, found, place
+    from (select key, version, updated_at, doc, checksum, size, count(*) over () as found, row_number() over listed as place,
         sum(size) over (listed rows unbounded preceding) as running
       from (${rangesSql(query, selection, { terms, scope })}) as candidate
       window listed as (order by range_number, ${orderSql(order)})) as measured
@@ -96,7 +96,10 @@ function rangesSql(
   const columns = terms.map(({ sql }, n) => `${sql} as term_${n}`).join(", ");
   const ranges = after === undefined ? ["true"] : rangesAfter(after, sort, scope);
   const selects = ranges.map(
-    (range, n) => `(select resource.key, version, updated_at, doc, size, ${n} as range_number, ${columns}
+    (
+      range,
+      n,
+    ) => `(select resource.key, version, updated_at, doc, checksum, size, ${n} as range_number, ${columns}
       from ${from} where ${all([...where, range])}
       order by ${orderSql(terms)} limit ${limit + 1} offset ${offset})`,
   );

@@ -4,7 +4,7 @@
  * Each collection has four tables, named by its number: its resources, its change log, the references of its resources, and
  * the ids of deleted resources (`store/core/commits/deleted.ts`). A collection with search also has a table of words. A change keeps the text that it superseded, or a
  * difference (`store/core/superseded.ts`), so a create stores its text once. The head of a collection is the last row that a
- * commit locks. Only one transaction can have this lock, so sequences have the order of the commits.
+ * commit locks; its `checksums` is the sum of the checksums of the resources (`store/core/checksums.ts`). Only one transaction can have this lock, so sequences have the order of the commits.
  */
 
 import { ownRelation } from "./schema.ts";
@@ -14,7 +14,7 @@ import { ownRelation } from "./schema.ts";
  * an existing store also raises `declared` of every head, in the same transaction. An instance of the older version that still
  * runs then reads the catalogue again before its next write, and refuses to use it (`catalogue.ts`).
  */
-export const formatNumber = 4;
+export const formatNumber = 5;
 
 /** The table of a copy's mark. It exists while the copy into this database is incomplete. */
 export const copyingTable = "holdfast_copying";
@@ -40,6 +40,7 @@ export const storeTables: readonly string[] = [
     number integer primary key,
     sequence bigint not null default 0,
     count bigint not null default 0,
+    checksums bigint not null default 0,
     words bigint not null default 0,
     words_version text,
     gathered_to text,
@@ -51,7 +52,8 @@ export const storeTables: readonly string[] = [
     fingerprint text not null,
     answer text not null,
     brief text not null,
-    expires_at bigint not null
+    expires_at bigint not null,
+    checksum integer not null
   )`,
   "create index if not exists holdfast_receipts_by_expiry on holdfast_receipts (expires_at)",
   "create index if not exists holdfast_receipts_with_answer on holdfast_receipts (expires_at) where answer <> ''",
@@ -65,7 +67,8 @@ export const storeTables: readonly string[] = [
     created_at bigint not null,
     expires_at bigint,
     revoked_at bigint,
-    last_used_at bigint
+    last_used_at bigint,
+    checksum integer not null
   )`,
   `insert into holdfast_meta values ('format', ${formatNumber}), ('groups', 0), ('receipts', 0), ('answers', 0)
     on conflict do nothing`,
@@ -81,6 +84,7 @@ export function collectionTables(number: number): readonly string[] {
       version bigint not null,
       updated_at bigint not null,
       size integer not null,
+      checksum integer not null,
       doc json not null
     )`,
     `create table ${changes} (
@@ -91,7 +95,9 @@ export function collectionTables(number: number): readonly string[] {
       at bigint not null,
       principal text,
       "group" bigint,
-      superseded text
+      superseded text,
+      kept_checksum integer,
+      checksum integer not null
     )`,
     `create index ${changes}_by_resource on ${changes} (id, version)`,
     `create table ${refers} (

@@ -140,14 +140,14 @@ class SqliteTarget implements CopyTarget {
       update meta set value = (select coalesce(sum(octet_length(answer)), 0) from receipts) where name = 'answers'
     `);
     const setHead = this.#database.prepare(
-      `update heads set sequence = ?, count = ?, last_id = ?
+      `update heads set sequence = ?, count = ?, checksums = ?, last_id = ?
        where number = (select number from collections where name = ?)`,
     );
     const numbers = new Map(
       [...readCatalogue(this.#database).values()].map(({ name, number }) => [name, number]),
     );
-    for (const { sequence, gapsUpTo, count, lastId, name } of collections) {
-      setHead.run(sequence, count, lastId, name);
+    for (const { sequence, gapsUpTo, count, checksums, lastId, name } of collections) {
+      setHead.run(sequence, count, checksums, lastId, name);
       if (gapsUpTo > 0) plans.run(logPlans.noteGaps(numbers.get(name) as number, gapsUpTo));
     }
   }

@@ -141,7 +141,7 @@ function selectResources(
   const { from, where, values } = sourceSql(collection, query, options);
   const { maxBytes } = options;
   const text = maxBytes === undefined ? "doc" : "iif(octet_length(doc) <= ?, doc, null)";
-  const sql = `select id, version, updated_at, ${text} from ${from} where ${where}
+  const sql = `select id, version, updated_at, ${text}, checksum from ${from} where ${where}
     order by ${orderSql(options.order)} limit ? offset ?`;
   return { sql, values: maxBytes === undefined ? values : [maxBytes, ...values] };
 }

@@ -1,6 +1,7 @@
 /** Reads resources, lists and receipts on one connection. The caller decides on transactions. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { isRelative } from "../../../query/filter.ts";
+import { intactResource } from "../../core/checksums.ts";
 import { type FiguresOf, groupsIn } from "../../core/figures.ts";
 import { indexFor, type ReferringRow, toGroups } from "../../core/referring.ts";
 import type { PageQuery } from "../../core/related.ts";
@@ -25,6 +26,7 @@ import {
   firstRow,
   type PartialPage,
   type Row,
+  resourceColumns,
   toStored,
   withBigIntsIfNeeded,
 } from "./rows.ts";
@@ -80,12 +82,13 @@ export class Reader {
     }
   }
 
-  /** The resource. `undefined` if it does not exist. */
-  resource({ number, idKind }: NumberedCollection, id: string): Stored | undefined {
+  /** The resource. `undefined` if it does not exist. Throws DATA_DAMAGED. */
+  resource({ number, idKind, name }: NumberedCollection, id: string): Stored | undefined {
     const row = firstRow(this.#statementsOf(number).resource, toSqliteId(idKind, id));
     if (row === undefined) return undefined;
     // The result reuses the caller's string of the id. A new string would take a tenth of the time of the read.
-    return { id, version: Number(row[0]), text: String(row[2]), updatedAt: Number(row[1]) };
+    const stored = { id, version: Number(row[0]), text: String(row[2]), updatedAt: Number(row[1]) };
+    return intactResource(name, stored, row[3]);
   }
 
   /**
@@ -155,7 +158,8 @@ export class Reader {
     const page: PartialPage = { items: [], bytes: 0, isTruncated: false };
     for (const { sql, values } of statements) {
       if (page.isTruncated || page.items.length >= query.limit) break;
-      fillPage(page, this.#lists.get(sql), [...values, query.limit - page.items.length, offset]);
+      const source = { statement: this.#lists.get(sql), collection: collection.name };
+      fillPage(page, source, [...values, query.limit - page.items.length, offset]);
     }
     return page;
   }
@@ -199,7 +203,7 @@ export class Reader {
     for (const [place, keys] of groups.entries()) {
       for (const [n, key] of keys.entries()) {
         const row = n < limit ? firstRow(byKey, key) : undefined;
-        const resource = row && toStored(row);
+        const resource = row && toStored(collection.name, row);
         const isFirst = bytes === 0;
         bytes += resource === undefined ? 0 : Buffer.byteLength(resource.text);
         yield { place, resource: isFirst || bytes <= maxPageBytes ? resource : undefined };
@@ -224,7 +228,7 @@ export class Reader {
       if (items.length >= limit) break;
       for (const row of allRows(this.#lists.get(sql), ...values, limit - items.length, offset)) {
         if (row[3] === null) return undefined;
-        items.push(toStored(row));
+        items.push(toStored(collection.name, row));
       }
     }
     return items;
@@ -243,8 +247,8 @@ export class Reader {
     if (known !== undefined) return known;
     const resources = resourcesTable(number);
     const statements = {
-      resource: this.#prepare(`select version, updated_at, doc from ${resources} where id = ?`),
-      byKey: this.#prepare(`select id, version, updated_at, doc from ${resources} where key = ?`),
+      resource: this.#prepare(`select version, updated_at, doc, checksum from ${resources} where id = ?`),
+      byKey: this.#prepare(`select ${resourceColumns} from ${resources} where key = ?`),
     };
     this.#collections.set(number, statements);
     return statements;

@@ -55,7 +55,7 @@ function create(database: DatabaseSync, { name, idKind }: CollectionRecord): num
     )
     .run(name, idKind);
   const number = Number(lastInsertRowid);
-  database.prepare("insert into heads values (?, 0, 0, 0)").run(number);
+  database.prepare("insert into heads values (?, 0, 0, 0, 0)").run(number);
   database.exec(collectionTables(number));
   return number;
 }

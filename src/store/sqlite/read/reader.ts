@@ -1,7 +1,8 @@
 /** Reads resources, lists and receipts on one connection. The caller decides on transactions. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { Problem } from "../../../errors.ts";
 import { isRelative } from "../../../query/filter.ts";
-import { intactResource } from "../../core/checksums.ts";
+import { damageOf, intactResource } from "../../core/checksums.ts";
 import { type FiguresOf, groupsIn } from "../../core/figures.ts";
 import { indexFor, type ReferringRow, toGroups } from "../../core/referring.ts";
 import type { PageQuery } from "../../core/related.ts";
@@ -82,6 +83,16 @@ export class Reader {
     }
   }
 
+  /** As `inSnapshot`. Throws DATA_DAMAGED if SQLite computes with a text that is not JSON. It does not say which one that is. */
+  #inSnapshotOf<T>({ name }: NumberedCollection, read: () => T): T {
+    try {
+      return this.inSnapshot(read);
+    } catch (error) {
+      if (!(error instanceof Error && error.message === "malformed JSON")) throw error;
+      throw new Problem("DATA_DAMAGED", damageOf(`A resource of the collection ${name}`), { cause: error });
+    }
+  }
+
   /** The resource. `undefined` if it does not exist. Throws DATA_DAMAGED. */
   resource({ number, idKind, name }: NumberedCollection, id: string): Stored | undefined {
     const row = firstRow(this.#statementsOf(number).resource, toSqliteId(idKind, id));
@@ -96,7 +107,7 @@ export class Reader {
    * `interruptFunction`. Without it, a long list is not counted. Throws UNAVAILABLE while the search index is incomplete.
    */
   page(collection: NumberedCollection, query: PageQuery, isInterruptible = false): Page {
-    return this.inSnapshot(() => {
+    return this.#inSnapshotOf(collection, () => {
       if (query.words !== undefined) this.#search.requireComplete(collection);
       const head = this.head(collection);
       const read = () => this.#page(collection, query, { isInterruptible, ...head });
@@ -109,7 +120,7 @@ export class Reader {
 
   /** Figures, with the state of the collection in the same snapshot. The connection must have `interruptFunction`. */
   figures(collection: NumberedCollection, query: FiguresOf): Figures {
-    return this.inSnapshot(() => {
+    return this.#inSnapshotOf(collection, () => {
       if (query.words !== undefined) this.#search.requireComplete(collection);
       const statement = selectFigures(collection, query);
       const prepared = this.#lists.get(statement.sql);
@@ -166,7 +177,7 @@ export class Reader {
 
   /** The resources that refer to each of several ids. With `isInterruptible` as in `page`. */
   referring(collection: NumberedCollection, query: GroupsQuery, isInterruptible = false): ReferringGroups {
-    return this.inSnapshot(() => {
+    return this.#inSnapshotOf(collection, () => {
       const { sql, values } = selectReferring(collection, query, { isInterruptible });
       const keys = allRows(this.#lists.get(sql), ...values).map(
         ([found]) => JSON.parse(String(found)) as number[],

@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { changeFile } from "../store/mend-checksums.ts";
 import { Disk, everything } from "./disk.ts";
 import { Outside } from "./explore.ts";
 import { Judge } from "./judge.ts";
@@ -165,10 +166,16 @@ export async function judgeBroken(
   const judge = new Judge(join(folder, "judged"), recording);
   const good = judge.faultsOf(image, outside.known);
   const sqlOfBreak = sql.replace("ERASED", erasedText(recording) ?? "");
-  return { good, broken: judge.faultsOf(changed(image, sqlOfBreak, join(folder, "changed")), outside.known) };
+  const broken = await changed(image, sqlOfBreak, join(folder, "changed"));
+  return { good, broken: judge.faultsOf(broken, outside.known) };
 }
 
-function changed(image: ReadonlyMap<string, Buffer>, sql: string, folder: string): Map<string, Buffer> {
+/** The judge looks for wrong contents. Without the checksums of these contents, a read would only say that they are damaged. */
+async function changed(
+  image: ReadonlyMap<string, Buffer>,
+  sql: string,
+  folder: string,
+): Promise<Map<string, Buffer>> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   for (const [name, bytes] of image) writeFileSync(join(folder, name), bytes);
@@ -176,5 +183,6 @@ function changed(image: ReadonlyMap<string, Buffer>, sql: string, folder: string
   const database = new DatabaseSync(path, { defensive: false });
   database.exec(sql);
   database.close(); // as the last connection, it moves the log into the file
+  await changeFile(path, "");
   return new Map([[storeName, readFileSync(path)]]);
 }

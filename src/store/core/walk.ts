@@ -59,6 +59,15 @@ export async function* walk(
   return damages > 0;
 }
 
+/** A whole walk without pauses. */
+export async function walkAtOnce(store: WalkedStore, report: (text: string) => void): Promise<boolean> {
+  const walking = walk(store, report);
+  for (;;) {
+    const step = await walking.next();
+    if (step.done === true) return step.value;
+  }
+}
+
 interface WalkParts {
   store: WalkedStore;
   onDamage: (text: string) => void;

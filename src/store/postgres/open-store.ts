@@ -2,6 +2,7 @@
 import { Problem, StartError } from "../../errors.ts";
 import { Damage } from "../core/damage.ts";
 import { slowPlaces } from "../core/slow-reads.ts";
+import { walkAtOnce } from "../core/walk.ts";
 import type { OpenKeys } from "../port/keys.ts";
 import type { ResolvedStoreOptions } from "../port/options.ts";
 import type { StoreReader } from "../port/reader.ts";
@@ -15,6 +16,7 @@ import {
 } from "./connection/command-connections.ts";
 import { Connections, probe } from "./connection/connections.ts";
 import { describeError } from "./connection/failures.ts";
+import { walkedDatabase } from "./copy/walked-database.ts";
 import { Scans } from "./read/scans.ts";
 import { PostgresStore } from "./store.ts";
 import { Catalogue, catalogueSql, toCollection } from "./tables/catalogue.ts";
@@ -66,6 +68,7 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
         const collection = byName.get(name);
         if (collection !== undefined) yield* scans.scan(collection);
       },
+      findDamage: (report) => withStartErrors(walkAtOnce(walkedDatabase(connections), report)),
       keys: () => keys,
       async close() {
         scans.close();

@@ -28,7 +28,7 @@ export async function findRelaxed(connections: Connections): Promise<string | un
 export async function findUnchecked(connections: Connections): Promise<string | undefined> {
   const [[checksums] = []] = await readOptional(connections, { sql: "show data_checksums" });
   if (checksums !== "off") return undefined;
-  return "The database has data_checksums off. It notices damage to indexes and other parts of its files only by chance. The rows of the store have checksums of their own.";
+  return "The database has data_checksums off. It notices damage to indexes and other parts of its files only by chance. Each row of the store has a separate checksum.";
 }
 
 function faultOf(subject: string, [commit, fsync, standbyNames, standbys]: Durability): string | undefined {

@@ -7,6 +7,8 @@ import { openReader } from "../../src/store/open.ts";
 import { randomOf } from "../explorer/random.ts";
 import { makeFolder } from "../store/sqlite-fixture.ts";
 import { until } from "../until.ts";
+import { openBelow } from "./below.ts";
+import { check } from "./check.ts";
 import { type Answer, type Service, startService } from "./service.ts";
 
 const bits = 50;
@@ -46,6 +48,32 @@ test("no read returns a damaged body, and the walk finds what is missing", async
   }
   t.diagnostic(JSON.stringify([...outcomes]));
   assert.ok((outcomes.get("named") ?? 0) > 0, "some bits damage a resource, and the error names it");
+});
+
+test("a damaged resource is a 500 that names it, and the readiness warns", async (t) => {
+  const service = await startService();
+  t.after(() => service.stop());
+  const [damaged, sound] = [
+    await service.create("topics", { n: 1 }),
+    await service.create("topics", { n: 2 }),
+  ];
+  const { text } = await service.send({ path: "/readyz" });
+  assert.equal((JSON.parse(text) as { status: string }).status, "pass");
+  const below = await openBelow(service.store);
+  await below.run(
+    `update ${below.table("resources_1")} set doc = '{"id":"${damaged.id}","n":7}' where ${below.keyColumn} = '${damaged.id}'`,
+  );
+  await below.close();
+  for (const path of [damaged.path, "/api/v1/topics", "/api/v1/topics?n:lt=9", `${damaged.path}?version=1`]) {
+    const answer = await service.send({ path }, { mayFail: true });
+    check(answer, { status: 500, problem: "DATA_DAMAGED" });
+    assert.match(answer.text, new RegExp(`The resource topics/${damaged.id} is damaged in the store`));
+  }
+  const written = { method: "PATCH", path: damaged.path, content: { n: 3 } };
+  check(await service.send(written, { mayFail: true }), { status: 500, problem: "DATA_DAMAGED" });
+  assert.equal((await service.send({ path: sound.path })).status, 200);
+  const ready = JSON.parse((await service.send({ path: "/readyz" })).text) as Record<string, string>;
+  assert.deepEqual({ status: ready.status, data: ready.data }, { status: "warn", data: "damaged" });
 });
 
 async function writeStore(path: string): Promise<Written> {

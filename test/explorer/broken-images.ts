@@ -123,7 +123,7 @@ const breaks: readonly { what: string; sql: string; fault: RegExp }[] = [
   },
   {
     what: "a webhook is past changes that it was not sent",
-    sql: `insert into changes_2 select sequence + 1, 'other', 1, kind, at, principal, "group", null from changes_2
+    sql: `insert into changes_2 select sequence + 1, 'other', 1, kind, at, principal, "group", null, null, 0 from changes_2
         order by sequence desc limit 1;
       update resources_6 set doc = json_set(doc, '$.marks.books[0]', 100000)`,
     fault: /^the webhook is past the change other\/1 of books, which was not sent/,

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, type TestContext, test } from "node:test";
 import { checksumOfResource } from "../../src/store/core/checksums.ts";
 import { copyStore } from "../../src/store/core/copy/copy.ts";
-import { type WalkedStore, walk } from "../../src/store/core/walk.ts";
+import { type WalkedStore, walk, walkAtOnce } from "../../src/store/core/walk.ts";
 import { backUpStore, openSource, openStore, openTarget, type StoreAddress } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { openCommandConnections } from "../../src/store/postgres/connection/command-connections.ts";
@@ -143,6 +143,7 @@ for (const kind of ["sqlite", "postgres"] as const)
         }
         assert.equal(step.value, isDamaged);
         assert.match(found.join("\n"), isDamaged ? /1 of its resources are missing/ : /^$/);
+        assert.equal(await walkAtOnce(walked, () => {}), isDamaged, "also when nothing changes");
       }
     });
 

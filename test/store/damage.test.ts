@@ -184,6 +184,19 @@ for (const kind of ["sqlite", "postgres"] as const)
     });
   });
 
+test("a start on PostgreSQL warns if the server has data_checksums off", async (t) => {
+  const address = await makePlace(t, "postgres");
+  const { warnings } = await open(t, address);
+  const below = await openBelow(address);
+  const { data_checksums: setting } = await below.first("show data_checksums");
+  await below.close();
+  t.diagnostic(`data_checksums is ${setting}`);
+  assert.equal(
+    warnings.some((each) => /data_checksums off/.test(each)),
+    setting === "off",
+  );
+});
+
 interface Opened {
   store: Store;
   /** What the store has told the operator. */

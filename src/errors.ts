@@ -142,6 +142,10 @@ export const problems = {
     status: 500,
     meaning: 'The service failed. Its log has the cause, marked with the "instance" of this problem.',
   },
+  DATA_DAMAGED: {
+    status: 500,
+    meaning: "What the request reads is damaged in the store. The detail names the resource.",
+  },
   UNAVAILABLE: { status: 503, meaning: "The service cannot process the request now. Try again." },
   STORAGE_FULL: {
     status: 503,

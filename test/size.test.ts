@@ -14,9 +14,9 @@ const bounds: Readonly<Record<string, number>> = {
   counters: 50,
   collection: 3_900,
   query: 3_950,
-  store: 21_650,
-  "store/sqlite": 7_450,
-  "store/postgres": 6_850,
+  store: 22_750,
+  "store/sqlite": 7_850,
+  "store/postgres": 7_200,
   import: 1_250,
   rewind: 400,
   access: 2_050,
@@ -34,7 +34,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 609;
+const mostFiles = 614;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

@@ -1,4 +1,4 @@
-/** `holdfast check`: reports faults of the configuration, warnings about it, and stored resources that do not fit it. */
+/** `holdfast check`: reports faults of the configuration, warnings about it, damage in the store, and resources that do not fit. */
 import { type Collection, openCollection } from "../collection/collection.ts";
 import { describeViolations } from "../collection/messages.ts";
 import { readFilesOf } from "../config/files.ts";
@@ -28,6 +28,7 @@ export async function runCheck(flags: Flags, env: Environment): Promise<void> {
   }
   print(`store: ${shownAddress(config.store)}`);
   await withOpen(openReader(config.store), async (reader) => {
+    if (await reader.findDamage(print)) throw new StartError("the store is damaged, as listed above");
     printWarnings(await keyWarningsOf(config, Date.now())); // the reader shows that the store exists
     const problems = await checkStore(reader, config);
     if (problems > 0)

@@ -56,6 +56,12 @@ export const families = {
     labels: ["state"],
     help: "1 for the present state of the store: ok, degraded, unreachable or failed; 0 for the others",
   },
+  holdfast_store_damaged: {
+    type: "gauge",
+    across: "max",
+    labels: [],
+    help: "1 if some of the stored data is damaged, 0 otherwise",
+  },
   holdfast_store_commits_total: {
     type: "counter",
     across: "sum",

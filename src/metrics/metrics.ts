@@ -63,6 +63,7 @@ function createReadings(meters: Meters, sources: MetricsSources): () => Promise<
       durations: meters.requests.all,
       inProgress: meters.requests.inProgress,
       health: store.health().kind,
+      isDamaged: store.health().data === "damaged",
       commits: meters.commits,
       statistics: read,
       ...(feed && { feed: { subscribers: feed.counts.count, lagSeconds: meters.lags.longest } }),

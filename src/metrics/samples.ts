@@ -16,6 +16,8 @@ export interface Readings {
   durations: readonly Labelled[];
   inProgress: { requests: number; held: number };
   health: StoreHealth["kind"];
+  /** Whether damage to the stored data is known. */
+  isDamaged: boolean;
   commits: CommitMeter;
   /** `undefined` if the store could not be read in time. */
   statistics: StoreStatistics | undefined;
@@ -58,6 +60,7 @@ export function samplesOf(readings: Readings): Record<FamilyName, readonly Sampl
       labels: { state },
       value: state === health ? 1 : 0,
     })),
+    holdfast_store_damaged: [plain(Number(readings.isDamaged))],
     holdfast_store_commits_total: labelled("result", commits.results),
     holdfast_store_transaction_commits: alone("holdfast_store_transaction_commits", commits.groups),
     holdfast_store_commit_wait_seconds: alone("holdfast_store_commit_wait_seconds", commits.waits),

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { makeCertificate, removeCertificate } from "../http/certificates.ts";
+import { changeFile } from "../store/mend-checksums.ts";
 import { configuration, folder, run, serve, stop } from "./cli.ts";
 
 const withTitle = (title: object) => ({
@@ -93,6 +94,23 @@ test("what does not fit is listed with its id and the reason, and the exit code 
   assert.equal(stderr, "holdfast: the store does not fit the configuration: 2 problems, listed above\n");
 });
 
+test("damage in the store is listed, and the exit code is 1; an export says it too", async (t) => {
+  const cwd = await withStore(t);
+  const database = new DatabaseSync(join(cwd, "holdfast.db"));
+  database.exec(
+    "update resources_1 set doc = replace(doc, 'abcd', 'abXd'); delete from resources_1 where id = 'a'",
+  );
+  database.close();
+  const { exitCode, stdout, stderr } = await run(t, ["check"], { cwd });
+  assert.equal(exitCode, 1);
+  assert.match(stdout, /^The resource topics\/b is damaged in the store/m);
+  assert.match(stdout, /^The collection topics is damaged in the store: 1 of its resources are missing/m);
+  assert.match(stderr, /the store is damaged, as listed above/);
+  const exported = await run(t, ["export", "topics"], { cwd });
+  assert.equal(exported.exitCode, 1);
+  assert.match(exported.stderr, /The resource topics\/b is damaged in the store/);
+});
+
 test("one that does not fit is told in the singular", async (t) => {
   const cwd = await withStore(t);
   await declare(cwd, withTitle({ type: "string", maxLength: 4 }));
@@ -131,19 +149,18 @@ async function withReservedIds(t: Parameters<typeof folder>[0]): Promise<string>
   });
   const { exitCode, stderr } = await run(t, ["import", "topics", "topics.ndjson"], { cwd });
   assert.equal(exitCode, 0, stderr);
-  renameIds(join(cwd, "holdfast.db"));
+  await renameIds(join(cwd, "holdfast.db"));
   return cwd;
 }
 
 /** Replaces the first letter of ids that begin with an x. */
-function renameIds(path: string): void {
-  const database = new DatabaseSync(path);
+function renameIds(path: string): Promise<void> {
   const isRenamed = "where id in ('xevents', 'xbulk')";
-  database.exec(`update changes_1 set id = '_' || substr(id, 2) ${isRenamed}`);
-  database.exec(
-    `update resources_1 set id = '_' || substr(id, 2), doc = replace(doc, '"id":"x', '"id":"_') ${isRenamed}`,
+  return changeFile(
+    path,
+    `update changes_1 set id = '_' || substr(id, 2) ${isRenamed};
+      update resources_1 set id = '_' || substr(id, 2), doc = replace(doc, '"id":"x', '"id":"_') ${isRenamed}`,
   );
-  database.close();
 }
 
 const reservedIds = [

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import { changeFile } from "../store/mend-checksums.ts";
 import { configuration, folder, jsonLines, type RunningService, run, serve, stop } from "./cli.ts";
 
 const schema = { type: "object", properties: { title: { type: "string" } } };
@@ -38,9 +38,7 @@ const read = async ({ base }: RunningService, id: string) => (await fetch(`${bas
 
 test("what is older than the option lacks the times until it is written, and then takes that of its version", async (t) => {
   const cwd = await withPosts(t, '{"id":"a","title":"x"}\n{"id":"b"}\n');
-  const database = new DatabaseSync(join(cwd, "holdfast.db"));
-  database.exec("update resources_1 set updated_at = 1000");
-  database.close();
+  await changeFile(join(cwd, "holdfast.db"), "update resources_1 set updated_at = 1000");
   await declare(cwd, withTimestamps);
   assert.equal((await run(t, ["check"], { cwd })).exitCode, 0);
   const service = await serve(t, [], { cwd });

@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { changeFile } from "../store/mend-checksums.ts";
 import { Disk, everything } from "./disk.ts";
 import { Outside } from "./explore.ts";
 import { Judge } from "./judge.ts";
@@ -122,7 +123,7 @@ const breaks: readonly { what: string; sql: string; fault: RegExp }[] = [
   },
   {
     what: "a webhook is past changes that it was not sent",
-    sql: `insert into changes_2 select sequence + 1, 'other', 1, kind, at, principal, "group", null from changes_2
+    sql: `insert into changes_2 select sequence + 1, 'other', 1, kind, at, principal, "group", null, null, 0 from changes_2
         order by sequence desc limit 1;
       update resources_6 set doc = json_set(doc, '$.marks.books[0]', 100000)`,
     fault: /^the webhook is past the change other\/1 of books, which was not sent/,
@@ -165,10 +166,16 @@ export async function judgeBroken(
   const judge = new Judge(join(folder, "judged"), recording);
   const good = judge.faultsOf(image, outside.known);
   const sqlOfBreak = sql.replace("ERASED", erasedText(recording) ?? "");
-  return { good, broken: judge.faultsOf(changed(image, sqlOfBreak, join(folder, "changed")), outside.known) };
+  const broken = await changed(image, sqlOfBreak, join(folder, "changed"));
+  return { good, broken: judge.faultsOf(broken, outside.known) };
 }
 
-function changed(image: ReadonlyMap<string, Buffer>, sql: string, folder: string): Map<string, Buffer> {
+/** The judge looks for wrong contents. Without the checksums of these contents, a read would only say that they are damaged. */
+async function changed(
+  image: ReadonlyMap<string, Buffer>,
+  sql: string,
+  folder: string,
+): Promise<Map<string, Buffer>> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   for (const [name, bytes] of image) writeFileSync(join(folder, name), bytes);
@@ -176,5 +183,6 @@ function changed(image: ReadonlyMap<string, Buffer>, sql: string, folder: string
   const database = new DatabaseSync(path, { defensive: false });
   database.exec(sql);
   database.close(); // as the last connection, it moves the log into the file
+  await changeFile(path, "");
   return new Map([[storeName, readFileSync(path)]]);
 }

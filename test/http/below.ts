@@ -8,7 +8,11 @@ import { ceilingMs } from "../until.ts";
 export interface Below {
   /** The name of one of the store's tables, such as `changes_1`. */
   table(name: string): string;
+  /** The column of the table of resources that has their ids or keys. */
+  keyColumn: string;
   run(sql: string): Promise<void>;
+  /** All rows of a query. A JSON value is its text, and numbers can be texts. */
+  all(sql: string): Promise<Record<string, unknown>[]>;
   /** The first row of a query. */
   first(sql: string): Promise<Record<string, unknown>>;
   /** Locks the store against other writes until `letGo`. */
@@ -27,7 +31,9 @@ function belowSqlite(path: string): Below {
   const run = async (sql: string) => database.exec(sql);
   return {
     table: (name) => name,
+    keyColumn: "id",
     run,
+    all: async (sql) => database.prepare(sql).all(),
     first: async (sql) => ({ ...database.prepare(sql).get() }),
     hold: () => run("begin immediate"),
     letGo: () => run("commit"),
@@ -44,7 +50,9 @@ async function belowPostgres(url: string): Promise<Below> {
   const run = async (sql: string) => void (await client.query(sql));
   return {
     table: (name) => `holdfast_${name}`,
+    keyColumn: "key",
     run,
+    all: async (sql) => (await client.query({ text: sql, types: { getTypeParser: () => String } })).rows,
     first: async (sql) => {
       const [row = {}] = (await client.query<Record<string, unknown>>(sql)).rows;
       const numbers = Object.entries(row).map(([name, value]) => [

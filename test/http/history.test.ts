@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { mendChecksums } from "../store/mend-checksums.ts";
 import { openBelow } from "./below.ts";
 import { check, unknownId } from "./check.ts";
 import { jsonType, type Service, startService, startServiceForFile } from "./service.ts";
@@ -306,6 +307,7 @@ test("a version that does not fit the schema of today is not restored", async (t
   await below.run(
     `update ${below.table("changes_1")} set superseded = replace(superseded, '"n":1', '"n":"one"')`,
   );
+  await mendChecksums(below);
   await below.close();
   const answer = await open.send({ method: "POST", path: `${path}/_restore`, content: { version: 1 } });
   check(answer, { status: 400, problem: "VALIDATION_FAILED" });

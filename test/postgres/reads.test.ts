@@ -31,7 +31,7 @@ async function open(t: TestContext, topics: Readonly<Record<string, number>>): P
   for (const [id, length] of Object.entries(topics))
     await commit(store, [created(topic(id), { text: "x".repeat(length) })]);
   const { rows } = await connections.run({ sql: "select number from holdfast_collections" });
-  const collection = { number: Number(rows[0]?.[0]), idKind: "uuid" } as NumberedCollection;
+  const collection = { number: Number(rows[0]?.[0]), name: "topics", idKind: "uuid" } as NumberedCollection;
   const statements: number[] = [];
   const reads = new Reads({
     maxBatchSize: 1_000,

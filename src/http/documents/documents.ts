@@ -26,27 +26,30 @@ export async function documentOf(
 
 type HealthStatus = "pass" | "warn" | "fail";
 
-/** `fail` if the service is starting or stopping, or cannot use its store. `warn` if only reads work, or if its log is too long. */
+/**
+ * `fail` if the service is starting or stopping, or cannot use its store. `warn` if only reads work, if its log is too long, or if
+ * some of its data is damaged.
+ */
 function readiness(service: Service): HealthStatus {
-  const { kind, log } = service.store.health();
+  const { kind, log, data } = service.store.health();
   if (!service.hasStarted() || service.isDraining()) return "fail";
   if (kind === "failed" || kind === "unreachable") return "fail";
-  return kind === "degraded" || log === "long" ? "warn" : "pass";
+  return kind === "degraded" || log === "long" || data === "damaged" ? "warn" : "pass";
 }
 
 /**
- * Has no details, because every client can request it. `durability` says whether confirmed writes are on disk. With `log`, the log
- * of the store is the only reason for `warn`.
+ * Has no details, because every client can request it. `durability` says whether confirmed writes are on disk. With `log` and
+ * `data`, only they are the reasons for `warn`.
  */
 function healthDocument(
   status: HealthStatus,
-  { kind, durability, log: length }: Partial<StoreHealth> = {},
+  { kind, durability, log: length, data: state }: Partial<StoreHealth> = {},
 ): Document {
-  const log = kind === "ok" ? length : undefined;
+  const [log, data] = kind === "ok" ? [length, state] : [];
   return {
     status: status === "fail" ? 503 : 200,
     type: "application/health+json",
-    body: JSON.stringify({ status, durability, log }), // without what is undefined
+    body: JSON.stringify({ status, durability, log, data }), // without what is undefined
   };
 }
 

@@ -21,6 +21,12 @@ const log: Part = {
   enum: ["long"],
 };
 
+const data: Part = {
+  description: "`damaged` if some of the stored data is damaged. The log of the service names it.",
+  type: "string",
+  enum: ["damaged"],
+};
+
 /** The schemas, by their names. */
 export function commonSchemas(limits: Limits): Record<string, Part> {
   return {
@@ -33,8 +39,8 @@ export function commonSchemas(limits: Limits): Record<string, Part> {
     Figures: figures,
     ...writeSchemas(limits),
     Health: closedObject(
-      { status: { type: "string", enum: ["pass", "warn", "fail"] }, durability, log },
-      { optional: ["durability", "log"] },
+      { status: { type: "string", enum: ["pass", "warn", "fail"] }, durability, log, data },
+      { optional: ["durability", "log", "data"] },
     ),
     ProblemType: closedObject({
       type: text,

@@ -15,9 +15,19 @@ import type { Stored } from "../port/stored.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { type Plan, type Row, together, type Value } from "../sql/plans.ts";
 import { changes as columns } from "../sql/store-tables.ts";
-import { allOf, firstOf, numberOf, query, type RowOf, type Selection, select } from "../sql/table.ts";
+import {
+  allOf,
+  firstOf,
+  numberOf,
+  query,
+  quoteColumn,
+  type RowOf,
+  type Selection,
+  select,
+} from "../sql/table.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { LoggedRowKey, PastLookups } from "./changed-resources.ts";
+import { type ChangeRow, intactResource, requireIntactChange } from "./checksums.ts";
 import { differenceMark, isDifference, maxChain, textFrom } from "./superseded.ts";
 
 /** The limits of one statement that rebuilds resources. It reads at least one resource. */
@@ -32,11 +42,12 @@ export function createHistories(
   dialect: Dialect,
   chunk: Chunk,
 ): (collection: NumberedCollection) => HistoryPlans {
-  const known = new Map<number, Texts>();
+  const known = new Map<string, Texts>();
   return (collection) => {
-    const { number } = collection;
-    const texts = known.get(number) ?? makeTexts(dialect, number);
-    known.set(number, texts);
+    // With the name, because a database that was emptied can give the number to another collection.
+    const key = `${collection.number} ${collection.name}`;
+    const texts = known.get(key) ?? makeTexts(dialect, collection);
+    known.set(key, texts);
     return new HistoryPlans(dialect, { collection, texts, chunk });
   };
 }
@@ -77,13 +88,14 @@ export class HistoryPlans {
   }
 
   /** The change with a sequence. */
-  changeAt(sequence: number): Plan<LoggedKey | undefined> {
-    return this.#sql.changeAt(sequence);
+  *changeAt(sequence: number): Plan<LoggedKey | undefined> {
+    const change = yield* this.#sql.changeAt(sequence);
+    return change && { id: change.id, version: change.version, kind: change.kind, at: change.at };
   }
 
   /** The changes of a resource with versions below `before`, newest first. */
-  changesOf(id: string, { before, limit }: { before: number; limit: number }): Plan<ResourceChange[]> {
-    return this.#sql.page(id, before, limit);
+  *changesOf(id: string, { before, limit }: { before: number; limit: number }): Plan<ResourceChange[]> {
+    return (yield* this.#sql.page(id, before, limit)).map(({ id: _, ...change }) => change);
   }
 
   /** The changes after a sequence, without their texts. */
@@ -198,7 +210,7 @@ export class HistoryPlans {
   }
 
   /** Adds the texts before and after each change to rows, which are in order. Applies each difference only once. */
-  *#withTexts(rows: readonly RowOf<typeof columns>[]): Plan<LoggedChange[]> {
+  *#withTexts(rows: readonly Kept[]): Plan<LoggedChange[]> {
     const current = yield* this.#currentOf(rows.map(({ id }) => id));
     /** The loop goes back in time. This is the oldest text of each resource so far, and its version. */
     const known = new Map<string, { version: number; text: string | undefined }>();
@@ -209,7 +221,7 @@ export class HistoryPlans {
       const text = later?.version === version ? later.text : yield* this.#textAfter(row, current.get(id));
       const superseded = textOf(id, { version, kept }, text);
       known.set(id, { version: version - 1, text: superseded });
-      changes.push({ ...row, kind: row.kind as ChangeKind, superseded, text });
+      changes.push({ ...row, superseded, text });
     }
     return changes.reverse();
   }
@@ -220,15 +232,16 @@ export class HistoryPlans {
 
   *#currentOf(ids: readonly string[]): Plan<ReadonlyMap<string, Stored>> {
     if (ids.length === 0) return new Map();
-    const { idKind } = this.#collection;
+    const { idKind, name } = this.#collection;
     const { keyOf, idOf, list } = this.#dialect;
     const rows = yield* this.#sql.current(list([...new Set(ids)].map((id) => keyOf(idKind, id))));
-    const stored = rows.map(([key, version, updatedAt, text]) => ({
-      id: idOf(idKind, key),
-      version: Number(version),
-      text: String(text),
-      updatedAt: Number(updatedAt),
-    }));
+    const stored = rows.map(([key, version, updatedAt, text, checksum]) =>
+      intactResource(
+        name,
+        { id: idOf(idKind, key), version: Number(version), text: String(text), updatedAt: Number(updatedAt) },
+        checksum,
+      ),
+    );
     return new Map(stored.map((each) => [each.id, each]));
   }
 }
@@ -307,32 +320,27 @@ interface Made {
   at: number;
 }
 
+/** A row of the log with its superseded text in the kept form. */
+type Kept = Omit<RowOf<typeof columns>, "kept_checksum" | "checksum"> & { kind: ChangeKind };
+
 type Texts = ReturnType<typeof makeTexts>;
 
 /** The statements on the change log of a collection. */
-function makeTexts({ tablePrefix, keyColumn, doc, docBytes, among, given }: Dialect, number: number) {
+function makeTexts(
+  { tablePrefix, keyColumn, doc, docBytes, among, given }: Dialect,
+  { number, name }: NumberedCollection,
+) {
   const changes = `${tablePrefix}changes_${number}`;
   const resources = `${tablePrefix}resources_${number}`;
   const head = select({ sequence: "int", gapsUpTo: "int" }, "sequence", "gapsUpTo");
-  const made = withKind<Made>(select(columns, "sequence", "version", "kind", "at"));
-  const change = withKind<ResourceChange>(
-    select(columns, "sequence", "version", "kind", "at", "principal", "group"),
+  const meta = ["sequence", "id", "version", "kind", "at", "principal", "group"] as const;
+  const checksums = ["kept_checksum", "checksum"] as const;
+  const change = intact(name, select(columns, ...meta, ...checksums));
+  const whole = intact(name, select(columns, ...meta, "superseded", ...checksums));
+  const chain = intact(
+    name,
+    select({ place: "int", ...columns }, "place", ...meta, "superseded", ...checksums),
   );
-  const key = withKind<LoggedRowKey>(select(columns, "sequence", "version", "kind", "at", "id", "group"));
-  const own = withKind<LoggedKey>(select(columns, "id", "version", "kind", "at"));
-  const whole = select(
-    columns,
-    "sequence",
-    "version",
-    "kind",
-    "at",
-    "principal",
-    "group",
-    "id",
-    "superseded",
-  );
-  const kept = select(columns, "version", "superseded");
-  const chain = select({ place: "int", ...columns }, "place", "version", "superseded");
   /** The end of a chain: the first version from `first` to `last` whose superseded text is no difference. */
   const endOf = (id: string, first: string, last: string) =>
     `coalesce((select min(version) from ${changes} where id = ${id} and version between ${first} and ${last}
@@ -344,45 +352,46 @@ function makeTexts({ tablePrefix, keyColumn, doc, docBytes, among, given }: Dial
       (rows) => firstOf(head)(rows) ?? { sequence: 0, gapsUpTo: 0 },
     ),
     current: query<[Value], readonly Row[]>(
-      `select ${keyColumn}, version, updated_at, ${doc} from ${resources} where ${among(keyColumn, 1)}`,
+      `select ${keyColumn}, version, updated_at, ${doc}, checksum from ${resources} where ${among(keyColumn, 1)}`,
       (rows) => rows,
     ),
-    after: query<[number, number], RowOf<typeof columns>[]>(
+    after: query<[number, number], Kept[]>(
       `select ${whole.sql} from ${changes} where sequence > $1::bigint order by sequence limit $2::bigint`,
       allOf(whole),
     ),
     changeAt: query<[number], LoggedKey | undefined>(
-      `select ${own.sql} from ${changes} where sequence = $1::bigint`,
-      firstOf(own),
+      `select ${change.sql} from ${changes} where sequence = $1::bigint`,
+      firstOf(change),
     ),
     keysAfter: query<[number, number], LoggedRowKey[]>(
-      `select ${key.sql} from ${changes} where sequence > $1::bigint order by sequence limit $2::bigint`,
-      allOf(key),
+      `select ${change.sql} from ${changes} where sequence > $1::bigint order by sequence limit $2::bigint`,
+      allOf(change),
     ),
     sequenceAt: query<[number], number>(sequenceAtSql(changes, "$1::bigint"), numberOf),
-    page: query<[string, number, number], ResourceChange[]>(
+    page: query<[string, number, number], (ResourceChange & { id: string })[]>(
       `select ${change.sql} from ${changes}
         where id = $1::text and version < $2::bigint order by version desc limit $3::bigint`,
       allOf(change),
     ),
     upTo: query<[string, number], Made | undefined>(
-      `select ${made.sql} from ${changes} where id = $1::text and version <= $2::bigint order by version desc limit 1`,
-      firstOf(made),
+      `select ${change.sql} from ${changes} where id = $1::text and version <= $2::bigint order by version desc limit 1`,
+      firstOf(change),
     ),
     oldest: query<[string], Made | undefined>(
-      `select ${made.sql} from ${changes} where id = $1::text order by version limit 1`,
-      firstOf(made),
+      `select ${change.sql} from ${changes} where id = $1::text order by version limit 1`,
+      firstOf(change),
     ),
     chain: query<[string, number, number], KeptText[]>(
-      `select ${kept.sql} from ${changes} where id = $1::text
+      `select ${whole.sql} from ${changes} where id = $1::text
         and version between $2::bigint and ${endOf("$1::text", "$2::bigint", "$3::bigint")} order by version`,
-      (rows) => allOf(kept)(rows).map(({ version, superseded = null }) => ({ version, kept: superseded })),
+      (rows) => allOf(whole)(rows).map(({ version, superseded = null }) => ({ version, kept: superseded })),
     ),
     // The sums are made without the texts, because a thousand of them would not fit into the memory. The texts come from a subquery,
     // because PostgreSQL would read the whole log for a join.
     chains: query<[Value, number], { place: number; version: number; superseded: string | undefined }[]>(
-      `select place, version, (select superseded from ${changes} as change where change.sequence = measured.sequence)
-        from (select wanted.place, each.sequence, each.version, sum(coalesce(octet_length(each.superseded), 0)
+      `select place, ${selected(meta)}, (select superseded from ${changes} as change where change.sequence = measured.sequence),
+          ${selected(checksums)}
+        from (select wanted.place, ${selected([...meta, ...checksums], "each.")}, sum(coalesce(octet_length(each.superseded), 0)
             + coalesce(${docBytes("resource")}, 0)) over (order by wanted.place) as running
           from ${given({ id: "text", key: "text", version: "int" }, 1)} as wanted
           left join ${resources} as resource on resource.${keyColumn} = wanted.key
@@ -417,9 +426,22 @@ function sequenceAtSql(table: string, at: string): string {
     where sequence <= (select sequence from search where step = 0)`;
 }
 
-/** The rows of a selection as `T`, which has the kinds of changes as a type of its own. */
-function withKind<T extends { kind: ChangeKind }>(
-  selection: Selection<Omit<T, "kind"> & { kind: string }>,
-): Selection<T> {
-  return selection as Selection<T>;
+/** Reads intact changes, without their checksums. Throws DATA_DAMAGED. */
+function intact<T extends ChangeRow & { kind: string; checksum: number }>(
+  collection: string,
+  { sql, read }: Selection<T>,
+): Selection<Omit<T, "kept_checksum" | "checksum"> & { kind: ChangeKind }> {
+  return {
+    sql,
+    read(cells) {
+      const row = read(cells);
+      requireIntactChange(collection, row);
+      const { kept_checksum: _, checksum: __, ...change } = row;
+      return change as Omit<T, "kept_checksum" | "checksum"> & { kind: ChangeKind };
+    },
+  };
+}
+
+function selected(names: readonly string[], prefix = ""): string {
+  return names.map((name) => prefix + quoteColumn(name)).join(", ");
 }

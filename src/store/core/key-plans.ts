@@ -1,10 +1,12 @@
 /** API keys in the table of a store. */
+import { Problem } from "../../errors.ts";
 import type { ApiKey, KeyInvalidation, Keys } from "../port/keys.ts";
 import { isStorable } from "../port/stored.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Plan } from "../sql/plans.ts";
 import { keys as columns } from "../sql/store-tables.ts";
 import { allOf, command, firstOf, query, type RowOf, type Selection, select } from "../sql/table.ts";
+import { checksumOfKey, damageOf, nameOfKey } from "./checksums.ts";
 
 /** A change of one API key. */
 export type KeyChange =
@@ -38,12 +40,29 @@ export class KeyPlans {
       case "add":
         return (yield* this.#dialect.insertNew(this.#sql.table, columns, [toRow(change.key)])) > 0;
       case "invalidate":
-        if ("revokedAt" in change.how) yield* this.#sql.revoke(change.prefix, change.how.revokedAt);
-        else yield* this.#sql.expire(change.prefix, change.how.expiresAt);
+        yield* this.#invalidate(change.prefix, change.how);
         return true;
       case "use":
         yield* this.#sql.noteUse(change.prefix, change.at);
         return true;
+    }
+  }
+
+  /** Another instance can change the key at the same time. Then it reads the key again. */
+  *#invalidate(prefix: string, how: KeyInvalidation): Plan<void> {
+    const earlier = (now = Number.POSITIVE_INFINITY, then = Number.POSITIVE_INFINITY) => Math.min(now, then);
+    for (;;) {
+      const row = yield* this.#sql.findRow(prefix);
+      if (row === undefined) return;
+      toKey(row); // it must be intact
+      const [name, at] =
+        "revokedAt" in how
+          ? (["revoked_at", how.revokedAt] as const)
+          : (["expires_at", how.expiresAt] as const);
+      const next = { ...row, [name]: earlier(row[name], at) };
+      const { expires_at: expiresAt = null, revoked_at: revokedAt = null } = next;
+      if ((yield* this.#sql.replaceEnd(prefix, expiresAt, revokedAt, checksumOfKey(next), row.checksum)) > 0)
+        return;
     }
   }
 }
@@ -52,19 +71,22 @@ function makeTexts({ tablePrefix }: Dialect, mayNoteUse: string) {
   const table = `${tablePrefix}keys`;
   const row = select(columns, ...(Object.keys(columns) as (keyof typeof columns)[]));
   const key: Selection<ApiKey> = { sql: row.sql, read: (values) => toKey(row.read(values)) };
-  const setEarlier = (column: "revoked_at" | "expires_at") =>
-    command<[string, number]>(
-      `update ${table} set ${column} = $2::bigint where prefix = $1::text and (${column} is null or ${column} > $2::bigint)`,
-    );
   return {
     table,
     find: query<[string], ApiKey | undefined>(
       `select ${key.sql} from ${table} where prefix = $1::text`,
       firstOf(key),
     ),
+    findRow: query<[string], RowOf<typeof columns> | undefined>(
+      `select ${row.sql} from ${table} where prefix = $1::text`,
+      firstOf(row),
+    ),
     all: query<[], ApiKey[]>(`select ${key.sql} from ${table} order by created_at, prefix`, allOf(key)),
-    revoke: setEarlier("revoked_at"),
-    expire: setEarlier("expires_at"),
+    replaceEnd: query<[string, number | null, number | null, number, number], number>(
+      `update ${table} set expires_at = $2::bigint, revoked_at = $3::bigint, checksum = $4::integer
+        where prefix = $1::text and checksum = $5::integer returning prefix`,
+      ({ length }) => length,
+    ),
     noteUse: command<[string, number]>(
       `update ${table} set last_used_at = $2::bigint
         where prefix = $1::text and (last_used_at is null or last_used_at < $2::bigint) and ${mayNoteUse}`,
@@ -73,7 +95,7 @@ function makeTexts({ tablePrefix }: Dialect, mayNoteUse: string) {
 }
 
 function toRow({ roles, scopes, ...key }: ApiKey): RowOf<typeof columns> {
-  return {
+  const row = {
     prefix: key.prefix,
     hash: key.hash,
     name: key.name,
@@ -85,9 +107,13 @@ function toRow({ roles, scopes, ...key }: ApiKey): RowOf<typeof columns> {
     revoked_at: key.revokedAt,
     last_used_at: key.lastUsedAt,
   };
+  return { ...row, checksum: checksumOfKey(row) };
 }
 
-function toKey({ roles, scopes, ...row }: RowOf<typeof columns>): ApiKey {
+/** Throws DATA_DAMAGED. */
+function toKey({ checksum, ...whole }: RowOf<typeof columns>): ApiKey {
+  if (checksumOfKey(whole) !== checksum) throw new Problem("DATA_DAMAGED", damageOf(nameOfKey(whole)));
+  const { roles, scopes, ...row } = whole;
   return {
     prefix: row.prefix,
     hash: row.hash,

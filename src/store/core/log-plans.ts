@@ -1,4 +1,5 @@
 /** Reads and shortens the change logs of all collections, to remove old changes. */
+import type { LogHead } from "../port/change-log.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { type Plan, together } from "../sql/plans.ts";
 import { allOf, command, numberOf, query, select } from "../sql/table.ts";
@@ -15,6 +16,14 @@ export interface ChangeSize {
 export interface NumberedHead {
   number: number;
   sequence: number;
+}
+
+/** The counters of a collection. */
+export interface CollectionCounts extends LogHead {
+  /** The number of its resources. */
+  count: number;
+  /** The sum of their checksums, modulo 2^32. */
+  checksums: number;
 }
 
 /** How many logs are read together. More would wait too long for a connection. */
@@ -34,6 +43,12 @@ export class LogPlans {
   /** The head of each collection, in the order of their numbers. */
   heads(): Plan<NumberedHead[]> {
     return this.#sql.heads();
+  }
+
+  /** The counters of a collection. */
+  *counts(number: number): Plan<CollectionCounts> {
+    const [counts, gapsUpTo] = yield* together(this.#sql.counts(number), this.gapsUpTo(number));
+    return { ...counts, gapsUpTo };
   }
 
   /** Changes after a sequence, in order. */
@@ -112,6 +127,13 @@ function makeTexts({ tablePrefix }: Dialect) {
     heads: query<[], NumberedHead[]>(
       `select ${head.sql} from ${tablePrefix}heads order by number`,
       allOf(head),
+    ),
+    counts: query<[number], Omit<CollectionCounts, "gapsUpTo">>(
+      `select sequence, count, checksums & 4294967295 from ${tablePrefix}heads where number = $1::bigint`,
+      ([row = []]) => {
+        const [sequence = 0, count = 0, checksums = 0] = row.map(Number);
+        return { sequence, count, checksums: checksums | 0 };
+      },
     ),
     gapsUpTo: query<[string], number>(`select value from ${tablePrefix}meta where name = $1::text`, numberOf),
     noteGaps: command<[string, number]>(

@@ -2,12 +2,14 @@
  * The receipts of idempotent writes, and their totals. A transaction changes the totals last. So where several transactions write,
  * none waits for another one while it holds the totals.
  */
+import { Problem } from "../../errors.ts";
 import type { KeptReceipt, Receipt } from "../port/commit.ts";
 import { type ReceiptLimits, receiptLimits } from "../port/options.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { type Plan, together, type Value } from "../sql/plans.ts";
 import { receipts as columns } from "../sql/store-tables.ts";
 import { allOf, command, firstOf, numberOf, numbersOf, query, type RowOf, select } from "../sql/table.ts";
+import { checksumOfReceipt, damageOf, nameOfReceipt } from "./checksums.ts";
 
 /** A change of the totals: of the number of receipts, and of the bytes of all responses. */
 export interface ReceiptTotals {
@@ -68,7 +70,7 @@ export class ReceiptPlans {
   ): Plan<ReceiptTotals | undefined> {
     const rows = receipts.map(({ key, fingerprint, answer, brief = "", expiresAt }) => {
       const fits = Buffer.byteLength(answer) <= this.limits.answer;
-      return { key, fingerprint, answer: fits ? answer : "", expires_at: expiresAt, brief };
+      return withChecksum({ key, fingerprint, answer: fits ? answer : "", expires_at: expiresAt, brief });
     });
     const insert = this.#dialect.insertNew(this.#sql.table, columns, rows);
     const [removed, added] =
@@ -135,7 +137,7 @@ export class ReceiptPlans {
   *#withoutAnswer(receipts: readonly { key: string }[], change: (row: Shortened) => Shortened): Plan<void> {
     if (receipts.length === 0) return;
     const rows = yield* this.#sql.take(this.#dialect.list(receipts.map(({ key }) => key)));
-    const shortened = rows.map((row) => ({ ...change(row), answer: "" }));
+    const shortened = rows.map((row) => withChecksum({ ...change(row), answer: "" }));
     yield* this.#dialect.insertNew(this.#sql.table, columns, shortened);
   }
 
@@ -147,11 +149,15 @@ export class ReceiptPlans {
 }
 
 type ReceiptRow = RowOf<typeof columns>;
-type Shortened = Omit<ReceiptRow, "answer">;
+type Shortened = Omit<ReceiptRow, "answer" | "checksum">;
+
+function withChecksum(row: Omit<ReceiptRow, "checksum">): ReceiptRow {
+  return { ...row, checksum: checksumOfReceipt(row) };
+}
 
 function makeTexts({ tablePrefix, among, position, given, skipLocked }: Dialect) {
   const table = `${tablePrefix}receipts`;
-  const whole = select(columns, "key", "fingerprint", "answer", "brief", "expires_at");
+  const whole = select(columns, "key", "fingerprint", "answer", "brief", "expires_at", "checksum");
   const shortened = select(columns, "key", "fingerprint", "brief", "expires_at");
   const expiry = select(columns, "key", "expires_at");
   const sized = select({ key: "text", length: "int" }, "key", "length");
@@ -225,7 +231,11 @@ function upTo<T extends { length: number }>(all: readonly T[], bytes: number): T
   });
 }
 
-function toReceipt({ key, fingerprint, answer, brief, expires_at: expiresAt }: ReceiptRow): KeptReceipt {
+/** Throws DATA_DAMAGED. */
+function toReceipt(row: ReceiptRow): KeptReceipt {
+  if (checksumOfReceipt(row) !== row.checksum)
+    throw new Problem("DATA_DAMAGED", damageOf(nameOfReceipt(row)));
+  const { key, fingerprint, answer, brief, expires_at: expiresAt } = row;
   const kept = { key, fingerprint, expiresAt, ...(brief !== "" && { brief }) };
   return { ...kept, answer: answer === "" ? undefined : answer };
 }

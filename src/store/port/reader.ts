@@ -11,7 +11,12 @@ export interface StoreReader {
   count(collection: string): number;
   /** Every resource of a collection in the order of ids, all from one snapshot. */
   scan(collection: string): AsyncIterable<Stored>;
-  /** All API keys, oldest first. */
+  /**
+   * Walks through all rows, and calls `report` with a sentence for each damage: rows whose checksums are wrong, and missing rows.
+   * Returns whether there is any.
+   */
+  findDamage(report: (text: string) => void): Promise<boolean>;
+  /** All API keys, oldest first. Throws DATA_DAMAGED. */
   keys(): readonly ApiKey[];
   close(): Promise<void>;
 }

@@ -38,6 +38,8 @@ export type StoreHealth = (
   durability?: "relaxed";
   /** `long`: a large part of SQLite's log waits for a checkpoint, because a program reads an older state. @default short */
   log?: "long";
+  /** `damaged`: a read or the walk has found damage, and since then no walk was complete without any. @default intact */
+  data?: "damaged";
 };
 
 /** What another thread of the process needs to use the store, too. It passes `attachment` to `openStore`. */

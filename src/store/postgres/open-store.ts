@@ -1,6 +1,8 @@
 /** Opens a PostgreSQL database: as a store, for reading only, or for its API keys. */
 import { Problem, StartError } from "../../errors.ts";
+import { Damage } from "../core/damage.ts";
 import { slowPlaces } from "../core/slow-reads.ts";
+import { walkAtOnce } from "../core/walk.ts";
 import type { OpenKeys } from "../port/keys.ts";
 import type { ResolvedStoreOptions } from "../port/options.ts";
 import type { StoreReader } from "../port/reader.ts";
@@ -14,6 +16,7 @@ import {
 } from "./connection/command-connections.ts";
 import { Connections, probe } from "./connection/connections.ts";
 import { describeError } from "./connection/failures.ts";
+import { walkedDatabase } from "./copy/walked-database.ts";
 import { Scans } from "./read/scans.ts";
 import { PostgresStore } from "./store.ts";
 import { Catalogue, catalogueSql, toCollection } from "./tables/catalogue.ts";
@@ -33,7 +36,8 @@ export async function openPostgresStore(url: string, options: ResolvedStoreOptio
   const slow = new Connections({ ...shared, max: maxConnections.slow, connectTimeoutMs: options.queryMs });
   const long = new Connections({ ...shared, max: maxConnections.long, probe: () => connections.run(probe) });
   const maxBatchSize = options.groupCommit ? 1_000 : 1;
-  const store = new PostgresStore({ ...options, connections, slow, long, maxBatchSize });
+  const damage = new Damage(options.attachment as Int32Array | undefined);
+  const store = new PostgresStore({ ...options, connections, slow, long, maxBatchSize, damage });
   try {
     await withStartErrors(store.reach());
     return store;
@@ -64,6 +68,7 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
         const collection = byName.get(name);
         if (collection !== undefined) yield* scans.scan(collection);
       },
+      findDamage: (report) => withStartErrors(walkAtOnce(walkedDatabase(connections), report)),
       keys: () => keys,
       async close() {
         scans.close();

@@ -12,7 +12,7 @@ import type { Load, LoadOptions } from "../port/load.ts";
 import type { ResolvedStoreOptions } from "../port/options.ts";
 import type { CollectionRecord } from "../port/record.ts";
 import type { StoreStatistics } from "../port/statistics.ts";
-import type { Store } from "../port/store.ts";
+import type { Store, StoreAttachment } from "../port/store.ts";
 import type { Key } from "../port/stored.ts";
 import { postgresKeys } from "./api-keys.ts";
 import { Commits, type CommitsParts } from "./commit/commits.ts";
@@ -24,7 +24,7 @@ import { failureOf } from "./connection/failures.ts";
 import { logPlans, postgresDialect, runPlan } from "./postgres-dialect.ts";
 import { PostgresReads, type PostgresReadsParts } from "./read/store-reads.ts";
 import type { NumberedCollection } from "./tables/catalogue.ts";
-import { findRelaxed } from "./tables/durability.ts";
+import { findRelaxed, findUnchecked } from "./tables/durability.ts";
 import { prepareDatabase } from "./tables/prepare.ts";
 import { databaseSize } from "./tables/statements.ts";
 import { startWork } from "./upkeep/background.ts";
@@ -106,15 +106,16 @@ export class PostgresStore extends PostgresReads implements Store {
   async #reach(): Promise<void> {
     const { connections, readOnly, history, onWarning } = this.#parts;
     await prepareDatabase(connections, { mustExist: readOnly });
-    const relaxed = await findRelaxed(connections);
-    if (relaxed !== undefined) onWarning(relaxed);
+    const [relaxed, unchecked] = await Promise.all([findRelaxed(connections), findUnchecked(connections)]);
+    for (const warning of [relaxed, unchecked]) if (warning !== undefined) onWarning(warning);
     await this.declarations.reload();
     this.reachability.noteReached({ isRelaxed: relaxed !== undefined });
     if (readOnly) return;
     if (history !== "none")
       await runPlan(logPlans.noteGapsAtEnd(), (statement) => connections.run(statement));
     const catalogue = () => this.declarations.catalogue;
-    this.#buildIndexesNow = startWork(this.#scheduler, { ...this.#parts, catalogue });
+    const isFirst = this.#parts.attachment === undefined;
+    this.#buildIndexesNow = startWork(this.#scheduler, { ...this.#parts, catalogue, isFirst });
   }
 
   async commit(commit: Commit): Promise<Committed> {
@@ -173,6 +174,10 @@ export class PostgresStore extends PostgresReads implements Store {
     const known = await this.#require(collection);
     const parts = { ...this.#writing, connections: this.#parts.long };
     return this.#held.whenFree([known.number], () => this.watch(() => erase(parts, known, id)));
+  }
+
+  attach(): StoreAttachment {
+    return { attachment: this.reachability.damage.cell, transfer: [] };
   }
 
   async statistics(): Promise<StoreStatistics> {

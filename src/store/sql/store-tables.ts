@@ -4,7 +4,7 @@ import type { Columns } from "./table.ts";
 /** Numbers of the whole store, by their names. */
 export const meta = { name: "text", value: "int" } as const satisfies Columns;
 
-/** The changes of a collection. */
+/** The changes of a collection. `kept_checksum` is that of `superseded`, and `checksum` that of all other columns. */
 export const changes = {
   sequence: "int",
   id: "text",
@@ -14,6 +14,8 @@ export const changes = {
   principal: "optionalText",
   group: "optionalInt",
   superseded: "optionalText",
+  kept_checksum: "optionalInt",
+  checksum: "int",
 } as const satisfies Columns;
 
 /** The responses of idempotent writes. */
@@ -23,6 +25,7 @@ export const receipts = {
   answer: "text",
   brief: "text",
   expires_at: "int",
+  checksum: "int",
 } as const satisfies Columns;
 
 /** The API keys. */
@@ -37,6 +40,7 @@ export const keys = {
   expires_at: "optionalInt",
   revoked_at: "optionalInt",
   last_used_at: "optionalInt",
+  checksum: "int",
 } as const satisfies Columns;
 
 /** The resources of a collection. Each kind of store has its own form of `id`. */
@@ -45,6 +49,7 @@ export const resources = {
   version: "int",
   updated_at: "int",
   doc: "text",
+  checksum: "int",
 } as const satisfies Columns;
 
 /** The last versions of the deleted ids of a collection. */

@@ -7,7 +7,7 @@
 const count = 1 << 16;
 
 /** The places before the marks. */
-const place = { ended: 0, catalogue: 1, expectedEnd: 2 } as const;
+const place = { ended: 0, catalogue: 1, expectedEnd: 2, damage: 3 } as const;
 const first = Object.keys(place).length;
 
 /** Memory for the marks of one store. */
@@ -18,6 +18,11 @@ export function createMarksMemory(): SharedArrayBuffer {
 /** The place for the end of the import in progress (`ExpectedEnd`), in the memory of the marks. */
 export function expectedEndIn(memory: SharedArrayBuffer): Int32Array {
   return new Int32Array(memory, place.expectedEnd * Int32Array.BYTES_PER_ELEMENT, 1);
+}
+
+/** The place for damage that was found (`Damage`), in the memory of the marks. */
+export function damageIn(memory: SharedArrayBuffer): Int32Array {
+  return new Int32Array(memory, place.damage * Int32Array.BYTES_PER_ELEMENT, 1);
 }
 
 /** The marks of one store. Numbers of transactions wrap around after 2^32, so only their differences count. */

@@ -1,4 +1,5 @@
 /** Opens a store in a SQLite file, and lets other threads of the process use it. */
+import { Damage } from "../core/damage.ts";
 import { ExpectedEnd } from "../core/loads.ts";
 import type { ResolvedStoreOptions } from "../port/options.ts";
 import type { WriterSettings } from "./commit/protocol.ts";
@@ -17,7 +18,7 @@ import {
   requireSafeSqlite,
   requireWritablePath,
 } from "./file/open-file.ts";
-import { createMarksMemory, expectedEndIn, Marks } from "./marks.ts";
+import { createMarksMemory, damageIn, expectedEndIn, Marks } from "./marks.ts";
 import { type SqliteAttachment, SqliteStore } from "./store.ts";
 import { Health } from "./upkeep/health.ts";
 
@@ -76,7 +77,7 @@ async function openOn(
   connect: (events: WriterEvents) => WriterConnection | Promise<WriterConnection>,
 ): Promise<SqliteStore> {
   const { path, memory, importWaitMs } = settings;
-  const health = new Health(settings.onFailure);
+  const health = new Health(settings.onFailure, new Damage(damageIn(memory)));
   const expectedEnd = new ExpectedEnd(expectedEndIn(memory));
   let store: SqliteStore | undefined;
   const writer = await connect({

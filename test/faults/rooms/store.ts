@@ -263,4 +263,52 @@ export const storeFaults: readonly Fault[] = [
       ],
     ],
   },
+  {
+    name: "list-without-checksums",
+    what: "A list returns resources whose checksums are wrong.",
+    noticedBy: "test/store/damage.test.ts",
+    replacements: [
+      [
+        "items.push(toStored(collection.name, row));",
+        "items.push({ id: String(row[0]), version: Number(row[1]), text: String(row[3]), updatedAt: Number(row[2]) });",
+      ],
+    ],
+  },
+  {
+    name: "checksum-without-version",
+    what: "The checksum of a resource does not cover its version.",
+    noticedBy: "test/store/damage.test.ts",
+    replacements: [["mixNumber(mixNumber(head, version), updatedAt)", "mixNumber(head, updatedAt)"]],
+  },
+  {
+    name: "kept-without-checksum",
+    what: "The superseded text of a change is not compared with its checksum.",
+    noticedBy: "test/store/history.test.ts",
+    replacements: [
+      ['if (!("superseded" in row)) return true;', "if (row.checksum !== undefined) return true;"],
+    ],
+  },
+  {
+    name: "walk-without-count",
+    what: "The walk does not notice that resources are missing.",
+    noticedBy: "test/store/damage.test.ts",
+    replacements: [["if (missing > 0) return", "if (missing > 1_000) return"]],
+  },
+  {
+    name: "walk-counts-changed",
+    what: "The walk counts a resource that was deleted behind its place, and reports a sound store.",
+    noticedBy: "test/store/damage.test.ts",
+    replacements: [["if (isCounted(change)) this.#found--;", ""]],
+  },
+  {
+    name: "head-without-checksums",
+    what: "The head of a collection does not follow the checksums of its resources.",
+    noticedBy: "test/store/damage.test.ts",
+    replacements: [
+      [
+        "head.checksums = (head.checksums + (next?.checksum ?? 0)",
+        "head.checksums = (0 + (next?.checksum ?? 0)",
+      ],
+    ],
+  },
 ];

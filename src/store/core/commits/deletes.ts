@@ -5,7 +5,13 @@ import { clientAttributes, withTimestamps } from "../../../collection/timestamps
 import type { Referrer } from "../catalogue.ts";
 import { lookUp } from "../decision.ts";
 import type { ReadLimit, WriteDecision } from "./lookups.ts";
-import { cascadeTooLarge, type Refusal, refersToDeleted, stillReferenced } from "./refusals.ts";
+import {
+  cascadeTooLarge,
+  type Refusal,
+  refersToDeleted,
+  refuseDamaged,
+  stillReferenced,
+} from "./refusals.ts";
 import type { Judging, ResolvedChange, ResolvedCommit } from "./resolved-commit.ts";
 import type { Origin, ResourceState, StagedResource } from "./staged-changes.ts";
 
@@ -135,6 +141,8 @@ class DeletePropagation {
     if (now === undefined) return undefined; // another reference has deleted it
     this.#ownResources ??= new Set(this.#changes.map((each) => `${each.collection.name}/${each.id}`));
     if (this.#ownResources.has(`${from.name}/${resource.id}`)) return stillReferenced(id, change);
+    const damaged = refuseDamaged(from.name, resource.id, resource.before);
+    if (damaged !== undefined) return damaged;
     const limit = this.#countChange(now);
     if (limit !== undefined) return cascadeTooLarge(id, change, limit);
     // The clock may have been set back, but the time in a resource must not go back.

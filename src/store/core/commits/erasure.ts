@@ -17,7 +17,7 @@ const named = { resources: 5, text: 1024 * 1024 };
 
 /**
  * Stages the delete of a resource and the changes that follow from it. Returns `undefined` if the resource does not
- * exist.
+ * exist. A damaged resource can be erased too.
  */
 export function* judgeErasure(
   judging: Judging,
@@ -27,7 +27,13 @@ export function* judgeErasure(
   if (state === undefined) return undefined;
   judging.staged.note(collection, id, state);
   const change = { collection, id, expect: state.version, next: undefined };
-  const commit = { changes: [change], at: Date.now(), principal: null, receipt: undefined };
+  const commit = {
+    changes: [change],
+    at: Date.now(),
+    principal: null,
+    receipt: undefined,
+    mayBeDamaged: true,
+  };
   const verdict = yield* judge(judging, commit);
   if (!("refusal" in verdict) || verdict.refusal.code !== "REFERENCED") return verdict;
   return { refusal: yield* nameReferrers(judging, change, verdict.refusal) };

@@ -10,6 +10,7 @@ import {
   keyReused,
   maxRefusals,
   type Refusal,
+  refuseDamaged,
   staleVersion,
   tooManyReceipts,
 } from "./refusals.ts";
@@ -49,8 +50,12 @@ export function* judge(judging: Judging, commit: ResolvedCommit): WriteDecision<
     const { collection, id, expect, expectText } = change;
     let resource = isEmpty ? undefined : staged.find(collection, id);
     if (resource === undefined) {
-      const before = yield (store) => store.resource(collection, id);
-      resource = staged.noteNew(collection, id, before as ResourceState | undefined);
+      const before = (yield (store) => store.resource(collection, id)) as ResourceState | undefined;
+      resource = staged.noteNew(collection, id, before);
+    }
+    if (resource.now === resource.before && commit.mayBeDamaged !== true) {
+      const refusal = refuseDamaged(collection.name, id, resource.before);
+      if (refusal !== undefined) return { refusal };
     }
     resources[index] = resource;
     const isOther = expectText !== undefined && resource.now?.text !== expectText;

@@ -1,6 +1,7 @@
 /** The reasons why a store refuses a write. All stores use these codes and messages. */
 import { Problem, type ProblemCode } from "../../../errors.ts";
 import { subjectAt } from "../../../json/pointer.ts";
+import { checksumOfResource, damageOf, nameOfResource } from "../checksums.ts";
 import type { ResourceState } from "./staged-changes.ts";
 
 /** Why a commit is refused. */
@@ -78,6 +79,17 @@ export function refersToDeleted(by: string, id: string, change: number): Refusal
 /** A collection does not have the sequence that the commit expects. */
 export function collectionChanged(name: string): Refusal {
   return { code: "PRECONDITION_FAILED", detail: `The collection ${name} has changed.` };
+}
+
+/** The refusal of a change of a resource that is damaged in the store; `undefined` if it is not. */
+export function refuseDamaged(
+  collection: string,
+  id: string,
+  state: ResourceState | undefined,
+): Refusal | undefined {
+  if (state === undefined || checksumOfResource(collection, { id, ...state }) === state.checksum)
+    return undefined;
+  return { code: "DATA_DAMAGED", detail: damageOf(nameOfResource(collection, id)) };
 }
 
 /** The refusal as an error. */

@@ -32,6 +32,8 @@ export interface ResolvedCommit {
   at: number;
   isDryRun?: boolean;
   maxCascadeText?: number | undefined;
+  /** Whether the commit can change a resource whose checksum is wrong. @default false */
+  mayBeDamaged?: boolean;
   /** The sequences that collections must have (`Commit.whole`). */
   whole?: readonly ExpectedSequence[] | undefined;
 }

@@ -4,6 +4,7 @@ import { type Unique, uniqueValue } from "../../../collection/unique.ts";
 import type { ChangeKind } from "../../port/change-log.ts";
 import type { Receipt } from "../../port/commit.ts";
 import type { NumberedCollection } from "../catalogue.ts";
+import { checksumOfResource } from "../checksums.ts";
 
 /** One state of a resource. */
 export interface ResourceState {
@@ -11,6 +12,8 @@ export interface ResourceState {
   text: string;
   /** Unix time in milliseconds. */
   updatedAt: number;
+  /** As its row has it. A state that was read can differ from it (`refuseDamaged`). */
+  checksum: number;
   /** The key of the resource in the store, if it is not the id. */
   rowId: number | undefined;
 }
@@ -154,7 +157,14 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
   ): void {
     const { id, now: before } = resource;
     const version = (before?.version ?? after) + 1;
-    const next = text === undefined ? undefined : { version, text, updatedAt: at, rowId: before?.rowId };
+    const stored = text === undefined ? undefined : { id, version, text, updatedAt: at };
+    const next = stored && {
+      version,
+      text: stored.text,
+      updatedAt: at,
+      checksum: checksumOfResource(collection.name, stored),
+      rowId: before?.rowId,
+    };
     const kind = next === undefined ? "deleted" : before === undefined ? "created" : "updated";
     resource.now = next;
     const change = { collection, id, kind, version, at, origin, before, next } as const;

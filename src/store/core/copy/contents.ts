@@ -4,10 +4,21 @@
  */
 import type { IdKind } from "../../../collection/ids.ts";
 import type { CollectionRecord } from "../../port/record.ts";
+import type { Stored } from "../../port/stored.ts";
 import type { Dialect } from "../../sql/dialect.ts";
 import type { Row, Value } from "../../sql/plans.ts";
 import * as tables from "../../sql/store-tables.ts";
-import { type Columns, quoteColumn } from "../../sql/table.ts";
+import { type Columns, quoteColumn, type RowOf } from "../../sql/table.ts";
+import {
+  checksumOfKey,
+  checksumOfReceipt,
+  checksumOfResource,
+  isIntactChange,
+  nameOfChange,
+  nameOfKey,
+  nameOfReceipt,
+  nameOfResource,
+} from "../checksums.ts";
 
 /** One value of an item. */
 export type Cell = string | number | null;
@@ -92,6 +103,8 @@ export interface CollectionOutline extends Required<CollectionRecord> {
   /** Up to which sequence the change log can lack changes. */
   gapsUpTo: number;
   count: number;
+  /** The sum of the checksums of its resources, modulo 2^32. */
+  checksums: number;
   /** The greatest integer id that a resource ever had. PostgreSQL also counts reserved ids. */
   lastId: number;
 }
@@ -113,12 +126,13 @@ export function outlineOf(
     sequence,
     gapsUpTo,
     count,
+    checksums,
     lastId,
-  }: Pick<CollectionOutline, "sequence" | "gapsUpTo" | "count" | "lastId">,
+  }: Pick<CollectionOutline, "sequence" | "gapsUpTo" | "count" | "checksums" | "lastId">,
 ): CollectionOutline {
   const { name, idKind, schema, indexes, search, unique = [], references = [], timestamps = false } = record;
   const declared = { name, idKind, schema, indexes, search, unique, references, timestamps };
-  return { ...declared, sequence, gapsUpTo, count, lastId };
+  return { ...declared, sequence, gapsUpTo, count, checksums, lastId };
 }
 
 /** The sections of a store, in the order in which they are copied. */
@@ -139,6 +153,39 @@ export interface PageSize {
   items: number;
   bytes: number;
 }
+
+/** What a message calls a row whose checksum is wrong; `undefined` if the row is intact. Rows of deleted ids have no checksum. */
+export function damagedIn(section: Section, item: Item): string | undefined {
+  const row = Object.fromEntries(
+    layouts[section.kind].columns.map(({ name }, n) => [name, item[n] ?? undefined]),
+  );
+  // The columns of the layout are those of the table.
+  switch (section.kind) {
+    case "keys":
+      return checksumOfKey(row as KeyRow) === row.checksum ? undefined : nameOfKey(row as KeyRow);
+    case "receipts":
+      return checksumOfReceipt(row as ReceiptRow) === row.checksum
+        ? undefined
+        : nameOfReceipt(row as ReceiptRow);
+    case "resources": {
+      const { id, version, updated_at: updatedAt, doc } = row;
+      const stored = { id, version, updatedAt, text: doc } as Stored;
+      if (checksumOfResource(section.collection, stored) === row.checksum) return undefined;
+      return nameOfResource(section.collection, stored.id);
+    }
+    case "changes": {
+      const change = row as RowOf<typeof tables.changes>;
+      return isIntactChange(section.collection, change)
+        ? undefined
+        : nameOfChange(section.collection, change);
+    }
+    case "deleted":
+      return undefined;
+  }
+}
+
+type KeyRow = RowOf<typeof tables.keys>;
+type ReceiptRow = RowOf<typeof tables.receipts>;
 
 /** Reads a store as a whole. */
 export interface Contents {

@@ -5,7 +5,7 @@ import { newSecret } from "../secret.ts";
 import type { CopySource, CopyTarget, PageSize, Section } from "./contents.ts";
 import { type Checkpoint, Progress } from "./progress.ts";
 import { type Survey, survey } from "./survey.ts";
-import { type VerifiedContents, verifyCopy } from "./verify.ts";
+import { requireIntact, type VerifiedContents, verifyCopy } from "./verify.ts";
 
 /** Receives the progress of a phase: how many items are done, and how many of them are resources. */
 export interface PhaseProgress {
@@ -121,6 +121,7 @@ async function copySection(source: CopySource, target: CopyTarget, work: Section
   let page = read();
   for (let items = await page; items.length > 0; items = await page) {
     signal?.throwIfAborted();
+    for (const item of items) requireIntact(section, item);
     const before = progress.mark;
     progress.advance(section, items);
     page = read();

@@ -2,7 +2,16 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { StartError } from "../../../errors.ts";
-import type { Contents, Item, PageSize, Section } from "./contents.ts";
+import { damageOf } from "../checksums.ts";
+import {
+  type Contents,
+  damagedIn,
+  type Item,
+  layouts,
+  type Outline,
+  type PageSize,
+  type Section,
+} from "./contents.ts";
 import type { Survey } from "./survey.ts";
 
 /** The number of equal items of each kind. */
@@ -48,9 +57,10 @@ export async function verifyCopy(
         options.watch.update(done + n, counts.resources + (section.kind === "resources" ? n : 0));
       },
     });
-    if (items !== count) throw different(`${nameOf(section)}: ${items} instead of ${count}`);
-    counts[section.kind] += items;
-    done += items;
+    if (items.count !== count) throw different(`${nameOf(section)}: ${items.count} instead of ${count}`);
+    requireSum(section, items.checksums, outline);
+    counts[section.kind] += items.count;
+    done += items.count;
   }
   return { ...counts, checksum: checksum.digest("hex") };
 }
@@ -86,12 +96,25 @@ class SectionReader {
   }
 }
 
-/** Compares a section and returns the number of its items. Throws StartError at the first difference. */
+/** Throws StartError if the sum of the checksums in a section is not that in the outline, because resources are missing or old. */
+function requireSum(section: Section, checksums: number, { collections }: Outline): void {
+  if (section.kind !== "resources") return;
+  const known = collections.find(({ name }) => name === section.collection);
+  if (known?.checksums !== checksums)
+    throw new StartError(`The source is damaged: ${nameOf(section)} are not those that were last written.`);
+}
+
+/**
+ * Compares a section. Returns the number of its items, and the sum of their checksums. Throws StartError at the first
+ * difference, and at an item whose checksum is wrong.
+ */
 async function compare(
   [source, target]: readonly [SectionReader, SectionReader],
   section: Section,
   callbacks: { onText(text: string): void; onPage(items: number): void },
-): Promise<number> {
+): Promise<{ count: number; checksums: number }> {
+  const last = layouts[section.kind].columns.length - 1;
+  let checksums = 0;
   for (let items = 0; ; items++) {
     if (source.needsPage) {
       await nextTurn(); // lets signals be handled
@@ -100,12 +123,20 @@ async function compare(
     }
     if (target.needsPage) await target.readPage();
     const [expected, found] = [source.take(), target.take()];
-    if (expected === undefined && found === undefined) return items;
+    if (expected === undefined && found === undefined) return { count: items, checksums };
     const text = `${JSON.stringify(expected)}\n`;
     if (text !== `${JSON.stringify(found)}\n`)
       throw different(`${nameOf(section)}: ${keyOf(expected, found)}`);
+    if (expected !== undefined) requireIntact(section, expected);
+    checksums = (checksums + Number(expected?.[last])) | 0;
     callbacks.onText(text);
   }
+}
+
+/** Throws StartError if the checksum of an item is wrong. */
+export function requireIntact(section: Section, item: Item): void {
+  const damaged = damagedIn(section, item);
+  if (damaged !== undefined) throw new StartError(damageOf(damaged));
 }
 
 /** The key of an item that only one store has, or that differs. */

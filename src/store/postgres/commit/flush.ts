@@ -1,6 +1,7 @@
 /** Writes staged changes, with few statements for all rows of a kind. */
 import { formatPath } from "../../../collection/paths.ts";
 import { type Reference, referencedIds } from "../../../collection/references.ts";
+import { checksumOfChange, checksumOfKept } from "../../core/checksums.ts";
 import { canBeId } from "../../core/commits/constraints.ts";
 import type { StagedChange, StagedChanges, StagedResource } from "../../core/commits/staged-changes.ts";
 import { integerOf } from "../../core/integer-ids.ts";
@@ -117,6 +118,7 @@ function storeReceipts(
 interface HeadDelta {
   count: number;
   words: number;
+  checksums: number;
 }
 
 function sequenceBefore({ collection, changes }: CollectionChanges, { rows }: StatementResult): number {
@@ -130,25 +132,27 @@ const maxLoggedText = 4 * 1024 * 1024;
 
 /** The rows of the change log, in portions with about `maxLoggedText` each. */
 async function logRows(
-  { changes }: CollectionChanges,
+  { collection, changes }: CollectionChanges,
   sequences: ReadonlyMap<StagedChange, number>,
 ): Promise<ChangeRow[][]> {
   const kept = await keptTexts(changes);
   const portions: ChangeRow[][] = [];
   let text = Number.POSITIVE_INFINITY;
   for (const [index, change] of changes.entries()) {
+    const superseded = kept[index] as string | null;
     const row = {
       ...change,
       ...change.origin,
       sequence: sequences.get(change) as number,
-      superseded: kept[index] as string | null,
+      superseded,
+      kept_checksum: superseded === null ? null : checksumOfKept(superseded),
     };
-    const length = row.superseded?.length ?? 0;
+    const length = superseded?.length ?? 0;
     if (text + length > maxLoggedText) {
       portions.push([]);
       text = 0;
     }
-    portions.at(-1)?.push(row);
+    portions.at(-1)?.push({ ...row, checksum: checksumOfChange(collection.name, row) });
     text += length;
   }
   return portions;
@@ -178,7 +182,11 @@ async function writeCollection(staged: CollectionChanges, parts: FlushParts): Pr
   if (collection.references.length > 0) work.push(...writeReferences(collection, entries, transaction));
   const words = collection.search.length === 0 ? 0 : writeWords(collection, entries, transaction);
   const [changed] = await Promise.all([words, ...work]);
-  return { count: created.length - deleted.length, words: changed };
+  const checksums = entries.reduce(
+    (sum, { before, now }) => sum + (now?.checksum ?? 0) - (before?.checksum ?? 0),
+    0,
+  );
+  return { count: created.length - deleted.length, words: changed, checksums };
 }
 
 /** The version of the last delete of each id. */
@@ -200,6 +208,7 @@ function toRows(collection: NumberedCollection, entries: readonly StagedResource
             key: keyOf(collection.idKind, id),
             version: now.version,
             at: now.updatedAt,
+            checksum: now.checksum,
             text: now.text,
             keys: indexKeysOf(collection.slots, now.text),
           },

@@ -239,8 +239,14 @@ export class PostgresLookups implements Lookups {
   }
 }
 
-function stateOf([, version, at, text]: Row): ResourceState {
-  return { version: Number(version), text: String(text), updatedAt: Number(at), rowId: undefined };
+function stateOf([, version, at, text, checksum]: Row): ResourceState {
+  return {
+    version: Number(version),
+    text: String(text),
+    updatedAt: Number(at),
+    checksum: Number(checksum),
+    rowId: undefined,
+  };
 }
 
 function holderKey({ number }: { number: number }, { path, ignoreCase }: Unique, value: string): string {

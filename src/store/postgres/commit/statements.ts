@@ -34,13 +34,14 @@ export interface ResourceRow {
   key: string;
   version: number;
   at: number;
+  checksum: number;
   text: string;
   /** As `indexKeysOf` makes it. */
   keys: string | null;
 }
 
 const resourceArrays =
-  "unnest($1::text[], $2::bigint[], $3::bigint[], $4::integer[], $5::json[], $6::text[])";
+  "unnest($1::text[], $2::bigint[], $3::bigint[], $4::integer[], $5::integer[], $6::json[], $7::text[])";
 
 function columnsOf(rows: readonly ResourceRow[]): readonly unknown[] {
   return [
@@ -48,6 +49,7 @@ function columnsOf(rows: readonly ResourceRow[]): readonly unknown[] {
     bigints(rows.map(({ version }) => version)),
     bigints(rows.map(({ at }) => at)),
     integers(rows.map(({ text }) => Buffer.byteLength(text))),
+    integers(rows.map(({ checksum }) => checksum)),
     jsons(rows.map(({ text }) => text)),
     texts(rows.map(({ keys }) => keys)),
   ];
@@ -58,6 +60,7 @@ const resourceTypes = {
   version: "bigint",
   updated_at: "bigint",
   size: "integer",
+  checksum: "integer",
   doc: "json",
   keys: "bytea[]",
 } as const;
@@ -69,7 +72,15 @@ const resourceTypes = {
 export function insertResources(number: number, rows: readonly ResourceRow[]): Statement[] {
   return insertNewRows(
     { table: resourcesTable(number), columns: resourceTypes },
-    rows.map(({ key, version, at, text, keys }) => [key, version, at, Buffer.byteLength(text), text, keys]),
+    rows.map(({ key, version, at, checksum, text, keys }) => [
+      key,
+      version,
+      at,
+      Buffer.byteLength(text),
+      checksum,
+      text,
+      keys,
+    ]),
   );
 }
 
@@ -77,9 +88,9 @@ export function insertResources(number: number, rows: readonly ResourceRow[]): S
 export function updateResources(number: number, rows: readonly ResourceRow[]): Statement {
   return {
     sql: `update ${resourcesTable(number)} as resource
-      set version = next.version, updated_at = next.updated_at, size = next.size, doc = next.doc,
+      set version = next.version, updated_at = next.updated_at, size = next.size, checksum = next.checksum, doc = next.doc,
         keys = next.keys::bytea[]
-      from ${resourceArrays} as next (key, version, updated_at, size, doc, keys) where resource.key = next.key`,
+      from ${resourceArrays} as next (key, version, updated_at, size, checksum, doc, keys) where resource.key = next.key`,
     values: columnsOf(rows),
   };
 }
@@ -105,11 +116,15 @@ export function deleteResources(number: number, keys: readonly string[]): Statem
  * Adds to the counters of a head, and locks it until the end of the transaction. Returns the new sequence, and the
  * number of the declaration.
  */
-export function raiseHead(number: number, by: { sequence: number; count: number; words: number }): Statement {
+export function raiseHead(
+  number: number,
+  by: { sequence: number; count: number; words: number; checksums: number },
+): Statement {
   return {
-    sql: `update holdfast_heads set sequence = sequence + $2::bigint, count = count + $3::bigint, words = words + $4::bigint
+    sql: `update holdfast_heads set sequence = sequence + $2::bigint, count = count + $3::bigint, words = words + $4::bigint,
+        checksums = checksums + $5::bigint
       where number = $1::integer returning sequence, declared`,
-    values: [number, by.sequence, by.count, by.words],
+    values: [number, by.sequence, by.count, by.words, by.checksums],
   };
 }
 
@@ -124,6 +139,8 @@ export interface ChangeRow {
   group: number | null;
   /** The superseded text, or its difference from the next text (`store/core/superseded.ts`). */
   superseded: string | null;
+  kept_checksum: number | null;
+  checksum: number;
 }
 
 const changeTypes = {
@@ -135,6 +152,8 @@ const changeTypes = {
   '"group"': "bigint",
   id: "text",
   superseded: "text",
+  kept_checksum: "integer",
+  checksum: "integer",
 } as const;
 
 /** Adds rows to the change log. */
@@ -150,6 +169,8 @@ export function insertChanges(number: number, rows: readonly ChangeRow[]): State
       row.group,
       row.id,
       row.superseded,
+      row.kept_checksum,
+      row.checksum,
     ]),
   );
 }

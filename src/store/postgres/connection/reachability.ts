@@ -1,6 +1,7 @@
 /** Knows whether the database responds, from the results of the statements that were sent to it. */
 import { setTimeout as pass } from "node:timers/promises";
 import { createBackOff } from "../../core/back-off.ts";
+import { Damage } from "../../core/damage.ts";
 import type { StoreHealth } from "../../port/store.ts";
 import { describeError, failureOf, toClientError } from "./failures.ts";
 
@@ -18,13 +19,20 @@ export class Reachability {
   #health: StoreHealth = { kind: "unreachable", reason: "the database has not been reached yet" };
   #isRelaxed = false;
 
+  readonly damage: Damage;
+
   /** `probe` succeeds if the database responds. */
-  constructor(probe: () => Promise<unknown>) {
+  constructor(probe: () => Promise<unknown>, damage = new Damage()) {
     this.#probe = probe;
+    this.damage = damage;
   }
 
   get health(): StoreHealth {
-    return this.#isRelaxed ? { ...this.#health, durability: "relaxed" } : this.#health;
+    return {
+      ...this.#health,
+      ...(this.#isRelaxed && { durability: "relaxed" }),
+      ...(this.damage.isKnown && { data: "damaged" }),
+    };
   }
 
   /** Records that the database was reached for the first time. */
@@ -51,7 +59,7 @@ export class Reachability {
     if (failure === "denied")
       this.#health = { kind: "degraded", reason: "the database denies the service a permission" };
     if (failure === "full") this.#health = { kind: "degraded", reason: "the disk of the store is full" };
-    return toClientError(error);
+    return this.damage.seen(toClientError(error));
   }
 
   /** Runs work and records its result. Throws the error for the caller. */

@@ -37,8 +37,9 @@ export class PostgresContents implements Contents {
     const { rows } = await this.run(selectCounters);
     const counters = new Map(rows.map(([number, ...others]) => [Number(number), others.map(Number)]));
     const collections = [...this.#catalogue.byNumber.values()].map((collection) => {
-      const [sequence = 0, count = 0, lastId = 0, gapsUpTo = 0] = counters.get(collection.number) ?? [];
-      return outlineOf(collection, { sequence, gapsUpTo, count, lastId });
+      const [sequence = 0, count = 0, checksums = 0, lastId = 0, gapsUpTo = 0] =
+        counters.get(collection.number) ?? [];
+      return outlineOf(collection, { sequence, gapsUpTo, count, checksums: checksums | 0, lastId });
     });
     return { secret, groups: Number(groups[0]?.[0]), collections };
   }

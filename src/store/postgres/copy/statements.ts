@@ -73,16 +73,20 @@ export function setGroups(groups: number): Statement {
 
 /** The counters of all collections. */
 export const selectCounters: Statement = {
-  sql: `select number, sequence, count, last_id,
+  sql: `select number, sequence, count, checksums & 4294967295, last_id,
       coalesce((select value from holdfast_meta where name = 'gaps_' || number::text), 0)
     from holdfast_heads join holdfast_ids using (number)`,
 };
 
-/** Sets the sequence and the count of a collection. */
-export function setHead(number: number, { sequence, count }: { sequence: number; count: number }): Statement {
+/** Sets the sequence, the count and the sum of checksums of a collection. */
+export function setHead(
+  number: number,
+  { sequence, count, checksums }: { sequence: number; count: number; checksums: number },
+): Statement {
   return {
-    sql: "update holdfast_heads set sequence = $2::bigint, count = $3::bigint where number = $1::integer",
-    values: [number, sequence, count],
+    sql: `update holdfast_heads set sequence = $2::bigint, count = $3::bigint, checksums = $4::bigint
+      where number = $1::integer`,
+    values: [number, sequence, count, checksums],
   };
 }
 

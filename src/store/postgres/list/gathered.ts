@@ -50,7 +50,7 @@ function maxSize(lists: readonly FormedList[]): number {
 /**
  * Reads the pages of lists of one form. The columns: the place of the list from 0; sequence, count and number of the
  * declaration from the head of the collection, and its state (`stateSql`); how many resources were found, and the size of
- * the largest; their versions, times and keys, and their texts, in lines.
+ * the largest; their versions, times, checksums and keys, and their texts, in lines.
  *
  * The values come from a function whose result has an unknown number of rows. So the database does not make a new plan
  * for each number of lists.
@@ -68,7 +68,7 @@ export function selectTogether(lists: readonly FormedList[]): Statement {
       select asked.place, state.*, page.*
       from state cross join json_to_recordset($1::json) as asked(${columns.join(", ")})
       cross join lateral (
-        select count(*), max(size), string_agg(concat(version, ' ', updated_at, ' ', key), E'\\n'),
+        select count(*), max(size), string_agg(concat(version, ' ', updated_at, ' ', checksum, ' ', key), E'\\n'),
           string_agg(doc::text, E'\\n') filter (where size <= $2::bigint)
         from (${form}) as found) as page`,
     values: [JSON.stringify(asked), maxSize(lists)],
@@ -103,7 +103,7 @@ function toPage(
   if (!isComplete || lines.heads.length !== Number(found)) return "apart";
   const items = lines.heads
     .slice(0, query.limit)
-    .map((head, n) => toStored(collection, [...partsOf(head), lines.texts[n] ?? null]));
+    .map((head, n) => toStored(collection, rowOf(head, lines.texts[n] ?? null)));
   const more = Number(found) > query.limit;
   const total = isNarrowed(query) ? undefined : Number(count);
   return { page: { items, more, total, sequence: Number(sequence) }, state };
@@ -113,9 +113,9 @@ function linesOf(text: string | null | undefined): readonly string[] {
   return text === null || text === undefined ? [] : text.split("\n");
 }
 
-/** Key, version and time. */
-function partsOf(head: string): [string, string, string] {
-  const first = head.indexOf(" ");
-  const second = head.indexOf(" ", first + 1);
-  return [head.slice(second + 1), head.slice(0, first), head.slice(first + 1, second)];
+/** The row of a resource, in the order that `toStored` reads. A key can contain spaces. */
+function rowOf(head: string, text: string | null): Row {
+  const [version = "", at = "", checksum = ""] = head.split(" ", 3);
+  const key = head.slice(version.length + at.length + checksum.length + 3);
+  return [key, version, at, text, checksum];
 }

@@ -36,7 +36,7 @@ export function selectPage(collection: NumberedCollection, query: PageQuery): St
   const page = pageSql(selectionOf(query, search, scope));
   const sql = `${search?.with ?? ""}
     select head.sequence, head.count, ${declaredSql(scope)}, ${areWordsComplete}, ${total},
-      ${stateSql}, page.found, page.key, page.version, page.updated_at, page.text
+      ${stateSql}, page.found, page.key, page.version, page.updated_at, page.text, page.checksum
     from holdfast_heads as head left join (${page}) as page on true
     where head.number = ${number} order by page.place`;
   return { sql, values: scope.values };
@@ -112,7 +112,7 @@ function selectionOf(query: PageQuery, search: SearchSql | undefined, scope: Sql
   const more = isAfter ? { more: afterSql(after, sort, scope) } : {};
   const columns = terms.map(({ sql }, n) => `${sql} as term_${n}`).join(", ");
   return {
-    sql: `select resource.key, version, updated_at, doc, size, ${columns} ${foundSql({ scan, filter, from: search?.from, ...more }, scope)}
+    sql: `select resource.key, version, updated_at, doc, checksum, size, ${columns} ${foundSql({ scan, filter, from: search?.from, ...more }, scope)}
       order by ${orderSql(terms)} limit ${limit + 1} offset ${offset}`,
     order: orderSql(terms.map(({ descending }, n) => ({ sql: `term_${n}`, descending }))),
   };
@@ -132,7 +132,7 @@ function rangePage(
   const order = (sql: string) => orderSql([{ sql, descending: isBackward }]);
   const [start, end] = isBackward ? [`< ${high}`, `> ${low}`] : [`> ${low}`, `< ${high}`];
   return {
-    sql: `select * from (select resource.key, version, updated_at, doc, size, ${key} as term_0
+    sql: `select * from (select resource.key, version, updated_at, doc, checksum, size, ${key} as term_0
         from ${resourcesTable(scope.collection.number)} as resource where ${key} ${start}
         order by ${order(key)} limit ${limit + 1} offset ${offset}) as resource where term_0 ${end}`,
     order: order("term_0"),
@@ -141,8 +141,8 @@ function rangePage(
 
 /** The resources of the page with their places, up to the limit of bytes, but at least one. */
 function pageSql({ sql, order }: Selection): string {
-  return `select key, version, updated_at, doc::text as text, found, place
-    from (select key, version, updated_at, doc, size, count(*) over () as found, row_number() over listed as place,
+  return `select key, version, updated_at, doc::text as text, checksum, found, place
+    from (select key, version, updated_at, doc, checksum, size, count(*) over () as found, row_number() over listed as place,
         sum(size) over (listed rows unbounded preceding) as running
       from (${sql}) as candidate
       window listed as (order by ${order})) as measured

@@ -36,16 +36,16 @@ export function selectReferring(collection: NumberedCollection, query: GroupsQue
   const columns = terms.map(({ sql }, n) => `${sql} as term_${n}`).join(", ");
   const order = orderSql(terms.map(({ descending }, n) => ({ sql: `term_${n}`, descending })));
   const page = `select place, key, version, updated_at, n,
-      case when running <= ${maxPageBytes} or position = 1 then doc::text end as text
+      case when running <= ${maxPageBytes} or position = 1 then doc::text end as text, checksum
     from (select *, row_number() over listed as position,
         sum(case when n > ${limit} then 0 else size end) over (listed rows unbounded preceding) as running
       from (select parent.place, found.*, row_number() over (partition by parent.place order by ${order}) as n
         from ${parents}
-        cross join lateral (select resource.key, version, updated_at, doc, size, ${columns}
+        cross join lateral (select resource.key, version, updated_at, doc, checksum, size, ${columns}
           from ${from} where ${where.join(" and ")}
           order by ${orderSql(terms)} limit ${limit + 1}) as found where ${end}) as candidate
       window listed as (order by place, n)) as measured`;
-  const sql = `select head.declared, page.place, page.key, page.version, page.updated_at, page.text
+  const sql = `select head.declared, page.place, page.key, page.version, page.updated_at, page.text, page.checksum
     from holdfast_heads as head left join (${page}) as page on true
     where head.number = ${number} order by page.place, page.n`;
   return { sql, values: scope.values };

@@ -1,5 +1,6 @@
 /** Reads single resources and receipts. Reads that are requested together share a statement. */
 
+import { intactResource } from "../../core/checksums.ts";
 import { ReceiptPlans } from "../../core/receipt-plans.ts";
 import { type Batch, createBatch, type Outcome } from "../../port/batch.ts";
 import type { KeptReceipt } from "../../port/commit.ts";
@@ -132,9 +133,10 @@ export class Reads {
     const keys = [...new Set(ids.filter(isStorable).map((id) => keyOf(idKind, id)))];
     const { rows } = await this.#options.run(select(number, keys, name));
     return new Map(
-      rows.map((row) => {
+      rows.map((row): [string, Stored | typeof isLarge] => {
+        if (row[3] === null) return [idOf(idKind, String(row[0])), isLarge];
         const stored = toStored(collection, row);
-        return [stored.id, row[3] === null ? isLarge : stored];
+        return [stored.id, stored];
       }),
     );
   }
@@ -145,12 +147,16 @@ export class Reads {
   }
 }
 
-/** The resource in a row of `resourceColumns`. */
-export function toStored({ idKind }: NumberedCollection, [key, version, at, text]: Row): Stored {
-  return {
+/** The resource in a row of `resourceColumns`. Throws DATA_DAMAGED. */
+export function toStored(
+  { idKind, name }: NumberedCollection,
+  [key, version, at, text, checksum]: Row,
+): Stored {
+  const stored = {
     id: idOf(idKind, String(key)),
     version: Number(version),
     text: String(text),
     updatedAt: Number(at),
   };
+  return intactResource(name, stored, checksum);
 }

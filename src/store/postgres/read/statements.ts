@@ -9,7 +9,7 @@ const maxInteger = 2_147_483_647;
 /** The resources with these keys; without the text if it has more than `size` bytes. */
 export function selectResources(number: number, keys: readonly string[], size = maxInteger): Statement {
   return {
-    sql: `select key, version, updated_at, case when size <= $2::bigint then doc::text end
+    sql: `select key, version, updated_at, case when size <= $2::bigint then doc::text end, checksum
       from ${resourcesTable(number)} where key = any($1::text[])`,
     values: [texts(keys), size],
   };
@@ -25,7 +25,7 @@ export function selectLargeResources(
   { size, atLeast }: { size: number; atLeast: number },
 ): Statement {
   return {
-    sql: `select key, version, updated_at, case when running <= $2::bigint or n <= $3::bigint then doc::text end
+    sql: `select key, version, updated_at, case when running <= $2::bigint or n <= $3::bigint then doc::text end, checksum
       from (select resource.*, n, sum(size) over (order by n) as running
         from unnest($1::text[]) with ordinality as asked (id, n)
         join ${resourcesTable(number)} as resource on key = asked.id) as measured`,

@@ -3,6 +3,7 @@
 import { Problem } from "../../../errors.ts";
 import type { StoreFilter } from "../../../query/filter.ts";
 import { type CommitListener, CommitListeners } from "../../core/commit-listeners.ts";
+import type { Damage } from "../../core/damage.ts";
 import { emptyFigures } from "../../core/figures.ts";
 import type { HistoryPlans } from "../../core/history-plans.ts";
 import { LoggedStore, type Place } from "../../core/logged-store.ts";
@@ -54,6 +55,7 @@ export interface PostgresReadsParts extends Pick<ResolvedStoreOptions, "queryMs"
   long: Connections;
   /** How many reads, or reservations of ids, share a statement at most. */
   maxBatchSize: number;
+  damage: Damage;
 }
 
 /** The reads of a store. `PostgresStore` adds the writes. */
@@ -70,10 +72,10 @@ export abstract class PostgresReads extends LoggedStore {
   protected readonly declarations: Declarations;
   protected readonly listeners: CommitListeners;
 
-  constructor({ connections, slow, long, maxBatchSize, queryMs }: PostgresReadsParts) {
+  constructor({ connections, slow, long, maxBatchSize, queryMs, damage }: PostgresReadsParts) {
     super();
     this.#connections = connections;
-    this.reachability = new Reachability(() => connections.run(probe));
+    this.reachability = new Reachability(() => connections.run(probe), damage);
     this.declarations = new Declarations(connections, long);
     this.#run = (statement) => retryOnce(() => connections.run(statement));
     this.#reads = new Reads({ run: this.#run, find: (name) => this.declarations.find(name), maxBatchSize });
@@ -162,7 +164,11 @@ export abstract class PostgresReads extends LoggedStore {
 
   async *scan(collection: string): AsyncGenerator<Stored> {
     const known = await this.find(collection);
-    if (known !== undefined) yield* this.#scans.scan(known);
+    try {
+      if (known !== undefined) yield* this.#scans.scan(known);
+    } catch (error) {
+      throw this.reachability.damage.seen(error);
+    }
   }
 
   async secret(): Promise<Buffer> {

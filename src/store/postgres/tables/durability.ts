@@ -24,6 +24,13 @@ export async function findRelaxed(connections: Connections): Promise<string | un
     .find((fault) => fault !== undefined);
 }
 
+/** A warning if the server does not check its pages for damage; `undefined` if it does, or if this is not known. */
+export async function findUnchecked(connections: Connections): Promise<string | undefined> {
+  const [[checksums] = []] = await readOptional(connections, { sql: "show data_checksums" });
+  if (checksums !== "off") return undefined;
+  return "The database has data_checksums off. It notices damage to indexes and other parts of its files only by chance. Each row of the store has a separate checksum.";
+}
+
 function faultOf(subject: string, [commit, fsync, standbyNames, standbys]: Durability): string | undefined {
   const off = [...(commit === "off" ? ["synchronous_commit"] : []), ...(fsync === "off" ? ["fsync"] : [])];
   if (off.length > 0)

@@ -4,7 +4,7 @@ import type { Statement } from "../connection/connections.ts";
 import { findCopyingTable, referencesTable, resourcesTable } from "./tables.ts";
 
 /** The columns of a resource, in the order that `toStored` reads. */
-export const resourceColumns = "key, version, updated_at, doc::text";
+export const resourceColumns = "key, version, updated_at, doc::text, checksum";
 
 /** The resources after a key. Repeated calls read all resources. */
 export function selectAfter(number: number, after: string, limit: number): Statement {

@@ -4,8 +4,8 @@
  * Each collection has four tables, named by its number: its resources, its change log, the references of its resources, and
  * the ids of deleted resources (`store/core/commits/deleted.ts`). A collection with search also has a table of words. A change keeps the text that it superseded, or a
  * difference (`store/core/superseded.ts`), so a create stores its text once. `keys` has the key of a resource in each declared
- * index (`indexes.ts`). The head of a collection is the last row that a
- * commit locks. Only one transaction can have this lock, so sequences have the order of the commits.
+ * index (`indexes.ts`). The head of a collection is the last row that a commit locks; its `checksums` is the sum of the checksums
+ * of the resources (`store/core/checksums.ts`). Only one transaction can have this lock, so sequences have the order of the commits.
  */
 
 import { ownRelation } from "./schema.ts";
@@ -42,6 +42,7 @@ export const storeTables: readonly string[] = [
     number integer primary key,
     sequence bigint not null default 0,
     count bigint not null default 0,
+    checksums bigint not null default 0,
     words bigint not null default 0,
     words_version text,
     gathered_to text,
@@ -53,7 +54,8 @@ export const storeTables: readonly string[] = [
     fingerprint text not null,
     answer text not null,
     brief text not null,
-    expires_at bigint not null
+    expires_at bigint not null,
+    checksum integer not null
   )`,
   "create index if not exists holdfast_receipts_by_expiry on holdfast_receipts (expires_at)",
   "create index if not exists holdfast_receipts_with_answer on holdfast_receipts (expires_at) where answer <> ''",
@@ -67,7 +69,8 @@ export const storeTables: readonly string[] = [
     created_at bigint not null,
     expires_at bigint,
     revoked_at bigint,
-    last_used_at bigint
+    last_used_at bigint,
+    checksum integer not null
   )`,
   `insert into holdfast_meta values ('format', ${formatNumber}), ('groups', 0), ('receipts', 0), ('answers', 0)
     on conflict do nothing`,
@@ -84,6 +87,7 @@ export function collectionTables(number: number): readonly string[] {
       updated_at bigint not null,
       size integer not null,
       keys bytea[],
+      checksum integer not null,
       doc json not null
     )`,
     `create table ${changes} (
@@ -94,7 +98,9 @@ export function collectionTables(number: number): readonly string[] {
       at bigint not null,
       principal text,
       "group" bigint,
-      superseded text
+      superseded text,
+      kept_checksum integer,
+      checksum integer not null
     )`,
     `create index ${changes}_by_resource on ${changes} (id, version)`,
     `create table ${refers} (

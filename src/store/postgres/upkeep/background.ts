@@ -1,10 +1,13 @@
+import type { Damage } from "../../core/damage.ts";
 import { ReceiptPlans } from "../../core/receipt-plans.ts";
 import { Retention } from "../../core/retention.ts";
 import type { Scheduler } from "../../core/scheduler.ts";
 import { buildPauseMs, wordsAreSplitAgain } from "../../core/search-index.ts";
+import { walk, walkTimes } from "../../core/walk.ts";
 import type { ResolvedStoreOptions } from "../../port/options.ts";
 import type { Connections } from "../connection/connections.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";
+import { walkedDatabase } from "../copy/walked-database.ts";
 import { logPlans, postgresDialect, runPlan } from "../postgres-dialect.ts";
 import type { Catalogue } from "../tables/catalogue.ts";
 import { isUnfinished } from "../tables/prepare.ts";
@@ -15,6 +18,11 @@ export interface BackgroundParts extends Pick<ResolvedStoreOptions, "history" | 
   connections: Connections;
   /** The catalogue as it was last read. */
   catalogue: () => Catalogue;
+  /** For work without a time limit. */
+  long: Connections;
+  damage: Damage;
+  /** Whether this thread opened the store first. It walks through the rows. */
+  isFirst: boolean;
 }
 
 /** The pause before the first piece of work, so that a new service answers requests first. In milliseconds. */
@@ -24,10 +32,8 @@ const initialDelayMs = 200;
 const buildEveryMs = 5_000;
 
 /** Starts the work. Returns a function that looks for search indexes to build at once. */
-export function startWork(
-  scheduler: Scheduler,
-  { connections, catalogue, history, sweepMs, onWarning }: BackgroundParts,
-): () => void {
+export function startWork(scheduler: Scheduler, parts: BackgroundParts): () => void {
+  const { connections, catalogue, history, sweepMs, onWarning, isFirst } = parts;
   let hasWarned = false;
   const warn = () => {
     if (!hasWarned) onWarning(wordsAreSplitAgain);
@@ -36,8 +42,30 @@ export function startWork(
   const retention = new Retention(logPlans, history, slice);
   const sweep = () => sweepSome(connections, retention, Date.now());
   scheduler.repeat(sweep, { pauseMs: 5, everyMs: sweepMs, initialDelayMs });
+  if (isFirst) scheduler.repeat(walkSteps(parts), walkTimes);
   const build = () => buildSearchIndexes(connections, catalogue(), warn);
   return scheduler.repeat(build, { pauseMs: buildPauseMs, everyMs: buildEveryMs, initialDelayMs });
+}
+
+/** Returns a function that reads the next slice of a walk, and returns whether there is more. */
+function walkSteps({ long, connections, damage, onWarning }: BackgroundParts): () => Promise<boolean> {
+  const report = (text: string) => {
+    damage.set(true);
+    onWarning(text);
+  };
+  let walking: AsyncGenerator<void, boolean> | undefined;
+  return async () => {
+    if (await isUnfinished(connections)) return false; // the copy is compared with its source
+    walking ??= walk(walkedDatabase(long), report);
+    const step = await walking.next().catch((error: unknown) => {
+      walking = undefined; // the next one begins again
+      throw error;
+    });
+    if (step.done !== true) return true;
+    walking = undefined;
+    damage.set(step.value);
+    return false;
+  };
 }
 
 /** The limits of one step. */

@@ -53,6 +53,6 @@ export class WriterRequests {
     if (code === "INTERNAL") return new Error(detail);
     // An unknown outcome has two possible causes: the disk is full, or it has failed. If it has failed, the store stops anyway.
     if (code === "STORAGE_FULL" || code === "OUTCOME_UNKNOWN") this.#health.noteFull();
-    return problemOf(refusal);
+    return this.#health.damage.seen(problemOf(refusal));
   }
 }

@@ -117,7 +117,7 @@ function tidyUp(path: string): void {
 }
 
 function requireSound(path: string, database: DatabaseSync): void {
-  const result = database.prepare("pragma quick_check(1)").get()?.quick_check;
+  const result = database.prepare("pragma integrity_check(1)").get()?.integrity_check;
   if (result !== "ok")
     throw new StartError(`The backup ${path} is damaged: ${result}. Back up to another disk.`);
 }

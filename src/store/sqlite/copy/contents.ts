@@ -41,25 +41,30 @@ export class SqliteContents implements Contents {
   }
 
   items(section: Section, after: Cell | undefined, size: PageSize): Promise<readonly Item[]> {
-    return this.#withStartErrors(() => this.#items(section, after, size));
+    return this.#withStartErrors(() => this.readItems(section, after, size));
   }
 
   #outline(): Outline {
     const groups = this.#database.prepare("select value from meta where name = 'groups'").get()?.value;
     const heads = this.#database.prepare(
-      "select sequence, count, last_id as lastId from heads where number = ?",
+      "select sequence, count, checksums, last_id as lastId from heads where number = ?",
     );
     const collections = [...readCatalogue(this.#database).values()].map((collection) => {
-      const { sequence, count, lastId } = heads.get(collection.number) ?? {};
+      const { sequence, count, checksums, lastId } = heads.get(collection.number) ?? {};
       const gapsUpTo = this.plans.run(logPlans.gapsUpTo(collection.number));
-      const counters = { sequence: Number(sequence), gapsUpTo, count: Number(count), lastId: Number(lastId) };
-      return outlineOf(collection, counters);
+      return outlineOf(collection, {
+        sequence: Number(sequence),
+        gapsUpTo,
+        count: Number(count),
+        checksums: Number(checksums),
+        lastId: Number(lastId),
+      });
     });
     return { secret: this.plans.run(secretPlans.read()), groups: Number(groups), collections };
   }
 
-  /** Reads items until their long texts reach the size of the page. */
-  #items(section: Section, after: Cell | undefined, size: PageSize): readonly Item[] {
+  /** As `items`, but with the errors of SQLite. */
+  readItems(section: Section, after: Cell | undefined, size: PageSize): readonly Item[] {
     const { name, columns, shown, toKey, toItem } = this.tableOf(section);
     const from = after === undefined ? "" : `where ${columns[0]} > ?`;
     const statement = this.#database.prepare(

@@ -125,11 +125,11 @@ class SqliteTarget extends SqliteContents implements CopyTarget {
       update meta set value = (select coalesce(sum(octet_length(answer)), 0) from receipts) where name = 'answers'
     `);
     const setHead = this.#database.prepare(
-      "update heads set sequence = ?, count = ?, last_id = ? where number = ?",
+      "update heads set sequence = ?, count = ?, checksums = ?, last_id = ? where number = ?",
     );
-    for (const { sequence, gapsUpTo, count, lastId, name } of collections) {
+    for (const { sequence, gapsUpTo, count, checksums, lastId, name } of collections) {
       const { number } = this.find(name);
-      setHead.run(sequence, count, lastId, number);
+      setHead.run(sequence, count, checksums, lastId, number);
       if (gapsUpTo > 0) this.plans.run(logPlans.noteGaps(number, gapsUpTo));
     }
   }

@@ -4,6 +4,8 @@
  * Each collection has a table of its resources, a table of their changes, and a table of deleted ids
  * (`store/core/commits/deleted.ts`), and a table of entries (`store/core/entries.ts`). The number of the collection is part of their names. A change contains the text that it superseded (`store/core/superseded.ts`), so a create stores its text only once.
  *
+ * Rows have checksums (`store/core/checksums.ts`). `checksums` in a head is the sum of those of its resources, modulo 2^32.
+ *
  * A collection with search also has a table of words (`../list/search.ts`). Its row in `searches` names the attributes of
  * the words, and the key up to which the resources are indexed.
  */
@@ -39,7 +41,8 @@ export const storeTables = `
     number integer primary key,
     sequence integer not null,
     count integer not null,
-    last_id integer not null
+    last_id integer not null,
+    checksums integer not null
   ) strict;
   create table searches (
     number integer primary key,
@@ -52,7 +55,8 @@ export const storeTables = `
     fingerprint text not null,
     answer text not null,
     expires_at integer not null,
-    brief text not null
+    brief text not null,
+    checksum integer not null
   ) strict;
   create index receipts_by_expiry on receipts (expires_at);
   create index receipts_with_answer on receipts (expires_at) where answer <> '';
@@ -66,7 +70,8 @@ export const storeTables = `
     created_at integer not null,
     expires_at integer,
     revoked_at integer,
-    last_used_at integer
+    last_used_at integer,
+    checksum integer not null
   ) strict;
   pragma application_id = ${applicationId};
 `;
@@ -83,6 +88,7 @@ export function collectionTables(number: number): string {
       id any not null unique,
       version integer not null,
       updated_at integer not null,
+      checksum integer not null,
       doc text not null
     ) strict;
     create table ${changesTable(number)} (
@@ -93,7 +99,9 @@ export function collectionTables(number: number): string {
       at integer not null,
       principal text,
       "group" integer,
-      superseded text
+      superseded text,
+      kept_checksum integer,
+      checksum integer not null
     ) strict;
     create index ${changesTable(number)}_by_resource on ${changesTable(number)} (id, version);
     create table ${deletedTable(number)} (id text primary key not null, version integer not null) strict, without rowid;

@@ -58,6 +58,8 @@ export interface QueryThreadsOptions {
   path: string;
   /** The most time for a list, in milliseconds, without its wait and the start of a thread. */
   maxMs: number;
+  /** Called with the error for a refused query. Returns it. */
+  onProblem(problem: Problem): Problem;
   /** Returns the error for a failed query. */
   toError(answer: QueryAnswer & { kind: "failed" }): unknown;
 }
@@ -175,7 +177,8 @@ export class QueryThreads {
       maxMs,
       cancelled: new SharedArrayBuffer(4),
       resolve: (answer) => {
-        if (answer.kind === "refused") reject(new Problem(answer.code, answer.detail));
+        if (answer.kind === "refused")
+          reject(this.#options.onProblem(new Problem(answer.code, answer.detail)));
         else if (answer.kind === "missing") reject(new HistoryMissing(answer.since));
         else if (answer.kind === "failed") reject(this.#options.toError(answer));
         else resolve(answer.kind === "interrupted" ? unfinished : answer);

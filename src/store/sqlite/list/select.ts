@@ -36,7 +36,7 @@ export function selectPage(
   const scan = scanOf(query, collection.slots);
   const { maxBytes } = options;
   const text = maxBytes === undefined ? "doc" : "iif(octet_length(doc) <= ?, doc, null)";
-  const columns = `id, version, updated_at, ${text}`;
+  const columns = `id, version, updated_at, ${text}, checksum`;
   const first = maxBytes === undefined ? [] : [maxBytes];
   const order = scan?.isBackward ? "k desc" : "k";
   if (scan?.isOrdered && scan.filter === undefined && offset > 0) {

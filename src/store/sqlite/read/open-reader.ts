@@ -1,5 +1,7 @@
 /** Reads a store's file while another process can write to it. */
+import { walkAtOnce } from "../../core/walk.ts";
 import type { StoreReader } from "../../port/reader.ts";
+import { walkedFile } from "../copy/walked-file.ts";
 import { readCatalogue } from "../file/catalogue.ts";
 import { openForReading, requireFile, requireSafeSqlite } from "../file/open-file.ts";
 import { keyPlans, PlanRunner } from "../sqlite-dialect.ts";
@@ -23,6 +25,14 @@ export function openSqliteReader(path: string): StoreReader {
     async *scan(name) {
       const collection = catalogue.get(name);
       if (collection !== undefined) yield* scans.scan(collection);
+    },
+    async findDamage(report) {
+      const own = openForReading(path);
+      try {
+        return await walkAtOnce(walkedFile(path, own), report);
+      } finally {
+        own.close();
+      }
     },
     keys: () => new PlanRunner(database).run(keyPlans.all()),
     async close() {

@@ -80,7 +80,9 @@ export class ReadBatch {
     try {
       return { answer: read(ended) };
     } catch (error) {
-      return { error: this.problemOf(failureOf(error), describeError(error)) ?? error };
+      return {
+        error: this.problemOf(failureOf(error), describeError(error)) ?? this.#health.damage.seen(error),
+      };
     }
   }
 }

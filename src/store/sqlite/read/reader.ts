@@ -1,6 +1,8 @@
 /** Reads resources, lists and receipts on one connection. The caller decides on transactions. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { Problem } from "../../../errors.ts";
 import { isRelative } from "../../../query/filter.ts";
+import { damageOf, intactResource } from "../../core/checksums.ts";
 import { type FiguresOf, groupsIn } from "../../core/figures.ts";
 import { type GroupsQuery, indexFor, type ReferringRow, toGroups } from "../../core/referring.ts";
 import type { PageQuery } from "../../core/related.ts";
@@ -13,7 +15,15 @@ import type { HotPages } from "../list/hot-pages.ts";
 import { SearchState } from "../list/search.ts";
 import { selectCount, selectHasFewReferring, selectPage, selectReferring } from "../list/select.ts";
 import { ListStatements } from "./list-statements.ts";
-import { allRows, fillPage, firstRow, type PartialPage, toStored, withBigIntsIfNeeded } from "./rows.ts";
+import {
+  allRows,
+  fillPage,
+  firstRow,
+  type PartialPage,
+  resourceColumns,
+  toStored,
+  withBigIntsIfNeeded,
+} from "./rows.ts";
 
 /** The longest page that is read without an iterator, in resources. This takes half the time, but no resource can be large. */
 const maxShortPage = 128;
@@ -66,12 +76,23 @@ export class Reader {
     }
   }
 
-  /** The resource. `undefined` if it does not exist. */
-  resource({ number, idKind }: NumberedCollection, id: string): Stored | undefined {
+  /** As `inSnapshot`. Throws DATA_DAMAGED if SQLite computes with a text that is not JSON. It does not say which one that is. */
+  #inSnapshotOf<T>({ name }: NumberedCollection, read: () => T): T {
+    try {
+      return this.inSnapshot(read);
+    } catch (error) {
+      if (!(error instanceof Error && error.message === "malformed JSON")) throw error;
+      throw new Problem("DATA_DAMAGED", damageOf(`A resource of the collection ${name}`), { cause: error });
+    }
+  }
+
+  /** The resource. `undefined` if it does not exist. Throws DATA_DAMAGED. */
+  resource({ number, idKind, name }: NumberedCollection, id: string): Stored | undefined {
     const row = firstRow(this.#statementsOf(number).resource, toSqliteId(idKind, id));
     if (row === undefined) return undefined;
     // The result reuses the caller's string of the id. A new string would take a tenth of the time of the read.
-    return { id, version: Number(row[0]), text: String(row[2]), updatedAt: Number(row[1]) };
+    const stored = { id, version: Number(row[0]), text: String(row[2]), updatedAt: Number(row[1]) };
+    return intactResource(name, stored, row[3]);
   }
 
   /**
@@ -79,7 +100,7 @@ export class Reader {
    * `interruptFunction`. Without it, a long list is not counted. Throws UNAVAILABLE while the search index is incomplete.
    */
   page(collection: NumberedCollection, query: PageQuery, isInterruptible = false): Page {
-    return this.inSnapshot(() => {
+    return this.#inSnapshotOf(collection, () => {
       if (query.words !== undefined) this.#search.requireComplete(collection);
       const head = this.head(collection);
       const read = () => this.#page(collection, query, { isInterruptible, ...head });
@@ -92,7 +113,7 @@ export class Reader {
 
   /** Figures, with the state of the collection in the same snapshot. The connection must have `interruptFunction`. */
   figures(collection: NumberedCollection, query: FiguresOf): Figures {
-    return this.inSnapshot(() => {
+    return this.#inSnapshotOf(collection, () => {
       if (query.words !== undefined) this.#search.requireComplete(collection);
       const statement = selectFigures(collection, query);
       const prepared = this.#lists.get(statement.sql);
@@ -139,13 +160,14 @@ export class Reader {
     if (shortPage !== undefined) return { items: shortPage, isTruncated: false };
     const { sql, values } = selectPage(collection, query, { isInterruptible });
     const page: PartialPage = { items: [], bytes: 0, isTruncated: false };
-    fillPage(page, this.#lists.get(sql), [...values, query.limit, query.offset ?? 0]);
+    const source = { statement: this.#lists.get(sql), collection: collection.name };
+    fillPage(page, source, [...values, query.limit, query.offset ?? 0]);
     return page;
   }
 
   /** The resources that refer to each of several ids. With `isInterruptible` as in `page`. */
   referring(collection: NumberedCollection, query: GroupsQuery, isInterruptible = false): ReferringGroups {
-    return this.inSnapshot(() => {
+    return this.#inSnapshotOf(collection, () => {
       const { sql, values } = selectReferring(collection, query, { isInterruptible });
       const keys = allRows(this.#lists.get(sql), ...values).map(
         ([found]) => JSON.parse(String(found)) as number[],
@@ -182,7 +204,7 @@ export class Reader {
     for (const [place, keys] of groups.entries()) {
       for (const [n, key] of keys.entries()) {
         const row = n < limit ? firstRow(byKey, key) : undefined;
-        const resource = row && toStored(row);
+        const resource = row && toStored(collection.name, row);
         const isFirst = bytes === 0;
         bytes += resource === undefined ? 0 : Buffer.byteLength(resource.text);
         yield { place, resource: isFirst || bytes <= maxPageBytes ? resource : undefined };
@@ -205,7 +227,7 @@ export class Reader {
     const items: Stored[] = [];
     for (const row of allRows(this.#lists.get(sql), ...values, limit, offset)) {
       if (row[3] === null) return undefined;
-      items.push(toStored(row));
+      items.push(toStored(collection.name, row));
     }
     return items;
   }
@@ -223,8 +245,8 @@ export class Reader {
     if (known !== undefined) return known;
     const resources = resourcesTable(number);
     const statements = {
-      resource: this.#prepare(`select version, updated_at, doc from ${resources} where id = ?`),
-      byKey: this.#prepare(`select id, version, updated_at, doc from ${resources} where key = ?`),
+      resource: this.#prepare(`select version, updated_at, doc, checksum from ${resources} where id = ?`),
+      byKey: this.#prepare(`select ${resourceColumns} from ${resources} where key = ?`),
     };
     this.#collections.set(number, statements);
     return statements;

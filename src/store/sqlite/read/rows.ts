@@ -1,14 +1,24 @@
 /** Rows of statements that return arrays, and the resources in them. */
 import type { SQLInputValue, StatementSync } from "node:sqlite";
+import { intactResource } from "../../core/checksums.ts";
 import { maxPageBytes } from "../../port/page.ts";
 import type { Stored } from "../../port/stored.ts";
 
 /** The values of a row, in the order of its columns. */
 export type Row = readonly unknown[];
 
-/** The resource in a row with the columns `id`, `version`, `updated_at` and `doc`. */
-export function toStored(row: Row): Stored {
-  return { id: String(row[0]), version: Number(row[1]), text: String(row[3]), updatedAt: Number(row[2]) };
+/** The columns of a resource, in the order that `toStored` reads. */
+export const resourceColumns = "id, version, updated_at, doc, checksum";
+
+/** The resource in a row of `resourceColumns`. Throws DATA_DAMAGED. */
+export function toStored(collection: string, row: Row): Stored {
+  const stored = {
+    id: String(row[0]),
+    version: Number(row[1]),
+    text: String(row[3]),
+    updatedAt: Number(row[2]),
+  };
+  return intactResource(collection, stored, row[4]);
 }
 
 /** The first row; `undefined` if there is none. */
@@ -32,7 +42,7 @@ export interface PartialPage {
 /** Adds resources to a page until their texts reach `maxPageBytes`. A page has at least one resource. */
 export function fillPage(
   page: PartialPage,
-  statement: StatementSync,
+  { statement, collection }: { statement: StatementSync; collection: string },
   values: readonly SQLInputValue[],
 ): void {
   const { bytes } = page;
@@ -41,7 +51,7 @@ export function fillPage(
     page.items.length = length;
     page.bytes = bytes;
     for (const row of statement.iterate(...values)) {
-      const stored = toStored(row as unknown as Row);
+      const stored = toStored(collection, row as unknown as Row);
       page.bytes += Buffer.byteLength(stored.text);
       page.isTruncated = page.items.length > 0 && page.bytes > maxPageBytes;
       if (page.isTruncated) return;
@@ -52,7 +62,7 @@ export function fillPage(
 
 /**
  * Runs a statement again with big integers if it returns an integer above 2^53. `node:sqlite` throws on such an integer. Only
- * another program can have written it, and one such resource must not make the whole list fail.
+ * damage or another program can have made it, and the checksum of the row then says which resource it is.
  */
 export function withBigIntsIfNeeded<T>(statement: StatementSync, run: () => T): T {
   try {

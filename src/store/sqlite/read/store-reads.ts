@@ -87,6 +87,7 @@ export abstract class SqliteReads extends LoggedStore {
     this.#threads = new QueryThreads({
       path,
       maxMs: queryMs,
+      onProblem: (problem) => health.damage.seen(problem),
       toError: ({ failure, reason }) => this.reads.problemOf(failure, reason) ?? new Error(reason),
     });
     this.#sizes = new Sizes({
@@ -168,7 +169,11 @@ export abstract class SqliteReads extends LoggedStore {
 
   async *scan(collection: string): AsyncGenerator<Stored> {
     const known = this.#known(collection);
-    if (known !== undefined) yield* this.#scans.scan(known);
+    try {
+      if (known !== undefined) yield* this.#scans.scan(known);
+    } catch (error) {
+      throw this.#health.damage.seen(error);
+    }
   }
 
   async secret(): Promise<Buffer> {

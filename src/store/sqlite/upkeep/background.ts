@@ -33,7 +33,7 @@ export class Background {
         this.#log.check();
       },
     });
-    this.#endCheck = hasUpkeep ? startCheck(path, (reason) => health.fail(reason)) : async () => {};
+    this.#endCheck = hasUpkeep ? startCheck(path, parts) : async () => {};
   }
 
   /** Builds search indexes now, and whenever the function that it returns is called. */

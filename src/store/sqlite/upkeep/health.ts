@@ -3,6 +3,7 @@
  * checks nothing itself.
  */
 import { Problem } from "../../../errors.ts";
+import type { Damage } from "../../core/damage.ts";
 import type { StoreHealth } from "../../port/store.ts";
 
 /** The health of one store. */
@@ -11,13 +12,16 @@ export class Health {
   #now: StoreHealth = { kind: "ok" };
   #isClosed = false;
   #isLogLong = false;
+  readonly damage: Damage;
 
-  constructor(onFailure: (reason: string) => void) {
+  constructor(onFailure: (reason: string) => void, damage: Damage) {
     this.#onFailure = onFailure;
+    this.damage = damage;
   }
 
   get now(): StoreHealth {
-    return this.#isLogLong ? { ...this.#now, log: "long" } : this.#now;
+    const now = this.#isLogLong ? { ...this.#now, log: "long" as const } : this.#now;
+    return this.damage.isKnown ? { ...now, data: "damaged" } : now;
   }
 
   /** Throws UNAVAILABLE if the store is closed or has failed. */

@@ -12,6 +12,8 @@ export interface Head {
   count: number;
   /** The highest integer id that a resource ever had. */
   lastId: number;
+  /** The sum of the checksums of the resources, modulo 2^32. */
+  checksums: number;
 }
 
 /** The heads of all collections, and what the open transaction makes of them. */
@@ -26,8 +28,12 @@ export class Heads {
   readonly #open = new Map<number, Head>();
 
   constructor(database: DatabaseSync) {
-    this.#select = database.prepare("select sequence, count, last_id as lastId from heads where number = ?");
-    this.#update = database.prepare("update heads set sequence = ?, count = ?, last_id = ? where number = ?");
+    this.#select = database.prepare(
+      "select sequence, count, last_id as lastId, checksums from heads where number = ?",
+    );
+    this.#update = database.prepare(
+      "update heads set sequence = ?, count = ?, last_id = ?, checksums = ? where number = ?",
+    );
   }
 
   /** The head of a collection. The caller can change it until the transaction ends. */
@@ -41,11 +47,11 @@ export class Heads {
 
   /** Writes the heads that the transaction has changed. Call it at the end of a transaction. */
   write(): void {
-    for (const [number, { sequence, count, lastId }] of this.#open) {
+    for (const [number, { sequence, count, lastId, checksums }] of this.#open) {
       const saved = this.#savedOf(number);
       if (sequence !== saved.sequence) this.changed.add(number);
       else if (count === saved.count && lastId === saved.lastId) continue;
-      this.#update.run(sequence, count, lastId, number);
+      this.#update.run(sequence, count, lastId, checksums, number);
     }
   }
 
@@ -66,7 +72,12 @@ export class Heads {
     if (saved !== undefined) return saved;
     const row = this.#select.get(collection);
     if (row === undefined) throw new Error(`Collection ${collection} has no head.`);
-    const head = { sequence: Number(row.sequence), count: Number(row.count), lastId: Number(row.lastId) };
+    const head = {
+      sequence: Number(row.sequence),
+      count: Number(row.count),
+      lastId: Number(row.lastId),
+      checksums: Number(row.checksums),
+    };
     this.#saved.set(collection, head);
     return head;
   }

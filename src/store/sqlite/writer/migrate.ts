@@ -61,7 +61,7 @@ function create(database: DatabaseSync, { name, idKind }: CollectionRecord): num
     )
     .run(name, idKind, JSON.stringify(noSlots));
   const number = Number(lastInsertRowid);
-  database.prepare("insert into heads values (?, 0, 0, 0)").run(number);
+  database.prepare("insert into heads values (?, 0, 0, 0, 0)").run(number);
   database.exec(collectionTables(number));
   return number;
 }

@@ -3,6 +3,7 @@
  * entries, the words and the change log. The caller keeps a transaction open.
  */
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
+import { checksumOfChange, checksumOfKept } from "../../core/checksums.ts";
 import type { ResourceState, StagedChange } from "../../core/commits/staged-changes.ts";
 import { integerOf } from "../../core/integer-ids.ts";
 import { keptText } from "../../core/superseded.ts";
@@ -15,7 +16,7 @@ import type { Heads } from "./heads.ts";
 import type { SearchTables } from "./search-tables.ts";
 
 /** The columns that `stateOf` needs. */
-export const stateColumns = "key, version, updated_at, doc";
+export const stateColumns = "key, version, updated_at, doc, checksum";
 
 /** The state of a resource, from its row. */
 export function stateOf(row: Record<string, SQLOutputValue>): ResourceState {
@@ -23,6 +24,7 @@ export function stateOf(row: Record<string, SQLOutputValue>): ResourceState {
     version: Number(row.version),
     text: String(row.doc),
     updatedAt: Number(row.updated_at),
+    checksum: Number(row.checksum),
     rowId: Number(row.key),
   };
 }
@@ -103,24 +105,29 @@ export class Resources {
     let rowId = before?.rowId;
     this.#marks.mark(number, id);
     head.sequence++;
+    head.checksums = (head.checksums + (next?.checksum ?? 0) - (before?.checksum ?? 0)) | 0;
     if (next === undefined) {
       statements.remove.run(sqliteId);
       statements.noteDeleted.run(id, version);
       head.count--;
     } else if (before === undefined) {
-      rowId = Number(statements.insert.run(sqliteId, version, at, next.text).lastInsertRowid);
+      rowId = Number(statements.insert.run(sqliteId, version, at, next.checksum, next.text).lastInsertRowid);
       head.count++;
       this.#noteId(collection, id);
     } else {
-      statements.update.run(version, at, next.text, sqliteId);
+      statements.update.run(version, at, next.checksum, next.text, sqliteId);
     }
     if (rowId !== undefined) {
       this.#entries.update(collection, rowId, { before: before?.text, next: next?.text });
       this.#search.update(number, rowId, { before: before?.text, next: next?.text ?? null });
     }
     if (this.#isLogged && !isInternal(collection.name)) {
-      const kept = keptText({ before, next, version });
-      statements.log.run(head.sequence, id, version, kind, at, origin.principal, origin.group, kept);
+      const superseded = keptText({ before, next, version });
+      const { principal, group } = origin;
+      const kept = superseded === null ? null : checksumOfKept(superseded);
+      const row = { sequence: head.sequence, id, version, kind, at, principal, group, kept_checksum: kept };
+      const sum = checksumOfChange(collection.name, row);
+      statements.log.run(head.sequence, id, version, kind, at, principal, group, superseded, kept, sum);
     }
     return head.sequence;
   }
@@ -144,13 +151,15 @@ export class Resources {
         `select resource.id from json_each(?) as listed cross join ${resources} as resource on resource.id = listed.value`,
       ),
       insert: this.#database.prepare(
-        `insert into ${resources} (id, version, updated_at, doc) values (?, ?, ?, ?) on conflict do nothing`,
+        `insert into ${resources} (id, version, updated_at, checksum, doc) values (?, ?, ?, ?, ?) on conflict do nothing`,
       ),
       update: this.#database.prepare(
-        `update ${resources} set version = ?, updated_at = ?, doc = ? where id = ?`,
+        `update ${resources} set version = ?, updated_at = ?, checksum = ?, doc = ? where id = ?`,
       ),
       remove: this.#database.prepare(`delete from ${resources} where id = ?`),
-      log: this.#database.prepare(`insert into ${changesTable(number)} values (?, ?, ?, ?, ?, ?, ?, ?)`),
+      log: this.#database.prepare(
+        `insert into ${changesTable(number)} values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ),
       deleted: this.#database.prepare(
         `select deleted.id, version from json_each(?) as listed cross join ${deleted} as deleted on deleted.id = listed.value`,
       ),

@@ -1,6 +1,7 @@
 /** The transactions on the writer's connection. Most are short. That of an import takes several requests. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { clockSeconds } from "../../../counters.ts";
+import { Problem } from "../../../errors.ts";
 import type { Refusal } from "../../core/commits/refusals.ts";
 import type { CommitMeter } from "../../port/commit-meter.ts";
 import { describeError, FileGone, failureOf, InvalidStateError, mayBeCommitted } from "../file/failures.ts";
@@ -155,6 +156,7 @@ export class Transactions {
             }
           : { code: "UNAVAILABLE", detail: "The disk failed. Nothing was written." };
       case "other":
+        if (error instanceof Problem) return { code: error.code, detail: error.message };
         return { code: "INTERNAL", detail: describeError(error) };
     }
   }

@@ -1,0 +1,129 @@
+/**
+ * The checksums of rows. A row has one in a column of its own, and each read of the row compares it. So a row that the disk has
+ * changed is an error, and never a response. A checksum is a signed integer of 32 bits.
+ */
+import { crc32 } from "node:zlib";
+import { Problem } from "../../errors.ts";
+import type { Stored } from "../port/stored.ts";
+import type { changes, keys, receipts } from "../sql/store-tables.ts";
+import type { RowOf } from "../sql/table.ts";
+
+/** A row before it has its checksum. */
+type Bare<Row> = Omit<Row, "checksum">;
+
+/** A change without its text, which has a checksum of its own (`kept_checksum`). */
+export type ChangeRow = {
+  readonly [Name in Exclude<keyof typeof changes, "superseded" | "checksum">]:
+    | RowOf<typeof changes>[Name]
+    | (undefined extends RowOf<typeof changes>[Name] ? null : never);
+};
+
+/**
+ * The checksum of a resource. The name of its collection and its id are part of it, so the row of another resource does not match
+ * either. They and the numbers are mixed here: a text of all of them would double the time.
+ */
+export function checksumOfResource(collection: string, { id, version, updatedAt, text }: Stored): number {
+  let head = mixText(mixText(seed, collection), id);
+  head = mixNumber(mixNumber(head, version), updatedAt);
+  return crc32(text, head >>> 0) | 0;
+}
+
+/** The checksum of the superseded text of a change, as the change keeps it. */
+export function checksumOfKept(superseded: string): number {
+  return crc32(superseded) | 0;
+}
+
+/** The checksum of a change. */
+export function checksumOfChange(collection: string, row: ChangeRow): number {
+  let sum = mixText(mixText(mixText(seed, collection), row.id), row.kind);
+  sum = mixNumber(mixNumber(mixNumber(sum, row.sequence), row.version), row.at);
+  sum = mixText(sum, row.principal);
+  return mixNumber(mixNumber(sum, row.group), row.kept_checksum);
+}
+
+/** The checksum of a receipt. */
+export function checksumOfReceipt(row: Bare<RowOf<typeof receipts>>): number {
+  return crc32(JSON.stringify([row.key, row.fingerprint, row.answer, row.brief, row.expires_at])) | 0;
+}
+
+/** The checksum of an API key. It leaves out the last use, which changes often and decides nothing. */
+export function checksumOfKey(row: Omit<Bare<RowOf<typeof keys>>, "last_used_at">): number {
+  const { prefix, hash, name, subject, roles, scopes, created_at, expires_at, revoked_at } = row;
+  const cells = [prefix, hash, name, subject, roles, scopes, created_at, expires_at, revoked_at];
+  return crc32(JSON.stringify(cells)) | 0;
+}
+
+/** Returns a resource as it was read. Throws DATA_DAMAGED if its checksum differs. */
+export function intactResource(collection: string, resource: Stored, checksum: unknown): Stored {
+  if (checksumOfResource(collection, resource) !== Number(checksum))
+    throw new Problem("DATA_DAMAGED", damageOf(nameOfResource(collection, resource.id)));
+  return resource;
+}
+
+/** Whether a change and its text have their checksums. Without the column of the text, only that of the change is compared. */
+export function isIntactChange(collection: string, row: SummedChange): boolean {
+  if (checksumOfChange(collection, row) !== row.checksum) return false;
+  if (!("superseded" in row)) return true;
+  const { superseded, kept_checksum: kept } = row;
+  return superseded === undefined ? kept === undefined : checksumOfKept(superseded) === kept;
+}
+
+/** A change with its checksum, and with or without its text. */
+export type SummedChange = ChangeRow & {
+  readonly checksum: number;
+  readonly superseded?: string | undefined;
+};
+
+/** Throws DATA_DAMAGED if a change is not intact. */
+export function requireIntactChange(collection: string, row: SummedChange): void {
+  if (!isIntactChange(collection, row))
+    throw new Problem("DATA_DAMAGED", damageOf(nameOfChange(collection, row)));
+}
+
+/** What a message calls a resource. */
+export function nameOfResource(collection: string, id: string): string {
+  return `The resource ${collection}/${id}`;
+}
+
+/** What a message calls a change. */
+export function nameOfChange(collection: string, { id, version }: Pick<ChangeRow, "id" | "version">): string {
+  return `The change log of the resource ${collection}/${id}, at version ${version},`;
+}
+
+/** What a message calls a receipt. */
+export function nameOfReceipt({ key }: { key: string }): string {
+  return `The stored response for the Idempotency-Key in ${key}`;
+}
+
+/** What a message calls an API key. */
+export function nameOfKey({ prefix }: { prefix: string }): string {
+  return `The API key ${prefix}`;
+}
+
+/** The message for a row with a wrong checksum. */
+export function damageOf(name: string): string {
+  return `${name} is damaged in the store: its checksum is wrong. Restore a backup.`;
+}
+
+/** Whether an error says that a row is damaged. */
+export function isDamage(error: unknown): error is Problem {
+  return error instanceof Problem && error.code === "DATA_DAMAGED";
+}
+
+const seed = 0x811c9dc5 | 0;
+const prime = 0x01000193;
+
+/** Each step is reversible, so two inputs that differ in one place never have the same result. */
+function mixText(before: number, text: string | null | undefined): number {
+  let sum = mixNumber(before, text?.length);
+  if (text != null) for (let n = 0; n < text.length; n++) sum = Math.imul(sum ^ text.charCodeAt(n), prime);
+  return sum ^ (sum >>> 15);
+}
+
+/** Mixes in an integer, or that there is none. */
+function mixNumber(before: number, given: number | null | undefined): number {
+  const value = given ?? -1;
+  let sum = Math.imul(before ^ value, prime);
+  sum = Math.imul(sum ^ (sum >>> 15) ^ (value / 2 ** 32), prime);
+  return sum ^ (sum >>> 15);
+}

@@ -1,0 +1,243 @@
+/**
+ * A slow walk through all rows of a store, after a start and once a week. It finds damage that no request reads: rows whose
+ * checksums are wrong, and rows that are missing. Each slice has its own snapshot and takes a few milliseconds. The service
+ * continues to write in between.
+ *
+ * The entries of indexes are not part of it yet. `walkCollection` is the place for them: it has each intact resource.
+ */
+import { comparePositions } from "../../query/sort.ts";
+import { isInternal } from "../port/internal.ts";
+import type { NumberedCollection } from "./catalogue.ts";
+import type { LoggedRowKey } from "./changed-resources.ts";
+import { damageOf } from "./checksums.ts";
+import { type Cell, type Contents, damagedIn, type Item, layouts, type PageSize } from "./copy/contents.ts";
+import { integerOf } from "./integer-ids.ts";
+import type { CollectionCounts } from "./log-plans.ts";
+
+/** When walks begin, and how long they pause after each slice. In milliseconds. */
+export const walkTimes = { initialDelayMs: 250, pauseMs: 20, everyMs: 7 * 24 * 3_600_000 };
+
+/** The most that one slice reads. On a slow machine, this takes 10 ms. */
+const sliceSize: PageSize = { items: 250, bytes: 256 * 1024 };
+
+/** A walk reports at most this many damaged rows. */
+const maxReported = 20;
+
+/** If more resources change while a walk reads their collection, their number is not compared. */
+const maxChanged = 50_000;
+
+/** The reads of one slice. All of them see one snapshot. */
+export interface SliceReads extends Pick<Contents, "items"> {
+  collections(): Promise<readonly NumberedCollection[]>;
+  counts(collection: NumberedCollection): Promise<CollectionCounts>;
+  /** The changes after a sequence, in order. Throws DATA_DAMAGED. */
+  changes(collection: NumberedCollection, after: number, limit: number): Promise<readonly LoggedRowKey[]>;
+}
+
+/** What a walk reads. */
+export interface WalkedStore {
+  /** Does the work of one slice in a snapshot. */
+  slice<T>(work: (reads: SliceReads) => Promise<T>): Promise<T>;
+}
+
+/** Walks through a store, and yields after each slice. Calls `report` with a sentence for each damage. Returns whether there was any. */
+export async function* walk(
+  store: WalkedStore,
+  report: (text: string) => void,
+): AsyncGenerator<void, boolean> {
+  let damages = 0;
+  const onDamage = (text: string) => {
+    if (++damages <= maxReported) report(text);
+  };
+  const parts = { store, onDamage };
+  for (const kind of ["keys", "receipts"] as const) yield* walkRows(parts, { kind });
+  for (const collection of await store.slice((reads) => reads.collections())) {
+    yield* walkCollection(parts, collection);
+    yield* walkLog(parts, collection);
+  }
+  if (damages > maxReported) report(`The store has ${damages - maxReported} more damaged rows.`);
+  return damages > 0;
+}
+
+/** A whole walk without pauses. */
+export async function walkAtOnce(store: WalkedStore, report: (text: string) => void): Promise<boolean> {
+  const walking = walk(store, report);
+  for (;;) {
+    const step = await walking.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+interface WalkParts {
+  store: WalkedStore;
+  onDamage: (text: string) => void;
+}
+
+/** Compares the checksums of a section. */
+async function* walkRows(
+  { store, onDamage }: WalkParts,
+  section: { kind: "keys" | "receipts" },
+): AsyncGenerator<void> {
+  let after: Cell | undefined;
+  for (;;) {
+    const items = await store.slice((reads) => reads.items(section, after, sliceSize));
+    for (const item of items) {
+      const damaged = damagedIn(section, item);
+      if (damaged !== undefined) onDamage(damageOf(damaged));
+    }
+    after = items.at(-1)?.[0];
+    if (after === undefined) return;
+    yield;
+  }
+}
+
+/** Compares the checksums of the resources of a collection, and their number and sum with its head. */
+async function* walkCollection(
+  { store, onDamage }: WalkParts,
+  collection: NumberedCollection,
+): AsyncGenerator<void> {
+  const { name, idKind } = collection;
+  const section = { kind: "resources", collection: name } as const;
+  const checksumAt = layouts.resources.columns.findIndex(({ name: column }) => column === "checksum");
+  const order = comparePositions([]);
+  const position = (id: Cell) => [integerOf(idKind, String(id)) ?? String(id)];
+  let counting: Counting | undefined;
+  let after: Cell | undefined;
+  for (;;) {
+    const { counts, changed, items } = await store.slice(async (reads) => {
+      const now = await reads.counts(collection);
+      return {
+        counts: now,
+        changed: counting === undefined ? [] : await changesSince(reads, collection, counting, now.sequence),
+        items: await reads.items(section, after, sliceSize),
+      };
+    });
+    counting ??= new Counting(counts);
+    const end = after === undefined ? undefined : position(after);
+    counting.skip(changed, counts.sequence, ({ id }) => end !== undefined && order(position(id), end) <= 0);
+    for (const item of items) {
+      const damaged = damagedIn(section, item);
+      if (damaged !== undefined) onDamage(damageOf(damaged));
+      counting.add(item, Number(item[checksumAt]));
+    }
+    after = items.at(-1)?.[0];
+    if (after === undefined) break;
+    yield;
+  }
+  const difference = counting.difference();
+  if (difference !== undefined)
+    onDamage(`The collection ${name} is damaged in the store: ${difference}. Restore a backup.`);
+}
+
+/** The changes since the last slice; `undefined` if they are too many or the log does not have them. */
+async function changesSince(
+  reads: SliceReads,
+  collection: NumberedCollection,
+  { sequence, isComparable }: Counting,
+  now: number,
+): Promise<readonly LoggedRowKey[] | undefined> {
+  if (now === sequence) return [];
+  if (!isComparable || now - sequence > maxChanged) return undefined;
+  try {
+    const changes = await reads.changes(collection, sequence, now - sequence);
+    return changes.length === now - sequence ? changes : undefined;
+  } catch {
+    return undefined; // the walk through the log reports the damage
+  }
+}
+
+/**
+ * Counts the resources of a collection as they were at the first slice. It leaves out each resource that changes during the walk:
+ * both from those that it finds, and from those that the head says.
+ */
+class Counting {
+  readonly #start: CollectionCounts;
+  /** The resources that have changed since the first slice. */
+  readonly #changed = new Set<unknown>();
+  #expected: number;
+  #found = 0;
+  #checksums = 0;
+  sequence: number;
+  isComparable = true;
+
+  constructor(start: CollectionCounts) {
+    this.#start = start;
+    this.#expected = start.count;
+    this.sequence = start.sequence;
+  }
+
+  /** Leaves out changed resources. `isCounted`: whether the walk has passed the place of a resource. */
+  skip(
+    changes: readonly LoggedRowKey[] | undefined,
+    sequence: number,
+    isCounted: (change: LoggedRowKey) => boolean,
+  ): void {
+    this.sequence = sequence;
+    for (const change of changes ?? []) {
+      if (this.#changed.has(change.id)) continue;
+      this.#changed.add(change.id);
+      if (change.kind === "created") continue;
+      this.#expected--;
+      if (isCounted(change)) this.#found--;
+    }
+    if (changes === undefined || this.#changed.size > maxChanged) this.isComparable = false;
+  }
+
+  /** Counts a resource of the present slice. */
+  add([id]: Item, checksum: number): void {
+    if (this.#changed.has(id)) return;
+    this.#found++;
+    this.#checksums = (this.#checksums + checksum) | 0;
+  }
+
+  /** How the resources differ from what the head says; `undefined` if they do not, or if it cannot be known. */
+  difference(): string | undefined {
+    if (!this.isComparable) return undefined;
+    const missing = this.#expected - this.#found;
+    if (missing > 0) return `${missing} of its resources are missing`;
+    if (missing < 0) return `it has ${-missing} resources more than were written`;
+    const isOld = this.#changed.size === 0 && this.#checksums !== this.#start.checksums;
+    return isOld ? "some of its resources are not those that were last written" : undefined;
+  }
+}
+
+/** Compares the checksums of a change log, and looks for missing changes. */
+async function* walkLog(
+  { store, onDamage }: WalkParts,
+  collection: NumberedCollection,
+): AsyncGenerator<void> {
+  const { name } = collection;
+  if (isInternal(name)) return;
+  const section = { kind: "changes", collection: name } as const;
+  let last: number | undefined;
+  for (;;) {
+    const { items, gapsUpTo, isTrimmed } = await store.slice(async (reads) => {
+      const found = await reads.items(section, last, sliceSize);
+      const first = found[0]?.[0];
+      return {
+        items: found,
+        gapsUpTo: (await reads.counts(collection)).gapsUpTo,
+        // Old changes can be removed between two slices.
+        isTrimmed:
+          last !== undefined &&
+          first !== undefined &&
+          first !== last + 1 &&
+          (await reads.items(section, last - 1, { items: 1, bytes: 0 }))[0]?.[0] !== last,
+      };
+    });
+    let before = isTrimmed ? undefined : last;
+    for (const item of items) {
+      const sequence = Number(item[0]);
+      if (before !== undefined && sequence !== before + 1 && sequence > gapsUpTo + 1)
+        onDamage(
+          `The change log of ${name} is damaged in the store: changes before ${sequence} are missing. Restore a backup.`,
+        );
+      before = sequence;
+      const damaged = damagedIn(section, item);
+      if (damaged !== undefined) onDamage(damageOf(damaged));
+    }
+    if (items.length === 0) return;
+    last = before;
+    yield;
+  }
+}

@@ -1,0 +1,29 @@
+/** What a walk reads in a store's file (`store/core/walk.ts`). Each slice is a transaction of its own. */
+import type { DatabaseSync } from "node:sqlite";
+import type { SliceReads, WalkedStore } from "../../core/walk.ts";
+import { readCatalogue } from "../file/catalogue.ts";
+import { historyOf, logPlans, PlanRunner } from "../sqlite-dialect.ts";
+import { SqliteContents } from "./contents.ts";
+
+/** The rows of the file at `path`, on a connection that nothing else uses. Throws the errors of SQLite. */
+export function walkedFile(path: string, database: DatabaseSync): WalkedStore {
+  const contents = new SqliteContents(path, database);
+  const plans = new PlanRunner(database);
+  const reads = {
+    collections: async () => [...readCatalogue(database).values()],
+    items: async (...args: Parameters<SqliteContents["readItems"]>) => contents.readItems(...args),
+    counts: async ({ number }: { number: number }) => plans.run(logPlans.counts(number)),
+    changes: async (...[collection, after, limit]: Parameters<SliceReads["changes"]>) =>
+      plans.run(historyOf(collection).keysAfter(after, limit)),
+  } satisfies SliceReads;
+  return {
+    async slice(work) {
+      database.exec("begin");
+      try {
+        return await work(reads);
+      } finally {
+        database.exec("commit");
+      }
+    },
+  };
+}

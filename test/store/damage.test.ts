@@ -1,0 +1,265 @@
+/** Rows that change or vanish below the service: no read returns them, and the walk finds what no read sees. */
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { describe, type TestContext, test } from "node:test";
+import { checksumOfResource } from "../../src/store/core/checksums.ts";
+import { copyStore } from "../../src/store/core/copy/copy.ts";
+import { type WalkedStore, walk, walkAtOnce } from "../../src/store/core/walk.ts";
+import { backUpStore, openSource, openStore, openTarget, type StoreAddress } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/port/store.ts";
+import { openCommandConnections } from "../../src/store/postgres/connection/command-connections.ts";
+import { walkedDatabase } from "../../src/store/postgres/copy/walked-database.ts";
+import { walkedFile } from "../../src/store/sqlite/copy/walked-file.ts";
+import { makePlace } from "../copy/places.ts";
+import { type Below, openBelow } from "../http/below.ts";
+import { until } from "../until.ts";
+import { at, commit, created, declaration, deleted, topic, updated } from "./contract/fixture.ts";
+import { makeFolder } from "./sqlite-fixture.ts";
+
+for (const kind of ["sqlite", "postgres"] as const)
+  describe(`damage on ${kind}`, () => {
+    test("no read returns a resource whose text has changed, and each error names it", async (t) => {
+      const { store } = await openDamaged(t, kind, (table, keyOf) => [
+        `update ${table("resources_1")} set doc = '{"id":"b","n":3}' where ${keyOf} = 'b'`,
+      ]);
+      const reads: Record<string, () => unknown> = {
+        single: () => store.read(topic("b")),
+        "with others": () => Promise.all(["a", "b", "c"].map((id) => store.read(topic(id)))),
+        list: () => store.list({ collection: "topics", limit: 9 }),
+        "indexed list": () =>
+          store.list({ collection: "topics", limit: 9, sort: [{ path: ["n"], descending: false }] }),
+        "slow list": () =>
+          store.list({ collection: "topics", limit: 9, sort: [{ path: ["other"], descending: true }] }),
+        "earlier list": () => store.list({ collection: "topics", limit: 9, at }),
+        version: () => store.version(topic("b"), 1),
+        "version at a time": () => store.versionAt(topic("b"), at),
+        changes: () => store.changesAfter("topics", 0, 9),
+        scan: () => allOf(store.scan("topics")),
+        change: () => commit(store, [updated(topic("b"), 1, { n: 4 })]),
+        delete: () => commit(store, [deleted(topic("b"), 1)]),
+      };
+      for (const [name, read] of Object.entries(reads)) await rejectsAsDamaged(name, read, /topics\/b/);
+      assert.equal(store.health().data, "damaged");
+      assert.equal((await store.read(topic("a")))?.text, '{"id":"a","n":1}');
+      await commit(store, [updated(topic("c"), 1, { n: 9 })]);
+    });
+
+    for (const [what, sql] of Object.entries({
+      version: "version = version + 1",
+      time: "updated_at = updated_at + 1",
+      checksum: "checksum = checksum + 1",
+    }))
+      test(`a resource with another ${what} is damaged`, async (t) => {
+        const { store } = await openDamaged(t, kind, (table, keyOf) => [
+          `update ${table("resources_1")} set ${sql} where ${keyOf} = 'b'`,
+        ]);
+        await rejectsAsDamaged(what, () => store.read(topic("b")), /topics\/b/);
+      });
+
+    test("a resource in the row of another one is damaged", async (t) => {
+      const { store } = await openDamaged(t, kind, (table, keyOf) => [
+        `delete from ${table("resources_1")} where ${keyOf} = 'b'`,
+        `update ${table("resources_1")} set ${keyOf} = 'b' where ${keyOf} = 'c'`,
+      ]);
+      await rejectsAsDamaged("read", () => store.read(topic("b")), /topics\/b/);
+    });
+
+    test("a damaged change is an error wherever the log is read, and other resources have their history", async (t) => {
+      const { store } = await openDamaged(t, kind, (table) => [
+        `update ${table("changes_1")} set principal = 'eve' where id = 'b'`,
+      ]);
+      const reads = {
+        changes: () => store.changesOf(topic("b"), { before: 9, limit: 9 }),
+        feed: () => store.changesAfter("topics", 0, 9),
+        "one change": () => store.changeAt("topics", 2),
+      };
+      for (const [name, read] of Object.entries(reads)) await rejectsAsDamaged(name, read, /topics\/b/);
+      assert.equal((await store.changesOf(topic("a"), { before: 9, limit: 9 })).length, 1);
+    });
+
+    test("a damaged receipt and a damaged API key are errors", async (t) => {
+      const { store } = await openDamaged(t, kind, (table) => [
+        `update ${table("receipts")} set answer = 'other'`,
+        `update ${table("keys")} set roles = '["admin"]'`,
+      ]);
+      await rejectsAsDamaged("receipt", () => store.receipt("POST 1", at), /Idempotency-Key in POST 1/);
+      await rejectsAsDamaged("key", () => store.keys.find("p"), /API key p/);
+      await rejectsAsDamaged("end", () => store.keys.invalidate("p", { revokedAt: 1 }), /API key p/);
+    });
+
+    test("the walk after a start finds a missing resource and a missing change", async (t) => {
+      const { warnings, store } = await openDamaged(t, kind, (table, keyOf) => [
+        `delete from ${table("resources_1")} where ${keyOf} = 'b'`,
+        `delete from ${table("changes_1")} where sequence = 2`,
+      ]);
+      await until("the walk warns of both", () =>
+        [
+          /collection topics is damaged in the store: 1 of its resources are missing/,
+          /change log of topics is damaged in the store: changes before 3 are missing/,
+        ].every((expected) => warnings.some((each) => expected.test(each))),
+      );
+      await until("the health warns", () => store.health().data === "damaged");
+    });
+
+    test("the walk finds a resource in an old state, whose checksum is right", async (t) => {
+      const old = { id: "b", version: 1, updatedAt: at, text: '{"id":"b","n":0}' };
+      const { warnings, store } = await openDamaged(t, kind, (table, keyColumn) => [
+        `update ${table("resources_1")} set doc = '${old.text}', checksum = ${checksumOfResource("topics", old)}
+          where ${keyColumn} = 'b'`,
+      ]);
+      assert.equal((await store.read(topic("b")))?.text, old.text);
+      await until("the walk warns", () =>
+        warnings.some((each) => /topics is damaged .*: some of its resources are not those/.test(each)),
+      );
+    });
+
+    test("a walk while others write counts only what was there before, and finds what is missing", async (t) => {
+      for (const isDamaged of [false, true]) {
+        const { address, store } = await openDamaged(t, kind, (table, keyColumn) =>
+          isDamaged ? [`delete from ${table("resources_1")} where ${keyColumn} = 'b'`] : [],
+        );
+        const found: string[] = [];
+        const changes = [
+          () => commit(store, [created(topic("0"))]), // at a place that the walk has passed
+          () => commit(store, [deleted(topic("a"), 1)]),
+          () => commit(store, [updated(topic("c"), 1), created(topic("d"))]), // at a place before it
+          () => commit(store, [deleted(topic("d"), 1), deleted(topic("0"), 1)]),
+        ];
+        const walked = await openWalked(t, address);
+        const oneByOne: WalkedStore = {
+          slice: (work) =>
+            walked.slice((reads) =>
+              work({
+                ...reads,
+                items: (section, after) => reads.items(section, after, { items: 1, bytes: 9 }),
+              }),
+            ),
+        };
+        const walking = walk(oneByOne, (text) => found.push(text));
+        let step = await walking.next();
+        for (; step.done !== true; step = await walking.next()) {
+          await changes.shift()?.();
+        }
+        assert.equal(step.value, isDamaged);
+        assert.match(found.join("\n"), isDamaged ? /1 of its resources are missing/ : /^$/);
+        assert.equal(await walkAtOnce(walked, () => {}), isDamaged, "also when nothing changes");
+      }
+    });
+
+    test("an erase removes a damaged resource, and the next complete walk ends the warning", async (t) => {
+      const { store, address, warnings } = await openDamaged(t, kind, (table, keyOf) => [
+        `update ${table("resources_1")} set doc = '{"id":"b"}' where ${keyOf} = 'b'`,
+      ]);
+      await until("the walk warns", () => warnings.some((each) => /topics\/b/.test(each)));
+      await store.erase(topic("b"));
+      await store.close();
+      const again = await open(t, address);
+      const { items } = await again.store.list({ collection: "topics", limit: 9 });
+      assert.deepEqual(
+        items.map(({ id }) => id),
+        ["a", "c"],
+      );
+      assert.equal(again.store.health().data, undefined);
+    });
+
+    test("a backup and a copy of a damaged store are refused", async (t) => {
+      const { store, address } = await openDamaged(t, kind, (table) => [
+        `update ${table("changes_1")} set at = at + 1 where id = 'b'`,
+      ]);
+      await store.close();
+      const { folder, remove } = makeFolder();
+      t.after(remove);
+      writeFileSync(`${folder}/backup.db`, "");
+      const refused = {
+        name: "StartError",
+        message: /change log of the resource topics\/b, at version 1, is damaged/,
+      };
+      await assert.rejects(backUpStore(address, `${folder}/backup.db`, {}), refused);
+      const source = await openSource(address);
+      const target = await openTarget({ kind: "sqlite", path: `${folder}/copy.db` });
+      await assert.rejects(copyStore(source, target), refused);
+      await source.close();
+      await target.close();
+    });
+  });
+
+test("a start on PostgreSQL warns if the server has data_checksums off", async (t) => {
+  const address = await makePlace(t, "postgres");
+  const { warnings } = await open(t, address);
+  const below = await openBelow(address);
+  const { data_checksums: setting } = await below.first("show data_checksums");
+  await below.close();
+  t.diagnostic(`data_checksums is ${setting}`);
+  assert.equal(
+    warnings.some((each) => /data_checksums off/.test(each)),
+    setting === "off",
+  );
+});
+
+interface Opened {
+  store: Store;
+  /** What the store has told the operator. */
+  warnings: string[];
+}
+
+async function open(t: TestContext, address: StoreAddress): Promise<Opened> {
+  const warnings: string[] = [];
+  const store = await openStore(address, { onWarning: (text) => warnings.push(text) });
+  t.after(() => store.close());
+  return { store, warnings };
+}
+
+/** A store whose rows were changed below it while it was closed. */
+async function openDamaged(
+  t: TestContext,
+  kind: StoreAddress["kind"],
+  damage: (table: Below["table"], keyColumn: string) => readonly string[],
+): Promise<Opened & { address: StoreAddress }> {
+  const address = await makePlace(t, kind);
+  const before = await openStore(address);
+  await before.migrate([declaration("topics", { indexes: [[{ path: ["n"], descending: false }]] })]);
+  for (const [n, id] of ["a", "b", "c"].entries())
+    await commit(before, [created(topic(id), { n: n + 1 })], {
+      receipt: { key: `POST ${n}`, fingerprint: "f", answer: "{}", expiresAt: at * 2 },
+    });
+  await before.keys.add({
+    prefix: "p",
+    hash: "h",
+    name: "ada",
+    subject: "ada",
+    roles: ["reader"],
+    scopes: undefined,
+    createdAt: at,
+    expiresAt: undefined,
+    revokedAt: undefined,
+    lastUsedAt: undefined,
+  });
+  await before.close();
+  const below = await openBelow(address);
+  for (const sql of damage(below.table, kind === "sqlite" ? "id" : "key")) await below.run(sql);
+  await below.close();
+  return { ...(await open(t, address)), address };
+}
+
+async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+/** What a walk reads, in this process. */
+async function openWalked(t: TestContext, address: StoreAddress): Promise<WalkedStore> {
+  if (address.kind === "sqlite") {
+    const database = new DatabaseSync(address.path, { readOnly: true });
+    t.after(() => database.close());
+    return walkedFile(address.path, database);
+  }
+  const { connections, close } = openCommandConnections(address.url);
+  t.after(close);
+  return walkedDatabase(connections);
+}
+
+async function rejectsAsDamaged(name: string, read: () => unknown, message: RegExp): Promise<void> {
+  await assert.rejects(async () => read(), { name: "Problem", code: "DATA_DAMAGED", message }, name);
+}

@@ -1,9 +1,7 @@
 /**
  * A slow walk through all rows of a store, after a start and once a week. It finds damage that no request reads: rows whose
- * checksums are wrong, and rows that are missing. Each slice has its own snapshot and takes a few milliseconds. The service
- * continues to write in between.
- *
- * The entries of indexes are not part of it yet. `walkCollection` is the place for them: it has each intact resource.
+ * checksums are wrong, rows that are missing, and resources that an index lacks. Each slice has its own snapshot and takes a few
+ * milliseconds. The service continues to write in between.
  */
 import { comparePositions } from "../../query/sort.ts";
 import { isInternal } from "../port/internal.ts";
@@ -30,6 +28,11 @@ const maxChanged = 50_000;
 export interface SliceReads extends Pick<Contents, "items"> {
   collections(): Promise<readonly NumberedCollection[]>;
   counts(collection: NumberedCollection): Promise<CollectionCounts>;
+  /** The ids of those of the given resources whose keys in the declared indexes are not those of their texts. */
+  misindexed(
+    collection: NumberedCollection,
+    resources: readonly { id: string; text: string }[],
+  ): Promise<readonly string[]>;
   /** The changes after a sequence, in order. Throws DATA_DAMAGED. */
   changes(collection: NumberedCollection, after: number, limit: number): Promise<readonly LoggedRowKey[]>;
 }
@@ -98,20 +101,30 @@ async function* walkCollection(
 ): AsyncGenerator<void> {
   const { name, idKind } = collection;
   const section = { kind: "resources", collection: name } as const;
-  const checksumAt = layouts.resources.columns.findIndex(({ name: column }) => column === "checksum");
+  const placeOf = (wanted: string) =>
+    layouts.resources.columns.findIndex(({ name: column }) => column === wanted);
+  const [textAt, checksumAt] = [placeOf("doc"), placeOf("checksum")];
   const order = comparePositions([]);
   const position = (id: Cell) => [integerOf(idKind, String(id)) ?? String(id)];
   let counting: Counting | undefined;
   let after: Cell | undefined;
   for (;;) {
-    const { counts, changed, items } = await store.slice(async (reads) => {
+    const { counts, changed, items, misindexed } = await store.slice(async (reads) => {
       const now = await reads.counts(collection);
+      const found = await reads.items(section, after, sliceSize);
+      const intact = found.filter((item) => damagedIn(section, item) === undefined);
+      const resources = intact.map((item) => ({ id: String(item[0]), text: String(item[textAt]) }));
       return {
         counts: now,
         changed: counting === undefined ? [] : await changesSince(reads, collection, counting, now.sequence),
-        items: await reads.items(section, after, sliceSize),
+        items: found,
+        misindexed: await reads.misindexed(collection, resources),
       };
     });
+    for (const id of misindexed)
+      onDamage(
+        `An index of the collection ${name} is damaged in the store: it lacks the resource ${id}. Remove the index from the configuration, start the service, and declare the index again.`,
+      );
     counting ??= new Counting(counts);
     const end = after === undefined ? undefined : position(after);
     counting.skip(changed, counts.sequence, ({ id }) => end !== undefined && order(position(id), end) <= 0);

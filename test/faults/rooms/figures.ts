@@ -22,7 +22,7 @@ export const figuresFaults: readonly Fault[] = [
     name: "figures-cut-strings",
     what: "Long strings from an index are one group if they begin alike.",
     noticedBy: onSqlite,
-    replacements: [["and octet_length(${name}) >= ", "and 0 * octet_length(${name}) >= "]],
+    replacements: [["'blob' and octet_length(", "'blob' and 0 * octet_length("]],
   },
   {
     name: "figures-index-for-any-filter",

@@ -11,7 +11,7 @@ import type { Statement, StatementResult } from "../connection/connections.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { keyOf } from "../tables/id-keys.ts";
-import { indexKeysOf } from "../tables/indexes.ts";
+import { keysOf as indexKeysOf } from "../tables/indexes.ts";
 import type { IdNumbers } from "./numbers.ts";
 import {
   type ChangeRow,
@@ -201,7 +201,7 @@ function toRows(collection: NumberedCollection, entries: readonly StagedResource
             version: now.version,
             at: now.updatedAt,
             text: now.text,
-            keys: indexKeysOf(collection.slots, now.text),
+            keys: indexKeysOf(collection, now.text),
           },
         ],
   );

@@ -74,8 +74,8 @@ export class PostgresContents implements Contents {
   /** The table with the items of a section. */
   tableOf(section: Section): ItemsTable {
     if (!("collection" in section)) return { kind: section.kind };
-    const { number, slots } = this.#collection(section.collection);
-    return { kind: section.kind, number, slots };
+    const keyed = this.#collection(section.collection);
+    return { kind: section.kind, number: keyed.number, keyed };
   }
 
   /** The number in the names of a collection's tables. */

@@ -3,16 +3,15 @@
  * of its own shows that the copy into this database is not complete.
  */
 import { type Item, type Layout, layouts, type PageSize } from "../../core/copy/contents.ts";
-import type { Slot } from "../../core/ranges.ts";
 import { insertRows } from "../commit/values.ts";
 import type { Statement } from "../connection/connections.ts";
-import { indexKeysOf } from "../tables/indexes.ts";
+import { type Keyed, keysOf } from "../tables/indexes.ts";
 import { changesTable, copyingTable, deletedTable, resourcesTable } from "../tables/tables.ts";
 
-/** The table with the items of one section; `number` and `slots` are those of the collection. */
+/** The table with the items of one section; `number` is that of the collection. */
 export type ItemsTable =
   | { kind: "keys" | "receipts" }
-  | { kind: "resources" | "changes" | "deleted"; number: number; slots: readonly Slot[] };
+  | { kind: "resources" | "changes" | "deleted"; number: number; keyed: Keyed };
 
 function tableName(table: ItemsTable): string {
   if (!("number" in table)) return `holdfast_${table.kind}`;
@@ -79,7 +78,7 @@ export function insertItems(table: ItemsTable, items: readonly Item[]): Statemen
     { table: tableName(table), columns: { ...columns, size: "integer", keys: "bytea[]" } },
     items.map((item) => {
       const doc = String(item[text]);
-      return [...item, Buffer.byteLength(doc), indexKeysOf(table.slots, doc)];
+      return [...item, Buffer.byteLength(doc), keysOf(table.keyed, doc)];
     }),
   );
 }

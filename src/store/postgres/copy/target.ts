@@ -56,7 +56,12 @@ class PostgresTarget extends PostgresContents implements CopyTarget {
       await transaction.run(statements.createMark);
       await transaction.run(statements.insertMark(mark));
       // The copy adds the keys of indexes with the resources, because an update would write all resources again.
-      const bare = collections.map(({ name, idKind, indexes }) => ({ name, idKind, indexes }));
+      const bare = collections.map(({ name, idKind, indexes, unique }) => ({
+        name,
+        idKind,
+        indexes,
+        unique,
+      }));
       await migrateAll(
         transaction,
         bare.map((each) => ({ ...each, schema: undefined, search: [] })),

@@ -11,12 +11,12 @@ import { maxPageBytes, type ReferringGroups } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import { toStored } from "../read/reads.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
-import { keySql } from "../tables/indexes.ts";
+import { keySql, keyText } from "../tables/indexes.ts";
 import { referencesTable, resourcesTable } from "../tables/tables.ts";
 import { filterSql } from "./conditions.ts";
 import { quoteText } from "./expressions.ts";
 import { orderSql, orderTerms } from "./order.ts";
-import { bind, keyText, type SqlScope, scopeOf } from "./parameters.ts";
+import { bind, type SqlScope, scopeOf } from "./parameters.ts";
 
 /** Whether the statement reads little more than the resources of its result. */
 export function isQuickReferring(collection: NumberedCollection, query: GroupsQuery): boolean {

@@ -14,15 +14,15 @@ const bounds: Readonly<Record<string, number>> = {
   counters: 50,
   collection: 3_900,
   query: 3_950,
-  store: 22_750,
-  "store/sqlite": 7_850,
-  "store/postgres": 7_200,
+  store: 23_000,
+  "store/sqlite": 7_600,
+  "store/postgres": 7_150,
   import: 1_250,
   rewind: 400,
   access: 2_050,
   changes: 900,
   webhooks: 2_800,
-  http: 17_400,
+  http: 17_450,
   metrics: 800,
   traces: 450,
   config: 1_800,
@@ -34,7 +34,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 614;
+const mostFiles = 618;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

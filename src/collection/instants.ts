@@ -68,12 +68,6 @@ export function isInstantKey(text: string): boolean {
     : instantKeyOf(usual, "time") === usual && /^\d*$/.test(text.slice(usualLength));
 }
 
-/** The key of an instant in its short form: digits only. An index that has to compute its keys can compute these with less. */
-export function shortKeyOf(key: string): string {
-  if (key.startsWith("-") || key.startsWith("~")) return key.slice(1);
-  return digitsOf(Date.parse(key.slice(0, usualLength))) + key.slice(usualLength);
-}
-
 function timeIn(text: string): Instant | undefined {
   const [, day, hour, minute, second = "00", fraction = "", sign, hours = "0", minutes = "0"] =
     wholeTime.exec(text) ?? [];

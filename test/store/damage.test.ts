@@ -102,6 +102,20 @@ for (const kind of ["sqlite", "postgres"] as const)
       await until("the health warns", () => store.health().data === "damaged");
     });
 
+    test("the walk finds a resource that an index lacks", async (t) => {
+      const { warnings } = await openDamaged(t, kind, (table, keyColumn) => [
+        kind === "sqlite"
+          ? `delete from entries_1 where row = (select key from ${table("resources_1")} where ${keyColumn} = 'b')`
+          : `update ${table("resources_1")} set keys = null where ${keyColumn} = 'b'`,
+      ]);
+      await until("the walk warns", () =>
+        warnings.some((each) =>
+          /index of the collection topics is damaged .*: it lacks the resource b\./.test(each),
+        ),
+      );
+      assert.equal(warnings.length, 1, warnings.join("\n"));
+    });
+
     test("the walk finds a resource in an old state, whose checksum is right", async (t) => {
       const old = { id: "b", version: 1, updatedAt: at, text: '{"id":"b","n":0}' };
       const { warnings, store } = await openDamaged(t, kind, (table, keyColumn) => [

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type InstantForm, instantKeyOf, isInstantKey, shortKeyOf } from "../../src/collection/instants.ts";
+import { type InstantForm, instantKeyOf, isInstantKey } from "../../src/collection/instants.ts";
 import { quoteText } from "../../src/store/postgres/list/expressions.ts";
-import { keySql as postgresSql, shortKeySql } from "../../src/store/postgres/list/instants.ts";
+import { keySql as postgresSql } from "../../src/store/postgres/list/instants.ts";
 import { keySql as sqliteSql } from "../../src/store/sqlite/list/instants.ts";
 import { forms, picoseconds } from "../instants.ts";
 import { openDatabase, query } from "../postgres/databases.ts";
@@ -60,26 +60,20 @@ test("SQLite computes the key of every instant", () => {
   database.close();
 });
 
-test("PostgreSQL computes the key of every instant, also in its short form", async () => {
+test("PostgreSQL computes the key of every instant", async () => {
   const { url, release } = await openDatabase();
   // PostgreSQL stores no null characters.
   const known = values.filter((value) => typeof value !== "string" || !value.includes("\0"));
   const all = `json_array_elements(${quoteText(JSON.stringify(known))}::json) with ordinality as each(value, n)`;
   const value = ["json_typeof(value)", "(value #>> '{}')"] as const;
   for (const form of bothForms) {
-    const sql = `select ${postgresSql(...value, form)} as key, ${shortKeySql(...value)} as short from ${all} order by n`;
+    const sql = `select ${postgresSql(...value, form)} as key from ${all} order by n`;
     const { rows } = await query(url, sql);
     for (const [n, value] of known.entries()) {
       const key = instantKeyOf(value, form);
       assert.equal(rows[n].key, key ?? null, `${form}: ${JSON.stringify(value)}`);
-      if (form === "date") assert.equal(rows[n].short, key === undefined ? null : shortKeyOf(key));
       assert.ok(key === undefined || isInstantKey(key));
     }
   }
   release();
-});
-
-test("short keys have the order of keys", () => {
-  const keys = values.flatMap((value) => instantKeyOf(value, "date") ?? []).sort();
-  assert.deepEqual(keys.map(shortKeyOf).sort(), keys.map(shortKeyOf));
 });

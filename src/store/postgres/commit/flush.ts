@@ -12,7 +12,7 @@ import type { Statement, StatementResult } from "../connection/connections.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { keyOf } from "../tables/id-keys.ts";
-import { indexKeysOf } from "../tables/indexes.ts";
+import { keysOf as indexKeysOf } from "../tables/indexes.ts";
 import type { IdNumbers } from "./numbers.ts";
 import {
   type ChangeRow,
@@ -210,7 +210,7 @@ function toRows(collection: NumberedCollection, entries: readonly StagedResource
             at: now.updatedAt,
             checksum: now.checksum,
             text: now.text,
-            keys: indexKeysOf(collection.slots, now.text),
+            keys: indexKeysOf(collection, now.text),
           },
         ],
   );

@@ -16,9 +16,9 @@ import type { ReceiptPlans } from "../../core/receipt-plans.ts";
 import { together } from "../../sql/plans.ts";
 import type { Row } from "../connection/connections.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import { indexedUniqueValue } from "../list/expressions.ts";
 import type { Catalogue, NumberedCollection } from "../tables/catalogue.ts";
 import { idOf, keyOf } from "../tables/id-keys.ts";
+import { uniqueKey, uniqueSlot } from "../tables/indexes.ts";
 import {
   lockResources,
   selectDeleted,
@@ -223,18 +223,19 @@ export class PostgresLookups implements Lookups {
   }
 
   async #readHolders(
-    collection: Pick<NumberedCollection, "number" | "idKind">,
+    { number, idKind }: Pick<NumberedCollection, "number" | "idKind">,
     unique: Unique,
     values: readonly string[],
   ): Promise<void> {
-    if (values.length === 0) return;
-    const indexed = values.map((value) => indexedUniqueValue(unique, value));
-    const statement = selectHolders(collection.number, unique, indexed);
-    const { rows } = await this.#transaction.run(statement);
-    for (const value of values) this.#holders.set(holderKey(collection, unique, value), []);
-    for (const [value, all] of Map.groupBy(rows, ([, held]) => String(held))) {
-      const ids = all.map(([key]) => idOf(collection.idKind, String(key)));
-      this.#holders.set(holderKey(collection, unique, value), ids);
+    const collection = this.#catalogue.byNumber.get(number);
+    if (values.length === 0 || collection === undefined) return;
+    const keys = values.map(uniqueKey);
+    const { rows } = await this.#transaction.run(selectHolders(number, uniqueSlot(collection, unique), keys));
+    const byKey = Map.groupBy(rows, ([, held]) => String(held));
+    for (const [n, value] of values.entries()) {
+      const holders = byKey.get(keys[n]?.toString("hex") ?? "") ?? [];
+      const ids = holders.map(([key]) => idOf(idKind, String(key)));
+      this.#holders.set(holderKey({ number }, unique, value), ids);
     }
   }
 }

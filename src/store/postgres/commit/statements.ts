@@ -1,9 +1,8 @@
 /** SQL of commits: resources, heads, changes, references, words and reserved numbers. */
-import type { Unique } from "../../../collection/unique.ts";
 import type { ReadLimit } from "../../core/commits/lookups.ts";
 import { bigints, integers, jsons, texts } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
-import { uniqueIndexSql, uniqueSql } from "../list/expressions.ts";
+import { keySql, keyText } from "../tables/indexes.ts";
 import { resourceColumns } from "../tables/statements.ts";
 import { changesTable, deletedTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
 import { isFreeSql } from "./holds.ts";
@@ -36,7 +35,7 @@ export interface ResourceRow {
   at: number;
   checksum: number;
   text: string;
-  /** As `indexKeysOf` makes it. */
+  /** As `keysOf` in `tables/indexes.ts` makes it. */
   keys: string | null;
 }
 
@@ -220,12 +219,12 @@ export function reserveGroups(n: number): Statement {
   };
 }
 
-/** The resources whose unique attribute has one of the values. */
-export function selectHolders(number: number, unique: Unique, values: readonly string[]): Statement {
+/** The resources with one of these keys of unique values, each with it in hexadecimal digits. */
+export function selectHolders(number: number, slot: number, keys: readonly Buffer[]): Statement {
+  const key = keySql(slot);
   return {
-    sql: `select key, ${uniqueSql(unique)} from ${resourcesTable(number)}
-      where ${uniqueIndexSql(unique)} = any($1::text[])`,
-    values: [texts(values)],
+    sql: `select key, encode(${key}, 'hex') from ${resourcesTable(number)} where ${key} = any($1::bytea[])`,
+    values: [keys.map(keyText)],
   };
 }
 

@@ -11,10 +11,9 @@ import {
   type PageSize,
   type Section,
 } from "../../core/copy/contents.ts";
-import type { Slot } from "../../core/ranges.ts";
 import { insertRows } from "../commit/values.ts";
 import type { Statement } from "../connection/connections.ts";
-import { indexKeysOf } from "../tables/indexes.ts";
+import { type Keyed, keysOf } from "../tables/indexes.ts";
 import { copyingTable, resourcesTable } from "../tables/tables.ts";
 
 /** The items after a key, or the first ones, up to the size of a page. */
@@ -41,7 +40,7 @@ export function selectItems(
 /** Adds items. */
 export function insertItems(
   { kind }: Section,
-  { name, columns, toKey, slots }: ItemsTable & { slots: readonly Slot[] },
+  { name, columns, toKey, keyed }: ItemsTable & { keyed: Keyed | undefined },
   items: readonly Item[],
 ): Statement[] {
   const rows = items.map(([key = null, ...others]) => [toKey(key) as Cell, ...others]);
@@ -53,7 +52,7 @@ export function insertItems(
     { table: name, columns: { ...table.columns, size: "integer", keys: "bytea[]" } },
     rows.map((row) => {
       const doc = String(row[text]);
-      return [...row, Buffer.byteLength(doc), indexKeysOf(slots, doc)];
+      return [...row, Buffer.byteLength(doc), keyed === undefined ? null : keysOf(keyed, doc)];
     }),
   );
 }

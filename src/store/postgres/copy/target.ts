@@ -56,7 +56,12 @@ class PostgresTarget extends PostgresContents implements CopyTarget {
       await transaction.run(statements.createMark);
       await transaction.run(statements.insertMark(mark));
       // The copy adds the keys of indexes with the resources, because an update would write all resources again.
-      const bare = collections.map(({ name, idKind, indexes }) => ({ name, idKind, indexes }));
+      const bare = collections.map(({ name, idKind, indexes, unique }) => ({
+        name,
+        idKind,
+        indexes,
+        unique,
+      }));
       await migrateAll(
         transaction,
         bare.map((each) => ({ ...each, schema: undefined, search: [] })),
@@ -74,8 +79,8 @@ class PostgresTarget extends PostgresContents implements CopyTarget {
   ): Promise<void> {
     await this.#transact(async (transaction) => {
       const moved = transaction.run(statements.moveMark(mark));
-      const { slots } = "collection" in section ? this.find(section.collection) : { slots: [] };
-      const added = statements.insertItems(section, { ...this.tableOf(section), slots }, items);
+      const keyed = "collection" in section ? this.find(section.collection) : undefined;
+      const added = statements.insertItems(section, { ...this.tableOf(section), keyed }, items);
       const inserted = runTogether(transaction, added);
       const [{ rows: marks }] = await Promise.all([moved, inserted]);
       if (marks.length !== 1) throw new StartError("Another copy into the same store is in progress.");

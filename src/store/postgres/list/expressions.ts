@@ -1,10 +1,8 @@
 /** SQL expressions for the attributes of a resource: types, values, and the expressions that lists sort by. */
 import type { SortKey } from "../../../collection/indexes.ts";
-import { isInstantKey, shortKeyOf } from "../../../collection/instants.ts";
 import type { Path } from "../../../collection/paths.ts";
-import type { Unique } from "../../../collection/unique.ts";
 import { isInstant, type SortValue, sortedCodePoints } from "../../../query/sort.ts";
-import { keySql, shortKeySql } from "./instants.ts";
+import { keySql } from "./instants.ts";
 
 /** The rank of each type in a sort: absent or null, false, true, number, string, array or object, and declared dates. */
 export const ranks = { null: 0, false: 1, true: 2, number: 3, string: 4, container: 5, date: 6 } as const;
@@ -55,34 +53,6 @@ export function sortValues(value: SortValue): readonly [rank: number, number: nu
   if (typeof value === "string") return [ranks.string, 0, value];
   if (isInstant(value)) return [ranks.date, 0, value[0]];
   return [value === null ? ranks.null : ranks.container, 0, ""];
-}
-
-/** An index of unique values contains this many code points of each value. No declaration allows longer values. */
-const uniqueLength = 600;
-
-/** The value of a unique attribute, in the form of `uniqueValue`; null if it has no value that must be unique. */
-export function uniqueSql(unique: Unique): string {
-  return uniqueBy(unique, keySql);
-}
-
-/** The indexed start of a unique value. A date has its short key. */
-export function uniqueIndexSql(unique: Unique): string {
-  return `left(${uniqueBy(unique, shortKeySql)}, ${uniqueLength})`;
-}
-
-/** What the index has for a value, in the form of `uniqueValue`. */
-export function indexedUniqueValue({ as }: Unique, value: string): string {
-  const key: unknown = as && JSON.parse(value);
-  const indexed = typeof key === "string" && isInstantKey(key) ? JSON.stringify(shortKeyOf(key)) : value;
-  return [...indexed].slice(0, uniqueLength).join("");
-}
-
-function uniqueBy({ path, ignoreCase, as }: Unique, keyOf: typeof keySql): string {
-  const text = `${jsonTextSql(path)} collate "C"`;
-  const value = ignoreCase ? `lower(${text})` : text;
-  const instant = as && `'"' || ${keyOf(typeSql(path), textSql(path), as)} || '"'`;
-  return `(case when ${typeSql(path)} in ('string', 'number', 'boolean')
-    then ${instant === undefined ? value : `coalesce(${instant}, ${value})`} end)`;
 }
 
 /**

@@ -17,23 +17,6 @@ export function keySql(type: string, text: string, form: InstantForm): string {
   return `(case ${type} when 'string' then ${textKeySql(text, form)} ${millis} end collate "C")`;
 }
 
-/** The short key of a date, for an index. It computes each part once, because PostgreSQL limits the size of an index's expressions. */
-export function shortKeySql(type: string, text: string): string {
-  return `(case when ${type} = 'string' and ${isDateText(text)} then ${shortTimeKey(text)}
-    when ${type} = 'number' and ${isMillis(text)} then ${digits(`${text}::bigint`)} end collate "C")`;
-}
-
-/** The short key of a text that is a date. A day gets the time 00:00Z. */
-function shortTimeKey(t: string): string {
-  const number = (text: string, start: number, length = 2) => `substr(${text}, ${start}, ${length})::int`;
-  const timed = `(${t} || 'T00:00Z')`;
-  const offset = `coalesce(replace(substring(${timed} from '^.{16}[^-+]*([-+].{5})'), ':', ''), '0')::int`;
-  const seconds = `coalesce(left(rpad(replace(substring(${t} from '^.{16}:([0-9.]+)'), '.', ''), 5, '0'), 5), '0')::int`;
-  const millis = `(make_date(${number(t, 1, 4)} + 400, ${number(t, 6)}, ${number(t, 9)}) - date '2370-01-01') * 86400000::bigint
-    + (60 * ${number(timed, 12)} + ${number(timed, 15)} - ${offset} + 40 * (${offset} / 100)) * 60000 + ${seconds}`;
-  return `${digits(millis)} || coalesce(rtrim(substring(${t} from '[.][0-9]{3}([0-9]+)'), '0'), '')`;
-}
-
 function digits(millis: string): string {
   return `lpad((${millis} + ${maxUnixMillis})::text, ${keyDigits}, '0')`;
 }
@@ -43,12 +26,6 @@ function textKeySql(text: string, form: InstantForm): string {
   const t = `${text} collate "C"`;
   const day = form === "date" ? `when ${t} ~ '^${dayPattern}$' then ${text} || 'T00:00:00.000Z'` : "";
   return `case when ${t} ~ '^${quickPattern}$' or ${t} ~ '^${usualPattern}$' then ${text} when ${isTime(t)} then ${timeKey(text)} ${day} end`;
-}
-
-/** Whether a text is a date: whether it has a key. */
-function isDateText(text: string): string {
-  const t = `${text} collate "C"`;
-  return `(${t} ~ '^${dayPattern}(${clockPattern})?$' and ${notBeyond(t)})`;
 }
 
 /** The key of a number; null if it is not Unix time in milliseconds. */

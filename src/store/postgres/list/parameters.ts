@@ -3,7 +3,7 @@ import type { IdKind } from "../../../collection/ids.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
 import type { Range } from "../../core/ranges.ts";
 import type { RelatedCollections } from "../../core/related.ts";
-import { keySql } from "../tables/indexes.ts";
+import { keySql, keyText } from "../tables/indexes.ts";
 
 /** What the conditions of a list statement depend on, and the values of its parameters so far. */
 export interface SqlScope {
@@ -41,11 +41,6 @@ export function scopeOf(
 ): SqlScope {
   const { idKind } = collection;
   return { collection, table: "resource", related, idKind, values: [], types: [], valueAt };
-}
-
-/** A key as a value: text that the database reads as bytes. */
-export function keyText(key: Buffer): string {
-  return `\\x${key.toString("hex")}`;
 }
 
 /** The ends of a range. */

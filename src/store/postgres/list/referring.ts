@@ -1,27 +1,21 @@
 /** The statement that reads the resources that refer to each of several ids. */
 import { formatPath } from "../../../collection/paths.ts";
-import {
-  type GroupsQuery,
-  indexFor,
-  type ReferringRow,
-  referringScans,
-  toGroups,
-} from "../../core/referring.ts";
+import { type GroupsQuery, type ReferringRow, referringScans, toGroups } from "../../core/referring.ts";
 import { maxPageBytes, type ReferringGroups } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import { toStored } from "../read/reads.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
-import { keySql } from "../tables/indexes.ts";
+import { keySql, keyText } from "../tables/indexes.ts";
 import { referencesTable, resourcesTable } from "../tables/tables.ts";
 import { filterSql } from "./conditions.ts";
 import { quoteText } from "./expressions.ts";
 import { orderSql, orderTerms } from "./order.ts";
-import { bind, keyText, type SqlScope, scopeOf } from "./parameters.ts";
+import { bind, type SqlScope, scopeOf } from "./parameters.ts";
 
 /** Whether the statement reads little more than the resources of its result. */
 export function isQuickReferring(collection: NumberedCollection, query: GroupsQuery): boolean {
   const { sort = [], filter } = query;
-  return (sort.length === 0 && filter === undefined) || indexFor(query, collection) !== undefined;
+  return (sort.length === 0 && filter === undefined) || referringScans(query, collection) !== undefined;
 }
 
 /**
@@ -58,16 +52,12 @@ function groupsOf(collection: NumberedCollection, query: GroupsQuery, scope: Sql
   const scans = referringScans(query, collection);
   if (scans !== undefined) {
     const [{ range, isBackward }] = scans;
-    const [low, high] = (["low", "high"] as const).map((end) =>
-      bind(
-        scope,
-        scans.map((each) => keyText(each.range[end])),
-        "bytea[]",
-      ),
-    );
+    const lows = scans.map((each) => keyText(each.range.low));
+    const highs = scans.map((each) => keyText(each.range.high));
     const key = `resource.${keySql(range.slot)}`;
     return {
-      parents: `unnest(${low}, ${high}) with ordinality as parent (low, high, place)`,
+      parents: `unnest(${bind(scope, lows, "bytea[]")}, ${bind(scope, highs, "bytea[]")})
+        with ordinality as parent (low, high, place)`,
       from: resources,
       where: [isBackward ? `${key} < parent.high` : `${key} > parent.low`],
       terms: [{ sql: key, descending: isBackward }],

@@ -11,7 +11,7 @@ import { findCopyingTable, formatNumber } from "./tables.ts";
 export interface NumberedCollection extends Numbered {
   /** Grows with every change of a declaration that other instances must know before they write. */
   declared: number;
-  /** The numbers of the indexes. */
+  /** The numbers of the indexes, and then those of the unique attributes. */
   numbers: Slots;
 }
 

@@ -1,51 +1,44 @@
 /**
  * The indexes of a collection, as its declaration requires them. A resource has a column with its keys: bytes with the order of
- * lists (`store/core/order-keys.ts`). The key of an index is at the place of its slot, so a new index adds no column.
+ * lists (`store/core/order-keys.ts`), and hashes of its unique values. Each has its own place, so a new index adds no column.
  */
 import { createHash } from "node:crypto";
-import type { Unique } from "../../../collection/unique.ts";
+import type { Index } from "../../../collection/indexes.ts";
+import { formatPath } from "../../../collection/paths.ts";
+import { type Unique, uniqueValue } from "../../../collection/unique.ts";
+import type { Slots } from "../../core/entries.ts";
 import { keyOf } from "../../core/order-keys.ts";
-import type { Slot } from "../../core/ranges.ts";
-import { uniqueIndexSql } from "../list/expressions.ts";
 import { resourcesTable } from "./tables.ts";
 
-/** What a declaration says about indexes. */
-interface Declared {
-  slots: readonly Slot[];
+/** What keys depend on. The numbers are those of the indexes, and then those of the unique attributes. */
+export interface Keyed {
+  indexes: readonly Index[];
   unique: readonly Unique[];
+  numbers: Slots;
 }
 
-/** The statements that replace the indexes of one declaration with those of another. */
-export function indexStatements(
-  number: number,
-  before: Declared | undefined,
-  after: Declared,
-): { dropped: readonly string[]; created: readonly string[] } {
-  const existing = definitions(number, before);
-  const wanted = definitions(number, after);
+/** The statements that replace the indexes with some numbers by those with others. */
+export function indexStatements(number: number, before: readonly number[], after: readonly number[]) {
+  const table = resourcesTable(number);
+  const name = (slot: number) => `${table}_by_key_${slot}`;
   return {
-    dropped: [...existing.keys()]
-      .filter((name) => !wanted.has(name))
-      .map((name) => `drop index if exists ${name}`),
-    created: [...wanted]
-      .filter(([name]) => !existing.has(name))
-      .map(([name, on]) => `create index if not exists ${name} on ${on}`),
+    dropped: before
+      .filter((slot) => !after.includes(slot))
+      .map((slot) => `drop index if exists ${name(slot)}`),
+    created: after
+      .filter((slot) => !before.includes(slot))
+      .map((slot) => `create index if not exists ${name(slot)} on ${table} ((${keySql(slot)}))`),
   };
 }
 
-/**
- * The definition of each index, by name. A name contains a hash of the definition, because the database cuts off long
- * names.
- */
-function definitions(number: number, declared: Declared | undefined): ReadonlyMap<string, string> {
-  const { slots = [], unique = [] } = declared ?? {};
-  const table = resourcesTable(number);
-  const expressions = [...slots.map(({ slot }) => keySql(slot)), ...unique.map(uniqueIndexSql)];
-  return new Map(expressions.map((sql) => [`${table}_by_${hash(sql)}`, `${table} ((${sql}))`]));
-}
-
-function hash(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+/** What has a number: the indexes, and the unique attributes as if they were indexes, with paths that no index has. */
+export function numberedOf({ indexes, unique }: Pick<Keyed, "indexes" | "unique">): readonly Index[] {
+  const names = unique.map(
+    ({ path, ignoreCase, as }): Index => [
+      { path: [`\0unique ${ignoreCase}`, ...path], descending: false, ...(as && { as }) },
+    ],
+  );
+  return [...indexes, ...names];
 }
 
 /** The key of a resource in an index. */
@@ -53,11 +46,34 @@ export function keySql(slot: number): string {
   return `keys[${slot}]`;
 }
 
-/** The column `keys` of a resource with this text, as the database reads an array. Null without indexes. */
-export function indexKeysOf(slots: readonly Slot[], text: string): string | null {
-  if (slots.length === 0) return null;
+/** The number of a unique attribute of the collection. */
+export function uniqueSlot({ indexes, unique, numbers }: Keyed, one: Unique): number {
+  const name = formatPath(one.path);
+  const n = unique.findIndex(({ path }) => formatPath(path) === name);
+  return numbers.used[indexes.length + n] as number;
+}
+
+/** The key of a unique value. */
+export function uniqueKey(value: string): Buffer {
+  return createHash("sha256").update(value).digest();
+}
+
+/** A key as a value: text that the database reads as bytes. */
+export function keyText(key: Buffer): string {
+  return `\\x${key.toString("hex")}`;
+}
+
+/** The column `keys` of a resource with this text, as the database reads an array. Null without indexes and unique attributes. */
+export function keysOf({ indexes, unique, numbers: { used } }: Keyed, text: string): string | null {
+  if (used.length === 0) return null;
   const resource = JSON.parse(text);
-  const keys: string[] = Array(Math.max(...slots.map(({ slot }) => slot))).fill("null");
-  for (const { slot, index } of slots) keys[slot - 1] = `"\\\\x${keyOf(resource, index).toString("hex")}"`;
-  return `{${keys.join(",")}}`;
+  const values = unique.map((one) => uniqueValue(resource, one));
+  const keys = [
+    ...indexes.map((index) => keyOf(resource, index)),
+    ...values.map((value) => (value === undefined ? undefined : uniqueKey(value))),
+  ];
+  const cells: string[] = Array(Math.max(...used)).fill("null");
+  for (const [n, key] of keys.entries())
+    if (key !== undefined) cells[(used[n] as number) - 1] = `"\\${keyText(key)}"`;
+  return `{${cells.join(",")}}`;
 }

@@ -21,7 +21,7 @@ import {
   requireSameFormat,
   toCollection,
 } from "./catalogue.ts";
-import { indexKeysOf, indexStatements } from "./indexes.ts";
+import { indexStatements, type Keyed, keysOf, numberedOf } from "./indexes.ts";
 import { isUnfinished } from "./prepare.ts";
 import {
   type DeclarationRow,
@@ -74,18 +74,23 @@ export async function migrateAll(transaction: Transaction, plan: readonly Collec
     const before = known.get(record.name);
     if (before !== undefined && isDeclared(before, record)) continue;
     const declared = before?.declared ?? randomInt(maxFirstDeclared);
-    const after = withNumber(record, before ?? { number: ++last, declared, numbers: noSlots, slots: [] });
+    const after = withNumber(record, before ?? { number: ++last, declared, ...bare });
     await migrateOne(transaction, { before, after, known });
     known.set(record.name, after);
   }
 }
 
+/** What a new collection has before its declaration. */
+const bare: Keyed = { indexes: [], unique: [], numbers: noSlots };
+
 function withNumber(
   record: CollectionRecord,
-  before: Pick<NumberedCollection, "number" | "declared" | "numbers" | "slots">,
+  before: Pick<NumberedCollection, "number" | "declared"> & Keyed,
 ): NumberedCollection {
   const { unique = [], references = [], timestamps = false } = record;
-  const { slots: numbers } = changeSlots(before.slots, before.numbers, record.indexes);
+  const known = slotsOf(numberedOf(before), before.numbers);
+  const wanted = numberedOf({ indexes: record.indexes, unique });
+  const { slots: numbers } = changeSlots(known, before.numbers, wanted);
   const [number, declared, slots] = [before.number, before.declared + 1, slotsOf(record.indexes, numbers)];
   return { ...record, unique, references, timestamps, number, declared, numbers, slots };
 }
@@ -111,10 +116,9 @@ async function migrateOne(transaction: Transaction, { before, after, known }: Mi
   if (before !== undefined && new Catalogue(known.values()).relatedTo(before).length > 0)
     await transaction.run(lockHeads(affected));
   for (const sql of [...tables, ...words]) await transaction.run({ sql });
-  const { dropped, created } = indexStatements(number, before, after);
+  const { dropped, created } = indexStatements(number, before?.numbers.used ?? [], after.numbers.used);
   for (const sql of dropped) await transaction.run({ sql });
-  if (before !== undefined && after.slots.some(({ slot }) => !before.numbers.used.includes(slot)))
-    await buildKeys(transaction, after);
+  if (before !== undefined && created.length > 0) await buildKeys(transaction, after);
   for (const sql of created) await transaction.run({ sql });
   if (before === undefined) {
     await transaction.run(insertHead(number, after.declared));
@@ -154,13 +158,14 @@ function targetNumbers(
  * Writes the keys of all resources again. Writers that have begun end first, and others wait: a writer can have the lock of a
  * resource already. Reads do not wait.
  */
-async function buildKeys(transaction: Transaction, { number, slots }: NumberedCollection): Promise<void> {
+async function buildKeys(transaction: Transaction, collection: NumberedCollection): Promise<void> {
+  const { number } = collection;
   await transaction.run({ sql: `lock table ${resourcesTable(number)} in exclusive mode` });
   for await (const rows of pagesOf(transaction, number))
     await transaction.run(
       updateKeys(
         number,
-        rows.map(({ key, text }) => [key, indexKeysOf(slots, text)]),
+        rows.map(({ key, text }) => [key, keysOf(collection, text)]),
       ),
     );
 }

@@ -113,7 +113,7 @@ for (const kind of ["sqlite", "postgres"] as const)
           /index of the collection topics is damaged .*: it lacks the resource b\./.test(each),
         ),
       );
-      assert.equal(warnings.length, 1, warnings.join("\n"));
+      assert.equal(warnings.filter((each) => /damaged/.test(each)).length, 1, warnings.join("\n"));
     });
 
     test("the walk finds a resource in an old state, whose checksum is right", async (t) => {

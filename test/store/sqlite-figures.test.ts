@@ -79,6 +79,18 @@ describe("figures with an index on all their attributes", () => {
       assert.equal(textsRead(sql, values), 0);
     });
 
+  test("count only what the whole filter matches, if an index has some of its attributes", () => {
+    const total: Filter = { kind: "in", path: ["total"], values: [8] };
+    const both: Filter = { kind: "and", filters: [is("status", "status 1"), total] };
+    const { sql, values } = statementOf({ filter: both });
+    const [row] = database.prepare(sql).all(...values) as [Record<string, unknown>];
+    const all = database.prepare("select doc from resources_1").all();
+    const orders = all.map(({ doc }) => JSON.parse(String(doc)) as { status: string; total: number });
+    const expected = orders.filter((each) => each.status === "status 1" && each.total === 8).length;
+    assert.equal(Object.values(row)[0], expected);
+    assert.notEqual(expected, orders.filter(({ status }) => status === "status 1").length);
+  });
+
   test("read the resources without such an index", () => {
     const { sql, values } = statementOf({ group: [by("kind")], figures: [sum] });
     assert.equal(textsRead(sql, values), resources);

@@ -82,7 +82,7 @@ export function coveringIndex(query: FiguresOf, indexes: readonly Index[]): Inde
   return indexes.find((index) => {
     const names = index.map(nameOfKey);
     const head = names.slice(0, equal.length);
-    if (!head.every((name) => equal.includes(name))) return false;
+    if (head.length < equal.length || !head.every((name) => equal.includes(name))) return false;
     if (ranged.size === 1 && !ranged.has(names[equal.length] ?? "")) return false;
     return needed.every((name) => names.includes(name));
   });

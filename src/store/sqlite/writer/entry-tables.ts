@@ -24,8 +24,7 @@ export class EntryTables {
 
   constructor(database: DatabaseSync) {
     this.#database = database;
-    for (const number of database.prepare("select number from collections").all())
-      this.removeUnused(Number(number.number));
+    this.#removeUnused(database.prepare("select number, slots from collections").all());
   }
 
   /** Changes the entries of a resource whose text changes. `row` is its key. */
@@ -58,10 +57,15 @@ export class EntryTables {
 
   /** Removes the entries of indexes that are not declared any more. A read that began before may have used them until now. */
   removeUnused(number: number): void {
-    const slots = this.#database.prepare("select slots from collections where number = ?").get(number)?.slots;
-    const remove = `delete from ${entriesTable(number)} where slot = ?`;
-    for (const slot of unusedSlots(JSON.parse(String(slots)) as Slots))
-      this.#database.prepare(remove).run(slot);
+    this.#removeUnused(
+      this.#database.prepare("select number, slots from collections where number = ?").all(number),
+    );
+  }
+
+  #removeUnused(rows: readonly Record<string, unknown>[]): void {
+    for (const { number, slots } of rows)
+      for (const slot of unusedSlots(JSON.parse(String(slots)) as Slots))
+        this.#database.prepare(`delete from ${entriesTable(Number(number))} where slot = ?`).run(slot);
   }
 
   #statementsOf(number: number): Statements {

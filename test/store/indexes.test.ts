@@ -12,6 +12,7 @@ import type { Store } from "../../src/store/port/store.ts";
 import { readCatalogue } from "../../src/store/sqlite/file/catalogue.ts";
 import { interruptFunction } from "../../src/store/sqlite/list/conditions.ts";
 import { selectPage } from "../../src/store/sqlite/list/select.ts";
+import { Reader } from "../../src/store/sqlite/read/reader.ts";
 import { declaration } from "./contract/fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
@@ -370,6 +371,27 @@ test("indexes come and go with the declaration, while others read", async () => 
     database.close();
     await cleanup();
   }
+});
+
+test("a read that knows an old declaration sees the present resources in the present order", async (t) => {
+  const { path, store, cleanup } = await openSqliteFixture();
+  t.after(cleanup);
+  await fill(store, declare("name", ["status", "-rating"]), 40);
+  const database = new DatabaseSync(path, { readOnly: true });
+  t.after(() => database.close());
+  const old = readCatalogue(database).get("articles");
+  assert.ok(old !== undefined);
+  await store.migrate([declare(["status", "-rating"])]);
+  const key = { collection: "articles", id: "id-000039" };
+  const next = JSON.stringify({ id: key.id, name: "a", status: "draft", rating: 100 });
+  await store.commit({ changes: [{ key, expect: 1, next }], at: 1 });
+  const reader = new Reader(database);
+  const first = (query: Omit<PageQuery, "limit">) => reader.page(old, { limit: 1, ...query }).items[0]?.id;
+  assert.equal(first({ sort: sortBy("name") }), key.id);
+  assert.equal(first({ filter: is("status", "draft"), sort: sortBy("-rating") }), key.id);
+  await store.migrate([declare("kind")]);
+  await store.commit({ changes: [{ key, expect: 2, next: undefined }], at: 1 });
+  assert.notEqual(first({ sort: sortBy("name") }), key.id);
 });
 
 test("an update moves the entry of a resource, a delete removes it, and a rolled back load leaves none", async (t) => {

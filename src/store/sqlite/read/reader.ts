@@ -3,12 +3,13 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Problem } from "../../../errors.ts";
 import { isRelative } from "../../../query/filter.ts";
 import { damageOf, intactResource } from "../../core/checksums.ts";
+import type { Slots } from "../../core/entries.ts";
 import { type FiguresOf, groupsIn } from "../../core/figures.ts";
 import { type GroupsQuery, indexFor, type ReferringRow, toGroups } from "../../core/referring.ts";
-import type { PageQuery } from "../../core/related.ts";
+import type { PageQuery, RelatedPart } from "../../core/related.ts";
 import { type Figures, maxPageBytes, type Page, type ReferringGroups } from "../../port/page.ts";
 import type { Stored } from "../../port/stored.ts";
-import type { NumberedCollection } from "../file/catalogue.ts";
+import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
 import { resourcesTable, toSqliteId } from "../file/tables.ts";
 import { selectFigures } from "../list/figures.ts";
 import type { HotPages } from "../list/hot-pages.ts";
@@ -48,6 +49,9 @@ export class Reader {
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #head: StatementSync;
+  readonly #slots: StatementSync;
+  /** What the file has in `slots` for collections that this reader has compared with it. */
+  readonly #knownSlots = new WeakMap<NumberedCollection, string>();
   readonly #search: SearchState;
   readonly #pages: HotPages | undefined;
 
@@ -59,6 +63,7 @@ export class Reader {
     this.#begin = database.prepare("begin");
     this.#commit = database.prepare("commit");
     this.#head = this.#prepare("select sequence, count from heads where number = ?");
+    this.#slots = this.#prepare("select slots from collections where number = ?");
     this.#search = new SearchState(database);
   }
 
@@ -115,7 +120,7 @@ export class Reader {
   figures(collection: NumberedCollection, query: FiguresOf): Figures {
     return this.#inSnapshotOf(collection, () => {
       if (query.words !== undefined) this.#search.requireComplete(collection);
-      const statement = selectFigures(collection, query);
+      const statement = selectFigures(this.#current(collection), this.#withCurrent(query));
       const prepared = this.#lists.get(statement.sql);
       const found = withBigIntsIfNeeded(prepared, () =>
         groupsIn(
@@ -133,10 +138,12 @@ export class Reader {
     query: PageQuery,
     { isInterruptible, sequence, count }: { isInterruptible: boolean; sequence: number; count: number },
   ): Page {
+    const current = this.#current(collection);
+    const asked = this.#withCurrent(query);
     // One resource more than the limit shows whether the list continues.
     const { items, isTruncated } = this.resources(
-      collection,
-      { ...query, limit: query.limit + 1 },
+      current,
+      { ...asked, limit: query.limit + 1 },
       isInterruptible,
     );
     const more = isTruncated || items.length > query.limit;
@@ -145,9 +152,35 @@ export class Reader {
     return {
       items,
       more,
-      total: isNarrowed ? this.#count(collection, query, isInterruptible) : count,
+      total: isNarrowed ? this.#count(current, asked, isInterruptible) : count,
       sequence,
     };
+  }
+
+  /**
+   * The collection with the slots of the present snapshot. The declaration can have changed since the caller read it, and writes do
+   * not change the entries of an index that is not declared any more.
+   */
+  #current(collection: NumberedCollection): NumberedCollection {
+    const { slots, number } = collection;
+    if (slots.length === 0) return collection;
+    const text = String(firstRow(this.#slots, number)?.[0]);
+    if (this.#knownSlots.get(collection) === text) return collection;
+    const { used } = JSON.parse(text) as Slots;
+    if (used.length !== slots.length || used.some((slot, n) => slot !== slots[n]?.slot))
+      return readCatalogue(this.#database).get(collection.name) ?? collection;
+    this.#knownSlots.set(collection, text);
+    return collection;
+  }
+
+  /** A query whose related collections have the slots of the present snapshot. */
+  #withCurrent<Query extends RelatedPart>(query: Query): Query {
+    if (query.related === undefined) return query;
+    const related = Object.entries(query.related).map(([name, other]) => [
+      name,
+      other && this.#current(other as NumberedCollection),
+    ]);
+    return { ...query, related: Object.fromEntries(related) };
   }
 
   /** Resources in the order of the list. `isTruncated`: the list continues, but its text would exceed `maxPageBytes`. */
@@ -168,7 +201,7 @@ export class Reader {
   /** The resources that refer to each of several ids. With `isInterruptible` as in `page`. */
   referring(collection: NumberedCollection, query: GroupsQuery, isInterruptible = false): ReferringGroups {
     return this.#inSnapshotOf(collection, () => {
-      const { sql, values } = selectReferring(collection, query, { isInterruptible });
+      const { sql, values } = selectReferring(this.#current(collection), query, { isInterruptible });
       const keys = allRows(this.#lists.get(sql), ...values).map(
         ([found]) => JSON.parse(String(found)) as number[],
       );

@@ -15,7 +15,7 @@ const bounds: Readonly<Record<string, number>> = {
   collection: 3_900,
   query: 3_950,
   store: 23_000,
-  "store/sqlite": 7_600,
+  "store/sqlite": 7_650,
   "store/postgres": 7_150,
   import: 1_250,
   rewind: 400,

@@ -50,6 +50,7 @@ export const problemCodes = [
   "QUOTA_EXCEEDED",
   "HEADERS_TOO_LARGE",
   "INTERNAL",
+  "DATA_DAMAGED",
   "UNAVAILABLE",
   "STORAGE_FULL",
   "QUERY_TOO_EXPENSIVE",

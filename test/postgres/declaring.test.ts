@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import pg from "pg";
 import type { Index } from "../../src/collection/indexes.ts";
+import { checksumOfResource } from "../../src/store/core/checksums.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { ListQuery } from "../../src/store/port/page.ts";
 import type { CollectionRecord } from "../../src/store/port/record.ts";
@@ -148,8 +149,9 @@ test("an index that is built waits for writes that began before it, and has thei
   const writer = new pg.Client({ connectionString: url });
   await writer.connect();
   t.after(() => writer.end());
-  await writer.query(`begin; insert into holdfast_resources_1 (key, version, updated_at, size, doc)
-    values ('b', 1, 1, 16, '{"id":"b","n":2}')`);
+  const b = { id: "b", version: 1, updatedAt: 1, text: '{"id":"b","n":2}' };
+  await writer.query(`begin; insert into holdfast_resources_1 (key, version, updated_at, size, checksum, doc)
+    values ('b', 1, 1, ${b.text.length}, ${checksumOfResource("notes", b)}, '${b.text}')`);
   const migrated = store.migrate([{ ...plain, indexes: [byN] }]);
   await untilSomebodyWaits(url);
   assert.equal(await store.read({ collection: "notes", id: "b" }), undefined, "reads do not wait");

@@ -144,7 +144,7 @@ export const problems = {
   },
   DATA_DAMAGED: {
     status: 500,
-    meaning: "What the request reads is damaged in the store. The detail names the resource.",
+    meaning: "The request reads stored data that is damaged. The detail names this data.",
   },
   UNAVAILABLE: { status: 503, meaning: "The service cannot process the request now. Try again." },
   STORAGE_FULL: {

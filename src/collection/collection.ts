@@ -51,7 +51,7 @@ export interface Collection {
 /** The names that a collection can have: a letter, then letters, digits, `_` and `-`, up to 63 characters. */
 export const collectionName = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
 
-/** What all collections in open mode share. Nothing is made anew, because each request finds its collection. */
+/** The parts that all collections in open mode share. Each request makes its collection from them. */
 const openDeclaration = {
   idKind: "uuid",
   schema: undefined,

@@ -27,12 +27,12 @@ import type { HttpSettings } from "./settings.ts";
 /** The part of the logger that requests use. */
 export type Log = Pick<Logger, "info" | "warn" | "error">;
 
-/** What a commit in progress makes of a resource. */
+/** The state of a resource that a commit in progress makes. */
 export interface Pending {
   state: Stored;
-  /** Whether the commit succeeds. It never rejects. */
+  /** Whether the commit succeeds. The promise never rejects. */
   committed: Promise<boolean>;
-  /** Shared by commits of which each was decided from the state of the one before. If one fails, those after it fail too. */
+  /** A series: each commit was decided from the state of the previous one. If one fails, all later ones fail too. */
   series: { hasFailed: boolean };
 }
 
@@ -89,7 +89,7 @@ export interface Service {
   access?: Access | undefined;
   /** Writes to the same resource wait for each other here. */
   writes: KeyedQueue;
-  /** What commits in progress make of resources, by their names. A change that comes next is decided from it. Absent in a batch. */
+  /** The pending states, by the names of the resources. The next change of a resource is decided from it. Absent in a batch. */
   pending?: Map<string, Pending> | undefined;
   /**
    * The Idempotency-Keys of requests in progress, each with the caller and the request that it belongs to. The value is the

@@ -38,8 +38,8 @@ function readiness(service: Service): HealthStatus {
 }
 
 /**
- * Has no details, because every client can request it. `durability` says whether confirmed writes are on disk. With `log` and
- * `data`, only they are the reasons for `warn`.
+ * Has no details, because every client can request it. `durability` says whether confirmed writes are on disk. `log` and
+ * `data` are present only if writes work. Then they are the only reasons for `warn`.
  */
 function healthDocument(
   status: HealthStatus,
@@ -49,7 +49,7 @@ function healthDocument(
   return {
     status: status === "fail" ? 503 : 200,
     type: "application/health+json",
-    body: JSON.stringify({ status, durability, log, data }), // without what is undefined
+    body: JSON.stringify({ status, durability, log, data }), // JSON leaves out undefined members
   };
 }
 

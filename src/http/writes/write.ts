@@ -23,10 +23,10 @@ export interface WriteSteps<Op extends WriteOperation, State, Content> {
   /**
    * Finds the state that the write changes; `undefined` if it does not exist for the caller. Throws if the caller cannot
    * change it, or if a precondition fails. The pipeline calls this before it reads the content, and again in each attempt.
-   * `pending`: what a commit in progress makes of the resource. It takes the place of the stored state.
+   * `pending`: the state that a commit in progress makes. It replaces the stored state.
    */
   find(write: Write<Op>, pending?: Stored): Promise<State | undefined>;
-  /** Whether the write changes one resource, and `find` takes its pending state. @default false */
+  /** Whether the write changes one resource and can start from its pending state. @default false */
   follows?(write: Write<Op>): boolean;
   /** Reads and checks the content. */
   read(write: Write<Op>): Promise<Content>;
@@ -90,8 +90,8 @@ interface Queue extends Pick<Service, "writes"> {
 }
 
 /**
- * The same for a change of one resource. Its turn ends when the store has the commit. Writes that come next are decided from the
- * state that it makes, so that all of them can share one flush. What is decided from such a state counts only if its commit succeeds.
+ * Attempts a change of one resource. Its turn ends when its commit is in the queue of the store. The next changes are decided from
+ * the state that this commit makes, so all of them can share one flush. Their decisions count only if this commit succeeds.
  */
 async function attemptNext<Op extends WriteOperation, State, Content>(
   steps: WriteSteps<Op, State, Content>,

@@ -10,7 +10,7 @@ export interface NumberedCollection extends CollectionRecord {
   unique: readonly Unique[];
   references: readonly Reference[];
   timestamps: boolean;
-  /** The indexes, with the numbers of their entries. */
+  /** The indexes with their numbers. */
   slots: readonly Slot[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * The checksums of rows. A row has one in a column of its own, and each read of the row compares it. So a row that the disk has
- * changed is an error, and never a response. A checksum is a signed integer of 32 bits.
+ * The checksums of rows. Each row has a checksum in a separate column, and each read of the row compares it. If the disk has
+ * changed a row, a read of it fails. A checksum is a signed integer of 32 bits.
  */
 import { crc32 } from "node:zlib";
 import { Problem } from "../../errors.ts";
@@ -19,8 +19,8 @@ export type ChangeRow = {
 };
 
 /**
- * The checksum of a resource. The name of its collection and its id are part of it, so the row of another resource does not match
- * either. They and the numbers are mixed here: a text of all of them would double the time.
+ * The checksum of a resource. It covers the name of the collection and the id, so the row of another resource does not match
+ * either. These two and the numbers are mixed in one by one. One text of all parts would double the time.
  */
 export function checksumOfResource(collection: string, { id, version, updatedAt, text }: Stored): number {
   let head = mixText(mixText(seed, collection), id);
@@ -53,14 +53,14 @@ export function checksumOfKey(row: Omit<Bare<RowOf<typeof keys>>, "last_used_at"
   return crc32(JSON.stringify(cells)) | 0;
 }
 
-/** Returns a resource as it was read. Throws DATA_DAMAGED if its checksum differs. */
+/** Returns the resource. Throws DATA_DAMAGED if its checksum differs. */
 export function intactResource(collection: string, resource: Stored, checksum: unknown): Stored {
   if (checksumOfResource(collection, resource) !== Number(checksum))
     throw new Problem("DATA_DAMAGED", damageOf(nameOfResource(collection, resource.id)));
   return resource;
 }
 
-/** Whether a change and its text have their checksums. Without the column of the text, only that of the change is compared. */
+/** Whether the checksums of a change and of its text are right. A row without the column of the text has only the first one. */
 export function isIntactChange(collection: string, row: SummedChange): boolean {
   if (checksumOfChange(collection, row) !== row.checksum) return false;
   if (!("superseded" in row)) return true;
@@ -80,22 +80,22 @@ export function requireIntactChange(collection: string, row: SummedChange): void
     throw new Problem("DATA_DAMAGED", damageOf(nameOfChange(collection, row)));
 }
 
-/** What a message calls a resource. */
+/** The name of a resource in messages. */
 export function nameOfResource(collection: string, id: string): string {
   return `The resource ${collection}/${id}`;
 }
 
-/** What a message calls a change. */
+/** The name of a change in messages. */
 export function nameOfChange(collection: string, { id, version }: Pick<ChangeRow, "id" | "version">): string {
   return `The change log of the resource ${collection}/${id}, at version ${version},`;
 }
 
-/** What a message calls a receipt. */
+/** The name of a receipt in messages. */
 export function nameOfReceipt({ key }: { key: string }): string {
   return `The stored response for the Idempotency-Key in ${key}`;
 }
 
-/** What a message calls an API key. */
+/** The name of an API key in messages. */
 export function nameOfKey({ prefix }: { prefix: string }): string {
   return `The API key ${prefix}`;
 }
@@ -120,7 +120,7 @@ function mixText(before: number, text: string | null | undefined): number {
   return sum ^ (sum >>> 15);
 }
 
-/** Mixes in an integer, or that there is none. */
+/** Mixes in an integer, or -1 if it is absent. */
 function mixNumber(before: number, given: number | null | undefined): number {
   const value = given ?? -1;
   let sum = Math.imul(before ^ value, prime);

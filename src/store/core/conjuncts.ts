@@ -15,7 +15,7 @@ export function isIdList(condition: StoreFilter): boolean {
   return condition.kind === "in" && isIdPath(condition.path);
 }
 
-/** Whether a condition requires one value that the column of an index can contain completely. */
+/** Whether a condition requires one value that the key in an index can contain completely. */
 export function isEquality(condition: StoreFilter): condition is Condition & { kind: "in"; path: Path } {
   if (
     condition.kind !== "in" ||
@@ -77,13 +77,13 @@ export function indexedKeys(sort: readonly SortKey[]): readonly SortKey[] {
   return sort.slice(0, id > 0 && sort[id]?.descending === true ? id + 1 : id);
 }
 
-/** The sort keys up to the id. Those after it change nothing. */
+/** The sort keys up to the id. Keys after the id change nothing. */
 export function keysToId(sort: readonly SortKey[]): readonly SortKey[] {
   const keys = withId(sort);
   return keys.slice(0, keys.findIndex(({ path }) => isIdPath(path)) + 1);
 }
 
-/** Columns of indexes contain only the beginning of a long string. */
+/** Keys in indexes contain only the beginning of a long string. */
 function fitsColumn(value: unknown): boolean {
   return typeof value !== "string" || value.length < sortedCodePoints;
 }

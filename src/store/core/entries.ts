@@ -1,4 +1,4 @@
-/** Entries: rows by which lists find resources. A resource has one entry in each index of its collection (`order-keys.ts`). */
+/** Entries, and the numbers of indexes. SQLite has a row with the key of a resource in each index: its entry (`order-keys.ts`). */
 import { type Index, nameOfKey } from "../../collection/indexes.ts";
 import { type CursorValues, cursorValuesOf } from "../../query/sort.ts";
 import { keyAt, keyOf } from "./order-keys.ts";
@@ -7,11 +7,11 @@ import type { Slot } from "./ranges.ts";
 /** A change of one entry of a resource. */
 export interface EntryChange {
   slot: number;
-  /** The key of the entry that goes. */
+  /** The key of the entry to remove. */
   removed: Buffer | undefined;
-  /** The key of the entry that comes. */
+  /** The key of the entry to add. */
   added: Buffer | undefined;
-  /** The sort values of this entry. */
+  /** The sort values of the added entry. */
   values: CursorValues;
 }
 
@@ -36,7 +36,7 @@ export function entryChanges(
 
 const none: readonly never[] = [];
 
-/** The numbers of the entries of a collection, as its row in the catalogue has them. */
+/** The numbers of the indexes of a collection, as the catalogue contains them. */
 export interface Slots {
   /** The number for the next new index. */
   next: number;
@@ -53,8 +53,8 @@ export function slotsOf(indexes: readonly Index[], { used }: Slots): readonly Sl
 }
 
 /**
- * The numbers after a change of the indexes, and the indexes that get a new number. An index that stays keeps its number. A number is
- * never given again, because a read that knows the old declaration can still use it.
+ * The numbers after a change of the indexes, and the indexes that get a new number. An index that stays keeps its number. No
+ * number is used twice, because a read that knows the old declaration can still use it.
  */
 export function changeSlots(
   known: readonly Slot[],
@@ -72,7 +72,7 @@ export function changeSlots(
   return { slots: { next: next + added.length, used }, added };
 }
 
-/** The numbers of indexes that were declared and are not any more. */
+/** The numbers of the indexes that are no longer declared. */
 export function unusedSlots({ next, used }: Slots): readonly number[] {
   return Array.from({ length: next - 1 }, (_, n) => n + 1).filter((slot) => !used.includes(slot));
 }

@@ -1,12 +1,12 @@
 /**
- * The columns of a statement for figures: group keys and figures, how they sort, and how their JSON texts are read. An inner query
- * reads the attributes of each resource, one around it makes the group keys, and the outer query groups.
+ * The columns of a statement for figures: group keys and figures, their sort expressions, and the functions that make their JSON
+ * texts. The inner query reads the attributes of each resource. The middle one makes the group keys. The outer one groups.
  */
 import { formatPath, type Path } from "../../collection/paths.ts";
 import { type DateUnit, dateUnits, type Figure, type GroupKey } from "../../query/figures.ts";
 import { attributesOf, type FigureColumn, type FiguresOf } from "./figures.ts";
 
-/** An attribute. `read` adds a column to the inner query and returns its name. Each name of an attribute has one text. */
+/** An attribute. `read` adds a column to the inner query and returns its name. The same name always has the same SQL. */
 export interface Attribute {
   path: Path;
   read(name: string, sql: string): string;
@@ -19,7 +19,7 @@ export type ValueKind = readonly [sql: string, decode: (value: unknown) => strin
 export interface FigureSql {
   /** The JSON text. Null if the attribute is absent. */
   text(of: Attribute): string;
-  /** The key of the instant of a declared date. Null if it is no date. */
+  /** The key of the instant of a declared date. Null if the value is not a date. */
   instant(of: Attribute): string;
   /** The beginning of a date in a string. Null for other values. */
   date(of: Attribute, unit: DateUnit): string;
@@ -27,11 +27,11 @@ export interface FigureSql {
   order(text: string): readonly string[];
   /** The rank of declared dates. */
   dateRank: number;
-  /** A group key from something else than the JSON text. @default the JSON text */
+  /** Makes the group key in another way than from the JSON text. @default the JSON text */
   key?(of: Attribute, groupBy: (text: string) => string): FigureColumn;
   /** The sum or the average of the numbers. */
   total(kind: "sum" | "avg", of: Attribute): FigureColumn;
-  /** The kinds of values that have an extreme, in their order, in the resources where `unless` is null. */
+  /** The kinds of values that have a minimum and a maximum, in their order. Null for resources in which `unless` is not null. */
   kinds(of: Attribute, unless?: string): readonly ValueKind[];
 }
 
@@ -131,7 +131,7 @@ function figureColumn(
 
 type Extreme = "min" | "max";
 
-/** The least value is of the first kind that occurs, and the greatest one of the last. */
+/** The minimum is of the first kind of value that occurs, and the maximum of the last kind. */
 function extremeColumn(sql: FigureSql, extreme: Extreme, of: Attribute, unless?: string): FigureColumn {
   const kinds = sql.kinds(of, unless);
   const inOrder = <T>(all: readonly T[]) => (extreme === "min" ? all : all.toReversed());

@@ -44,7 +44,7 @@ export function createHistories(
 ): (collection: NumberedCollection) => HistoryPlans {
   const known = new Map<string, Texts>();
   return (collection) => {
-    // With the name, because a database that was emptied can give the number to another collection.
+    // The key includes the name, because an emptied database can give the number to another collection.
     const key = `${collection.number} ${collection.name}`;
     const texts = known.get(key) ?? makeTexts(dialect, collection);
     known.set(key, texts);

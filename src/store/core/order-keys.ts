@@ -1,6 +1,6 @@
 /**
- * Keys with the order of lists: the sort values of a resource as bytes. Keys compare byte by byte as `compareBy` compares
- * resources, so a page of a list is a range of keys. No database has a collation for bytes.
+ * Keys in the order of lists: the sort values of a resource as bytes. The order of the bytes is the order of `compareBy` for the
+ * resources, so a page of a list is a range of keys. All databases compare bytes in the same way, without a collation.
  *
  * Each value has a byte for its type, and then its content. No value is the beginning of another one, so the values of several
  * attributes follow each other. A descending value has all its bits inverted. The id is the last value.
@@ -10,7 +10,7 @@ import type { Index, SortKey } from "../../collection/indexes.ts";
 import { valueAt } from "../../collection/paths.ts";
 import { type CursorValues, isInstant, type SortValue, sortValueOf, withId } from "../../query/sort.ts";
 
-/** The first byte of each type, in the order of types. An inverted one is greater than all of them, and less than `end`. */
+/** The first byte of each type, in the order of types. An inverted first byte is greater than all of these, and less than `end`. */
 const marks = {
   null: 0x10,
   false: 0x20,
@@ -21,13 +21,13 @@ const marks = {
   date: 0x60,
 } as const;
 
-/** Bytes before and after all bytes with which a value begins. */
+/** A byte that is less than the first byte of every value, and one that is greater. */
 const [start, end] = [0x01, 0xff];
 
 /** The most bytes of a key. An index of PostgreSQL has space for 2,704. */
 const maxLength = 2_600;
 
-/** Five strings of 128 code points, and an id. */
+/** It has space for five strings of 128 code points and an id. */
 const buffer = Buffer.allocUnsafe(6 * (2 + 4 * 128));
 
 /** The key of a resource in an index. */
@@ -105,7 +105,7 @@ function write(value: SortValue, at: number): number {
   }
 }
 
-/** The bits of a double have the order of numbers if the sign of a positive one and all bits of a negative one are inverted. */
+/** Writes a double whose bits have the order of numbers: the sign bit of a positive one is set, and a negative one is inverted. */
 function writeNumber(value: number, at: number): number {
   buffer[at] = marks.number;
   buffer.writeDoubleBE(value, at + 1);
@@ -114,7 +114,7 @@ function writeNumber(value: number, at: number): number {
   return at + 9;
 }
 
-/** UTF-8 has the order of code points. A zero byte ends the text. One inside the text is followed by 255. */
+/** Writes a text in UTF-8, which has the order of code points. A zero byte ends it. A byte 255 follows each zero byte inside it. */
 function writeText(text: string, at: number): number {
   let next = at;
   if (text.isWellFormed() && !text.includes("\0")) next += buffer.write(text, next);
@@ -129,7 +129,7 @@ function writeText(text: string, at: number): number {
   return next + 1;
 }
 
-/** Half of a surrogate pair: the first half directly before all pairs that it begins, the second half after all characters. */
+/** Writes an unpaired surrogate. A first half sorts directly before its pairs, and a second half after all characters. */
 function writeHalf(unit: number, at: number): number {
   if (unit < 0xdc00) {
     const length = buffer.write(String.fromCharCode(unit, 0xdc00), at);

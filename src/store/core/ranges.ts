@@ -1,4 +1,4 @@
-/** Ranges of entries: the part of an index that has the resources of a list (`order-keys.ts`). */
+/** Ranges of indexes: a range contains the keys of the resources of a list (`order-keys.ts`). */
 import { type Index, nameOfKey, type SortKey } from "../../collection/indexes.ts";
 import { isIdPath } from "../../collection/paths.ts";
 import { type Condition, matchesAll, type StoreFilter } from "../../query/filter.ts";
@@ -14,7 +14,7 @@ export interface Slot {
   index: Index;
 }
 
-/** The entries of an index between two keys, without both. */
+/** The part of an index between two keys, without these keys. */
 export interface Range {
   slot: number;
   low: Buffer;
@@ -24,11 +24,11 @@ export interface Range {
 /** A way to find the resources of a list by an index. */
 export interface Scan {
   range: Range;
-  /** Whether the entries are in the order of the list, and after the position at which the list starts. */
+  /** Whether the range has the order of the list, and starts after the position of the list. */
   isOrdered: boolean;
-  /** Whether the list has the entries in reverse: it is sorted by id alone, in descending order. */
+  /** Whether the list has the reverse order of the index: it is sorted by id alone, in descending order. */
   isBackward: boolean;
-  /** What the index does not decide. `undefined`: nothing. Then the range has the resources of the list, and no others. */
+  /** The conditions that the range does not decide. `undefined`: the range has the resources of the list, and no others. */
   filter: StoreFilter | undefined;
 }
 
@@ -46,8 +46,8 @@ interface Candidate {
 }
 
 /**
- * The best way to find the resources of a list by an index. `undefined`: no index helps. A list whose access path is an index
- * gets exactly its entries, in its order.
+ * The best way to find the resources of a list by an index. `undefined`: no index helps. If the access path of the list is an
+ * index, the list is exactly a range of this index, in its order.
  */
 export function scanOf(query: ScanQuery, slots: readonly Slot[]): Scan | undefined {
   const conditions = conjunctsOf(query.filter);
@@ -73,7 +73,7 @@ export function scanOf(query: ScanQuery, slots: readonly Slot[]): Scan | undefin
   };
 }
 
-/** The entries of an index for the resources that match a filter whose conditions all are about its first attributes. */
+/** The range of an index for a filter. All conditions of the filter must be about the first attributes of the index. */
 export function rangeIn(slot: Slot, filter: StoreFilter | undefined): Range {
   return rangeOf(candidateOf(slot, conjunctsOf(filter), {}), {});
 }
@@ -106,20 +106,20 @@ function endsOf(key: SortKey, conditions: readonly StoreFilter[]): readonly Cond
   return ["g", "l"].flatMap((end) => same.find(({ kind }) => kind.startsWith(end)) ?? []);
 }
 
-/** Whether the entries with these values are in the order of the list, and the key of its position is known. */
+/** Whether the part of the index with these values has the order of the list, and the key of its position is known. */
 function isOrdered(index: Index, equal: readonly Condition[], { sort = [], after }: ScanQuery): boolean {
   const values = new Map(equal.map((each) => [nameOfKey(each), operandOf(each)]));
   const tail = index.slice(equal.length);
   const keys = indexedKeys(sort).filter((key) => !values.has(nameOfKey(key)));
   if (tail.length !== keys.length || keys.some((key, n) => !isSameKey(key, tail[n] as SortKey))) return false;
-  // A position with another value is before or after all entries.
+  // A position with another value is before or after all keys with these values.
   return sort.every((key, n) => {
     const value = values.get(nameOfKey(key));
     return after === undefined || value === undefined || compareSortValues(value, after[n] ?? null) === 0;
   });
 }
 
-/** A list that is sorted by id alone has an index only if all its attributes are equal. Its entries have ascending ids. */
+/** An index serves a list by id alone only if the filter sets all its attributes. Its keys then have ascending ids. */
 function isBackward({ sort: [first] = [] }: ScanQuery): boolean {
   return first !== undefined && isIdPath(first.path) && first.descending;
 }

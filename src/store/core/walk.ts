@@ -18,7 +18,7 @@ export const walkTimes = { initialDelayMs: 250, pauseMs: 20, everyMs: 7 * 24 * 3
 /** The most that one slice reads. On a slow machine, this takes 10 ms. */
 const sliceSize: PageSize = { items: 250, bytes: 256 * 1024 };
 
-/** A walk reports at most this many damaged rows. */
+/** A walk reports at most this many findings. */
 const maxReported = 20;
 
 /** If more resources change while a walk reads their collection, their number is not compared. */
@@ -28,7 +28,7 @@ const maxChanged = 50_000;
 export interface SliceReads extends Pick<Contents, "items"> {
   collections(): Promise<readonly NumberedCollection[]>;
   counts(collection: NumberedCollection): Promise<CollectionCounts>;
-  /** The ids of those of the given resources whose keys in the declared indexes are not those of their texts. */
+  /** The ids of the given resources whose keys in the declared indexes do not match their texts. */
   misindexed(
     collection: NumberedCollection,
     resources: readonly { id: string; text: string }[],
@@ -43,7 +43,7 @@ export interface WalkedStore {
   slice<T>(work: (reads: SliceReads) => Promise<T>): Promise<T>;
 }
 
-/** Walks through a store, and yields after each slice. Calls `report` with a sentence for each damage. Returns whether there was any. */
+/** Walks through a store, and yields after each slice. Calls `report` with a text for each finding. Returns whether it found damage. */
 export async function* walk(
   store: WalkedStore,
   report: (text: string) => void,
@@ -58,7 +58,8 @@ export async function* walk(
     yield* walkCollection(parts, collection);
     yield* walkLog(parts, collection);
   }
-  if (damages > maxReported) report(`The store has ${damages - maxReported} more damaged rows.`);
+  if (damages > maxReported)
+    report(`The walk found damage in ${damages - maxReported} more places of the store.`);
   return damages > 0;
 }
 
@@ -142,7 +143,7 @@ async function* walkCollection(
     onDamage(`The collection ${name} is damaged in the store: ${difference}. Restore a backup.`);
 }
 
-/** The changes since the last slice; `undefined` if they are too many or the log does not have them. */
+/** The changes since the last slice; `undefined` if there are too many, or if the log does not have all of them. */
 async function changesSince(
   reads: SliceReads,
   collection: NumberedCollection,
@@ -160,8 +161,8 @@ async function changesSince(
 }
 
 /**
- * Counts the resources of a collection as they were at the first slice. It leaves out each resource that changes during the walk:
- * both from those that it finds, and from those that the head says.
+ * Counts the resources of a collection as they were at the first slice. It leaves out each resource that changes during the walk,
+ * both from the number that the walk finds and from the number in the head.
  */
 class Counting {
   readonly #start: CollectionCounts;
@@ -203,7 +204,7 @@ class Counting {
     this.#checksums = (this.#checksums + checksum) | 0;
   }
 
-  /** How the resources differ from what the head says; `undefined` if they do not, or if it cannot be known. */
+  /** The difference between the resources and the head; `undefined` if they agree, or if the walk cannot compare them. */
   difference(): string | undefined {
     if (!this.isComparable) return undefined;
     const missing = this.#expected - this.#found;

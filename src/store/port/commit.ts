@@ -11,8 +11,8 @@ export interface Change {
   /** The version that the resource must have. `absent` if it must not exist. */
   expect: number | "absent";
   /**
-   * The text that this version must have. A caller that takes the version from a commit in progress sets it: if that commit fails,
-   * another one can make the same version with another text. @default any text
+   * The text that this version must have. A caller sets it if it takes the version from a commit in progress. If that commit
+   * fails, another one can make the same version with another text. @default any text
    */
   expectText?: string;
   /** The next text of the resource. `undefined` deletes it. */

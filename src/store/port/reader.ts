@@ -12,8 +12,8 @@ export interface StoreReader {
   /** Every resource of a collection in the order of ids, all from one snapshot. */
   scan(collection: string): AsyncIterable<Stored>;
   /**
-   * Walks through all rows, and calls `report` with a sentence for each damage: rows whose checksums are wrong, and missing rows.
-   * Returns whether there is any.
+   * Walks through all rows, and calls `report` with a text for each finding: a row with a wrong checksum, missing rows, or a
+   * resource that an index lacks. Returns whether it found damage.
    */
   findDamage(report: (text: string) => void): Promise<boolean>;
   /** All API keys, oldest first. Throws DATA_DAMAGED. */

@@ -38,7 +38,7 @@ export type StoreHealth = (
   durability?: "relaxed";
   /** `long`: a large part of SQLite's log waits for a checkpoint, because a program reads an older state. @default short */
   log?: "long";
-  /** `damaged`: a read or the walk has found damage, and since then no walk was complete without any. @default intact */
+  /** `damaged`: a read or the walk has found damage, and no complete walk since then was without findings. @default intact */
   data?: "damaged";
 };
 

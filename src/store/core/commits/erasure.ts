@@ -39,7 +39,7 @@ export function* judgeErasure(
   return { refusal: yield* nameReferrers(judging, change, verdict.refusal) };
 }
 
-/** What an erasure changes besides the resource. */
+/** The parts of a store that an erasure changes besides the resource. */
 export interface TracesParts {
   logs: LogPlans;
   receipts: ReceiptPlans;
@@ -50,7 +50,7 @@ export interface TracesParts {
 
 /**
  * Removes a resource from the change log, from the receipts and from the table of deleted ids, which keeps the hash of its id. The
- * changes of `verdict` must be written. It must come last in the transaction.
+ * changes of `verdict` must already be written. This must be the last step of the transaction.
  */
 export function* removeTraces(
   { logs, receipts, isLogged, raiseSequence }: TracesParts,

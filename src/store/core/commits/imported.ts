@@ -100,7 +100,7 @@ function* findLostNow(
   return yield* findDangling(judging, others, attributes);
 }
 
-/** Refuses an import if some references of its resources lead to no resource. */
+/** Refuses an import if a resource refers to a resource that does not exist. */
 export function* refuseLost(
   judging: Judging,
   { collections, among, at }: Importing,

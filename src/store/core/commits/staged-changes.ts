@@ -12,7 +12,7 @@ export interface ResourceState {
   text: string;
   /** Unix time in milliseconds. */
   updatedAt: number;
-  /** As its row has it. A state that was read can differ from it (`refuseDamaged`). */
+  /** The checksum in the row. It can be wrong in a state that was read (`refuseDamaged`). */
   checksum: number;
   /** The key of the resource in the store, if it is not the id. */
   rowId: number | undefined;

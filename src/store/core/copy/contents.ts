@@ -154,7 +154,7 @@ export interface PageSize {
   bytes: number;
 }
 
-/** What a message calls a row whose checksum is wrong; `undefined` if the row is intact. Rows of deleted ids have no checksum. */
+/** The name of a row with a wrong checksum, for messages; `undefined` if the row is intact. Rows of deleted ids have no checksum. */
 export function damagedIn(section: Section, item: Item): string | undefined {
   const row = Object.fromEntries(
     layouts[section.kind].columns.map(({ name }, n) => [name, item[n] ?? undefined]),

@@ -96,7 +96,7 @@ class SectionReader {
   }
 }
 
-/** Throws StartError if the sum of the checksums in a section is not that in the outline, because resources are missing or old. */
+/** Throws StartError if the sum of the checksums in a section differs from the outline: resources are then missing or old. */
 function requireSum(section: Section, checksums: number, { collections }: Outline): void {
   if (section.kind !== "resources") return;
   const known = collections.find(({ name }) => name === section.collection);

@@ -35,7 +35,7 @@ export interface ResourceRow {
   at: number;
   checksum: number;
   text: string;
-  /** As `keysOf` in `tables/indexes.ts` makes it. */
+  /** The keys, in the form that `keysOf` makes (`tables/indexes.ts`). */
   keys: string | null;
 }
 
@@ -219,7 +219,7 @@ export function reserveGroups(n: number): Statement {
   };
 }
 
-/** The resources with one of these keys of unique values, each with it in hexadecimal digits. */
+/** The resources with these keys of unique values, each with its key in hexadecimal digits. */
 export function selectHolders(number: number, slot: number, keys: readonly Buffer[]): Statement {
   const key = keySql(slot);
   return {

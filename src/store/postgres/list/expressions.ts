@@ -31,7 +31,7 @@ export function textSql(path: Path): string {
   return `(doc${names.map((name) => ` -> ${name}`).join("")} ->> ${last})`;
 }
 
-/** The rank, the number and the text by which a list sorts that no index serves. */
+/** The rank, the number and the text that sort a list without an index. */
 export function sortExpressions({ path, as }: Pick<SortKey, "path" | "as">): readonly string[] {
   const type = typeSql(path);
   const value = textSql(path);

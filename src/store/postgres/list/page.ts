@@ -52,7 +52,7 @@ export function isNarrowed({ filter, words }: PageQuery): boolean {
 
 /**
  * The number of the declaration, in a statement about the head of a collection. Null if the declaration of a related collection
- * is another one: then its indexes may not be those that the statement uses.
+ * has changed, because the statement can then use indexes that no longer exist.
  */
 export function declaredSql({ related }: SqlScope): string {
   const others = Object.values(related).filter((each) => each !== undefined) as NumberedCollection[];
@@ -94,7 +94,7 @@ export function resourcesSql(query: PageQuery, scope: SqlScope): string {
   return selectionOf(query, undefined, scope).sql;
 }
 
-/** The resources of a page, and by what columns they are sorted. */
+/** The resources of a page, and the columns that sort them. */
 interface Selection {
   sql: string;
   order: string;
@@ -119,8 +119,8 @@ function selectionOf(query: PageQuery, search: SearchSql | undefined, scope: Sql
 }
 
 /**
- * The page that is a range of an index. The database looks for resources from one end of the range on. Of those, the page has the
- * resources before the other end. With both ends in one condition, the database can read the whole range and sort it.
+ * The page that is a range of an index. The inner query reads resources from the start of the range, up to the limit. The outer
+ * query removes those after the end. If one condition had both bounds, the database could read the whole range and sort it.
  */
 function rangePage(
   { range, isBackward }: Scan,

@@ -28,7 +28,7 @@ export async function findRelaxed(connections: Connections): Promise<string | un
 export async function findUnchecked(connections: Connections): Promise<string | undefined> {
   const [[checksums] = []] = await readOptional(connections, { sql: "show data_checksums" });
   if (checksums !== "off") return undefined;
-  return "The database has data_checksums off. It notices damage to indexes and other parts of its files only by chance. Each row of the store has a separate checksum.";
+  return "The database has data_checksums off, so it finds damage to its indexes only by chance. The service itself checks only the rows of the store.";
 }
 
 function faultOf(subject: string, [commit, fsync, standbyNames, standbys]: Durability): string | undefined {

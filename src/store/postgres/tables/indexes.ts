@@ -10,14 +10,14 @@ import type { Slots } from "../../core/entries.ts";
 import { keyOf } from "../../core/order-keys.ts";
 import { resourcesTable } from "./tables.ts";
 
-/** What keys depend on. The numbers are those of the indexes, and then those of the unique attributes. */
+/** The parts of a declaration that decide the keys. The numbers are those of the indexes, and then those of the unique attributes. */
 export interface Keyed {
   indexes: readonly Index[];
   unique: readonly Unique[];
   numbers: Slots;
 }
 
-/** The statements that replace the indexes with some numbers by those with others. */
+/** The statements that drop the indexes whose numbers are only in `before`, and create those whose numbers are only in `after`. */
 export function indexStatements(number: number, before: readonly number[], after: readonly number[]) {
   const table = resourcesTable(number);
   const name = (slot: number) => `${table}_by_key_${slot}`;
@@ -31,7 +31,7 @@ export function indexStatements(number: number, before: readonly number[], after
   };
 }
 
-/** What has a number: the indexes, and the unique attributes as if they were indexes, with paths that no index has. */
+/** Everything that has a number: the indexes, and the unique attributes in the form of indexes with special paths. */
 export function numberedOf({ indexes, unique }: Pick<Keyed, "indexes" | "unique">): readonly Index[] {
   const names = unique.map(
     ({ path, ignoreCase, as }): Index => [

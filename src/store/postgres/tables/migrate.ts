@@ -155,8 +155,8 @@ function targetNumbers(
 }
 
 /**
- * Writes the keys of all resources again. Writers that have begun end first, and others wait: a writer can have the lock of a
- * resource already. Reads do not wait.
+ * Writes the keys of all resources again. It waits for the writers in progress, because a writer can already have the lock of a
+ * resource. Later writers wait for it. Reads do not wait for this lock.
  */
 async function buildKeys(transaction: Transaction, collection: NumberedCollection): Promise<void> {
   const { number } = collection;

@@ -58,7 +58,7 @@ function walkSteps({ long, connections, damage, onWarning }: BackgroundParts): (
     if (await isUnfinished(connections)) return false; // the copy is compared with its source
     walking ??= walk(walkedDatabase(long), report);
     const step = await walking.next().catch((error: unknown) => {
-      walking = undefined; // the next one begins again
+      walking = undefined; // the next walk starts at the beginning
       throw error;
     });
     if (step.done !== true) return true;

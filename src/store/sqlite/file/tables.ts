@@ -1,10 +1,12 @@
 /**
  * The tables of a store's file.
  *
- * Each collection has a table of its resources, a table of their changes, and a table of deleted ids
- * (`store/core/commits/deleted.ts`), and a table of entries (`store/core/entries.ts`). The number of the collection is part of their names. A change contains the text that it superseded (`store/core/superseded.ts`), so a create stores its text only once.
+ * Each collection has a table of its resources, a table of their changes, a table of deleted ids
+ * (`store/core/commits/deleted.ts`), and a table of entries (`store/core/entries.ts`). The number of the collection is part of
+ * their names. A change contains the text that it superseded (`store/core/superseded.ts`), so a create stores its text only once.
  *
- * Rows have checksums (`store/core/checksums.ts`). `checksums` in a head is the sum of those of its resources, modulo 2^32.
+ * Rows have checksums (`store/core/checksums.ts`). In a head, `checksums` is the sum of the checksums of the resources, modulo
+ * 2^32.
  *
  * A collection with search also has a table of words (`../list/search.ts`). Its row in `searches` names the attributes of
  * the words, and the key up to which the resources are indexed.

@@ -40,7 +40,7 @@ export function selectFigures(collection: NumberedCollection, query: FiguresOf):
   return { sql, values: [...found, query.limit + 1, query.offset] as SQLInputValue[], columns };
 }
 
-/** An index whose entries have all values of the figures. Of a declared date, they have only the instant. */
+/** An index whose entries have all values of the figures. For a declared date, an entry has only the instant. */
 function coveringEntries(query: FiguresOf, slots: readonly Slot[]): Index | undefined {
   const isText = (each: { as?: "date" | undefined; unit?: DateUnit | undefined }) =>
     each.as !== undefined && each.unit === undefined;

@@ -101,8 +101,8 @@ export function selectCount(
 }
 
 /**
- * The `from` and `where` clauses for all resources of a list, or for their entries in a covering index. They call `interruptFunction` for one of 64 resources,
- * because the call takes as long as reading a value.
+ * The `from` and `where` clauses for all resources of a list, or for their entries in a covering index. They call
+ * `interruptFunction` for one of 64 resources, because the call takes as long as reading a value.
  */
 export function sourceOf(
   collection: NumberedCollection,

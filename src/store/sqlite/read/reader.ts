@@ -50,7 +50,7 @@ export class Reader {
   readonly #commit: StatementSync;
   readonly #head: StatementSync;
   readonly #slots: StatementSync;
-  /** What the file has in `slots` for collections that this reader has compared with it. */
+  /** The column `slots` in the file, for the collections that this reader has compared with it. */
   readonly #knownSlots = new WeakMap<NumberedCollection, string>();
   readonly #search: SearchState;
   readonly #pages: HotPages | undefined;
@@ -81,7 +81,7 @@ export class Reader {
     }
   }
 
-  /** As `inSnapshot`. Throws DATA_DAMAGED if SQLite computes with a text that is not JSON. It does not say which one that is. */
+  /** As `inSnapshot`. Throws DATA_DAMAGED if SQLite reads a text that is not JSON. SQLite does not name the resource. */
   #inSnapshotOf<T>({ name }: NumberedCollection, read: () => T): T {
     try {
       return this.inSnapshot(read);
@@ -158,8 +158,8 @@ export class Reader {
   }
 
   /**
-   * The collection with the slots of the present snapshot. The declaration can have changed since the caller read it, and writes do
-   * not change the entries of an index that is not declared any more.
+   * The collection with the slots of the present snapshot. The declaration can have changed since the caller read it. Writes do
+   * not change the entries of an index that is no longer declared.
    */
   #current(collection: NumberedCollection): NumberedCollection {
     const { slots, number } = collection;

@@ -62,7 +62,7 @@ export function fillPage(
 
 /**
  * Runs a statement again with big integers if it returns an integer above 2^53. `node:sqlite` throws on such an integer. Only
- * damage or another program can have made it, and the checksum of the row then says which resource it is.
+ * damage or another program can have made it. With it, the checksum of the row is wrong, and the error names the resource.
  */
 export function withBigIntsIfNeeded<T>(statement: StatementSync, run: () => T): T {
   try {

@@ -10,7 +10,7 @@ export type CheckMessage =
   | { kind: "broken"; reason: string }
   | { kind: "end"; isDamaged: boolean };
 
-/** Checks the file in the background, after the start and once a week. Returns a function that ends this. */
+/** Checks the file in the background, after the start and once a week. Returns a function that ends the checks. */
 export function startCheck(
   path: string,
   { health, onWarning }: { health: Health; onWarning: (text: string) => void },

@@ -42,7 +42,7 @@ export class EntryTables {
     }
   }
 
-  /** Adds no entries to an empty collection until the function that it returns builds them. That is faster than one by one. */
+  /** Stops adding entries of an empty collection until `build` adds all of them. This is faster than one by one. */
   suspend({ number, slots }: NumberedCollection): { build(): void; resume(): void } {
     this.#suspended.add(number);
     const resume = () => void this.#suspended.delete(number);
@@ -55,7 +55,7 @@ export class EntryTables {
     };
   }
 
-  /** Removes the entries of indexes that are not declared any more. A read that began before may have used them until now. */
+  /** Removes the entries of indexes that are no longer declared. Reads that know an old declaration can need them until then. */
   removeUnused(number: number): void {
     this.#removeUnused(
       this.#database.prepare("select number, slots from collections where number = ?").all(number),

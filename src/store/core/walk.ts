@@ -124,7 +124,7 @@ async function* walkCollection(
     });
     for (const id of misindexed)
       onDamage(
-        `An index of the collection ${name} is damaged in the store: it lacks the resource ${id}. Remove the index from the configuration, start the service, and declare the index again.`,
+        `The resource ${name}/${id} has wrong keys in the store, so lists with an index can lack it. Restore a backup.`,
       );
     counting ??= new Counting(counts);
     const end = after === undefined ? undefined : position(after);

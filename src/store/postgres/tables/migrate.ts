@@ -117,9 +117,9 @@ async function migrateOne(transaction: Transaction, { before, after, known }: Mi
     await transaction.run(lockHeads(affected));
   for (const sql of [...tables, ...words]) await transaction.run({ sql });
   const { dropped, created } = indexStatements(number, before?.numbers.used ?? [], after.numbers.used);
-  for (const sql of dropped) await transaction.run({ sql });
   if (before !== undefined && created.length > 0) await buildKeys(transaction, after);
-  for (const sql of created) await transaction.run({ sql });
+  // Reads wait for a drop, so it comes after the keys.
+  for (const sql of [...created, ...dropped]) await transaction.run({ sql });
   if (before === undefined) {
     await transaction.run(insertHead(number, after.declared));
     await transaction.run(insertIdCounter(number));

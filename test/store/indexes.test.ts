@@ -423,6 +423,103 @@ test("an update moves the entry of a resource, a delete removes it, and a rolled
   assert.equal(database.prepare("select count(*) as n from entries_1").get()?.n, 1);
 });
 
+test("groups by a unit of dates are the same with and without an index, also if some values are no dates", async (t) => {
+  const { store, cleanup } = await openSqliteFixture();
+  t.after(cleanup);
+  const values = ["2026-01-05", 1_767_225_600_000, "hello", 1e30, true, false, null, [1]];
+  const grouped = async (name: string, record: CollectionRecord) => {
+    await store.migrate([{ ...record, name }]);
+    for (const [n, value] of values.entries()) {
+      const key = { collection: name, id: `${n}` };
+      await store.commit({
+        changes: [{ key, expect: "absent", next: JSON.stringify({ id: key.id, at: value }) }],
+        at: 1,
+      });
+    }
+    const figures = [{ kind: "count", name: "count" } as const];
+    const group = [{ name: "month", path: ["at"] as const, unit: "month" as const, as: "date" as const }];
+    const query = { collection: name, figures, group, sort: [], limit: 20, offset: 0 };
+    return (await store.figures(query)).groups;
+  };
+  const found = await grouped("indexed", { ...declare(), indexes: [[dated]] });
+  assert.deepEqual(found, await grouped("bare", declare()));
+  assert.equal(found.length, 2);
+});
+
+test("an erased resource leaves no value in an index, also of a removed index or if it is damaged", async (t) => {
+  const { path, store, cleanup } = await openSqliteFixture({ history: "none" });
+  t.after(cleanup);
+  await store.migrate([declare("name")]);
+  const create = (id: string) =>
+    store.commit({
+      changes: [
+        {
+          key: { collection: "articles", id },
+          expect: "absent",
+          next: JSON.stringify({ id, name: "secret" }),
+        },
+      ],
+      at: 1,
+    });
+  const database = new DatabaseSync(path);
+  t.after(() => database.close());
+  const left = () => Number(database.prepare("select count(*) as n from entries_1").get()?.n);
+  for (const text of ['{"id":"a","name":"Secret"}', '{"id":"a","name":"sec']) {
+    await create("a");
+    database.prepare("update resources_1 set doc = ?").run(text);
+    await store.erase({ collection: "articles", id: "a" });
+    assert.equal(left(), 0, text);
+  }
+  await create("b");
+  await store.migrate([declare()]);
+  const key = { collection: "articles", id: "b" };
+  await store.commit({ changes: [{ key, expect: 1, next: undefined }], at: 1 });
+  assert.equal(left(), 1);
+  await store.erase(key);
+  assert.equal(left(), 0);
+});
+
+test("an import that names a collection twice builds its entries once", async (t) => {
+  const { store, cleanup } = await openSqliteFixture();
+  t.after(cleanup);
+  await store.migrate([declare("name"), declaration("users")]);
+  const load = await store.load("articles");
+  await load.next(declaration("users"));
+  await load.next(declare("name"));
+  await load.add([
+    { id: "a", text: '{"id":"a","name":"x"}' },
+    { id: "b", text: '{"id":"b","name":"w"}' },
+  ]);
+  await load.finish();
+  const { items } = await store.list({ collection: "articles", limit: 9, sort: sortBy("name") });
+  assert.deepEqual(
+    items.map(({ id }) => id),
+    ["b", "a"],
+  );
+});
+
+test("a number refers to the id with its text only, also with an index", async (t) => {
+  const { store, cleanup } = await openSqliteFixture();
+  t.after(cleanup);
+  const references = [{ path: ["p"] as const, collection: "users", onDelete: "restrict" as const }];
+  await store.migrate([{ ...declare("p"), references }, declaration("users")]);
+  const ids = ["7", "007", "7.0", "x"];
+  const users = ids.map((id) => ({
+    key: { collection: "users", id },
+    expect: "absent" as const,
+    next: JSON.stringify({ id }),
+  }));
+  await store.commit({ changes: users, at: 1 });
+  const key = { collection: "articles", id: "a" };
+  await store.commit({ changes: [{ key, expect: "absent", next: '{"id":"a","p":7}' }], at: 1 });
+  const reference = { path: ["p"] as const, type: "number" as const };
+  const groups = await store.referring({ collection: "articles", reference, ids, limit: 5 });
+  assert.deepEqual(
+    groups.map((group) => group?.items.length),
+    [1, 0, 0, 0],
+  );
+});
+
 test("a load into an empty collection leaves its indexes as they were, finished or not", async (t) => {
   const { path, store, cleanup } = await openSqliteFixture();
   t.after(cleanup);

@@ -7,6 +7,7 @@ import type { Slot } from "./ranges.ts";
 /** A change of one entry of a resource. */
 export interface EntryChange {
   slot: number;
+  index: Index;
   /** The key of the entry to remove. */
   removed: Buffer | undefined;
   /** The key of the entry to add. */
@@ -29,7 +30,7 @@ export function entryChanges(
     const values = now === undefined ? none : cursorValuesOf(now, index);
     const added = now && keyAt(values, index);
     if (removed === undefined || added === undefined || !added.equals(removed))
-      changes.push({ slot, removed, added, values });
+      changes.push({ slot, index, removed, added, values });
   }
   return changes;
 }

@@ -48,8 +48,9 @@ export function keyAt(values: CursorValues, index: Index): Buffer {
     if (n >= values.length) break;
     const from = length;
     length = write(values[n] as SortValue, from);
+    const mark = from + 1;
     if (n === index.length && length > maxLength)
-      length = from + createHash("sha256").update(buffer.subarray(from, length)).digest().copy(buffer, from);
+      length = mark + createHash("sha256").update(buffer.subarray(mark, length)).digest().copy(buffer, mark);
     if (descending) invert(from, length);
   }
   return Buffer.from(buffer.subarray(0, length));

@@ -18,6 +18,7 @@ export function indexFor(
 ) {
   if (type === "array" || ids.some((id) => !isIndexable(id))) return undefined;
   // One place of the index has either the string or the number.
+  if (type === "number" && ids.some((id) => String(Number(id)) !== id)) return undefined;
   if (type === "any" && ids.some((id) => String(Number(id)) === id)) return undefined;
   const equality = { kind: "in", path, values: [type === "number" ? 0 : "x"] } as const;
   const all = allOf<Filter>([equality, ...(filter === undefined ? [] : [filter])]);

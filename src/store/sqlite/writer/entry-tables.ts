@@ -1,6 +1,13 @@
 /** The tables of entries on the writer's connection. The caller keeps a transaction open. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { type CursorValues, cursorValuesOf, isInstant, sortedCodePoints } from "../../../query/sort.ts";
+import type { SortKey } from "../../../collection/indexes.ts";
+import {
+  type CursorValues,
+  cursorValuesOf,
+  isInstant,
+  type SortValue,
+  sortedCodePoints,
+} from "../../../query/sort.ts";
 import { entryChanges, type Slots, unusedSlots } from "../../core/entries.ts";
 import { keyAt } from "../../core/order-keys.ts";
 import type { Slot } from "../../core/ranges.ts";
@@ -35,15 +42,22 @@ export class EntryTables {
   ): void {
     if (slots.length === 0 || this.#suspended.has(number)) return;
     const { add, remove } = this.#statementsOf(number);
-    for (const { slot, removed, added, values } of entryChanges(slots, before, next)) {
+    for (const { slot, index, removed, added, values } of entryChanges(slots, before, next)) {
       if (removed !== undefined) remove.run(slot, removed);
       if (added !== undefined)
-        add.run(slot, added, row, ...valueColumns.map((_, n) => entryValue(values, n)));
+        add.run(slot, added, row, ...valueColumns.map((_, n) => entryValue(index[n], values[n])));
     }
+  }
+
+  /** Removes the entries of a damaged resource. Its text does not say what keys they have, so this looks at all entries. */
+  removeDamaged({ number, slots }: NumberedCollection, row: number): void {
+    if (slots.length > 0)
+      this.#database.prepare(`delete from ${entriesTable(number)} where row = ?`).run(row);
   }
 
   /** Stops adding entries of an empty collection until `build` adds all of them. This is faster than one by one. */
   suspend({ number, slots }: NumberedCollection): { build(): void; resume(): void } {
+    if (this.#suspended.has(number)) return { build: () => {}, resume: () => {} };
     this.#suspended.add(number);
     const resume = () => void this.#suspended.delete(number);
     return {
@@ -91,7 +105,7 @@ export function buildEntries(database: DatabaseSync, number: number, slots: read
     };
     database.function(keyFunction, { deterministic: true }, (text) => keyAt(valuesOf(text), index));
     database.function(valueFunction, { deterministic: true }, (text, n) =>
-      entryValue(valuesOf(text), Number(n)),
+      entryValue(index[Number(n)], valuesOf(text)[Number(n)]),
     );
     const values = valueColumns.map((_, n) => (n < index.length ? `${valueFunction}(doc, ${n})` : "null"));
     database
@@ -104,12 +118,12 @@ export function buildEntries(database: DatabaseSync, number: number, slots: read
 }
 
 /**
- * The value of an attribute in its entry: a number, a short text or the key of an instant. A blob has the JSON of a boolean, or of a
- * text that SQLite could change. Null for all other values.
+ * The value of an attribute in its entry: a number or a short text; of a declared date, the key of its instant. A blob has the JSON of
+ * a boolean, or of a text that SQLite could change. Null for all other values.
  */
-function entryValue(values: CursorValues, n: number): SQLInputValue {
-  const value = n < values.length - 1 ? (values[n] ?? null) : null; // the last one is the id
-  if (isInstant(value)) return value[0];
+function entryValue(key: SortKey | undefined, value: SortValue = null): SQLInputValue {
+  if (key === undefined) return null;
+  if (key.as !== undefined || isInstant(value)) return isInstant(value) ? value[0] : null;
   if (typeof value === "number") return value;
   if (typeof value === "boolean") return Buffer.from(String(value));
   if (typeof value !== "string") return null;

@@ -47,7 +47,7 @@ export class Erasure {
     const erased = plans.run(
       removeTraces({ ...this.#parts, logs: logPlans, raiseSequence }, erasing, result),
     );
-    if (erased.resource || erased.changes > 0) {
+    if (erased.isKnown || erased.resource || erased.changes > 0) {
       entries.removeUnused(number);
       search.rebuild(number);
     }

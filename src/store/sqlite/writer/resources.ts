@@ -3,7 +3,7 @@
  * entries, the words and the change log. The caller keeps a transaction open.
  */
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
-import { checksumOfChange, checksumOfKept } from "../../core/checksums.ts";
+import { checksumOfChange, checksumOfKept, checksumOfResource } from "../../core/checksums.ts";
 import type { ResourceState, StagedChange } from "../../core/commits/staged-changes.ts";
 import { integerOf } from "../../core/integer-ids.ts";
 import { keptText } from "../../core/superseded.ts";
@@ -27,6 +27,11 @@ export function stateOf(row: Record<string, SQLOutputValue>): ResourceState {
     checksum: Number(row.checksum),
     rowId: Number(row.key),
   };
+}
+
+/** Whether a state has its checksum. Only an erase removes a damaged resource. */
+function isIntact(collection: string, id: string, state: ResourceState): boolean {
+  return checksumOfResource(collection, { id, ...state }) === state.checksum;
 }
 
 /** The prepared statements of one collection. */
@@ -118,7 +123,9 @@ export class Resources {
       statements.update.run(version, at, next.checksum, next.text, sqliteId);
     }
     if (rowId !== undefined) {
-      this.#entries.update(collection, rowId, { before: before?.text, next: next?.text });
+      if (next === undefined && before !== undefined && !isIntact(collection.name, id, before))
+        this.#entries.removeDamaged(collection, rowId);
+      else this.#entries.update(collection, rowId, { before: before?.text, next: next?.text });
       this.#search.update(number, rowId, { before: before?.text, next: next?.text ?? null });
     }
     if (this.#isLogged && !isInternal(collection.name)) {

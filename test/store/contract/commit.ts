@@ -225,6 +225,21 @@ export function commitContract(open: OpenFixture): void {
   );
 
   test(
+    "an id that is created and deleted by commits that arrive together keeps its last version",
+    onStore(open, async (store, reopen) => {
+      const [, , deletes] = await Promise.all([
+        commit(store, [created(topic("other"))]),
+        commit(store, [created(topic("a"))]),
+        commit(store, [deleted(topic("a"), 1)]),
+      ]);
+      assert.equal(deletes[0]?.version, 2);
+      const again = await reopen();
+      const [back] = await commit(again, [{ ...created(topic("a")), after: 2 }]);
+      assert.equal(back?.version, 3);
+    }),
+  );
+
+  test(
     "a receipt alone may be kept, and then refuses as any other",
     onStore(open, async (store, reopen) => {
       const receipt = { key: "k", fingerprint: "f", answer: "x", expiresAt: soon + 1_000 };

@@ -175,10 +175,10 @@ async function writeCollection(staged: CollectionChanges, parts: FlushParts): Pr
     if (raised !== undefined) work.push(raised);
   }
   if (updated.length > 0) work.push(transaction.run(updateResources(number, toRows(collection, updated))));
-  if (deleted.length > 0) {
-    work.push(transaction.run(deleteResources(number, keysOf(collection, deleted))));
-    work.push(runTogether(transaction, noteDeleted(number, deletedVersions(staged.changes))));
-  }
+  if (deleted.length > 0) work.push(transaction.run(deleteResources(number, keysOf(collection, deleted))));
+  // Also of a resource that commits of this group have both created and deleted.
+  const versions = deletedVersions(staged.changes);
+  if (versions.length > 0) work.push(runTogether(transaction, noteDeleted(number, versions)));
   if (collection.references.length > 0) work.push(...writeReferences(collection, entries, transaction));
   const words = collection.search.length === 0 ? 0 : writeWords(collection, entries, transaction);
   const [changed] = await Promise.all([words, ...work]);

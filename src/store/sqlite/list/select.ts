@@ -49,7 +49,7 @@ export function selectPage(
   }
   const isAfter = after !== undefined && scan?.isOrdered !== true;
   const position = isAfter ? afterSql(after, sort) : undefined;
-  const source = sourceSql(collection, query, { ...options, scan, filter: scan ? scan.filter : filter });
+  const source = sourceSql(collection, query, { ...options, scan, filter });
   const where = position === undefined ? source.where : `${source.where} and ${position.where}`;
   const sorted = scan?.isOrdered
     ? `entry.${order}`
@@ -94,7 +94,7 @@ export function selectCount(
   const { from, where, values } =
     scan !== undefined && scan.filter === undefined
       ? { from: `${entriesTable(number)} as entry`, ...entriesSql(scan.range, { isInterruptible }) }
-      : sourceSql(collection, query, { isInterruptible, scan, filter: scan ? scan.filter : filter });
+      : sourceSql(collection, query, { isInterruptible, scan, filter });
   const rest = `from ${search?.table ?? from} where ${where}`;
   if (max === undefined) return { sql: `select count(*) ${rest}`, values };
   return { sql: `select count(*) from (select 1 ${rest} limit ${max + 1})`, values };
@@ -110,12 +110,12 @@ export function sourceOf(
   covering: Index | undefined,
 ): { from: string; where: string; values: readonly SQLInputValue[] } {
   const query = { limit: 0, ...(words && { words }), ...(related && { related }) };
-  const scan = scanOf({ ...(filter && { filter }), ...(words && { words }) }, collection.slots);
+  const filtered = { ...(filter && { filter }), ...(words && { words }) };
   const options = { isInterruptible: false };
   const slot = collection.slots.find(({ index }) => index === covering);
   const source =
     slot === undefined
-      ? sourceSql(collection, query, { ...options, scan, filter: scan ? scan.filter : filter })
+      ? sourceSql(collection, query, { ...options, scan: scanOf(filtered, collection.slots), filter })
       : {
           from: `${entriesTable(collection.number)} as entry`,
           ...entriesSql(rangeIn(slot, filter), options),
@@ -143,8 +143,9 @@ function sourceSql(
     terms.push(entries.where);
     values.push(...entries.values);
   }
-  if (filter !== undefined)
-    terms.push(filterSql(filter, scopeOf(collection, query, { values, isInterruptible })));
+  const rest = scan === undefined ? filter : scan.filter;
+  if (rest !== undefined)
+    terms.push(filterSql(rest, scopeOf(collection, query, { values, isInterruptible })));
   const resources = resourcesTable(number);
   const from =
     scan === undefined

@@ -14,14 +14,13 @@ import type { ReceiptPlans } from "../../core/receipt-plans.ts";
 import type { Outcome } from "../../port/batch.ts";
 import { type Commit, type Committed, textLength } from "../../port/commit.ts";
 import type { CommitMeter } from "../../port/commit-meter.ts";
-import type { Connections } from "../connection/connections.ts";
+import type { Connections, Statement } from "../connection/connections.ts";
 import { failureOf, isUndefinedTable, toClientError } from "../connection/failures.ts";
 import { isQuickLoss } from "../connection/retry.ts";
 import { smallWrite, type Transaction, transact, transactionModes } from "../connection/transaction.ts";
 import type { Catalogue, NumberedCollection } from "../tables/catalogue.ts";
-import { lockHeads } from "../tables/statements.ts";
 import { type Flushed, flush, Overtaken } from "./flush.ts";
-import { findHeld, Held, hold } from "./holds.ts";
+import { findHeld, Held, hold, lockFreeHeads } from "./holds.ts";
 import { PostgresLookups } from "./lookups.ts";
 import type { GroupNumbers, IdNumbers } from "./numbers.ts";
 
@@ -263,17 +262,22 @@ export async function lockRelated(
   read: () => Promise<void> = async () => {},
 ): Promise<Locked> {
   const { all, constrained } = touchedBy(catalogue, collections);
-  const looking = findHeld((statement) => transaction.run(statement), [...all]);
-  if (constrained.size === 0) {
-    const [held] = await Promise.all([looking, read()]);
-    return { sequences: new Map(), held };
-  }
-  const held = await looking;
-  const numbers = [...constrained].filter((number) => !held.has(number));
-  const [{ rows }] = await Promise.all([transaction.run(lockHeads(numbers)), read()]);
-  for (const [number, , declared] of rows)
+  const run = (statement: Statement) => transaction.run(statement);
+  const [held, heads] = await Promise.all([
+    findHeld(
+      run,
+      [...all].filter((number) => !constrained.has(number)),
+    ),
+    constrained.size === 0 ? [] : run(lockFreeHeads([...constrained])).then(({ rows }) => rows),
+    read(),
+  ]);
+  for (const [number, , declared] of heads)
     if (Number(declared) !== catalogue.byNumber.get(Number(number))?.declared) throw new Overtaken(true);
-  return { sequences: new Map(rows.map(([number, sequence]) => [Number(number), Number(sequence)])), held };
+  const sequences = new Map(heads.map(([number, sequence]) => [Number(number), Number(sequence)]));
+  return {
+    sequences,
+    held: new Set([...held, ...[...constrained].filter((number) => !sequences.has(number))]),
+  };
 }
 
 /** The numbers of all collections that commits touch, and of those whose heads must be locked first. */

@@ -34,6 +34,18 @@ export async function findHeld(
   return new Set(rows.flatMap(([number, isFree]) => (isFree === "f" ? [Number(number)] : [])));
 }
 
+/**
+ * Locks those heads that no other transaction holds, in the order of their numbers. Returns number, sequence and number of the
+ * declaration. Without the `case`, a plan could take the locks of other collections before it compares their numbers.
+ */
+export function lockFreeHeads(numbers: readonly number[]): Statement {
+  return {
+    sql: `select number, sequence, declared from holdfast_heads where number = any($1::integer[])
+      and case when number = any($1::integer[]) then pg_try_advisory_xact_lock_shared(${key}) end order by number for update`,
+    values: [integers(numbers)],
+  };
+}
+
 /** Holds collections until the transaction ends. Waits for the writes to them. Throws UNAVAILABLE if others hold them too long. */
 export async function hold(transaction: Transaction, numbers: Iterable<number>): Promise<void> {
   const sql = `select pg_advisory_xact_lock(${key}) from holdfast_heads where number = any($1::integer[]) order by number`;

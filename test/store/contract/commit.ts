@@ -240,6 +240,19 @@ export function commitContract(open: OpenFixture): void {
   );
 
   test(
+    "an integer id that is created and deleted by commits that arrive together is not given again",
+    onStore(open, async (store, reopen) => {
+      await Promise.all([
+        commit(store, [created(number("3"))]),
+        commit(store, [created(number("9"))]),
+        commit(store, [deleted(number("9"), 1)]),
+      ]);
+      const again = await reopen();
+      assert.equal(await again.reserveIds("numbers", 1), 10);
+    }),
+  );
+
+  test(
     "a receipt alone may be kept, and then refuses as any other",
     onStore(open, async (store, reopen) => {
       const receipt = { key: "k", fingerprint: "f", answer: "x", expiresAt: soon + 1_000 };

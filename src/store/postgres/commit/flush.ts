@@ -171,12 +171,12 @@ async function writeCollection(staged: CollectionChanges, parts: FlushParts): Pr
   if (created.length > 0) {
     const inserted = runTogether(transaction, insertResources(number, toRows(collection, created)));
     work.push(inserted.then((rows) => requireInserted(rows.length, created.length)));
-    const raised = raiseLastIdFor(collection, created, parts);
-    if (raised !== undefined) work.push(raised);
   }
   if (updated.length > 0) work.push(transaction.run(updateResources(number, toRows(collection, updated))));
   if (deleted.length > 0) work.push(transaction.run(deleteResources(number, keysOf(collection, deleted))));
-  // Also of a resource that commits of this group have both created and deleted.
+  // The changes also have a resource that commits of this group have both created and deleted.
+  const raised = raiseLastIdFor(collection, staged.changes, parts);
+  if (raised !== undefined) work.push(raised);
   const versions = deletedVersions(staged.changes);
   if (versions.length > 0) work.push(runTogether(transaction, noteDeleted(number, versions)));
   if (collection.references.length > 0) work.push(...writeReferences(collection, entries, transaction));
@@ -223,10 +223,12 @@ function keysOf({ idKind }: NumberedCollection, entries: readonly StagedResource
 
 function raiseLastIdFor(
   { number, idKind }: NumberedCollection,
-  created: readonly StagedResource[],
+  changes: readonly StagedChange[],
   { ids, transaction }: FlushParts,
 ): Promise<unknown> | undefined {
-  const integers = created.flatMap(({ id }) => integerOf(idKind, id) ?? []);
+  const integers = changes.flatMap(({ id, kind }) =>
+    kind === "created" ? (integerOf(idKind, id) ?? []) : [],
+  );
   const greatest = integers.reduce((most, id) => Math.max(most, id), 0); // too many for the arguments of one call
   if (greatest <= ids.seen(number)) return undefined;
   return transaction.run(raiseLastId(number, greatest));

@@ -22,6 +22,7 @@ export async function mendChecksums(below: Below): Promise<void> {
   const { keyColumn, table } = below;
   for (const { number, name, id_kind } of await below.all(`select * from ${table("collections")}`)) {
     const resources = table(`resources_${number}`);
+    let sums = 0;
     for (const row of await below.all(`select ${keyColumn}, version, updated_at, doc from ${resources}`)) {
       const { [keyColumn]: key, version, updated_at: updatedAt, doc } = row;
       const id = keyColumn === "id" ? String(key) : idOf(id_kind as IdKind, String(key));
@@ -32,10 +33,10 @@ export async function mendChecksums(below: Below): Promise<void> {
         updatedAt: Number(updatedAt),
         text,
       });
+      sums = (sums + sum) | 0;
       await below.run(`update ${resources} set checksum = ${sum} where ${keyColumn} = ${literal(key)}`);
     }
-    await below.run(`update ${table("heads")} set checksums = coalesce((select sum(checksum) from ${resources}), 0)
-      where number = ${number}`);
+    await below.run(`update ${table("heads")} set checksums = ${sums} where number = ${number}`);
     const changes = table(`changes_${number}`);
     for (const row of await below.all(`select * from ${changes}`)) {
       const { sequence, id, version, kind, at, principal, group, superseded } = row;

@@ -50,7 +50,23 @@ const value = fc.oneof(
     -8.64e15,
   ),
 );
-const id = fc.oneof(fc.nat(300), fc.constantFrom("a", "b", "0", "~"));
+/** Texts around the UUIDs: their beginnings, with another character at the end, and what is before and after all of them. */
+const nearUuid = fc
+  .tuple(
+    fc.constantFrom(
+      "00000000-0000-0000-0000-000000000000",
+      "ffffffff-ffff-ffff-ffff-ffffffffffff",
+      "0f0a09f0-9a00-4fff-a000-000000000f90",
+    ),
+    fc.oneof(fc.nat(36), fc.constant(36)),
+    fc.constantFrom("", "", "-", ",", ".", "0", "1", "9", ":", "a", "f", "g", "A", "é", "\u{10ffff}", "\0"),
+    fc.boolean(),
+  )
+  .map(
+    ([uuid, length, character, isWhole]) =>
+      uuid.slice(0, length) + character + (isWhole ? uuid.slice(length + 1) : ""),
+  );
+const id = fc.oneof(fc.nat(300), fc.constantFrom("a", "b", "0", "~"), nearUuid);
 const resource = fc.record({ id, a: value, b: value }, { requiredKeys: ["id"] });
 const index = fc
   .uniqueArray(fc.constantFrom("a", "b"), { minLength: 1 })
@@ -75,6 +91,18 @@ test("keys have the order of their resources", () => {
     fc.property(index, resource, resource, (keys, a, b) => {
       const expected = Math.sign(compareBy(keys)(a, b));
       assert.equal(Buffer.compare(keyOf(a, keys), keyOf(b, keys)), expected);
+    }),
+    runs,
+  );
+});
+
+test("the keys of equal values have the order of their ids", () => {
+  fc.assert(
+    fc.property(nearUuid, nearUuid, (a, b) => {
+      assert.equal(
+        Buffer.compare(keyOf({ id: a }, []), keyOf({ id: b }, [])),
+        Math.sign(compareBy([])({ id: a }, { id: b })),
+      );
     }),
     runs,
   );

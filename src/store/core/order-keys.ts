@@ -3,11 +3,13 @@
  * resources, so a page of a list is a range of keys. All databases compare bytes in the same way, without a collation.
  *
  * Each value has a byte for its type, and then its content. No value is the beginning of another one, so the values of several
- * attributes follow each other. A descending value has all its bits inverted. The id is the last value.
+ * attributes follow each other. A descending value has all its bits inverted. The id is the last value, and a UUID has 16 bytes.
  */
 import { createHash } from "node:crypto";
+import { maxUnixMillis } from "../../collection/dates.ts";
 import type { Index, SortKey } from "../../collection/indexes.ts";
-import { valueAt } from "../../collection/paths.ts";
+import { usualMs } from "../../collection/instants.ts";
+import { isIdPath, valueAt } from "../../collection/paths.ts";
 import { type CursorValues, isInstant, type SortValue, sortValueOf, withId } from "../../query/sort.ts";
 
 /** The first byte of each type, in the order of types. An inverted first byte is greater than all of these, and less than `end`. */
@@ -27,6 +29,12 @@ const [start, end] = [0x01, 0xff];
 /** The most bytes of a key. An index of PostgreSQL has space for 2,704. */
 const maxLength = 2_600;
 
+/** The byte after the 16 bytes of a UUID in an id: the id is before it, the UUID itself, or after it. */
+const idEnds = { before: 0x00, uuid: 0x01, after: 0x02 } as const;
+
+/** The length of the usual form of an instant. */
+const usualLength = new Date(usualMs.first).toISOString().length;
+
 /** It has space for five strings of 128 code points and an id. */
 const buffer = Buffer.allocUnsafe(6 * (2 + 4 * 128));
 
@@ -44,10 +52,11 @@ export function keyOf(resource: Record<string, unknown>, index: Index): Buffer {
  */
 export function keyAt(values: CursorValues, index: Index): Buffer {
   let length = 0;
-  for (const [n, { descending }] of withId(index).entries()) {
+  for (const [n, { path, descending }] of withId(index).entries()) {
     if (n >= values.length) break;
     const from = length;
-    length = write(values[n] as SortValue, from);
+    const value = values[n] as SortValue;
+    length = typeof value === "string" && isIdPath(path) ? writeId(value, from) : write(value, from);
     const mark = from + 1;
     if (n === index.length && length > maxLength)
       length = mark + createHash("sha256").update(buffer.subarray(mark, length)).digest().copy(buffer, mark);
@@ -98,8 +107,7 @@ function write(value: SortValue, at: number): number {
       return writeText(value, at + 1);
     default:
       if (isInstant(value)) {
-        buffer[at] = marks.date;
-        return writeText(value[0], at + 1);
+        return writeInstant(value[0], at);
       }
       buffer[at] = value === null ? marks.null : marks.container;
       return at + 1;
@@ -115,6 +123,17 @@ function writeNumber(value: number, at: number): number {
   return at + 9;
 }
 
+/** Writes an instant, from its key: its milliseconds, and then the digits after them. */
+function writeInstant(key: string, at: number): number {
+  const isUsual = key[0] !== "-" && key[0] !== "~";
+  const ms = isUsual
+    ? Date.parse(key.slice(0, usualLength))
+    : Number(BigInt(key.slice(1)) - BigInt(maxUnixMillis));
+  const next = writeNumber(ms, at);
+  buffer[at] = marks.date;
+  return writeText(isUsual ? key.slice(usualLength) : "", next);
+}
+
 /** Writes a text in UTF-8, which has the order of code points. A zero byte ends it. A byte 255 follows each zero byte inside it. */
 function writeText(text: string, at: number): number {
   let next = at;
@@ -128,6 +147,38 @@ function writeText(text: string, at: number): number {
     }
   buffer[next] = 0;
   return next + 1;
+}
+
+/**
+ * Writes an id. A UUID has 16 bytes and a byte that ends it. Any other text has the last UUID before it, another byte, and the whole
+ * text. A text before all UUIDs has the first UUID.
+ */
+function writeId(id: string, at: number): number {
+  buffer[at] = marks.string;
+  const uuid = uuidUpTo(id);
+  buffer.write((uuid ?? firstUuid).replaceAll("-", ""), at + 1, "hex");
+  const next = at + 17;
+  buffer[next] = uuid === undefined ? idEnds.before : uuid === id ? idEnds.uuid : idEnds.after;
+  return uuid === id ? next + 1 : writeText(id, next + 1);
+}
+
+const firstUuid = "00000000-0000-0000-0000-000000000000";
+const lastUuid = firstUuid.replaceAll("0", "f");
+const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The last text in the form of a UUID that is not after the text. `undefined` if there is none. */
+function uuidUpTo(text: string): string | undefined {
+  if (uuidPattern.test(text)) return text;
+  const isFit = (n: number) => (lastUuid[n] === "-" ? text[n] === "-" : /^[0-9a-f]$/.test(text[n] ?? ""));
+  let place = 0;
+  while (place < lastUuid.length && isFit(place)) place++;
+  if (place === lastUuid.length) return text.slice(0, place);
+  for (; place >= 0; place--) {
+    const digits = lastUuid[place] === "-" ? "-" : "0123456789abcdef";
+    const less = [...digits].findLast((digit) => digit < (text[place] ?? ""));
+    if (less !== undefined) return text.slice(0, place) + less + lastUuid.slice(place + 1);
+  }
+  return undefined;
 }
 
 /** Writes an unpaired surrogate. A first half sorts directly before its pairs, and a second half after all characters. */

@@ -13,7 +13,7 @@ import { integerOf } from "./integer-ids.ts";
 import type { CollectionCounts } from "./log-plans.ts";
 
 /** When walks begin, and how long they pause after each slice. In milliseconds. */
-export const walkTimes = { initialDelayMs: 250, pauseMs: 20, everyMs: 7 * 24 * 3_600_000 };
+export const walkTimes = { initialDelayMs: 250, pauseMs: 100, everyMs: 7 * 24 * 3_600_000 };
 
 /** The most that one slice reads. On a slow machine, this takes 10 ms. */
 const sliceSize: PageSize = { items: 250, bytes: 256 * 1024 };

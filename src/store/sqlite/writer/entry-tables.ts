@@ -1,6 +1,7 @@
 /** The tables of entries on the writer's connection. The caller keeps a transaction open. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { SortKey } from "../../../collection/indexes.ts";
+import { dateUnits } from "../../../query/figures.ts";
 import {
   type CursorValues,
   cursorValuesOf,
@@ -118,12 +119,14 @@ export function buildEntries(database: DatabaseSync, number: number, slots: read
 }
 
 /**
- * The value of an attribute in its entry: a number or a short text; of a declared date, the key of its instant. A blob has the JSON of
+ * The value of an attribute in its entry: a number or a short text; of a declared date, the beginning
+ * of the key of its instant, up to the minute. A blob has the JSON of
  * a boolean, or of a text that SQLite could change. Null for all other values.
  */
 function entryValue(key: SortKey | undefined, value: SortValue = null): SQLInputValue {
   if (key === undefined) return null;
-  if (key.as !== undefined || isInstant(value)) return isInstant(value) ? value[0] : null;
+  if (key.as !== undefined || isInstant(value))
+    return isInstant(value) ? value[0].slice(0, dateUnits.minute) : null;
   if (typeof value === "number") return value;
   if (typeof value === "boolean") return Buffer.from(String(value));
   if (typeof value !== "string") return null;

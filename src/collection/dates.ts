@@ -4,6 +4,8 @@
  */
 
 const day = /^\d{4}-\d{2}-\d{2}$/;
+/** Days that every month has. Most days have this form, and need no further test. */
+const quickDay = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
 const timestamp = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
 /** A time of RFC 3339, or one without seconds (ISO 8601). */
@@ -15,7 +17,7 @@ export const maxUnixMillis = 8.64e15;
 
 /** Whether the text is an existing day, as `YYYY-MM-DD`. */
 export function isDate(text: string): boolean {
-  return day.test(text) && exists(`${text}T00:00:00.000Z`);
+  return quickDay.test(text) || (day.test(text) && exists(`${text}T00:00:00.000Z`));
 }
 
 /** Whether the text is an existing time, as `YYYY-MM-DDThh:mm:ss.SSSZ`. */

@@ -16,6 +16,7 @@ const collection: NumberedCollection = {
   references: [],
   timestamps: false,
   slots: [],
+  uniqueSlots: [],
 };
 
 function pageOf(text: string, sequence: number): Page {

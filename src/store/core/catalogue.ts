@@ -2,16 +2,14 @@
 import type { Reference } from "../../collection/references.ts";
 import type { Unique } from "../../collection/unique.ts";
 import type { CollectionRecord } from "../port/record.ts";
-import type { Slot } from "./ranges.ts";
+import type { Numbered } from "./entries.ts";
 
 /** A collection with its number, which is part of the names of its tables. */
-export interface NumberedCollection extends CollectionRecord {
+export interface NumberedCollection extends CollectionRecord, Numbered {
   number: number;
   unique: readonly Unique[];
   references: readonly Reference[];
   timestamps: boolean;
-  /** The indexes with their numbers. */
-  slots: readonly Slot[];
 }
 
 /** A reference from the collection `from` to another one. */

@@ -1,14 +1,18 @@
 /** The SQL of PostgreSQL, and how a connection runs the statements of plans. */
+import { createLookups } from "../core/commits/lookups.ts";
 import { createHistories } from "../core/history-plans.ts";
 import { LogPlans } from "../core/log-plans.ts";
 import { SecretPlans } from "../core/secret.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { type Plan, runLater, together, type Value } from "../sql/plans.ts";
 import { type ColumnType, numberOf, query, quoteColumn } from "../sql/table.ts";
+import { isFreeSql } from "./commit/holds.ts";
 import { insertNewRows } from "./commit/values.ts";
-import { texts } from "./connection/arrays.ts";
+import { bytes, texts } from "./connection/arrays.ts";
 import type { Row, Statement } from "./connection/connections.ts";
 import { idOf, keyOf } from "./tables/id-keys.ts";
+import { keySql } from "./tables/indexes.ts";
+import { resourcesTable } from "./tables/tables.ts";
 
 const raiseNumber = query<[string, number], number>(
   "update holdfast_meta set value = value + $2::bigint where name = $1::text returning value",
@@ -40,6 +44,14 @@ export const postgresDialect: Dialect = {
   },
   records: (rows) => JSON.stringify(rows),
   position: (text, part) => `strpos(${text}, ${part})`,
+  rowId: "null",
+  // None if another transaction holds the collection, because others would wait for this one.
+  lock: (number) => `and ${isFreeSql(number)} is not false order by key for update`,
+  holders: {
+    sql: (number, slot) =>
+      `select key, encode(${keySql(slot)}, 'hex') from ${resourcesTable(number)} where ${keySql(slot)} = any($1::bytea[])`,
+    values: (hashes) => [[bytes(hashes)]],
+  },
   skipLocked: " for update skip locked",
   raise: (changes) => together(...changes.map(([name, by]) => raiseNumber(name, by))),
   *insertNew(table, columns, rows) {
@@ -61,6 +73,9 @@ export const postgresDialect: Dialect = {
 
 /** The history of a collection. */
 export const historyOf = createHistories(postgresDialect, { resources: 1_000, bytes: 2 * 1024 * 1024 });
+
+/** The lookups of a transaction that writes. */
+export const lookupsOf = createLookups(postgresDialect);
 
 /** The secret of a store. */
 export const secretPlans = new SecretPlans(postgresDialect);

@@ -23,6 +23,16 @@ export interface Dialect {
   records(rows: readonly Readonly<Record<string, Value>>[]): Value;
   /** The place of one text in another one, from 1; 0 if it is not there. */
   position(text: string, part: string): string;
+  /** The number by which other tables refer to a resource, if it is not the key. */
+  readonly rowId: string;
+  /** Locks the resources of a collection that a statement selects. It is the end of the statement, after a condition. */
+  lock(number: number): string;
+  /** The statement that finds the resources with hashes of unique values: the key of each, and the hash in hexadecimal digits. */
+  readonly holders: {
+    sql(number: number, slot: number): string;
+    /** `enough`: the most resources of one value that are needed. */
+    values(hashes: readonly Uint8Array[], enough: number): readonly (readonly Value[])[];
+  };
   /** Locks the rows that a statement selects, without those that another transaction has locked. Empty if only one writes. */
   readonly skipLocked: string;
   /**

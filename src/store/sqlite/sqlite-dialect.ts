@@ -1,13 +1,16 @@
 /** The SQL of SQLite, and how a connection runs the statements of plans. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { createLookups } from "../core/commits/lookups.ts";
+import { hashLength } from "../core/entries.ts";
 import { createHistories } from "../core/history-plans.ts";
 import { KeyPlans } from "../core/key-plans.ts";
 import { LogPlans } from "../core/log-plans.ts";
+import { after } from "../core/order-keys.ts";
 import { SecretPlans } from "../core/secret.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { ask, type Plan, type Row, runNow, type Statement, type Text, type Value } from "../sql/plans.ts";
 import { command, numberOf, numbersOf, query, quoteColumn } from "../sql/table.ts";
-import { toSqliteId } from "./file/tables.ts";
+import { entriesTable, resourcesTable, toSqliteId } from "./file/tables.ts";
 
 /** What differs in the SQL of SQLite. */
 export const sqliteDialect: Dialect = {
@@ -25,6 +28,14 @@ export const sqliteDialect: Dialect = {
   },
   records: jsonOf,
   position: (text, part) => `instr(${text}, ${part})`,
+  rowId: "key",
+  lock: () => "",
+  holders: {
+    sql: (number, slot) => `select id, hex(substr(k, 1, ${hashLength})) from ${entriesTable(number)} as entry
+      cross join ${resourcesTable(number)} as resource on resource.key = entry.row
+      where slot = ${slot} and k > $1 and k < $2 limit $3`,
+    values: (hashes, enough) => hashes.map((hash) => [hash, after(hash), enough]),
+  },
   skipLocked: "",
   *raise(changes) {
     const sums: number[] = [];
@@ -60,6 +71,9 @@ function insertText(table: string, names: readonly string[]): Text {
   inserts.set(table, text);
   return text;
 }
+
+/** The lookups of a transaction that writes. */
+export const lookupsOf = createLookups(sqliteDialect);
 
 /** The secret of a store. */
 export const secretPlans = new SecretPlans(sqliteDialect);

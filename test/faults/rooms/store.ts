@@ -167,8 +167,8 @@ export const storeFaults: readonly Fault[] = [
     noticedBy: "test/store/indexes.test.ts",
     replacements: [
       [
-        "if (removed !== undefined) remove.run(slot, removed);",
-        "if (added === undefined && removed !== undefined) remove.run(slot, removed);",
+        "if (old !== undefined) removed.push(old);",
+        "if (now === undefined && old !== undefined) removed.push(old);",
       ],
     ],
   },
@@ -258,8 +258,8 @@ export const storeFaults: readonly Fault[] = [
     noticedBy: "test/store/sqlite-rewind.test.ts",
     replacements: [
       [
-        "if (stored + staged.countOf(collection) !== sequence)",
-        "if (stored + staged.countOf(collection) < sequence)",
+        "if (sequenceOf(collection) + staged.countOf(collection) !== sequence)",
+        "if (sequenceOf(collection) + staged.countOf(collection) < sequence)",
       ],
     ],
   },

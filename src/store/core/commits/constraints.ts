@@ -2,15 +2,11 @@
 import { type Reference, referencedIds } from "../../../collection/references.ts";
 import { uniqueValue } from "../../../collection/unique.ts";
 import { toFragment } from "../../../json/pointer.ts";
+import type { Plan } from "../../sql/plans.ts";
 import type { NumberedCollection } from "../catalogue.ts";
-import { lookUp } from "../decision.ts";
-import type { WriteDecision } from "./lookups.ts";
+import { canBeId } from "../entries.ts";
 import { danglingReference, type Refusal, valueTaken } from "./refusals.ts";
 import type { Judging, ResolvedChange } from "./resolved-commit.ts";
-import type { StagedChanges } from "./staged-changes.ts";
-
-/** An id has at most this many UTF-16 code units. */
-const maxIdLength = 128;
 
 /** A resource that was parsed, with its id. */
 export interface ParsedResource {
@@ -18,11 +14,6 @@ export interface ParsedResource {
   attributes: Record<string, unknown>;
   /** Whether a change of another resource comes later in the same commit. @default false for all */
   isLater?: (other: string) => boolean;
-}
-
-/** Whether a text can be an id. A longer reference leads to no resource, and stores do not index it. */
-export function canBeId(text: string): boolean {
-  return text !== "" && text.length <= maxIdLength;
 }
 
 /**
@@ -34,7 +25,7 @@ export function* findBrokenConstraints(
   changes: readonly ResolvedChange[],
   resources: readonly unknown[],
   most: number,
-): WriteDecision<Refusal[]> {
+): Plan<Refusal[]> {
   const found = yield* findCollisions(judging, changes, resources, most);
   for (const [index, { collection, next }] of changes.entries()) {
     if (found.length >= most) break;
@@ -48,11 +39,11 @@ export function* findBrokenConstraints(
 
 /** Finds unique values that another resource has after all changes. If two changes collide, the later one is refused. */
 function* findCollisions(
-  { staged }: Judging,
+  judging: Judging,
   changes: readonly ResolvedChange[],
   resources: readonly unknown[],
   most: number,
-): WriteDecision<Refusal[]> {
+): Plan<Refusal[]> {
   const found: Refusal[] = [];
   let indexes: Map<string, number> | undefined;
   for (const [index, { collection, id, next }] of changes.entries()) {
@@ -61,7 +52,7 @@ function* findCollisions(
     const known = indexes;
     const isLater = (other: string) => (known.get(`${collection.number}/${other}`) ?? -1) > index;
     const attributes = resources[index] as Record<string, unknown>;
-    const pointer = yield* findTaken(staged, collection, { id, attributes, isLater });
+    const pointer = yield* findTaken(judging, collection, { id, attributes, isLater });
     if (pointer !== undefined) found.push(valueTaken(pointer, index));
     if (found.length >= most) break;
   }
@@ -70,17 +61,18 @@ function* findCollisions(
 
 /** The first unique attribute whose value another resource has, as a pointer. */
 export function* findTaken(
-  staged: StagedChanges,
+  { staged, lookups }: Judging,
   collection: NumberedCollection,
   { id, attributes, isLater = () => false }: ParsedResource,
-): WriteDecision<string | undefined> {
+): Plan<string | undefined> {
   const isOther = (other: string) => other !== id && !isLater(other);
-  for (const unique of collection.unique) {
+  for (const place of collection.uniqueSlots) {
+    const { unique } = place;
     const value = uniqueValue(attributes, unique);
     if (value === undefined) continue;
     // This resource and holders with staged changes are skipped. One holder more than these is enough.
     const enough = staged.of(collection).resources.length + 1;
-    const held = yield* lookUp((store) => store.holders({ collection, unique, value, enough }));
+    const held = yield* lookups.holders(collection, place, { value, enough });
     const isTaken =
       held.some((other) => isOther(other) && !staged.hasChanged(collection, other)) ||
       [...staged.holders(collection, unique, value)].some(isOther);
@@ -94,7 +86,7 @@ export function* findDangling(
   judging: Judging,
   references: readonly Reference[],
   attributes: Record<string, unknown>,
-): WriteDecision<string | undefined> {
+): Plan<string | undefined> {
   for (const { reference, id, at } of referencedIds(attributes, references)) {
     if (!(yield* exists(judging, reference.collection, id))) return toFragment(at);
   }
@@ -102,10 +94,10 @@ export function* findDangling(
 }
 
 /** Whether a resource exists after the staged changes. */
-export function* exists({ catalogue, staged }: Judging, name: string, id: string): WriteDecision<boolean> {
+export function* exists({ catalogue, staged, lookups }: Judging, name: string, id: string): Plan<boolean> {
   const collection = catalogue().byName.get(name);
   if (collection === undefined || !canBeId(id)) return false;
   const resource = staged.find(collection, id);
   if (resource !== undefined) return resource.now !== undefined;
-  return yield* lookUp((store) => store.exists(collection, id));
+  return yield* lookups.exists(collection, id);
 }

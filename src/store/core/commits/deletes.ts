@@ -2,9 +2,9 @@
 import { clearReference } from "../../../collection/references.ts";
 import { resourceText } from "../../../collection/resource.ts";
 import { clientAttributes, withTimestamps } from "../../../collection/timestamps.ts";
+import type { Plan } from "../../sql/plans.ts";
 import type { Referrer } from "../catalogue.ts";
-import { lookUp } from "../decision.ts";
-import type { ReadLimit, WriteDecision } from "./lookups.ts";
+import type { ReadLimit } from "./lookups.ts";
 import {
   cascadeTooLarge,
   type Refusal,
@@ -38,7 +38,7 @@ export function propagateDeletes(
   judging: Judging,
   commit: Deleting,
   origin: Origin,
-): WriteDecision<Refusal | undefined> {
+): Plan<Refusal | undefined> {
   return new DeletePropagation(judging, commit, origin).run();
 }
 
@@ -50,7 +50,7 @@ export function* findReferrersOfDeleted(
   judging: Judging,
   changes: readonly ResolvedChange[],
   most: number,
-): WriteDecision<Refusal[]> {
+): Plan<Refusal[]> {
   const found: Refusal[] = [];
   const deleted = changes.flatMap(({ collection: { name }, id, next }, change): Deleted[] =>
     next === undefined ? [{ name, id, change }] : [],
@@ -90,7 +90,7 @@ class DeletePropagation {
   }
 
   /** Each wave contains the resources that the previous wave deleted. */
-  *run(): WriteDecision<Refusal | undefined> {
+  *run(): Plan<Refusal | undefined> {
     let wave = this.#changes.flatMap(({ collection: { name }, id, next }, change): Deleted[] =>
       next === undefined ? [{ name, id, change }] : [],
     );
@@ -107,11 +107,7 @@ class DeletePropagation {
     return yield* this.#findRestricted();
   }
 
-  *#follow(
-    referrer: Referrer,
-    deleted: readonly Deleted[],
-    next: Deleted[],
-  ): WriteDecision<Refusal | undefined> {
+  *#follow(referrer: Referrer, deleted: readonly Deleted[], next: Deleted[]): Plan<Refusal | undefined> {
     if (referrer.reference.onDelete === "restrict") {
       this.#restricted.push({ referrer, deleted });
       return undefined;
@@ -165,7 +161,7 @@ class DeletePropagation {
   }
 
   /** Finds a resource that still refers to a deleted one. This is known only after all other changes are staged. */
-  *#findRestricted(): WriteDecision<Refusal | undefined> {
+  *#findRestricted(): Plan<Refusal | undefined> {
     for (const { referrer, deleted } of this.#restricted) {
       const ids = new Set(deleted.map(({ id }) => id));
       const [found] = yield* referrersOf(this.#judging, referrer, { ids, limit: oneResource });
@@ -182,17 +178,17 @@ class DeletePropagation {
  * limit is for resources that are not staged yet.
  */
 function* referrersOf(
-  { staged }: Judging,
+  { staged, lookups }: Judging,
   referrer: Referrer,
   { ids, limit }: { ids: ReadonlySet<string>; limit: ReadLimit },
-): WriteDecision<readonly [StagedResource, string][]> {
+): Plan<readonly [StagedResource, string][]> {
   const { from, reference } = referrer;
   const collection = staged.of(from);
   const targetsIn = (state: ResourceState | undefined) =>
     state === undefined ? [] : staged.targetsOf(state, reference).filter((id) => ids.has(id));
   const known = new Set<string>();
   for (const { id, before } of collection.resources) if (targetsIn(before).length > 0) known.add(id);
-  const found = yield* lookUp((store) => store.referrers({ referrer, ids: [...ids], known, limit }));
+  const found = yield* lookups.referrers(referrer, { ids: [...ids], known, limit });
   for (const { id, state } of found) staged.note(from, id, state);
   return [...collection.resources]
     .flatMap((resource) => targetsIn(resource.now).map((id): [StagedResource, string] => [resource, id]))

@@ -1,14 +1,12 @@
 /** Decides whether a resource can be erased, and removes its traces, in the same way for all stores. */
 
 import type { Erased } from "../../port/change-log.ts";
-import type { Plan } from "../../sql/plans.ts";
+import { ask, type Plan } from "../../sql/plans.ts";
 import type { NumberedCollection } from "../catalogue.ts";
-import { lookUp } from "../decision.ts";
 import type { LogPlans } from "../log-plans.ts";
 import type { ReceiptPlans } from "../receipt-plans.ts";
 import { erasedName } from "./deleted.ts";
 import { type Accepted, affectedBy, judge, type Verdict } from "./judge.ts";
-import type { WriteDecision } from "./lookups.ts";
 import type { Refusal } from "./refusals.ts";
 import type { Judging } from "./resolved-commit.ts";
 
@@ -22,8 +20,8 @@ const named = { resources: 5, text: 1024 * 1024 };
 export function* judgeErasure(
   judging: Judging,
   { collection, id }: { collection: NumberedCollection; id: string },
-): WriteDecision<Verdict | undefined> {
-  const state = yield* lookUp((store) => store.resource(collection, id));
+): Plan<Verdict | undefined> {
+  const state = yield* ask(judging.lookups.resource(collection, id));
   if (state === undefined) return undefined;
   judging.staged.note(collection, id, state);
   const change = { collection, id, expect: state.version, next: undefined };
@@ -74,12 +72,12 @@ function* nameReferrers(
   judging: Judging,
   { collection, id }: { collection: NumberedCollection; id: string },
   refusal: Refusal,
-): WriteDecision<Refusal> {
+): Plan<Refusal> {
   const names = new Set<string>();
   for (const referrer of judging.catalogue().referrersTo(collection.name)) {
     if (referrer.reference.onDelete !== "restrict") continue;
-    const query = { referrer, ids: [id], known: new Set<string>(), limit: named };
-    for (const found of yield* lookUp((store) => store.referrers(query)))
+    const query = { ids: [id], known: new Set<string>(), limit: named };
+    for (const found of yield* judging.lookups.referrers(referrer, query))
       names.add(`${referrer.from.name}/${found.id}`);
   }
   if (names.size === 0) return refusal;

@@ -6,11 +6,11 @@ import { formatPath } from "../../../collection/paths.ts";
 import { type Reference, referencedIds } from "../../../collection/references.ts";
 import { toFragment } from "../../../json/pointer.ts";
 import type { ImportedResource, Refused } from "../../port/load.ts";
+import type { Plan } from "../../sql/plans.ts";
 import type { NumberedCollection } from "../catalogue.ts";
-import { lookUp } from "../decision.ts";
-import { canBeId, exists, findDangling, findTaken, type ParsedResource } from "./constraints.ts";
+import { canBeId } from "../entries.ts";
+import { exists, findDangling, findTaken, type ParsedResource } from "./constraints.ts";
 import { lastVersions } from "./deleted.ts";
-import type { WriteDecision } from "./lookups.ts";
 import type { Refusal } from "./refusals.ts";
 import type { Judging } from "./resolved-commit.ts";
 import type { Origin } from "./staged-changes.ts";
@@ -42,15 +42,15 @@ export function* judgeImported(
   judging: Judging,
   importing: Importing,
   imported: readonly ImportedResource[],
-): WriteDecision<Refused[]> {
-  const { staged } = judging;
+): Plan<Refused[]> {
+  const { staged, lookups } = judging;
   const { collection, at, origin } = importing;
   const isConstrained = collection.unique.length > 0 || collection.references.length > 0;
   const refused: Refused[] = [];
   const ids = imported.map(({ id }) => id);
-  const taken = new Set(yield* lookUp((store) => store.existing(collection, ids)));
+  const taken = new Set((yield* lookups.existing(collection, ids)).keys());
   // After the lookup above: a resource that another instance deletes in between has left its version.
-  const versions = yield* lastVersions(collection, ids);
+  const versions = yield* lastVersions(judging, collection, ids);
   // Ids in ascending order do not repeat. A set of new strings costs more than the rest of the decision.
   const canRepeat = ids.some((id, index) => index > 0 && id <= (ids[index - 1] as string));
   for (const [position, { id, text }] of imported.entries()) {
@@ -80,8 +80,8 @@ function* refuseImported(
   judging: Judging,
   { collection, among }: Importing,
   { id, attributes }: ParsedResource,
-): WriteDecision<Omit<Refused, "position"> | undefined> {
-  const taken = yield* findTaken(judging.staged, collection, { id, attributes });
+): Plan<Omit<Refused, "position"> | undefined> {
+  const taken = yield* findTaken(judging, collection, { id, attributes });
   if (taken !== undefined) return { pointer: taken };
   const lost = yield* findLostNow(judging, collection.references, { attributes, among });
   return lost === undefined ? undefined : { pointer: lost, isLost: true };
@@ -92,7 +92,7 @@ function* findLostNow(
   judging: Judging,
   references: readonly Reference[],
   { attributes, among }: { attributes: Record<string, unknown>; among: readonly string[] },
-): WriteDecision<string | undefined> {
+): Plan<string | undefined> {
   const later = references.filter(({ collection }) => among.includes(collection));
   const never = referencedIds(attributes, later).find(({ id }) => !canBeId(id));
   if (never !== undefined) return toFragment(never.at);
@@ -104,7 +104,7 @@ function* findLostNow(
 export function* refuseLost(
   judging: Judging,
   { collections, among, at }: Importing,
-): WriteDecision<Refusal | undefined> {
+): Plan<Refusal | undefined> {
   const lost: string[] = [];
   for (const collection of collections) {
     for (const reference of collection.references) {
@@ -126,15 +126,15 @@ interface ImportedReference {
 }
 
 /** Checks all ids that a reference contains, and adds each id without a resource to `lost`. */
-function* findLost(judging: Judging, searched: ImportedReference, lost: string[]): WriteDecision<void> {
+function* findLost(judging: Judging, searched: ImportedReference, lost: string[]): Plan<void> {
   const { from: collection, reference } = searched;
   let page: readonly string[] = [""];
   do {
     const from = page.at(-1) as string;
-    page = yield* lookUp((store) => store.targets({ collection, reference, from, limit: pageSize }));
+    page = yield* judging.lookups.targets(collection, reference, { from, limit: pageSize });
     for (const id of page) {
       if (id === from || (yield* exists(judging, reference.collection, id))) continue;
-      const by = yield* findImported(searched, id);
+      const by = yield* findImported(judging, searched, id);
       if (by !== undefined)
         lost.push(`${collection.name}/${by} (${formatPath(reference.path)}: ${reference.collection}/${id})`);
       if (lost.length >= maxNamed) return;
@@ -144,15 +144,14 @@ function* findLost(judging: Judging, searched: ImportedReference, lost: string[]
 
 /** A resource of the import that refers to an id. Resources from before the import do not count: they have other times. */
 function* findImported(
+  { lookups }: Judging,
   { from, reference, at }: ImportedReference,
   id: string,
-): WriteDecision<string | undefined> {
+): Plan<string | undefined> {
   const known = new Set<string>();
   const limit = { resources: pageSize, text: 1024 * 1024 };
   for (;;) {
-    const found = yield* lookUp((store) =>
-      store.referrers({ referrer: { from, reference }, ids: [id], known, limit }),
-    );
+    const found = yield* lookups.referrers({ from, reference }, { ids: [id], known, limit });
     const match = found.find(({ state }) => state.updatedAt === at);
     if (match !== undefined || found.length === 0) return match?.id;
     for (const each of found) known.add(each.id);

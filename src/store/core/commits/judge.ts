@@ -1,10 +1,9 @@
 /** Decides whether a store accepts a commit. */
 import type { AffectedResource } from "../../port/change-log.ts";
 import type { Receipt } from "../../port/commit.ts";
-import { lookUp } from "../decision.ts";
+import type { Plan } from "../../sql/plans.ts";
 import { findBrokenConstraints } from "./constraints.ts";
 import { findReferrersOfDeleted, propagateDeletes } from "./deletes.ts";
-import type { WriteDecision } from "./lookups.ts";
 import {
   collectionChanged,
   keyReused,
@@ -15,7 +14,7 @@ import {
   tooManyReceipts,
 } from "./refusals.ts";
 import type { ExpectedSequence, Judging, ResolvedChange, ResolvedCommit } from "./resolved-commit.ts";
-import type { Origin, ResourceState, StagedChange, StagedChanges, StagedResource } from "./staged-changes.ts";
+import type { Origin, ResourceState, StagedChange, StagedResource } from "./staged-changes.ts";
 
 /** An accepted commit. */
 export interface Accepted {
@@ -32,15 +31,15 @@ export type Verdict = Accepted | { refusal: Refusal };
  * Decides about a commit. If it accepts the commit, it stages its changes and what follows from its deletes. If it
  * refuses the commit, or if it is a dry run, it stages nothing.
  */
-export function* judge(judging: Judging, commit: ResolvedCommit): WriteDecision<Verdict> {
-  const { staged } = judging;
+export function* judge(judging: Judging, commit: ResolvedCommit): Plan<Verdict> {
+  const { staged, lookups } = judging;
   const { changes, receipt, at, principal } = commit;
   if (receipt !== undefined) {
     const refusal = yield* refuseReceipt(judging, receipt, at);
     if (refusal !== undefined) return { refusal };
   }
   if (commit.whole !== undefined) {
-    const refusal = yield* refuseChanged(judging, commit.whole);
+    const refusal = refuseChanged(judging, commit.whole);
     if (refusal !== undefined) return { refusal };
   }
   const resources = new Array<StagedResource>(changes.length);
@@ -50,7 +49,7 @@ export function* judge(judging: Judging, commit: ResolvedCommit): WriteDecision<
     const { collection, id, expect, expectText } = change;
     let resource = isEmpty ? undefined : staged.find(collection, id);
     if (resource === undefined) {
-      const before = (yield (store) => store.resource(collection, id)) as ResourceState | undefined;
+      const before = (yield lookups.resource(collection, id)) as ResourceState | undefined;
       resource = staged.noteNew(collection, id, before);
     }
     if (resource.now === resource.before && commit.mayBeDamaged !== true) {
@@ -60,7 +59,7 @@ export function* judge(judging: Judging, commit: ResolvedCommit): WriteDecision<
     resources[index] = resource;
     const isOther = expectText !== undefined && resource.now?.text !== expectText;
     const isStale = isOther || (resource.now?.version ?? "absent") !== expect;
-    if (isStale || (change.after !== undefined && (yield* isSuperseded(staged, change))))
+    if (isStale || (change.after !== undefined && (yield* isSuperseded(judging, change))))
       return { refusal: staleVersion(id, expect, resource.now) };
   }
   const mark = staged.mark();
@@ -91,13 +90,13 @@ export function affectedBy({ changes, own }: Accepted): readonly AffectedResourc
 }
 
 /** Refuses a commit if a collection has other changes than the ones it expects. */
-function* refuseChanged(
-  { staged }: Judging,
+function refuseChanged(
+  { staged, sequenceOf }: Judging,
   whole: readonly ExpectedSequence[],
-): WriteDecision<Refusal | undefined> {
+): Refusal | undefined {
   for (const { collection, sequence } of whole) {
-    const stored = yield* lookUp((store) => store.sequence(collection));
-    if (stored + staged.countOf(collection) !== sequence) return collectionChanged(collection.name);
+    if (sequenceOf(collection) + staged.countOf(collection) !== sequence)
+      return collectionChanged(collection.name);
   }
   return undefined;
 }
@@ -106,7 +105,7 @@ function* refuseChanged(
 function* refuseStaged(
   judging: Judging,
   { commit, resources, origin }: { commit: ResolvedCommit; resources: readonly unknown[]; origin: Origin },
-): WriteDecision<Refusal | undefined> {
+): Plan<Refusal | undefined> {
   const { changes, whole } = commit;
   const most = whole === undefined ? 1 : maxRefusals;
   const [first, ...others] = yield* findBrokenConstraints(judging, changes, resources, most);
@@ -118,24 +117,24 @@ function* refuseStaged(
 }
 
 function* refuseReceipt(
-  { staged, maxReceipts }: Judging,
+  { staged, lookups, maxReceipts }: Judging,
   { key }: Receipt,
   at: number,
-): WriteDecision<Refusal | undefined> {
+): Plan<Refusal | undefined> {
   if (staged.receipts.has(key)) return keyReused;
-  const expiresAt = yield* lookUp((store) => store.receipt(key));
+  const expiresAt = yield* lookups.receipt(key);
   if (expiresAt !== undefined && expiresAt > at) return keyReused;
-  const count = yield* lookUp((store) => store.receiptCount());
+  const count = yield* lookups.receiptCount();
   return count + staged.receipts.size >= maxReceipts ? tooManyReceipts : undefined;
 }
 
 /** Whether the last change of a deleted resource is not the delete that a restore expects. An erased one has none. */
 function* isSuperseded(
-  staged: StagedChanges,
+  { staged, lookups }: Judging,
   { collection, id, after }: ResolvedChange,
-): WriteDecision<boolean> {
+): Plan<boolean> {
   const version = staged.lastChangeOf(collection, id)?.version;
-  return (version ?? (yield* lookUp((store) => store.deleted(collection, [id]))).get(id)) !== after;
+  return (version ?? (yield* lookups.deleted(collection, [id])).get(id)) !== after;
 }
 
 /** Stages changes of resources. If they can break a constraint, it returns their parsed texts. */

@@ -2,14 +2,18 @@
 
 import type { Commit, Receipt } from "../../port/commit.ts";
 import type { Catalogue, NumberedCollection } from "../catalogue.ts";
+import type { Lookups } from "./lookups.ts";
 import type { StagedChanges } from "./staged-changes.ts";
 
 /** What a decision works with. */
 export interface Judging {
   catalogue(): Catalogue;
   staged: StagedChanges;
+  lookups: Lookups;
   /** How many receipts the store can have. */
   maxReceipts: number;
+  /** The sequence of a collection that must have an expected one, without the staged changes. */
+  sequenceOf(collection: NumberedCollection): number;
   /** A number that no group of changes has had. */
   nextGroup(): number;
 }

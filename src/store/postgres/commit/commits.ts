@@ -9,7 +9,6 @@ import { judge, type Verdict } from "../../core/commits/judge.ts";
 import { problemOf } from "../../core/commits/refusals.ts";
 import { type Judging, type ResolvedCommit, resolveCommit } from "../../core/commits/resolved-commit.ts";
 import { StagedChanges } from "../../core/commits/staged-changes.ts";
-import { decideAsync } from "../../core/decision.ts";
 import type { ReceiptPlans } from "../../core/receipt-plans.ts";
 import type { Outcome } from "../../port/batch.ts";
 import { type Commit, type Committed, textLength } from "../../port/commit.ts";
@@ -18,10 +17,10 @@ import type { Connections, Statement } from "../connection/connections.ts";
 import { failureOf, isUndefinedTable, toClientError } from "../connection/failures.ts";
 import { isQuickLoss } from "../connection/retry.ts";
 import { smallWrite, type Transaction, transact, transactionModes } from "../connection/transaction.ts";
+import { lookupsOf } from "../postgres-dialect.ts";
 import type { Catalogue, NumberedCollection } from "../tables/catalogue.ts";
 import { type Flushed, flush, Overtaken } from "./flush.ts";
 import { findHeld, Held, hold, lockFreeHeads } from "./holds.ts";
-import { PostgresLookups } from "./lookups.ts";
 import type { GroupNumbers, IdNumbers } from "./numbers.ts";
 
 /** What commits depend on. */
@@ -155,17 +154,16 @@ export class Commits {
     commits: readonly Commit[],
   ): Promise<readonly Outcome<Committed>[]> {
     const resolved = commits.map((commit) => resolveCommit(catalogue, commit));
-    const staged = new StagedChanges<NumberedCollection>();
-    const lookups = new PostgresLookups(transaction, catalogue, this.#parts.receipts);
+    const sequenceOf = ({ number }: { number: number }) => locked.sequences.get(number) as number; // `Commit.whole` names only locked collections
+    const judging = judgingOf({ ...this.#parts, catalogue: () => catalogue, nextGroup }, sequenceOf);
+    const { staged, lookups } = judging;
     const locked = await lockRelated(transaction, catalogue, collectionsOf(commits), () =>
-      lookups.prepare(resolved, staged),
+      transaction.runPlan(lookups.readAhead(resolved, staged)),
     );
-    lookups.noteSequences(locked.sequences);
-    const judging = judgingOf(staged, { ...this.#parts, catalogue: () => catalogue, nextGroup });
     const verdicts: (Verdict | Held)[] = [];
     for (const commit of resolved) {
       const held = heldOf(commit, locked.held, catalogue);
-      verdicts.push(held ?? (await decideAsync(judge(judging, commit), lookups)));
+      verdicts.push(held ?? (await transaction.runPlan(judge(judging, commit))));
       // The resources that refer to deleted ones take as much memory as they can.
       if (lookups.referrerBytes >= maxCascadeText) break;
     }
@@ -174,7 +172,7 @@ export class Commits {
       return verdicts.map((verdict) => outcomeOf(verdict, undefined));
     }
     await transaction.extend(msToWrite(lookups.referrerBytes));
-    const replaced = [...staged.receipts.keys()].filter((key) => lookups.receipt(key) !== undefined);
+    const replaced = [...staged.receipts.keys()].filter((key) => lookups.hasReceipt(key));
     const flushed = await flush(staged, { ...this.#parts, transaction }, replaced);
     const { meter } = this.#parts;
     const start = meter === undefined ? 0 : clockSeconds();
@@ -203,16 +201,18 @@ interface WithinCatalogue {
   catalogue: Catalogue;
 }
 
-/** What decisions depend on. */
+/** What decisions work with, and the changes that they stage. */
 export function judgingOf(
-  staged: StagedChanges<NumberedCollection>,
   {
     catalogue,
     receipts,
     nextGroup,
   }: Pick<CommitsParts, "catalogue" | "receipts"> & Pick<Judging, "nextGroup">,
-): Judging {
-  return { catalogue, staged, maxReceipts: receipts.limits.keys, nextGroup };
+  sequenceOf: Judging["sequenceOf"] = () => 0,
+): Judging & { staged: StagedChanges<NumberedCollection> } {
+  const lookups = lookupsOf(catalogue(), receipts);
+  const staged = new StagedChanges<NumberedCollection>();
+  return { catalogue, staged, lookups, maxReceipts: receipts.limits.keys, sequenceOf, nextGroup };
 }
 
 /** The database writes at least this much text in a millisecond. */

@@ -3,8 +3,6 @@
 import { judgeErasure, removeTraces } from "../../core/commits/erasure.ts";
 import { problemOf } from "../../core/commits/refusals.ts";
 import type { Judging } from "../../core/commits/resolved-commit.ts";
-import { StagedChanges } from "../../core/commits/staged-changes.ts";
-import { decideAsync } from "../../core/decision.ts";
 import type { Erased } from "../../port/change-log.ts";
 import { numberOf, query } from "../../sql/table.ts";
 import { type Transaction, transact, transactionModes } from "../connection/transaction.ts";
@@ -14,7 +12,6 @@ import { tablesOf, wordsTable } from "../tables/tables.ts";
 import { type CommitsParts, isRedeclared, judgingOf, lockRelated } from "./commits.ts";
 import { flush } from "./flush.ts";
 import { Held } from "./holds.ts";
-import { PostgresLookups } from "./lookups.ts";
 
 const raiseSequence = query<[number, number], number>(
   "update holdfast_heads set sequence = sequence + $2::bigint where number = $1::integer returning sequence",
@@ -53,14 +50,12 @@ async function eraseWithin(
   { collection, id }: { collection: NumberedCollection; id: string },
 ): Promise<Erased> {
   const catalogue = parts.catalogue();
-  const staged = new StagedChanges<NumberedCollection>();
   const { held } = await lockRelated(transaction, catalogue, { changed: [collection.name] });
   if (held.size > 0) throw new Held(held);
-  const lookups = new PostgresLookups(transaction, catalogue, parts.receipts);
-  const judging = judgingOf(staged, parts);
-  const verdict = await decideAsync(judgeErasure(judging, { collection, id }), lookups);
+  const judging = judgingOf(parts);
+  const verdict = await transaction.runPlan(judgeErasure(judging, { collection, id }));
   if (verdict !== undefined && "refusal" in verdict) throw problemOf(verdict.refusal);
-  const { last } = await flush(staged, { ...parts, transaction });
+  const { last } = await flush(judging.staged, { ...parts, transaction });
   for (const statement of last) await transaction.run(statement);
   return transaction.runPlan(
     removeTraces({ ...parts, logs: logPlans, raiseSequence }, { collection, id }, verdict),

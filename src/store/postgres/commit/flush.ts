@@ -1,9 +1,8 @@
 /** Writes staged changes, with few statements for all rows of a kind. */
-import { formatPath } from "../../../collection/paths.ts";
-import { type Reference, referencedIds } from "../../../collection/references.ts";
+import type { Reference } from "../../../collection/references.ts";
 import { checksumOfChange, checksumOfKept } from "../../core/checksums.ts";
-import { canBeId } from "../../core/commits/constraints.ts";
 import type { StagedChange, StagedChanges, StagedResource } from "../../core/commits/staged-changes.ts";
+import { referencesOf } from "../../core/entries.ts";
 import { integerOf } from "../../core/integer-ids.ts";
 import type { ReceiptPlans, ReceiptTotals } from "../../core/receipt-plans.ts";
 import { keptTexts } from "../../core/superseded.ts";
@@ -252,7 +251,9 @@ function writeReferences(
 
 /** The rows for the references of a resource. */
 export function referenceRows(key: string, text: string, references: readonly Reference[]): ReferenceRow[] {
-  return referencedIds(JSON.parse(text), references)
-    .filter(({ id }) => canBeId(id))
-    .map(({ reference, id }) => ({ attribute: formatPath(reference.path), target: id, key }));
+  return referencesOf(JSON.parse(text), references).map(([attribute, target]) => ({
+    attribute,
+    target,
+    key,
+  }));
 }

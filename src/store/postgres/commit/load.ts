@@ -1,8 +1,6 @@
 /** The transaction of an import. It stays open until the import ends. */
 import { type Importing, judgeImported, refuseLost } from "../../core/commits/imported.ts";
 import { problemOf } from "../../core/commits/refusals.ts";
-import { StagedChanges } from "../../core/commits/staged-changes.ts";
-import { decideAsync } from "../../core/decision.ts";
 import type { LoadTransaction } from "../../core/loads.ts";
 import type { ImportedResource, LoadOptions, Refused } from "../../port/load.ts";
 import type { CollectionRecord } from "../../port/record.ts";
@@ -14,7 +12,6 @@ import { lockHeads } from "../tables/statements.ts";
 import { type CommitsParts, judgingOf } from "./commits.ts";
 import { flush } from "./flush.ts";
 import { hold } from "./holds.ts";
-import { PostgresLookups } from "./lookups.ts";
 
 /** The parts of a store that an import uses. */
 export type LoadParts = Pick<CommitsParts, "connections" | "groups" | "ids" | "isLogged" | "receipts">;
@@ -112,24 +109,21 @@ async function addAll(
   parts: LoadParts,
 ): Promise<Refused[]> {
   const { transaction, collection } = state;
-  const { staged, lookups, judging } = decisionsOf(state, parts);
-  await lookups.prepareImported(collection, imported);
-  const refused = await decideAsync(judgeImported(judging, state, imported), lookups);
-  const { last } = await flush(staged, { ...parts, transaction });
+  const judging = judgingFor(state, parts);
+  await transaction.runPlan(judging.lookups.readImported(collection, imported));
+  const refused = await transaction.runPlan(judgeImported(judging, state, imported));
+  const { last } = await flush(judging.staged, { ...parts, transaction });
   await Promise.all(last.map((statement) => transaction.run(statement)));
   return refused;
 }
 
 /** Throws REFERENCE_NOT_FOUND if a reference leads to no resource, now that all are imported. */
 async function requireTargets(state: ImportInProgress, parts: LoadParts): Promise<void> {
-  const { lookups, judging } = decisionsOf(state, parts);
-  const refusal = await decideAsync(refuseLost(judging, state), lookups);
+  const refusal = await state.transaction.runPlan(refuseLost(judgingFor(state, parts), state));
   if (refusal !== undefined) throw problemOf(refusal);
 }
 
-function decisionsOf({ transaction, catalogue, origin }: ImportInProgress, parts: LoadParts) {
-  const staged = new StagedChanges<NumberedCollection>();
-  const lookups = new PostgresLookups(transaction, catalogue, parts.receipts);
+function judgingFor({ catalogue, origin }: ImportInProgress, parts: LoadParts) {
   const nextGroup = () => origin.group as number; // an import is one group
-  return { staged, lookups, judging: judgingOf(staged, { ...parts, catalogue: () => catalogue, nextGroup }) };
+  return judgingOf({ ...parts, catalogue: () => catalogue, nextGroup });
 }

@@ -1,32 +1,7 @@
-/** SQL of commits: resources, heads, changes, references, words and reserved numbers. */
-import type { ReadLimit } from "../../core/commits/lookups.ts";
 import { bigints, integers, jsons, texts } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
-import { keySql, keyText } from "../tables/indexes.ts";
-import { resourceColumns } from "../tables/statements.ts";
 import { changesTable, deletedTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
-import { isFreeSql } from "./holds.ts";
 import { insertNewRows, insertRows } from "./values.ts";
-
-/**
- * The resources with these keys, locked in the order of keys, so that instances do not deadlock. None if another transaction holds
- * the collection, because others would wait for this one.
- */
-export function lockResources(number: number, keys: readonly string[]): Statement {
-  return {
-    sql: `select ${resourceColumns} from ${resourcesTable(number)}
-      where key = any($1::text[]) and ${isFreeSql(number)} is not false order by key for update`,
-    values: [texts(keys)],
-  };
-}
-
-/** The keys among these that exist. */
-export function selectExistingKeys(number: number, keys: readonly string[]): Statement {
-  return {
-    sql: `select key from ${resourcesTable(number)} where key = any($1::text[])`,
-    values: [texts(keys)],
-  };
-}
 
 /** A resource, as `insertResources` and `updateResources` take it. */
 export interface ResourceRow {
@@ -176,14 +151,6 @@ export function insertChanges(number: number, rows: readonly ChangeRow[]): State
 
 const deletedTypes = { id: "text", version: "bigint" } as const;
 
-/** The rows with these names in the table of deleted ids. */
-export function selectDeleted(number: number, names: readonly string[]): Statement {
-  return {
-    sql: `select id, version from ${deletedTable(number)} where id = any($1::text[])`,
-    values: [texts(names)],
-  };
-}
-
 /** Notes the last versions of deleted ids, or raises them. */
 export function noteDeleted(
   number: number,
@@ -219,15 +186,6 @@ export function reserveGroups(n: number): Statement {
   };
 }
 
-/** The resources with these keys of unique values, each with its key in hexadecimal digits. */
-export function selectHolders(number: number, slot: number, keys: readonly Buffer[]): Statement {
-  const key = keySql(slot);
-  return {
-    sql: `select key, encode(${key}, 'hex') from ${resourcesTable(number)} where ${key} = any($1::bytea[])`,
-    values: [keys.map(keyText)],
-  };
-}
-
 /** A reference from one resource to another, as `insertReferences` takes it. */
 export interface ReferenceRow {
   attribute: string;
@@ -249,38 +207,6 @@ export function insertReferences(number: number, rows: readonly ReferenceRow[]):
 /** Deletes the references of resources. */
 export function deleteReferences(number: number, keys: readonly string[]): Statement {
   return { sql: `delete from ${referencesTable(number)} where key = any($1::text[])`, values: [texts(keys)] };
-}
-
-/** The resources that refer to one of the targets, each once, without those in `known`. */
-export function selectReferrers(
-  number: number,
-  {
-    attribute,
-    targets,
-    known,
-    limit,
-  }: { attribute: string; targets: readonly string[]; known: readonly string[]; limit: ReadLimit },
-): Statement {
-  return {
-    sql: `select ${resourceColumns} from (select *, sum(size) over (order by key rows unbounded preceding) as running
-        from (select resource.* from (select distinct key from ${referencesTable(number)}
-            where attribute = $1::text and target = any($2::text[]) and key <> all($3::text[])) as refers
-          join ${resourcesTable(number)} as resource using (key) order by key limit $4::bigint) as referring) as measured
-      where running - size <= $5::bigint order by key`,
-    values: [attribute, texts(targets), texts(known), limit.resources, limit.text],
-  };
-}
-
-/** The ids in a reference attribute, each once, starting from an id. */
-export function selectTargets(
-  number: number,
-  { attribute, from, limit }: { attribute: string; from: string; limit: number },
-): Statement {
-  return {
-    sql: `select distinct target from ${referencesTable(number)}
-      where attribute = $1::text and target >= $2::text order by target limit $3::bigint`,
-    values: [attribute, from, limit],
-  };
 }
 
 /** How often a word occurs in a resource. The empty word has the number of all words of the resource. */

@@ -4,7 +4,7 @@
  */
 
 /** The object identifiers (OIDs) of element types. */
-const oids = { bigint: 20, integer: 23, text: 25, json: 114 } as const;
+const oids = { bytea: 17, bigint: 20, integer: 23, text: 25, json: 114 } as const;
 
 /** An array of texts. */
 export function texts(values: readonly (string | null)[]): Buffer {
@@ -14,6 +14,14 @@ export function texts(values: readonly (string | null)[]): Buffer {
 /** An array of JSON texts. */
 export function jsons(values: readonly string[]): Buffer {
   return arrayOf(oids.json, values.map(toBytes));
+}
+
+/** An array of byte strings. */
+export function bytes(values: readonly Uint8Array[]): Buffer {
+  return arrayOf(
+    oids.bytea,
+    values.map((value) => Buffer.from(value)),
+  );
 }
 
 /** An array of safe integers. */

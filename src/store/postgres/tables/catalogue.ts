@@ -1,9 +1,8 @@
 /** The collections in the database, as one instance last read them. */
 import type { IdKind } from "../../../collection/ids.ts";
-import type { Index } from "../../../collection/indexes.ts";
 import { Problem } from "../../../errors.ts";
 import { Catalogue as Collections, type NumberedCollection as Numbered } from "../../core/catalogue.ts";
-import { type Slots, slotsOf } from "../../core/entries.ts";
+import { numberedOf, type Slots } from "../../core/entries.ts";
 import type { Row } from "../connection/connections.ts";
 import { findCopyingTable, formatNumber } from "./tables.ts";
 
@@ -42,24 +41,23 @@ export function requireSameFormat(format: unknown): void {
 
 /** Reads one row of the catalogue. Throws UNAVAILABLE as `requireSameFormat`. */
 export function toCollection(row: Row): NumberedCollection {
-  const [number, name, idKind, schema, allIndexes, search, ...others] = row;
+  const [number, name, idKind, schema, indexes, search, ...others] = row;
   const [uniques, refers, timestamps, slots, declared, format] = others;
   requireSameFormat(format);
-  const indexes: readonly Index[] = JSON.parse(String(allIndexes));
+  const keyed = { indexes: JSON.parse(String(indexes)), unique: JSON.parse(String(uniques)) };
   const numbers: Slots = JSON.parse(String(slots));
   return {
     number: Number(number),
     name: String(name),
     idKind: idKind as IdKind,
     schema: schema ?? undefined,
-    indexes,
     search: JSON.parse(String(search)),
-    unique: JSON.parse(String(uniques)),
     references: JSON.parse(String(refers)),
     timestamps: timestamps === "t",
     declared: Number(declared),
     numbers,
-    slots: slotsOf(indexes, numbers),
+    ...keyed,
+    ...numberedOf(keyed, numbers),
   };
 }
 

@@ -2,20 +2,13 @@
  * The indexes of a collection, as its declaration requires them. A resource has a column with its keys: bytes with the order of
  * lists (`store/core/order-keys.ts`), and hashes of its unique values. Each has its own place, so a new index adds no column.
  */
-import { createHash } from "node:crypto";
-import type { Index } from "../../../collection/indexes.ts";
-import { formatPath } from "../../../collection/paths.ts";
-import { type Unique, uniqueValue } from "../../../collection/unique.ts";
-import type { Slots } from "../../core/entries.ts";
+import { uniqueValue } from "../../../collection/unique.ts";
+import { type Numbered, uniqueKey } from "../../core/entries.ts";
 import { keyOf } from "../../core/order-keys.ts";
 import { resourcesTable } from "./tables.ts";
 
-/** The parts of a declaration that decide the keys. The numbers are those of the indexes, and then those of the unique attributes. */
-export interface Keyed {
-  indexes: readonly Index[];
-  unique: readonly Unique[];
-  numbers: Slots;
-}
+/** The parts of a declaration that decide the keys. */
+export type Keyed = Numbered;
 
 /** The statements that drop the indexes whose numbers are only in `before`, and create those whose numbers are only in `after`. */
 export function indexStatements(number: number, before: readonly number[], after: readonly number[]) {
@@ -31,31 +24,9 @@ export function indexStatements(number: number, before: readonly number[], after
   };
 }
 
-/** Everything that has a number: the indexes, and the unique attributes in the form of indexes with special paths. */
-export function numberedOf({ indexes, unique }: Pick<Keyed, "indexes" | "unique">): readonly Index[] {
-  const names = unique.map(
-    ({ path, ignoreCase, as }): Index => [
-      { path: [`\0unique ${ignoreCase}`, ...path], descending: false, ...(as && { as }) },
-    ],
-  );
-  return [...indexes, ...names];
-}
-
 /** The key of a resource in an index. */
 export function keySql(slot: number): string {
   return `keys[${slot}]`;
-}
-
-/** The number of a unique attribute of the collection. */
-export function uniqueSlot({ indexes, unique, numbers }: Keyed, one: Unique): number {
-  const name = formatPath(one.path);
-  const n = unique.findIndex(({ path }) => formatPath(path) === name);
-  return numbers.used[indexes.length + n] as number;
-}
-
-/** The key of a unique value. */
-export function uniqueKey(value: string): Buffer {
-  return createHash("sha256").update(value).digest();
 }
 
 /** A key as a value: text that the database reads as bytes. */
@@ -64,16 +35,18 @@ export function keyText(key: Buffer): string {
 }
 
 /** The column `keys` of a resource with this text, as the database reads an array. Null without indexes and unique attributes. */
-export function keysOf({ indexes, unique, numbers: { used } }: Keyed, text: string): string | null {
-  if (used.length === 0) return null;
+export function keysOf({ slots, uniqueSlots }: Keyed, text: string): string | null {
+  const last = Math.max(0, ...[...slots, ...uniqueSlots].map(({ slot }) => slot));
+  if (last === 0) return null;
   const resource = JSON.parse(text);
-  const values = unique.map((one) => uniqueValue(resource, one));
-  const keys = [
-    ...indexes.map((index) => keyOf(resource, index)),
-    ...values.map((value) => (value === undefined ? undefined : uniqueKey(value))),
-  ];
-  const cells: string[] = Array(Math.max(...used)).fill("null");
-  for (const [n, key] of keys.entries())
-    if (key !== undefined) cells[(used[n] as number) - 1] = `"\\${keyText(key)}"`;
+  const cells: string[] = Array(last).fill("null");
+  const set = (slot: number, key: Buffer) => {
+    cells[slot - 1] = `"\\${keyText(key)}"`;
+  };
+  for (const { slot, index } of slots) set(slot, keyOf(resource, index));
+  for (const { slot, unique } of uniqueSlots) {
+    const value = uniqueValue(resource, unique);
+    if (value !== undefined) set(slot, uniqueKey(value));
+  }
   return `{${cells.join(",")}}`;
 }

@@ -3,7 +3,7 @@ import { randomInt } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { Problem, StartError } from "../../../errors.ts";
 import { decideAsync } from "../../core/decision.ts";
-import { changeSlots, noSlots, slotsOf } from "../../core/entries.ts";
+import { changeSlots, noSlots, numberedOf } from "../../core/entries.ts";
 import { startIndex } from "../../core/search-index.ts";
 import { type CollectionRecord, isDeclared } from "../../port/record.ts";
 import { referenceRows } from "../commit/flush.ts";
@@ -21,7 +21,7 @@ import {
   requireSameFormat,
   toCollection,
 } from "./catalogue.ts";
-import { indexStatements, type Keyed, keysOf, numberedOf } from "./indexes.ts";
+import { indexStatements, keysOf } from "./indexes.ts";
 import { isUnfinished } from "./prepare.ts";
 import {
   type DeclarationRow,
@@ -81,18 +81,17 @@ export async function migrateAll(transaction: Transaction, plan: readonly Collec
 }
 
 /** What a new collection has before its declaration. */
-const bare: Keyed = { indexes: [], unique: [], numbers: noSlots };
+const bare = { indexes: [], unique: [], numbers: noSlots };
 
 function withNumber(
   record: CollectionRecord,
-  before: Pick<NumberedCollection, "number" | "declared"> & Keyed,
+  before: Pick<NumberedCollection, "number" | "declared" | "indexes" | "unique" | "numbers">,
 ): NumberedCollection {
   const { unique = [], references = [], timestamps = false } = record;
-  const known = slotsOf(numberedOf(before), before.numbers);
-  const wanted = numberedOf({ indexes: record.indexes, unique });
-  const { slots: numbers } = changeSlots(known, before.numbers, wanted);
-  const [number, declared, slots] = [before.number, before.declared + 1, slotsOf(record.indexes, numbers)];
-  return { ...record, unique, references, timestamps, number, declared, numbers, slots };
+  const numbers = changeSlots(before, before.numbers, record);
+  const [number, declared] = [before.number, before.declared + 1];
+  const numbered = numberedOf(record, numbers);
+  return { ...record, unique, references, timestamps, number, declared, numbers, ...numbered };
 }
 
 interface Migration {

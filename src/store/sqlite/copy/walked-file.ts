@@ -17,15 +17,17 @@ export function walkedFile(path: string, database: DatabaseSync): WalkedStore {
     counts: async ({ number }: { number: number }) => plans.run(logPlans.counts(number)),
     misindexed: async (...[{ name }, resources]: Parameters<SliceReads["misindexed"]>) => {
       const collection = readCatalogue(database).get(name); // as in this snapshot
-      if (collection === undefined || collection.slots.length === 0) return [];
-      const { number, idKind, slots } = collection;
+      if (collection === undefined) return [];
+      const { number, idKind, slots, uniqueSlots } = collection;
+      const places = [...slots, ...uniqueSlots];
+      if (places.length === 0) return [];
       const entry = database.prepare(
         `select 1 from ${entriesTable(number)} as entry cross join ${resourcesTable(number)} as resource on resource.key = entry.row
          where entry.slot = ? and entry.k = ? and resource.id = ?`,
       );
       const hasEntries = ({ id, text }: { id: string; text: string }) =>
-        entryChanges(slots, undefined, text).every(
-          ({ slot, added }) => entry.get(slot, added as Buffer, toSqliteId(idKind, id)) !== undefined,
+        entryChanges(places, undefined, JSON.parse(text)).added.every(
+          ({ slot, key }) => entry.get(slot, key, toSqliteId(idKind, id)) !== undefined,
         );
       return resources.filter((each) => !hasEntries(each)).map(({ id }) => id);
     },

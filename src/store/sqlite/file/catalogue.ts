@@ -6,7 +6,7 @@ import type { Path } from "../../../collection/paths.ts";
 import type { Reference } from "../../../collection/references.ts";
 import type { Unique } from "../../../collection/unique.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
-import { type Slots, slotsOf } from "../../core/entries.ts";
+import { numberedOf, type Slots } from "../../core/entries.ts";
 
 export type { NumberedCollection } from "../../core/catalogue.ts";
 
@@ -15,18 +15,20 @@ export function readCatalogue(database: DatabaseSync): Map<string, NumberedColle
   const rows = database.prepare("select * from collections order by number").all();
   return new Map(
     rows.map(({ number, name, id_kind: idKind, schema, search, uniques, refers, timestamps, ...row }) => {
-      const indexes = JSON.parse(String(row.indexes)) as readonly Index[];
+      const keyed = {
+        indexes: JSON.parse(String(row.indexes)) as readonly Index[],
+        unique: JSON.parse(String(uniques)) as readonly Unique[],
+      };
       const collection = {
         number: Number(number),
         name: String(name),
         idKind: idKind as IdKind,
         schema: schema === null ? undefined : String(schema),
-        indexes,
+        ...keyed,
         search: JSON.parse(String(search)) as readonly Path[],
-        unique: JSON.parse(String(uniques)) as readonly Unique[],
         references: JSON.parse(String(refers)) as readonly Reference[],
         timestamps: timestamps === 1,
-        slots: slotsOf(indexes, JSON.parse(String(row.slots)) as Slots),
+        ...numberedOf(keyed, JSON.parse(String(row.slots)) as Slots),
       };
       return [collection.name, collection];
     }),

@@ -2,8 +2,9 @@
  * The tables of a store's file.
  *
  * Each collection has a table of its resources, a table of their changes, a table of deleted ids
- * (`store/core/commits/deleted.ts`), and a table of entries (`store/core/entries.ts`). The number of the collection is part of
- * their names. A change contains the text that it superseded (`store/core/superseded.ts`), so a create stores its text only once.
+ * (`store/core/commits/deleted.ts`), and a table of entries (`store/core/entries.ts`). A collection with references has a table of
+ * the ids in them. The number of the collection is part of the names of its tables. A change contains the text that it superseded
+ * (`store/core/superseded.ts`), so a create stores its text only once.
  *
  * Rows have checksums (`store/core/checksums.ts`). In a head, `checksums` is the sum of the checksums of the resources, modulo
  * 2^32.
@@ -18,7 +19,7 @@ import { integerOf } from "../../core/integer-ids.ts";
 export const applicationId = 0x486f6c64;
 
 /** The format that this version reads and writes. Raise it with every change of the tables. */
-export const formatNumber = 6;
+export const formatNumber = 7;
 
 /** The table with the mark of a copy into this file. It exists until the copy is complete. */
 export const copyingTable = "copying";
@@ -140,6 +141,17 @@ export function entriesTable(number: number): string {
 /** The name of the table with the ids that resources refer to. It exists only for a collection with references. */
 export function refersTable(number: number): string {
   return `refers_${number}`;
+}
+
+/** The statements that create this table. */
+export function referencesDdl(number: number): string {
+  const table = refersTable(number);
+  return `
+    create table ${table} (
+      attribute text not null, target text not null, key integer not null, primary key (attribute, target, key)
+    ) strict, without rowid;
+    create index ${table}_by_key on ${table} (key);
+  `;
 }
 
 /** The value of an id in a table of resources. Integers come before texts, as in lists. */

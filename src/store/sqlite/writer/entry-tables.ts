@@ -1,19 +1,21 @@
-/** The tables of entries on the writer's connection. The caller keeps a transaction open. */
+/** The tables of entries and references on the writer's connection. The caller keeps a transaction open. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { SortKey } from "../../../collection/indexes.ts";
+import type { Reference } from "../../../collection/references.ts";
 import { dateUnits } from "../../../query/figures.ts";
+import { isInstant, type SortValue, sortedCodePoints } from "../../../query/sort.ts";
 import {
-  type CursorValues,
-  cursorValuesOf,
-  isInstant,
-  type SortValue,
-  sortedCodePoints,
-} from "../../../query/sort.ts";
-import { entryChanges, type Slots, unusedSlots } from "../../core/entries.ts";
-import { keyAt } from "../../core/order-keys.ts";
+  type Entry,
+  entryChanges,
+  entryOf,
+  referencesOf,
+  type Slots,
+  type UniqueSlot,
+  unusedSlots,
+} from "../../core/entries.ts";
 import type { Slot } from "../../core/ranges.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
-import { entriesTable, resourcesTable, valueColumns } from "../file/tables.ts";
+import { entriesTable, referencesDdl, refersTable, resourcesTable, valueColumns } from "../file/tables.ts";
 
 /** The SQL functions that make the key of a resource, and the values of its entry, while an index is built. */
 const [keyFunction, valueFunction] = ["holdfast_key", "holdfast_value"];
@@ -23,11 +25,12 @@ interface Statements {
   remove: StatementSync;
 }
 
-/** Keeps the entries of all collections equal to their resources. */
+/** Keeps the entries and references of all collections equal to their resources. */
 export class EntryTables {
   readonly #database: DatabaseSync;
-  readonly #statements = new Map<number, Statements>();
-  /** The collections whose entries are built at the end of an import. */
+  readonly #entries = new Map<number, Statements>();
+  readonly #references = new Map<number, Statements>();
+  /** The collections whose indexes are built at the end of an import. */
   readonly #suspended = new Set<number>();
 
   constructor(database: DatabaseSync) {
@@ -35,28 +38,40 @@ export class EntryTables {
     this.#removeUnused(database.prepare("select number, slots from collections").all());
   }
 
-  /** Changes the entries of a resource whose text changes. `row` is its key. */
+  /** Changes the entries and references of a resource whose text changes. `row` is its key. */
   update(
-    { number, slots }: NumberedCollection,
+    { number, slots, uniqueSlots, references }: NumberedCollection,
     row: number,
     { before, next }: { before: string | undefined; next: string | undefined },
   ): void {
-    if (slots.length === 0 || this.#suspended.has(number)) return;
-    const { add, remove } = this.#statementsOf(number);
-    for (const { slot, index, removed, added, values } of entryChanges(slots, before, next)) {
-      if (removed !== undefined) remove.run(slot, removed);
-      if (added !== undefined)
-        add.run(slot, added, row, ...valueColumns.map((_, n) => entryValue(index[n], values[n])));
+    if (slots.length + uniqueSlots.length + references.length === 0) return;
+    const [old, now] = [before, next].map((text) => (text === undefined ? undefined : JSON.parse(text)));
+    for (const places of [this.#suspended.has(number) ? [] : slots, uniqueSlots]) {
+      if (places.length === 0) continue;
+      const { removed, added } = entryChanges(places, old, now);
+      const statements = this.#entriesOf(number);
+      for (const { slot, key } of removed) statements.remove.run(slot, key);
+      for (const { slot, key, index, values } of added)
+        statements.add.run(slot, key, row, ...valueColumns.map((_, n) => entryValue(index[n], values[n])));
     }
+    if (references.length === 0) return;
+    const { add, remove } = this.#referencesOf(number);
+    if (old !== undefined) remove.run(row);
+    if (now !== undefined)
+      for (const [attribute, target] of referencesOf(now, references)) add.run(attribute, target, row);
   }
 
-  /** Removes the entries of a damaged resource. Its text does not say what keys they have, so this looks at all entries. */
-  removeDamaged({ number, slots }: NumberedCollection, row: number): void {
-    if (slots.length > 0)
+  /** Removes the entries and references of a damaged resource. Its text does not say what keys they have, so this looks at all entries. */
+  removeDamaged({ number, slots, uniqueSlots, references }: NumberedCollection, row: number): void {
+    if (slots.length + uniqueSlots.length > 0)
       this.#database.prepare(`delete from ${entriesTable(number)} where row = ?`).run(row);
+    if (references.length > 0) this.#referencesOf(number).remove.run(row);
   }
 
-  /** Stops adding entries of an empty collection until `build` adds all of them. This is faster than one by one. */
+  /**
+   * Stops adding entries to the indexes of an empty collection until `build` adds all of them. This is faster than one by one. An
+   * import needs those of unique values.
+   */
   suspend({ number, slots }: NumberedCollection): { build(): void; resume(): void } {
     if (this.#suspended.has(number)) return { build: () => {}, resume: () => {} };
     this.#suspended.add(number);
@@ -83,39 +98,71 @@ export class EntryTables {
         this.#database.prepare(`delete from ${entriesTable(Number(number))} where slot = ?`).run(slot);
   }
 
-  #statementsOf(number: number): Statements {
-    const known = this.#statements.get(number);
-    if (known !== undefined) return known;
+  #entriesOf(number: number): Statements {
     const table = entriesTable(number);
-    const statements = {
+    return preparedIn(this.#entries, number, () => ({
       add: this.#database.prepare(`insert into ${table} values (?, ?, ?, ?, ?, ?, ?, ?)`),
       remove: this.#database.prepare(`delete from ${table} where slot = ? and k = ?`),
-    };
-    this.#statements.set(number, statements);
-    return statements;
+    }));
+  }
+
+  #referencesOf(number: number): Statements {
+    const table = refersTable(number);
+    return preparedIn(this.#references, number, () => ({
+      add: this.#database.prepare(`insert into ${table} values (?, ?, ?)`),
+      remove: this.#database.prepare(`delete from ${table} where key = ?`),
+    }));
   }
 }
 
-/** Adds the entries of indexes for all resources of a collection, in the order of the keys. */
-export function buildEntries(database: DatabaseSync, number: number, slots: readonly Slot[]): void {
-  for (const { slot, index } of slots) {
-    let last: { text: unknown; values: CursorValues } = { text: undefined, values: [] };
-    const valuesOf = (text: unknown) => {
-      if (last.text !== text) last = { text, values: cursorValuesOf(JSON.parse(String(text)), index) };
-      return last.values;
+function preparedIn(known: Map<number, Statements>, number: number, prepare: () => Statements): Statements {
+  const statements = known.get(number) ?? prepare();
+  known.set(number, statements);
+  return statements;
+}
+
+/** Adds the entries of indexes and unique attributes for all resources of a collection, in the order of the keys. */
+export function buildEntries(
+  database: DatabaseSync,
+  number: number,
+  places: readonly (Slot | UniqueSlot)[],
+): void {
+  for (const place of places) {
+    let last: { text: unknown; entry: Entry | undefined } = { text: undefined, entry: undefined };
+    const entryOfText = (text: unknown) => {
+      if (last.text !== text) last = { text, entry: entryOf(JSON.parse(String(text)), place) };
+      return last.entry;
     };
-    database.function(keyFunction, { deterministic: true }, (text) => keyAt(valuesOf(text), index));
+    database.function(keyFunction, { deterministic: true }, (text) => entryOfText(text)?.key ?? null);
     database.function(valueFunction, { deterministic: true }, (text, n) =>
-      entryValue(index[Number(n)], valuesOf(text)[Number(n)]),
+      entryValue(entryOfText(text)?.index[Number(n)], entryOfText(text)?.values[Number(n)]),
     );
-    const values = valueColumns.map((_, n) => (n < index.length ? `${valueFunction}(doc, ${n})` : "null"));
+    const length = "index" in place ? place.index.length : 0;
+    const values = valueColumns.map((_, n) => (n < length ? `${valueFunction}(doc, ${n})` : "null"));
     database
       .prepare(
         `insert into ${entriesTable(number)}
-         select ?, ${keyFunction}(doc), key, ${values.join(", ")} from ${resourcesTable(number)} order by 2`,
+         select ?, ${keyFunction}(doc) as k, key, ${values.join(", ")} from ${resourcesTable(number)}
+         where k is not null order by k`,
       )
-      .run(slot);
+      .run(place.slot);
   }
+}
+
+/** Creates the table of references again, and fills it. A collection without references has none. */
+export function buildReferences(
+  database: DatabaseSync,
+  number: number,
+  references: readonly Reference[],
+): void {
+  const table = refersTable(number);
+  database.exec(`drop table if exists ${table}`);
+  if (references.length === 0) return;
+  database.exec(referencesDdl(number));
+  const add = database.prepare(`insert into ${table} values (?, ?, ?)`);
+  for (const { key, doc } of database.prepare(`select key, doc from ${resourcesTable(number)}`).iterate())
+    for (const [attribute, target] of referencesOf(JSON.parse(String(doc)), references))
+      add.run(attribute, target, Number(key));
 }
 
 /**

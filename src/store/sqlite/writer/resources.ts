@@ -2,7 +2,7 @@
  * The tables of resources on the writer's connection. A change of a resource also updates the head row, the integer ids, the
  * entries, the words and the change log. The caller keeps a transaction open.
  */
-import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { checksumOfChange, checksumOfKept, checksumOfResource } from "../../core/checksums.ts";
 import type { ResourceState, StagedChange } from "../../core/commits/staged-changes.ts";
 import { integerOf } from "../../core/integer-ids.ts";
@@ -15,20 +15,6 @@ import type { EntryTables } from "./entry-tables.ts";
 import type { Heads } from "./heads.ts";
 import type { SearchTables } from "./search-tables.ts";
 
-/** The columns that `stateOf` needs. */
-export const stateColumns = "key, version, updated_at, doc, checksum";
-
-/** The state of a resource, from its row. */
-export function stateOf(row: Record<string, SQLOutputValue>): ResourceState {
-  return {
-    version: Number(row.version),
-    text: String(row.doc),
-    updatedAt: Number(row.updated_at),
-    checksum: Number(row.checksum),
-    rowId: Number(row.key),
-  };
-}
-
 /** Whether a state has its checksum. Only an erase removes a damaged resource. */
 function isIntact(collection: string, id: string, state: ResourceState): boolean {
   return checksumOfResource(collection, { id, ...state }) === state.checksum;
@@ -36,14 +22,10 @@ function isIntact(collection: string, id: string, state: ResourceState): boolean
 
 /** The prepared statements of one collection. */
 interface Statements {
-  find: StatementSync;
-  has: StatementSync;
-  existing: StatementSync;
   insert: StatementSync;
   update: StatementSync;
   remove: StatementSync;
   log: StatementSync;
-  deleted: StatementSync;
   noteDeleted: StatementSync;
 }
 
@@ -75,30 +57,6 @@ export class Resources {
     this.#search = search;
     this.#isLogged = isLogged;
     this.#marks = marks;
-  }
-
-  /** The current state of a resource. `undefined` if it does not exist. */
-  find(collection: NumberedCollection, id: string): ResourceState | undefined {
-    const row = this.#statementsOf(collection.number).find.get(toSqliteId(collection.idKind, id));
-    return row === undefined ? undefined : stateOf(row);
-  }
-
-  /** Whether a resource exists. */
-  has({ number, idKind }: NumberedCollection, id: string): boolean {
-    return this.#statementsOf(number).has.get(toSqliteId(idKind, id)) !== undefined;
-  }
-
-  /** The ids among these that resources have. */
-  existing({ number, idKind }: NumberedCollection, ids: readonly string[]): ReadonlySet<string> {
-    const known = ids.map((id) => integerOf(idKind, id) ?? id);
-    const rows = this.#statementsOf(number).existing.all(JSON.stringify(known));
-    return new Set(rows.map(({ id }) => String(id)));
-  }
-
-  /** The versions of the last deletes of ids, by the names among these that the table of deleted ids has. */
-  deleted({ number }: NumberedCollection, names: readonly string[]): ReadonlyMap<string, number> {
-    const rows = this.#statementsOf(number).deleted.all(JSON.stringify(names));
-    return new Map(rows.map(({ id, version }) => [String(id), Number(version)]));
   }
 
   /** Writes an accepted change. Returns its sequence. */
@@ -152,11 +110,6 @@ export class Resources {
     const resources = resourcesTable(number);
     const deleted = deletedTable(number);
     const statements = {
-      find: this.#database.prepare(`select ${stateColumns} from ${resources} where id = ?`),
-      has: this.#database.prepare(`select 1 from ${resources} where id = ?`),
-      existing: this.#database.prepare(
-        `select resource.id from json_each(?) as listed cross join ${resources} as resource on resource.id = listed.value`,
-      ),
       insert: this.#database.prepare(
         `insert into ${resources} (id, version, updated_at, checksum, doc) values (?, ?, ?, ?, ?) on conflict do nothing`,
       ),
@@ -166,9 +119,6 @@ export class Resources {
       remove: this.#database.prepare(`delete from ${resources} where id = ?`),
       log: this.#database.prepare(
         `insert into ${changesTable(number)} values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ),
-      deleted: this.#database.prepare(
-        `select deleted.id, version from json_each(?) as listed cross join ${deleted} as deleted on deleted.id = listed.value`,
       ),
       noteDeleted: this.#database.prepare(
         `insert into ${deleted} values (?, ?) on conflict do update set version = max(version, excluded.version)`,

@@ -16,7 +16,7 @@ const bounds: Readonly<Record<string, number>> = {
   query: 3_950,
   store: 23_050,
   "store/sqlite": 7_700,
-  "store/postgres": 7_150,
+  "store/postgres": 6_950,
   import: 1_250,
   rewind: 400,
   access: 2_050,

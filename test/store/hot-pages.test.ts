@@ -16,6 +16,7 @@ const collection: NumberedCollection = {
   references: [],
   timestamps: false,
   slots: [],
+  numbers: { next: 1, used: [] },
 };
 
 function pageOf(text: string, sequence: number): Page {

@@ -1,4 +1,5 @@
 /** The SQL of PostgreSQL, and how a connection runs the statements of plans. */
+import { CataloguePlans } from "../core/catalogue.ts";
 import { createHistories } from "../core/history-plans.ts";
 import { LogPlans } from "../core/log-plans.ts";
 import { SecretPlans } from "../core/secret.ts";
@@ -61,6 +62,9 @@ export const postgresDialect: Dialect = {
 
 /** The history of a collection. */
 export const historyOf = createHistories(postgresDialect, { resources: 1_000, bytes: 2 * 1024 * 1024 });
+
+/** The collections of a store. */
+export const cataloguePlans = new CataloguePlans(postgresDialect);
 
 /** The secret of a store. */
 export const secretPlans = new SecretPlans(postgresDialect);

@@ -1,5 +1,6 @@
 /** The SQL of SQLite, and how a connection runs the statements of plans. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { CataloguePlans } from "../core/catalogue.ts";
 import { createHistories } from "../core/history-plans.ts";
 import { KeyPlans } from "../core/key-plans.ts";
 import { LogPlans } from "../core/log-plans.ts";
@@ -60,6 +61,9 @@ function insertText(table: string, names: readonly string[]): Text {
   inserts.set(table, text);
   return text;
 }
+
+/** The collections of a store. */
+export const cataloguePlans = new CataloguePlans(sqliteDialect);
 
 /** The secret of a store. */
 export const secretPlans = new SecretPlans(sqliteDialect);

@@ -2,6 +2,7 @@
  * The SQL of a copy of a whole store: reads the items of each section, inserts them, and sets the counters. A mark in a table
  * of its own shows that the copy into this database is not complete.
  */
+import type { Numbering } from "../../core/catalogue.ts";
 import {
   type Cell,
   type Column,
@@ -13,7 +14,7 @@ import {
 } from "../../core/copy/contents.ts";
 import { insertRows } from "../commit/values.ts";
 import type { Statement } from "../connection/connections.ts";
-import { type Keyed, keysOf } from "../tables/indexes.ts";
+import { keysOf } from "../tables/indexes.ts";
 import { copyingTable, resourcesTable } from "../tables/tables.ts";
 
 /** The items after a key, or the first ones, up to the size of a page. */
@@ -40,7 +41,7 @@ export function selectItems(
 /** Adds items. */
 export function insertItems(
   { kind }: Section,
-  { name, columns, toKey, keyed }: ItemsTable & { keyed: Keyed | undefined },
+  { name, columns, toKey, keyed }: ItemsTable & { keyed: Numbering | undefined },
   items: readonly Item[],
 ): Statement[] {
   const rows = items.map(([key = null, ...others]) => [toKey(key) as Cell, ...others]);

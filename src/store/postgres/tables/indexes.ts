@@ -6,16 +6,9 @@ import { createHash } from "node:crypto";
 import type { Index } from "../../../collection/indexes.ts";
 import { formatPath } from "../../../collection/paths.ts";
 import { type Unique, uniqueValue } from "../../../collection/unique.ts";
-import type { Slots } from "../../core/entries.ts";
+import type { Numbering } from "../../core/catalogue.ts";
 import { keyOf } from "../../core/order-keys.ts";
 import { resourcesTable } from "./tables.ts";
-
-/** The parts of a declaration that decide the keys. The numbers are those of the indexes, and then those of the unique attributes. */
-export interface Keyed {
-  indexes: readonly Index[];
-  unique: readonly Unique[];
-  numbers: Slots;
-}
 
 /** The statements that drop the indexes whose numbers are only in `before`, and create those whose numbers are only in `after`. */
 export function indexStatements(number: number, before: readonly number[], after: readonly number[]) {
@@ -32,7 +25,7 @@ export function indexStatements(number: number, before: readonly number[], after
 }
 
 /** Everything that has a number: the indexes, and the unique attributes in the form of indexes with special paths. */
-export function numberedOf({ indexes, unique }: Pick<Keyed, "indexes" | "unique">): readonly Index[] {
+export function numberedOf({ indexes, unique }: Pick<Numbering, "indexes" | "unique">): readonly Index[] {
   const names = unique.map(
     ({ path, ignoreCase, as }): Index => [
       { path: [`\0unique ${ignoreCase}`, ...path], descending: false, ...(as && { as }) },
@@ -47,7 +40,7 @@ export function keySql(slot: number): string {
 }
 
 /** The number of a unique attribute of the collection. */
-export function uniqueSlot({ indexes, unique, numbers }: Keyed, one: Unique): number {
+export function uniqueSlot({ indexes, unique, numbers }: Numbering, one: Unique): number {
   const name = formatPath(one.path);
   const n = unique.findIndex(({ path }) => formatPath(path) === name);
   return numbers.used[indexes.length + n] as number;
@@ -64,7 +57,7 @@ export function keyText(key: Buffer): string {
 }
 
 /** The column `keys` of a resource with this text, as the database reads an array. Null without indexes and unique attributes. */
-export function keysOf({ indexes, unique, numbers: { used } }: Keyed, text: string): string | null {
+export function keysOf({ indexes, unique, numbers: { used } }: Numbering, text: string): string | null {
   if (used.length === 0) return null;
   const resource = JSON.parse(text);
   const values = unique.map((one) => uniqueValue(resource, one));

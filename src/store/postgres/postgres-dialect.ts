@@ -41,6 +41,8 @@ export const postgresDialect: Dialect = {
   },
   records: (rows) => JSON.stringify(rows),
   position: (text, part) => `strpos(${text}, ${part})`,
+  lastIds: "holdfast_ids",
+  lock: " for update",
   skipLocked: " for update skip locked",
   raise: (changes) => together(...changes.map(([name, by]) => raiseNumber(name, by))),
   *insertNew(table, columns, rows) {
@@ -51,14 +53,19 @@ export const postgresDialect: Dialect = {
       ),
     };
     const cells = rows.map((row) => Object.keys(columns).map((name) => row[name] ?? null));
-    const statements = insertNewRows(target, cells).map(({ sql, values = [] }) => ({
-      text: { sql },
-      values: [values as readonly Value[]],
-      read: ({ length }: readonly unknown[]) => length,
-    }));
-    return ((yield statements) as number[]).reduce((sum, added) => sum + added, 0);
+    return (yield* askAll(insertNewRows(target, cells))).length;
   },
 };
+
+/** Runs statements that are sent together. Returns their rows. */
+export function* askAll(statements: readonly Statement[]): Plan<Row[]> {
+  const asked = statements.map(({ sql, values = [] }) => ({
+    text: { sql },
+    values: [values as readonly Value[]],
+    read: (rows: readonly unknown[]) => rows,
+  }));
+  return ((yield asked) as Row[][]).flat();
+}
 
 /** The history of a collection. */
 export const historyOf = createHistories(postgresDialect, { resources: 1_000, bytes: 2 * 1024 * 1024 });

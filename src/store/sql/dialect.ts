@@ -23,6 +23,10 @@ export interface Dialect {
   records(rows: readonly Readonly<Record<string, Value>>[]): Value;
   /** The place of one text in another one, from 1; 0 if it is not there. */
   position(text: string, part: string): string;
+  /** The table with the greatest integer ids of all collections, in the column `last_id`. */
+  readonly lastIds: string;
+  /** Locks the rows that a statement selects. Empty if only one writes. */
+  readonly lock: string;
   /** Locks the rows that a statement selects, without those that another transaction has locked. Empty if only one writes. */
   readonly skipLocked: string;
   /**

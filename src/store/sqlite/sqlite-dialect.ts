@@ -26,6 +26,8 @@ export const sqliteDialect: Dialect = {
   },
   records: jsonOf,
   position: (text, part) => `instr(${text}, ${part})`,
+  lastIds: "heads",
+  lock: "",
   skipLocked: "",
   *raise(changes) {
     const sums: number[] = [];

@@ -265,7 +265,7 @@ async function openWalked(t: TestContext, address: StoreAddress): Promise<Walked
   if (address.kind === "sqlite") {
     const database = new DatabaseSync(address.path, { readOnly: true });
     t.after(() => database.close());
-    return walkedFile(address.path, database);
+    return walkedFile(database);
   }
   const { connections, close } = openCommandConnections(address.url);
   t.after(close);

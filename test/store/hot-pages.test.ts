@@ -17,6 +17,7 @@ const collection: NumberedCollection = {
   timestamps: false,
   slots: [],
   uniqueSlots: [],
+  numbers: { next: 1, used: [] },
 };
 
 function pageOf(text: string, sequence: number): Page {

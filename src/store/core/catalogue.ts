@@ -1,8 +1,12 @@
 /** The collections of a store, with their table numbers and the references between them. */
+import type { IdKind } from "../../collection/ids.ts";
 import type { Reference } from "../../collection/references.ts";
 import type { Unique } from "../../collection/unique.ts";
 import type { CollectionRecord } from "../port/record.ts";
-import type { Numbered } from "./entries.ts";
+import type { Dialect } from "../sql/dialect.ts";
+import type { Plan, Value } from "../sql/plans.ts";
+import { allOf, command, firstOf, type Query, query, type Selection } from "../sql/table.ts";
+import { changeSlots, type Numbered, noSlots, numberedOf, type Slots } from "./entries.ts";
 
 /** A collection with its number, which is part of the names of its tables. */
 export interface NumberedCollection extends CollectionRecord, Numbered {
@@ -10,6 +14,88 @@ export interface NumberedCollection extends CollectionRecord, Numbered {
   unique: readonly Unique[];
   references: readonly Reference[];
   timestamps: boolean;
+  numbers: Slots;
+}
+
+/** The columns of a declaration in the table of collections. */
+export const declarations: Selection<NumberedCollection> = {
+  sql: "number, name, id_kind, schema, indexes, search, uniques, refers, timestamps, slots",
+  read([number, name, idKind, schema, allIndexes, search, uniques, refers, timestamps, slots]) {
+    const keyed = { indexes: JSON.parse(String(allIndexes)), unique: JSON.parse(String(uniques)) };
+    const numbers: Slots = JSON.parse(String(slots));
+    return {
+      number: Number(number),
+      name: String(name),
+      idKind: idKind as IdKind,
+      schema: schema === null ? undefined : String(schema),
+      search: JSON.parse(String(search)),
+      references: JSON.parse(String(refers)),
+      timestamps: timestamps === 1 || timestamps === "t",
+      numbers,
+      ...keyed,
+      ...numberedOf(keyed, numbers),
+    };
+  },
+};
+
+/** The table of collections. */
+export class CataloguePlans {
+  /** All collections, in the order in which they were created. */
+  readonly all: () => Plan<NumberedCollection[]>;
+  readonly find: (name: string) => Plan<NumberedCollection | undefined>;
+  readonly #put: Query<readonly Value[], void>;
+
+  constructor({ tablePrefix }: Dialect) {
+    const selected = `select ${declarations.sql} from ${tablePrefix}collections`;
+    this.all = query(`${selected} order by number`, allOf(declarations));
+    this.find = query(`${selected} where name = $1::text`, firstOf(declarations));
+    const replaced = declarations.sql.split(", ").slice(2);
+    this.#put = command(
+      `insert into ${tablePrefix}collections (${declarations.sql}) values ($1::bigint, $2::text, $3::text, $4::text,
+          $5::text, $6::text, $7::text, $8::text, $9::boolean, $10::text)
+        on conflict (number) do update set ${replaced.map((name) => `${name} = excluded.${name}`).join(", ")}`,
+    );
+  }
+
+  /** Adds a declaration, or replaces the previous one. */
+  put({ number, name, idKind, schema, timestamps, ...others }: NumberedCollection): Plan<void> {
+    const { indexes, search, unique, references, numbers } = others;
+    const lists = [indexes, search, unique, references].map((list) => JSON.stringify(list));
+    return this.#put(
+      number,
+      name,
+      idKind,
+      schema ?? null,
+      ...lists,
+      Number(timestamps),
+      JSON.stringify(numbers),
+    );
+  }
+}
+
+/** The parts of a declaration that have numbers. */
+export type Numbering = Pick<NumberedCollection, "indexes" | "unique" | "numbers">;
+
+/** A new collection before its declaration. */
+export const undeclared: Numbering = { indexes: [], unique: [], numbers: noSlots };
+
+/** A collection after a new declaration. */
+export function redeclared(
+  record: CollectionRecord,
+  before: Numbering & { number: number },
+): NumberedCollection {
+  const { unique = [], references = [], timestamps = false } = record;
+  const numbers = changeSlots(before, before.numbers, record);
+  const { number } = before;
+  return { ...record, unique, references, timestamps, number, numbers, ...numberedOf(record, numbers) };
+}
+
+/** The message for a new kind of ids in a collection that has resources. */
+export function idKindChanged({ name, idKind }: CollectionRecord, after: CollectionRecord): string {
+  return (
+    `collections.${name}.id: the store has resources with ids of kind "${idKind}", which cannot become "${after.idKind}". ` +
+    `Declare "${idKind}" again, or import the resources into a collection with another name.`
+  );
 }
 
 /** A reference from the collection `from` to another one. */

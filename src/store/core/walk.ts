@@ -9,6 +9,8 @@ import type { NumberedCollection } from "./catalogue.ts";
 import type { LoggedRowKey } from "./changed-resources.ts";
 import { damageOf } from "./checksums.ts";
 import { type Cell, type Contents, damagedIn, type Item, layouts, type PageSize } from "./copy/contents.ts";
+import { type ContentsDriver, StoredContents } from "./copy/stored-contents.ts";
+import type { HistoryPlans } from "./history-plans.ts";
 import { integerOf } from "./integer-ids.ts";
 import type { CollectionCounts } from "./log-plans.ts";
 
@@ -35,6 +37,29 @@ export interface SliceReads extends Pick<Contents, "items"> {
   ): Promise<readonly string[]>;
   /** The changes after a sequence, in order. Throws DATA_DAMAGED. */
   changes(collection: NumberedCollection, after: number, limit: number): Promise<readonly LoggedRowKey[]>;
+}
+
+/** How one kind of store reads a slice. */
+export interface SliceDriver extends ContentsDriver {
+  historyOf(collection: NumberedCollection): HistoryPlans;
+  /** As in `SliceReads`, with the collection of this snapshot. It has an index. */
+  misindexed: SliceReads["misindexed"];
+}
+
+/** The reads of one slice, in an open snapshot. */
+export function sliceReads(driver: SliceDriver): SliceReads {
+  const { catalogue, log } = driver.plans;
+  const contents = new StoredContents(driver);
+  return {
+    collections: () => driver.run(catalogue.all()),
+    items: (...args) => contents.items(...args),
+    counts: ({ number }) => driver.run(log.counts(number)),
+    async misindexed({ name }, resources) {
+      const collection = await contents.find(name);
+      return collection.numbers.used.length === 0 ? [] : driver.misindexed(collection, resources);
+    },
+    changes: (collection, ...page) => driver.run(driver.historyOf(collection).keysAfter(...page)),
+  };
 }
 
 /** What a walk reads. */

@@ -1,4 +1,5 @@
 /** The SQL of PostgreSQL, and how a connection runs the statements of plans. */
+import { CataloguePlans } from "../core/catalogue.ts";
 import { createLookups } from "../core/commits/lookups.ts";
 import { createHistories } from "../core/history-plans.ts";
 import { LogPlans } from "../core/log-plans.ts";
@@ -52,6 +53,8 @@ export const postgresDialect: Dialect = {
       `select key, encode(${keySql(slot)}, 'hex') from ${resourcesTable(number)} where ${keySql(slot)} = any($1::bytea[])`,
     values: (hashes) => [[bytes(hashes)]],
   },
+  lastIds: "holdfast_ids",
+  lockRows: " for update",
   skipLocked: " for update skip locked",
   raise: (changes) => together(...changes.map(([name, by]) => raiseNumber(name, by))),
   *insertNew(table, columns, rows) {
@@ -62,20 +65,27 @@ export const postgresDialect: Dialect = {
       ),
     };
     const cells = rows.map((row) => Object.keys(columns).map((name) => row[name] ?? null));
-    const statements = insertNewRows(target, cells).map(({ sql, values = [] }) => ({
-      text: { sql },
-      values: [values as readonly Value[]],
-      read: ({ length }: readonly unknown[]) => length,
-    }));
-    return ((yield statements) as number[]).reduce((sum, added) => sum + added, 0);
+    return (yield* askAll(insertNewRows(target, cells))).length;
   },
 };
+
+/** Runs statements that are sent together. Returns their rows. */
+export function* askAll(statements: readonly Statement[]): Plan<Row[]> {
+  const asked = statements.map(({ sql, values = [] }) => ({
+    text: { sql },
+    values: [values as readonly Value[]],
+    read: (rows: readonly unknown[]) => rows,
+  }));
+  return ((yield asked) as Row[][]).flat();
+}
 
 /** The history of a collection. */
 export const historyOf = createHistories(postgresDialect, { resources: 1_000, bytes: 2 * 1024 * 1024 });
 
 /** The lookups of a transaction that writes. */
 export const lookupsOf = createLookups(postgresDialect);
+/** The collections of a store. */
+export const cataloguePlans = new CataloguePlans(postgresDialect);
 
 /** The secret of a store. */
 export const secretPlans = new SecretPlans(postgresDialect);

@@ -33,6 +33,10 @@ export interface Dialect {
     /** `enough`: the most resources of one value that are needed. */
     values(hashes: readonly Uint8Array[], enough: number): readonly (readonly Value[])[];
   };
+  /** The table with the greatest integer ids of all collections, in the column `last_id`. */
+  readonly lastIds: string;
+  /** Locks the rows that a statement selects. Empty if only one writes. */
+  readonly lockRows: string;
   /** Locks the rows that a statement selects, without those that another transaction has locked. Empty if only one writes. */
   readonly skipLocked: string;
   /**

@@ -1,5 +1,6 @@
 /** The SQL of SQLite, and how a connection runs the statements of plans. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { CataloguePlans } from "../core/catalogue.ts";
 import { createLookups } from "../core/commits/lookups.ts";
 import { hashLength } from "../core/entries.ts";
 import { createHistories } from "../core/history-plans.ts";
@@ -36,6 +37,8 @@ export const sqliteDialect: Dialect = {
       where slot = ${slot} and k > $1 and k < $2 limit $3`,
     values: (hashes, enough) => hashes.map((hash) => [hash, after(hash), enough]),
   },
+  lastIds: "heads",
+  lockRows: "",
   skipLocked: "",
   *raise(changes) {
     const sums: number[] = [];
@@ -74,6 +77,8 @@ function insertText(table: string, names: readonly string[]): Text {
 
 /** The lookups of a transaction that writes. */
 export const lookupsOf = createLookups(sqliteDialect);
+/** The collections of a store. */
+export const cataloguePlans = new CataloguePlans(sqliteDialect);
 
 /** The secret of a store. */
 export const secretPlans = new SecretPlans(sqliteDialect);

@@ -2,13 +2,13 @@
  * The contents of a store, in a form that every kind of store reads and writes. It includes everything that responses
  * depend on. Everything derived from it (indexes, search words, tables of references) is created again in the target.
  */
-import type { IdKind } from "../../../collection/ids.ts";
 import type { CollectionRecord } from "../../port/record.ts";
 import type { Stored } from "../../port/stored.ts";
 import type { Dialect } from "../../sql/dialect.ts";
 import type { Row, Value } from "../../sql/plans.ts";
 import * as tables from "../../sql/store-tables.ts";
 import { type Columns, quoteColumn, type RowOf } from "../../sql/table.ts";
+import type { NumberedCollection } from "../catalogue.ts";
 import {
   checksumOfKey,
   checksumOfReceipt,
@@ -64,6 +64,8 @@ export const layouts: Readonly<Record<Section["kind"], Layout>> = {
 
 /** The table with the items of a section. */
 export interface ItemsTable {
+  kind: Section["kind"];
+  collection: NumberedCollection | undefined;
   name: string;
   /** The names of the columns in SQL, in the order of the layout. */
   columns: readonly string[];
@@ -75,13 +77,14 @@ export interface ItemsTable {
   toItem(row: Row): Item;
 }
 
-/** The table of a section. A section of a collection needs its number and its kind of ids. */
+/** The table of a section, which can be one of a collection. */
 export function itemsTable(
   dialect: Dialect,
   { kind }: Section,
-  { number, idKind }: { number?: number; idKind?: IdKind } = {},
+  collection: NumberedCollection | undefined,
 ): ItemsTable {
   const { columns } = layouts[kind];
+  const idKind = collection?.idKind;
   const isKeyed = kind === "resources" && idKind !== undefined;
   const names = columns.map(({ name }) => (isKeyed && name === "id" ? dialect.keyColumn : quoteColumn(name)));
   const readers = columns.map(({ name, type }): ((cell: unknown) => Cell) => {
@@ -89,7 +92,9 @@ export function itemsTable(
     return type === "text" ? (cell) => cell as Cell : (cell) => (cell === null ? null : Number(cell));
   });
   return {
-    name: `${dialect.tablePrefix}${kind}${number === undefined ? "" : `_${number}`}`,
+    kind,
+    collection,
+    name: `${dialect.tablePrefix}${kind}${collection === undefined ? "" : `_${collection.number}`}`,
     columns: names,
     shown: names.map((name) => (name === "doc" ? dialect.doc : name)).join(", "),
     toKey: (key) => (isKeyed ? dialect.keyOf(idKind, String(key)) : key),
@@ -117,22 +122,6 @@ export interface Outline {
   groups: number;
   /** In the order in which they were created. */
   collections: readonly CollectionOutline[];
-}
-
-/** The outline of a collection, in the same form for every kind of store. */
-export function outlineOf(
-  record: CollectionRecord,
-  {
-    sequence,
-    gapsUpTo,
-    count,
-    checksums,
-    lastId,
-  }: Pick<CollectionOutline, "sequence" | "gapsUpTo" | "count" | "checksums" | "lastId">,
-): CollectionOutline {
-  const { name, idKind, schema, indexes, search, unique = [], references = [], timestamps = false } = record;
-  const declared = { name, idKind, schema, indexes, search, unique, references, timestamps };
-  return { ...declared, sequence, gapsUpTo, count, checksums, lastId };
 }
 
 /** The sections of a store, in the order in which they are copied. */

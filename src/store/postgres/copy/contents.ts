@@ -1,80 +1,46 @@
-/** Reads everything in a database for a copy. The caller decides which transaction each read belongs to. */
-import {
-  type Cell,
-  type Contents,
-  type Item,
-  type ItemsTable,
-  itemsTable,
-  type Outline,
-  outlineOf,
-  type PageSize,
-  type Section,
-} from "../../core/copy/contents.ts";
-import { withStartErrors } from "../connection/command-connections.ts";
+/** How a copy reads a database. The caller decides which transaction each read belongs to. */
+import { type Cell, type Column, type ItemsTable, layouts, type PageSize } from "../../core/copy/contents.ts";
+import { type ContentsDriver, ContentsPlans } from "../../core/copy/stored-contents.ts";
 import type { Statement, StatementResult } from "../connection/connections.ts";
-import { postgresDialect, runPlan, secretPlans } from "../postgres-dialect.ts";
-import { Catalogue, catalogueSql, type NumberedCollection, toCollection } from "../tables/catalogue.ts";
-import { selectCounters, selectGroups, selectItems } from "./statements.ts";
+import { postgresDialect, runPlan } from "../postgres-dialect.ts";
 
-/** The contents of a database. */
-export class PostgresContents implements Contents {
-  readonly #run: (statement: Statement) => Promise<StatementResult>;
-  #catalogue = new Catalogue([]);
+const plans = new ContentsPlans(postgresDialect);
 
-  constructor(run: (statement: Statement) => Promise<StatementResult>) {
-    this.#run = run;
-  }
+/** Reads a database. `run` runs one statement. */
+export function postgresContents(run: (statement: Statement) => Promise<StatementResult>): ContentsDriver {
+  return {
+    plans,
+    run: (plan) => runPlan(plan, run),
+    async page(table, after, size) {
+      const { rows } = await run(selectPage(table, after, size));
+      return rows.map(table.toItem);
+    },
+  };
+}
 
-  /** The catalogue as it was last read. */
-  get catalogue(): Catalogue {
-    return this.#catalogue;
-  }
+/** The server measures the rows, so that a page is one statement, and no more texts are sent. */
+function selectPage(
+  { kind, name, columns, shown, toKey }: ItemsTable,
+  after: Cell | undefined,
+  size: PageSize,
+): Statement {
+  const { columns: declared, long } = layouts[kind];
+  const [key] = columns;
+  const from = after === undefined ? "" : `where ${key} > $3::${typeOf(declared[0])}`;
+  const measured = long === undefined ? "0" : `coalesce(octet_length(${long}), 0)`;
+  const bytes = kind === "resources" ? "size" : measured;
+  return {
+    sql: `select ${shown}
+      from (select *, sum(bytes) over (order by ${key} rows unbounded preceding) as running
+        from (select *, ${bytes} as bytes from ${name} ${from} order by ${key} limit $1::bigint) as chunk
+      ) as measured
+      where running <= $2::bigint or running = bytes order by ${key}`,
+    values: [size.items, size.bytes, ...(after === undefined ? [] : [toKey(after)])],
+  };
+}
 
-  async outline(): Promise<Outline> {
-    await this.reloadCatalogue();
-    const { rows: groups } = await this.run(selectGroups);
-    const secret = await runPlan(secretPlans.read(), (statement) => this.run(statement));
-    const { rows } = await this.run(selectCounters);
-    const counters = new Map(rows.map(([number, ...others]) => [Number(number), others.map(Number)]));
-    const collections = [...this.#catalogue.byNumber.values()].map((collection) => {
-      const [sequence = 0, count = 0, checksums = 0, lastId = 0, gapsUpTo = 0] =
-        counters.get(collection.number) ?? [];
-      return outlineOf(collection, { sequence, gapsUpTo, count, checksums: checksums | 0, lastId });
-    });
-    return { secret, groups: Number(groups[0]?.[0]), collections };
-  }
-
-  async count(section: Section): Promise<number> {
-    const { rows } = await this.run({ sql: `select count(*) from ${this.tableOf(section).name}` });
-    return Number(rows[0]?.[0]);
-  }
-
-  async items(section: Section, after: Cell | undefined, size: PageSize): Promise<readonly Item[]> {
-    const table = this.tableOf(section);
-    const { rows } = await this.run(selectItems(section, table, { after, size }));
-    return rows.map(table.toItem);
-  }
-
-  /** The table with the items of a section. */
-  tableOf(section: Section): ItemsTable {
-    return itemsTable(postgresDialect, section, "collection" in section ? this.find(section.collection) : {});
-  }
-
-  /** A collection. */
-  find(name: string): NumberedCollection {
-    const known = this.#catalogue.byName.get(name);
-    if (known === undefined) throw new Error(`The store has no collection ${JSON.stringify(name)}.`);
-    return known;
-  }
-
-  /** Reads the catalogue again. */
-  async reloadCatalogue(): Promise<void> {
-    const { rows } = await this.run({ sql: catalogueSql });
-    this.#catalogue = new Catalogue(rows.map(toCollection));
-  }
-
-  /** Runs a statement. Turns errors into StartErrors. */
-  protected run(statement: Statement): Promise<StatementResult> {
-    return withStartErrors(this.#run(statement));
-  }
+/** The type of a column in a statement. */
+export function typeOf({ name, type }: Column): "bigint" | "json" | "text" {
+  if (type === "integer") return "bigint";
+  return name === "doc" ? "json" : "text";
 }

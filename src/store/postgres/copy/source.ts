@@ -1,58 +1,32 @@
 /** A database as the source of a copy. All reads between two refreshes see the same state. */
 import type { CopySource } from "../../core/copy/contents.ts";
-import {
-  type CommandConnections,
-  openCommandConnections,
-  withStartErrors,
-} from "../connection/command-connections.ts";
-import { openSnapshot, type Snapshot } from "../connection/snapshot.ts";
+import { StoredContents } from "../../core/copy/stored-contents.ts";
+import { openCommandConnections, withStartErrors } from "../connection/command-connections.ts";
+import { openSnapshot } from "../connection/snapshot.ts";
 import { prepareDatabase } from "../tables/prepare.ts";
-import { PostgresContents } from "./contents.ts";
+import { postgresContents } from "./contents.ts";
 
 /** Opens the store in the database at `url` as the source of a copy. This and all methods throw StartError. */
-export function openPostgresSource(url: string): Promise<CopySource> {
-  return open(url, PostgresSource);
-}
-
-/** The same for a single moment: a refresh does not show later changes. */
-export function openPostgresMoment(url: string): Promise<CopySource> {
-  return open(url, PostgresMoment);
-}
-
-async function open(url: string, Source: typeof PostgresSource): Promise<CopySource> {
-  const command = openCommandConnections(url);
+export async function openPostgresSource(url: string): Promise<CopySource> {
+  const { connections, close } = openCommandConnections(url);
   try {
-    await withStartErrors(prepareDatabase(command.connections, { mustExist: true }));
-    const source = new Source(command, await withStartErrors(openSnapshot(command.connections)));
-    await source.reloadCatalogue();
-    return source;
+    await withStartErrors(prepareDatabase(connections, { mustExist: true }));
+    let snapshot = await withStartErrors(openSnapshot(connections));
+    const contents = new StoredContents(
+      postgresContents((statement) => withStartErrors(snapshot.run(statement))),
+    );
+    return Object.assign(contents, {
+      async refresh() {
+        await snapshot.end();
+        snapshot = await withStartErrors(openSnapshot(connections));
+      },
+      async close() {
+        await snapshot.end();
+        await close();
+      },
+    });
   } catch (error) {
-    await command.close();
+    await close();
     throw error;
   }
-}
-
-class PostgresSource extends PostgresContents implements CopySource {
-  readonly #command: CommandConnections;
-  #snapshot: Snapshot;
-
-  constructor(command: CommandConnections, snapshot: Snapshot) {
-    super((statement) => this.#snapshot.run(statement));
-    this.#command = command;
-    this.#snapshot = snapshot;
-  }
-
-  async refresh(): Promise<void> {
-    await this.#snapshot.end();
-    this.#snapshot = await withStartErrors(openSnapshot(this.#command.connections));
-  }
-
-  async close(): Promise<void> {
-    await this.#snapshot.end();
-    await this.#command.close();
-  }
-}
-
-class PostgresMoment extends PostgresSource {
-  override async refresh(): Promise<void> {}
 }

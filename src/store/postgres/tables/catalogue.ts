@@ -1,8 +1,10 @@
 /** The collections in the database, as one instance last read them. */
-import type { IdKind } from "../../../collection/ids.ts";
 import { Problem } from "../../../errors.ts";
-import { Catalogue as Collections, type NumberedCollection as Numbered } from "../../core/catalogue.ts";
-import { numberedOf, type Slots } from "../../core/entries.ts";
+import {
+  Catalogue as Collections,
+  declarations,
+  type NumberedCollection as Numbered,
+} from "../../core/catalogue.ts";
 import type { Row } from "../connection/connections.ts";
 import { findCopyingTable, formatNumber } from "./tables.ts";
 
@@ -10,13 +12,10 @@ import { findCopyingTable, formatNumber } from "./tables.ts";
 export interface NumberedCollection extends Numbered {
   /** Grows with every change of a declaration that other instances must know before they write. */
   declared: number;
-  /** The numbers of the indexes, and then those of the unique attributes. */
-  numbers: Slots;
 }
 
 const selectCollections = `
-  select number, name, id_kind, schema, indexes, search, uniques, refers, timestamps, slots, declared,
-    (select value from holdfast_meta where name = 'format')
+  select ${declarations.sql}, declared, (select value from holdfast_meta where name = 'format')
   from holdfast_collections join holdfast_heads using (number)`;
 
 /** The statement whose rows `toCollection` reads, for all collections. */
@@ -41,24 +40,9 @@ export function requireSameFormat(format: unknown): void {
 
 /** Reads one row of the catalogue. Throws UNAVAILABLE as `requireSameFormat`. */
 export function toCollection(row: Row): NumberedCollection {
-  const [number, name, idKind, schema, indexes, search, ...others] = row;
-  const [uniques, refers, timestamps, slots, declared, format] = others;
+  const [declared, format] = row.slice(-2);
   requireSameFormat(format);
-  const keyed = { indexes: JSON.parse(String(indexes)), unique: JSON.parse(String(uniques)) };
-  const numbers: Slots = JSON.parse(String(slots));
-  return {
-    number: Number(number),
-    name: String(name),
-    idKind: idKind as IdKind,
-    schema: schema ?? undefined,
-    search: JSON.parse(String(search)),
-    references: JSON.parse(String(refers)),
-    timestamps: timestamps === "t",
-    declared: Number(declared),
-    numbers,
-    ...keyed,
-    ...numberedOf(keyed, numbers),
-  };
+  return { ...declarations.read(row), declared: Number(declared) };
 }
 
 /** The collections, and which of them depend on each other. */

@@ -2,8 +2,8 @@
 import { randomInt } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { Problem, StartError } from "../../../errors.ts";
+import { idKindChanged, redeclared, undeclared } from "../../core/catalogue.ts";
 import { decideAsync } from "../../core/decision.ts";
-import { changeSlots, noSlots, numberedOf } from "../../core/entries.ts";
 import { startIndex } from "../../core/search-index.ts";
 import { type CollectionRecord, isDeclared } from "../../port/record.ts";
 import { referenceRows } from "../commit/flush.ts";
@@ -11,6 +11,7 @@ import { hold } from "../commit/holds.ts";
 import { insertReferences, updateKeys } from "../commit/statements.ts";
 import { runTogether } from "../commit/values.ts";
 import type { Transaction } from "../connection/transaction.ts";
+import { cataloguePlans } from "../postgres-dialect.ts";
 import { selectChunk } from "../read/statements.ts";
 import { searchIndexOf } from "../upkeep/search-indexes.ts";
 import { clearIndex } from "../upkeep/statements.ts";
@@ -24,14 +25,12 @@ import {
 import { indexStatements, keysOf } from "./indexes.ts";
 import { isUnfinished } from "./prepare.ts";
 import {
-  type DeclarationRow,
   deleteAllReferences,
   insertHead,
   insertIdCounter,
   lockCatalogue,
   lockHeads,
   raiseDeclared,
-  upsertDeclaration,
 } from "./statements.ts";
 import { collectionTables, resourcesTable, wordsTable, wordsTables } from "./tables.ts";
 
@@ -73,25 +72,14 @@ export async function migrateAll(transaction: Transaction, plan: readonly Collec
   for (const record of plan) {
     const before = known.get(record.name);
     if (before !== undefined && isDeclared(before, record)) continue;
-    const declared = before?.declared ?? randomInt(maxFirstDeclared);
-    const after = withNumber(record, before ?? { number: ++last, declared, ...bare });
+    const declared = (before?.declared ?? randomInt(maxFirstDeclared)) + 1;
+    const after = {
+      ...redeclared(record, before ?? { number: ++last, ...undeclared }),
+      declared,
+    };
     await migrateOne(transaction, { before, after, known });
     known.set(record.name, after);
   }
-}
-
-/** What a new collection has before its declaration. */
-const bare = { indexes: [], unique: [], numbers: noSlots };
-
-function withNumber(
-  record: CollectionRecord,
-  before: Pick<NumberedCollection, "number" | "declared" | "indexes" | "unique" | "numbers">,
-): NumberedCollection {
-  const { unique = [], references = [], timestamps = false } = record;
-  const numbers = changeSlots(before, before.numbers, record);
-  const [number, declared] = [before.number, before.declared + 1];
-  const numbered = numberedOf(record, numbers);
-  return { ...record, unique, references, timestamps, number, declared, numbers, ...numbered };
 }
 
 interface Migration {
@@ -125,8 +113,9 @@ async function migrateOne(transaction: Transaction, { before, after, known }: Mi
   }
   const { rows } = await transaction.run(lockHeads(affected));
   const count = Number(rows.find(([each]) => Number(each) === number)?.[3]);
-  if (before !== undefined && before.idKind !== after.idKind && count > 0) throw idKindChanged(before, after);
-  await transaction.run(upsertDeclaration(toRow(after)));
+  if (before !== undefined && before.idKind !== after.idKind && count > 0)
+    throw new StartError(idKindChanged(before, after));
+  await transaction.runPlan(cataloguePlans.put(after));
   if (!isDeepStrictEqual(before?.references ?? [], after.references))
     await rewriteReferences(transaction, after);
   if (hasSearchChanged && after.search.length === 0) await transaction.run(clearIndex(number));
@@ -191,28 +180,4 @@ async function* pagesOf(
     yield rows.map(([key, , , text]) => ({ key: String(key), text: String(text) }));
     after = String(rows.at(-1)?.[0]);
   }
-}
-
-function toRow(collection: NumberedCollection): DeclarationRow {
-  const { number, name, idKind, schema, indexes, search, unique, references, timestamps, numbers } =
-    collection;
-  return {
-    number,
-    name,
-    idKind,
-    schema: schema ?? null,
-    indexes: JSON.stringify(indexes),
-    search: JSON.stringify(search),
-    uniques: JSON.stringify(unique),
-    refers: JSON.stringify(references),
-    timestamps,
-    slots: JSON.stringify(numbers),
-  };
-}
-
-function idKindChanged({ name, idKind }: CollectionRecord, after: CollectionRecord): StartError {
-  return new StartError(
-    `collections.${name}.id: the store has resources with ids of kind "${idKind}", which cannot become "${after.idKind}". ` +
-      `Declare "${idKind}" again, or import the resources into a collection with another name.`,
-  );
 }

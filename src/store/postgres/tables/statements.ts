@@ -66,44 +66,6 @@ export function selectCollection(name: string): Statement {
   return { sql: "select 1 from holdfast_collections where name = $1::text", values: [name] };
 }
 
-/** A collection in the catalogue, as `upsertDeclaration` takes it. */
-export interface DeclarationRow {
-  number: number;
-  name: string;
-  idKind: string;
-  schema: string | null;
-  indexes: string;
-  search: string;
-  uniques: string;
-  refers: string;
-  timestamps: boolean;
-  slots: string;
-}
-
-/** Adds a declaration, or replaces the previous one. */
-export function upsertDeclaration(row: DeclarationRow): Statement {
-  return {
-    sql: `insert into holdfast_collections 
-        (number, name, id_kind, schema, indexes, search, uniques, refers, timestamps, slots)
-      values ($1::integer, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::boolean, $10::text)
-      on conflict (number) do update set id_kind = excluded.id_kind, schema = excluded.schema,
-        indexes = excluded.indexes, search = excluded.search, uniques = excluded.uniques, refers = excluded.refers,
-        timestamps = excluded.timestamps, slots = excluded.slots`,
-    values: [
-      row.number,
-      row.name,
-      row.idKind,
-      row.schema,
-      row.indexes,
-      row.search,
-      row.uniques,
-      row.refers,
-      row.timestamps,
-      row.slots,
-    ],
-  };
-}
-
 /** Adds the head of a new collection, with the number of its declaration. */
 export function insertHead(number: number, declared: number): Statement {
   return {

@@ -7,13 +7,14 @@ import { backup, DatabaseSync } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
 import type { BackedUp, BackupOptions } from "../../core/copy/backup.ts";
 import { defaultPageSize, withProgress } from "../../core/copy/copy.ts";
+import { StoredContents } from "../../core/copy/stored-contents.ts";
 import { survey } from "../../core/copy/survey.ts";
 import { verifyCopy } from "../../core/copy/verify.ts";
 import { openError, openForReading, requireFile, requireSafeSqlite } from "../file/open-file.ts";
 import { mayBeOpen, openUnlocked, removeSeal, seal } from "../file/seal.ts";
 import { forgetErasures, rewriteFile, unfinishedErasures } from "../file/unfinished-erasures.ts";
 import { filesNumber, otherFiles, sharesFiles } from "../file/watch.ts";
-import { SqliteContents } from "./contents.ts";
+import { sqliteContents } from "./contents.ts";
 
 /** The pages of one step. After each step, the backup waits for the disk and can be interrupted. */
 const pagesPerStep = 500;
@@ -55,7 +56,7 @@ async function copyAndCompare(
   { path, to }: { path: string; to: string },
   options: BackupOptions,
 ): Promise<BackedUp> {
-  const source = new SqliteContents(path, database);
+  const source = contentsOf(path, database);
   const surveyed = await survey(source); // the first read fixes the moment
   await withProgress(options, { what: "copying", total: surveyed.total }, (watch) =>
     copyPages(database, to, (share) => {
@@ -72,7 +73,7 @@ async function copyAndCompare(
   try {
     requireSound(to, copy);
     return await withProgress(options, { what: "verifying", total: surveyed.total }, (watch) =>
-      verifyCopy(source, new SqliteContents(to, copy), {
+      verifyCopy(source, contentsOf(to, copy), {
         survey: surveyed,
         watch,
         size: defaultPageSize,
@@ -82,6 +83,10 @@ async function copyAndCompare(
   } finally {
     copy.close();
   }
+}
+
+function contentsOf(path: string, database: DatabaseSync): StoredContents {
+  return new StoredContents(sqliteContents(database, (error) => openError(path, error)));
 }
 
 /**

@@ -1,24 +1,17 @@
 /** What a walk reads in a store's file (`store/core/walk.ts`). Each slice is a transaction of its own. */
 import type { DatabaseSync } from "node:sqlite";
 import { entryChanges } from "../../core/entries.ts";
-import type { SliceReads, WalkedStore } from "../../core/walk.ts";
-import { readCatalogue } from "../file/catalogue.ts";
+import { type SliceDriver, sliceReads, type WalkedStore } from "../../core/walk.ts";
 import { entriesTable, resourcesTable, toSqliteId } from "../file/tables.ts";
-import { historyOf, logPlans, PlanRunner } from "../sqlite-dialect.ts";
-import { SqliteContents } from "./contents.ts";
+import { historyOf } from "../sqlite-dialect.ts";
+import { sqliteContents } from "./contents.ts";
 
-/** The rows of the file at `path`, on a connection that nothing else uses. Throws the errors of SQLite. */
-export function walkedFile(path: string, database: DatabaseSync): WalkedStore {
-  const contents = new SqliteContents(path, database);
-  const plans = new PlanRunner(database);
-  const reads = {
-    collections: async () => [...readCatalogue(database).values()],
-    items: async (...args: Parameters<SqliteContents["readItems"]>) => contents.readItems(...args),
-    counts: async ({ number }: { number: number }) => plans.run(logPlans.counts(number)),
-    misindexed: async (...[{ name }, resources]: Parameters<SliceReads["misindexed"]>) => {
-      const collection = readCatalogue(database).get(name); // as in this snapshot
-      if (collection === undefined) return [];
-      const { number, idKind, slots, uniqueSlots } = collection;
+/** The rows of the file, on a connection that nothing else uses. Throws the errors of SQLite. */
+export function walkedFile(database: DatabaseSync): WalkedStore {
+  const driver: SliceDriver = {
+    ...sqliteContents(database),
+    historyOf,
+    async misindexed({ number, idKind, slots, uniqueSlots }, resources) {
       const places = [...slots, ...uniqueSlots];
       if (places.length === 0) return [];
       const entry = database.prepare(
@@ -31,14 +24,12 @@ export function walkedFile(path: string, database: DatabaseSync): WalkedStore {
         );
       return resources.filter((each) => !hasEntries(each)).map(({ id }) => id);
     },
-    changes: async (...[collection, after, limit]: Parameters<SliceReads["changes"]>) =>
-      plans.run(historyOf(collection).keysAfter(after, limit)),
-  } satisfies SliceReads;
+  };
   return {
     async slice(work) {
       database.exec("begin");
       try {
-        return await work(reads);
+        return await work(sliceReads(driver));
       } finally {
         database.exec("commit");
       }

@@ -29,7 +29,7 @@ export function openSqliteReader(path: string): StoreReader {
     async findDamage(report) {
       const own = openForReading(path);
       try {
-        return await walkAtOnce(walkedFile(path, own), report);
+        return await walkAtOnce(walkedFile(own), report);
       } finally {
         own.close();
       }

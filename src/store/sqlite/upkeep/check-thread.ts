@@ -16,7 +16,7 @@ async function check(path: string): Promise<void> {
   try {
     const database = openDatabase(path, { readOnly: true });
     try {
-      const walking = walk(walkedFile(path, database), (text) => send({ kind: "damage", text }));
+      const walking = walk(walkedFile(database), (text) => send({ kind: "damage", text }));
       let step = await walking.next();
       for (; step.done !== true; step = await walking.next()) await pass(walkTimes.pauseMs);
       send({ kind: "end", isDamaged: step.value });

@@ -3,14 +3,14 @@
 import type { OpenKeys } from "../port/keys.ts";
 import type { ResolvedStoreOptions } from "../port/options.ts";
 import type { StoreReader } from "../port/reader.ts";
-import type { Store } from "../port/store.ts";
 import type { BackedUp, BackupFile, BackupOptions } from "./copy/backup.ts";
 import type { CopySource, CopyTarget } from "./copy/contents.ts";
+import type { Driver } from "./driver.ts";
 
 /** An engine. Each method throws StartError if the store at the address cannot be used. */
 export interface Engine<Address> {
   /** Opens the store for reading and writing, and creates it if it does not exist. */
-  open(address: Address, options: ResolvedStoreOptions): Promise<Store>;
+  open(address: Address, options: ResolvedStoreOptions): Promise<Driver>;
 
   /** Opens the store for reading. A service can have it open at the same time. */
   openReader(address: Address): Promise<StoreReader>;

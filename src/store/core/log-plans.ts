@@ -2,7 +2,7 @@
 import type { LogHead } from "../port/change-log.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { type Plan, together } from "../sql/plans.ts";
-import { allOf, command, numberOf, query, select } from "../sql/table.ts";
+import { allOf, command, numberOf, query, select, textsOf } from "../sql/table.ts";
 import { owedIn, statesOfWebhooks } from "./owed.ts";
 
 /** A change in a log, with the bytes of its superseded text. */
@@ -35,14 +35,25 @@ export class LogPlans {
   readonly #sql: ReturnType<typeof makeTexts>;
   readonly #logs = new Map<number, ReturnType<typeof makeTextsOfLog>>();
 
-  constructor(dialect: Dialect) {
+  /** The condition `isServed` holds if the store has collections for a service. */
+  constructor(dialect: Dialect, isServed = "true") {
     this.#dialect = dialect;
-    this.#sql = makeTexts(dialect);
+    this.#sql = makeTexts(dialect, isServed);
   }
 
   /** The head of each collection, in the order of their numbers. */
   heads(): Plan<NumberedHead[]> {
     return this.#sql.heads();
+  }
+
+  /** The names of all collections. */
+  names(): Plan<string[]> {
+    return this.#sql.names();
+  }
+
+  /** The number of resources in a collection. */
+  countOf(number: number): Plan<number> {
+    return this.#sql.countOf(number);
   }
 
   /** The counters of a collection. */
@@ -120,13 +131,18 @@ function nameOfGaps(number: number): string {
   return `gaps_${number}`;
 }
 
-function makeTexts({ tablePrefix }: Dialect) {
+function makeTexts({ tablePrefix }: Dialect, isServed: string) {
   const head = select({ number: "int", sequence: "int" }, "number", "sequence");
   const collection = select({ number: "int", name: "text" }, "number", "name");
   return {
     heads: query<[], NumberedHead[]>(
       `select ${head.sql} from ${tablePrefix}heads order by number`,
       allOf(head),
+    ),
+    names: query<[], string[]>(`select name from ${tablePrefix}collections where ${isServed}`, textsOf),
+    countOf: query<[number], number>(
+      `select count from ${tablePrefix}heads where number = $1::integer`,
+      numberOf,
     ),
     counts: query<[number], Omit<CollectionCounts, "gapsUpTo">>(
       `select sequence, count, checksums & 4294967295 from ${tablePrefix}heads where number = $1::bigint`,
@@ -168,8 +184,6 @@ function makeTextsOfLog({ tablePrefix, doc }: Dialect, number: number) {
       `insert into ${deleted} (id, version) values ($1::text, $2::bigint) on conflict (id) do update
         set version = case when excluded.version > ${deleted}.version then excluded.version else ${deleted}.version end`,
     ),
-    resources: query<[], string[]>(`select ${doc} from ${tablePrefix}resources_${number}`, (rows) =>
-      rows.map(([text]) => String(text)),
-    ),
+    resources: query<[], string[]>(`select ${doc} from ${tablePrefix}resources_${number}`, textsOf),
   };
 }

@@ -228,3 +228,13 @@ export interface StoreAdministration {
   /** Completes the work in progress, and releases everything. */
   close(): Promise<void>;
 }
+
+/** The same store, but with these methods instead of its own. */
+export function withMethods<S extends object>(store: S, methods: Partial<S>): S {
+  return new Proxy(store, {
+    get(target, name) {
+      const value = Reflect.get(methods, name) ?? Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}

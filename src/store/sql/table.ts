@@ -66,6 +66,11 @@ export function numbersOf(rows: readonly Row[]): number[] {
   return rows.map(([length]) => Number(length));
 }
 
+/** Reads the first column of all rows, which has texts. */
+export function textsOf(rows: readonly Row[]): string[] {
+  return rows.map(([text]) => String(text));
+}
+
 /** A statement whose text is made once. With values, it is a plan that runs it. */
 export type Query<V extends readonly Value[], T> = (...values: V) => Plan<T>;
 

@@ -8,7 +8,7 @@ import { requireIntact } from "./file/seal.ts";
 import { openSqliteKeys } from "./keys.ts";
 import { joinSqliteStore, openSqliteStore } from "./open-store.ts";
 import { openSqliteReader } from "./read/open-reader.ts";
-import type { SqliteAttachment } from "./store.ts";
+import type { SqliteAttachment } from "./sqlite-driver.ts";
 
 /** Opens SQLite files. Only one process can open a file for writing. */
 export const sqliteEngine: Engine<{ path: string }> = {

@@ -19,7 +19,7 @@ import {
   requireWritablePath,
 } from "./file/open-file.ts";
 import { createMarksMemory, damageIn, expectedEndIn, Marks } from "./marks.ts";
-import { type SqliteAttachment, SqliteStore } from "./store.ts";
+import { type SqliteAttachment, SqliteDriver } from "./sqlite-driver.ts";
 import { Health } from "./upkeep/health.ts";
 
 const cacheKibibytes = 16 * 1024;
@@ -34,7 +34,7 @@ const mappedBytes = 1024 * 1024 * 1024;
  * Opens the store at `path` and locks it until it is closed. Then only this process can write to it. With `readOnly`, no
  * process can. Throws StartError.
  */
-export async function openSqliteStore(path: string, options: ResolvedStoreOptions): Promise<SqliteStore> {
+export async function openSqliteStore(path: string, options: ResolvedStoreOptions): Promise<SqliteDriver> {
   const { readOnly } = options;
   requireSafeSqlite();
   requireWritablePath(path);
@@ -60,7 +60,7 @@ export async function openSqliteStore(path: string, options: ResolvedStoreOption
 export function joinSqliteStore(
   { path, marks, writer }: SqliteAttachment,
   options: ResolvedStoreOptions,
-): Promise<SqliteStore> {
+): Promise<SqliteDriver> {
   return openOn({ ...options, path, memory: marks, lock: undefined }, (events) => joinWriter(writer, events));
 }
 
@@ -75,11 +75,11 @@ interface Settings extends ResolvedStoreOptions {
 async function openOn(
   settings: Settings,
   connect: (events: WriterEvents) => WriterConnection | Promise<WriterConnection>,
-): Promise<SqliteStore> {
+): Promise<SqliteDriver> {
   const { path, memory, importWaitMs } = settings;
   const health = new Health(settings.onFailure, new Damage(damageIn(memory)));
   const expectedEnd = new ExpectedEnd(expectedEndIn(memory));
-  let store: SqliteStore | undefined;
+  let store: SqliteDriver | undefined;
   const writer = await connect({
     onFailure: (reason) => health.fail(reason),
     onChanged: (collections) => store?.noteChanged(collections),
@@ -88,7 +88,7 @@ async function openOn(
   });
   const database = openForReading(path);
   database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${mappedBytes}`);
-  store = new SqliteStore({ ...settings, database, health, expectedEnd, marks: new Marks(memory) }, writer);
+  store = new SqliteDriver({ ...settings, database, health, expectedEnd, marks: new Marks(memory) }, writer);
   return store;
 }
 

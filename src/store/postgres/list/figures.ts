@@ -51,7 +51,7 @@ export function selectFigures(collection: NumberedCollection, query: FiguresOf):
 }
 
 /** Figures, or the fact that the declaration of the collection has changed since the catalogue was read. */
-export type FiguresResult = { figures: Figures } | "redeclared" | "words incomplete";
+export type FiguresResult = Figures | "redeclared" | "words incomplete";
 
 /** The figures from the rows of the statement. */
 export function toFigures(
@@ -65,7 +65,7 @@ export function toFigures(
   if (Number(declared) !== expected) return "redeclared";
   if (words !== undefined && areWordsComplete !== "t") return "words incomplete";
   const found = rows.filter((row) => row[headColumns - 1] !== null).map((row) => row.slice(headColumns));
-  return { figures: { ...groupsIn(found, columns, limit), sequence: Number(sequence) } };
+  return { ...groupsIn(found, columns, limit), sequence: Number(sequence) };
 }
 
 const text = (json: string) => `(${json} #>> '{}')`;

@@ -4,7 +4,7 @@ import type { StoreFilter } from "../../../query/filter.ts";
 import { wordsVersion } from "../../../query/words.ts";
 import { type Scan, scanOf } from "../../core/ranges.ts";
 import type { PageQuery } from "../../core/related.ts";
-import { maxPageBytes, type Page } from "../../port/page.ts";
+import { maxPageBytes } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import { toStored } from "../read/reads.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
@@ -15,9 +15,6 @@ import { type ReadPage, stateSql } from "./hot-pages.ts";
 import { afterSql, orderSql, orderTerms } from "./order.ts";
 import { boundsSql, rangeSql, type SqlScope, scopeOf } from "./parameters.ts";
 import { type SearchSql, searchSql } from "./search.ts";
-
-/** A page, or the fact that the declaration of the collection has changed since the catalogue was read. */
-export type ListAttempt = { page: Page } | "redeclared";
 
 /**
  * Reads a page. The columns of the head: sequence, count, number of the declaration, whether the search words are

@@ -1,12 +1,14 @@
 /** Lists that cost no more than their page. Similar lists share a statement, and hot pages are not read again. */
 import { LRUCache } from "lru-cache";
+import type { Declared } from "../../core/driver.ts";
 import type { PageQuery } from "../../core/related.ts";
 import { type Batch, createBatch, type Outcome } from "../../port/batch.ts";
+import type { Page } from "../../port/page.ts";
 import type { Connections, Row, Statement } from "../connection/connections.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { type FormedList, formOf, mostTogether, selectTogether, toPages } from "./gathered.ts";
 import { HotPages, isKeepable, keyOf, type ReadPage } from "./hot-pages.ts";
-import { type ListAttempt, selectPage, toPage } from "./page.ts";
+import { selectPage, toPage } from "./page.ts";
 
 /** What a read sends: a list that others of its form join, or a statement of its own. */
 type Sent = { list: FormedList } | { statement: Statement };
@@ -50,14 +52,14 @@ export class QuickLists {
   }
 
   /** Reads a page. */
-  async page(collection: NumberedCollection, query: PageQuery): Promise<ListAttempt> {
+  async page(collection: NumberedCollection, query: PageQuery): Declared<Page> {
     if (!isKeepable(query)) {
       const rows = await this.#queue.run({ key: "", statement: selectPage(collection, query) });
-      return toPage(collection, query, rows as Rows);
+      return pageOf(toPage(collection, query, rows as Rows));
     }
     const key = keyOf(collection, query);
     const hot = await this.#pages.find(collection, key);
-    if (hot !== undefined) return { page: hot };
+    if (hot !== undefined) return hot;
     const send = () => this.#sendingOf(collection, query);
     const read = await this.#share(key, send, (answer) => {
       const page = Array.isArray(answer)
@@ -66,7 +68,7 @@ export class QuickLists {
       if (typeof page === "object") this.#pages.note(key, page);
       return page;
     });
-    return read === "apart" ? this.page(collection, query) : read;
+    return read === "apart" ? this.page(collection, query) : pageOf(read);
   }
 
   /** The rows of a statement. */
@@ -112,4 +114,8 @@ export class QuickLists {
       return { answer };
     });
   }
+}
+
+function pageOf(read: ReadPage | "redeclared"): Page | "redeclared" {
+  return typeof read === "object" ? read.page : read;
 }

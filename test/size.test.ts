@@ -14,8 +14,8 @@ const bounds: Readonly<Record<string, number>> = {
   counters: 50,
   collection: 3_900,
   query: 3_950,
-  store: 23_050,
-  "store/sqlite": 7_600,
+  store: 23_000,
+  "store/sqlite": 7_550,
   "store/postgres": 6_950,
   import: 1_250,
   rewind: 400,
@@ -34,7 +34,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 614;
+const mostFiles = 613;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

@@ -7,7 +7,7 @@ import { openWriter } from "../../src/store/sqlite/writer/open-writer.ts";
 export function startStore(path: string): void {
   prepareFile(path);
   const settings = { path, synchronous: "FULL", groupCommit: true, history: defaultHistory } as const;
-  openWriter(settings).perform({ kind: "close" });
+  openWriter(settings).perform({ name: "close", args: [] });
 }
 
 if (import.meta.main) startStore(process.argv[2] ?? "");

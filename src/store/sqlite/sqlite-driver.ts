@@ -24,9 +24,9 @@ import type { Key, Stored } from "../port/stored.ts";
 import type { Plan } from "../sql/plans.ts";
 import { Commits } from "./commit/commits.ts";
 import { beginLoad } from "./commit/load.ts";
-import type { WriterConnection } from "./commit/writer-client.ts";
-import { WriterRequests } from "./commit/writer-requests.ts";
+import { type WriterConnection, WriterRequests } from "./commit/writer-client.ts";
 import type { NumberedCollection } from "./file/catalogue.ts";
+import { InvalidStateError } from "./file/failures.ts";
 import type { Lock } from "./file/lock.ts";
 import { createLogReader, pageBytes } from "./file/log-state.ts";
 import { unfinishedErasures } from "./file/unfinished-erasures.ts";
@@ -126,11 +126,9 @@ export class SqliteDriver implements Driver {
       expectedEnd: parts.expectedEnd,
       drained: () => this.#commits.drained(),
       hold: async () => {
-        await this.#requests.send({ kind: "hold" });
+        await this.#requests.send("hold");
       },
-      release: async () => {
-        await this.#requests.send({ kind: "release" }).catch(() => {}); // the writer has ended, so no thread writes
-      },
+      release: () => this.#requests.send("release").catch(() => {}), // the writer has ended, so no thread writes
       begin: (into, options) =>
         beginLoad(this.#requests, typeof into === "object" ? into : this.#require(into).number, options),
       onEnd: () => this.#background.buildIndexes(),
@@ -178,7 +176,7 @@ export class SqliteDriver implements Driver {
       const page = await this.#reads.run(() => this.#reader.page(collection, query), lengthOf);
       if (page.total !== undefined || query.count !== true) return page;
     }
-    return this.#threads.page(collection, query, client?.());
+    return this.#threads.list("page", [collection, query], client?.());
   }
 
   async referring(
@@ -187,11 +185,11 @@ export class SqliteDriver implements Driver {
     client: AskClient,
   ): Promise<ReferringGroups> {
     const few = await this.#reads.run(() => this.#reader.referringIfFew(collection, query), groupsLength);
-    return few ?? this.#threads.referring(collection, query, client?.());
+    return few ?? this.#threads.list("referring", [collection, query], client?.());
   }
 
   figures(collection: NumberedCollection, query: FiguresOf, client: AskClient): Promise<Figures> {
-    return this.#threads.figures(collection, query, client?.());
+    return this.#threads.list("figures", [collection, query], client?.());
   }
 
   async heads(names: readonly string[]): Promise<ReadonlyMap<string, LogHead>> {
@@ -258,34 +256,28 @@ export class SqliteDriver implements Driver {
   }
 
   reserveIds(collection: string, n: number): Promise<number> {
-    return this.#whenFree(async () => {
-      const request = { kind: "reserve", collection: this.#require(collection).number, n } as const;
-      return (await this.#requests.sendFor("reserved", request)).first;
-    });
+    return this.#whenFree(() => this.#requests.run("reserve", [this.#require(collection).number, n]));
   }
 
   migrate(plan: readonly CollectionRecord[]): Promise<void> {
     return this.#whenFree(async () => {
       if (plan.every((record) => isDeclared(this.collections.get(record.name), record))) return;
       const toError = (message: string) => new StartError(message);
-      const migrated = await this.#requests.sendFor("migrated", { kind: "migrate", plan }, toError);
+      const migrated = await this.#requests.run("migrate", [plan], toError);
       this.#shared.add(migrated.collections, migrated.before);
       this.#background.buildIndexes();
     });
   }
 
   changeKey(change: KeyChange): Promise<boolean> {
-    return this.#whenFree(
-      async () => (await this.#requests.sendFor("keyed", { kind: "key", change })).isChanged,
-    );
+    return this.#whenFree(() => this.#requests.run("changeKey", [change]));
   }
 
   erase({ collection, id }: Key): Promise<Erased> {
     return this.#whenFree(async () => {
       const { number } = this.#require(collection);
       try {
-        const request = { kind: "erase", collection: number, id } as const;
-        const { kind: _, ...erased } = await this.#requests.sendFor("erased", request);
+        const erased = await this.#requests.run("erase", [number, id]);
         const unfinished = await this.#finishErasures();
         return { ...erased, ...(unfinished !== undefined && { unfinished }) };
       } finally {
@@ -307,9 +299,11 @@ export class SqliteDriver implements Driver {
 
   async #finishErasures(): Promise<Erased["unfinished"]> {
     try {
-      const { kind } = await this.#requests.send({ kind: "finishErasures" });
-      return kind === "invalidState" ? "another program reads the store. Wait until it has ended" : undefined;
+      await this.#requests.send("finishErasures");
+      return undefined;
     } catch (error) {
+      if (error instanceof InvalidStateError)
+        return "another program reads the store. Wait until it has ended";
       if (error instanceof Problem && error.code === "STORAGE_FULL")
         return "the disk is full. Free some space";
       throw error;
@@ -333,7 +327,7 @@ export class SqliteDriver implements Driver {
   #listen(isListening: boolean): void {
     // A commit before the writer knows could have been missed.
     const callAll = () => this.#listeners.call(() => this.collections.keys());
-    this.#writer.send({ kind: "listen", isListening }).then(callAll, () => {}); // the store reports its failure itself
+    this.#requests.send("listen", isListening).then(callAll, () => {}); // the store reports its failure itself
   }
 
   close(): Promise<void> {

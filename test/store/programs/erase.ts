@@ -4,6 +4,6 @@ import { openWriter } from "../../../src/store/sqlite/writer/open-writer.ts";
 
 const [path = "", id = ""] = process.argv.slice(2);
 const writer = openWriter({ path, synchronous: "FULL", groupCommit: true, history: defaultHistory });
-const { kind } = writer.perform({ kind: "erase", collection: 1, id });
-process.stdout.write(`${kind}\n`);
+const answer = writer.perform({ name: "erase", args: [1, id] });
+process.stdout.write(`${"result" in answer ? "erased" : JSON.stringify(answer)}\n`);
 setInterval(() => {}, 1_000);

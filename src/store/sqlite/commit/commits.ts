@@ -1,12 +1,11 @@
 /** Sends commits to the writer thread. Commits that arrive together are sent in one message. */
 
-import type { Refusal } from "../../core/commits/refusals.ts";
 import type { Batch, Outcome } from "../../port/batch.ts";
 import { type Commit, type Committed, createCommitBatch } from "../../port/commit.ts";
 import type { ResolvedStoreOptions } from "../../port/options.ts";
 import type { Health } from "../upkeep/health.ts";
-import { type Cell, decodeCommitOutcomes, encodeCommit } from "./protocol.ts";
-import type { WriterRequests } from "./writer-requests.ts";
+import { type Cell, encodeCommit } from "./protocol.ts";
+import type { WriterRequests } from "./writer-client.ts";
 
 /** The parts of the store that commits use. */
 export interface CommitsParts extends Pick<ResolvedStoreOptions, "answersPerTurn" | "groupCommit" | "meter"> {
@@ -39,32 +38,22 @@ export class Commits {
     commits: readonly Commit[],
     since: readonly number[] | undefined,
   ): Promise<Outcome<Committed>[]> {
-    const { requests, numberOf } = this.#parts;
+    const { requests, health, numberOf } = this.#parts;
     const cells: Cell[] = [];
     for (const commit of commits) encodeCommit(cells, commit, numberOf);
-    const answer = await requests.send({
-      kind: "commit",
-      count: commits.length,
-      cells,
-      ...(since && { since }),
+    const { sequences, refusals } = await requests.send("commit", commits.length, cells, since);
+    let position = 0;
+    return commits.map(({ changes, isDryRun }, index) => {
+      const refusal = refusals.get(index);
+      if (refusal !== undefined) return { error: requests.errorOf(refusal) };
+      if (isDryRun) return { answer: [] };
+      health.noteSpace();
+      return {
+        answer: changes.map(({ expect, after = 0 }) => ({
+          version: (expect === "absent" ? after : expect) + 1,
+          sequence: sequences[position++] as number,
+        })),
+      };
     });
-    if (answer.kind !== "committed") throw new Error(`The writer answered a commit with "${answer.kind}".`);
-    const outcomes = decodeCommitOutcomes(
-      answer.cells,
-      commits.map(({ changes, isDryRun }) => (isDryRun ? 0 : changes.length)),
-    );
-    return outcomes.map((outcome, index) => this.#outcomeOf(outcome, commits[index] as Commit));
-  }
-
-  #outcomeOf(outcome: readonly number[] | Refusal, { changes, isDryRun }: Commit): Outcome<Committed> {
-    if ("code" in outcome) return { error: this.#parts.requests.errorOf(outcome) };
-    if (isDryRun) return { answer: [] };
-    this.#parts.health.noteSpace();
-    return {
-      answer: changes.map(({ expect, after = 0 }, index) => ({
-        version: (expect === "absent" ? after : expect) + 1,
-        sequence: outcome[index] as number,
-      })),
-    };
   }
 }

@@ -3,7 +3,7 @@ import { StartError } from "../../../errors.ts";
 import type { LoadTransaction } from "../../core/loads.ts";
 import type { ImportedResource, LoadOptions } from "../../port/load.ts";
 import type { CollectionRecord } from "../../port/record.ts";
-import type { WriterRequests } from "./writer-requests.ts";
+import type { WriterRequests } from "./writer-client.ts";
 
 /** Starts an import into the collection with this number, or into one that it creates. Throws StartError. */
 export async function beginLoad(
@@ -11,31 +11,24 @@ export async function beginLoad(
   into: number | CollectionRecord,
   options: Required<LoadOptions>,
 ): Promise<LoadTransaction> {
-  const begin = async (each: number | CollectionRecord) => {
-    const request = { kind: "load", into: each, at: Date.now(), ...options } as const;
+  const begin = (each: number | CollectionRecord) => {
     const toError = typeof each === "object" ? (message: string) => new StartError(message) : undefined;
-    return (await requests.sendFor("loading", request, toError)).collection;
+    return requests.run("load", [each, { at: Date.now(), ...options }], toError);
   };
   let collection = await begin(into);
   return {
     async next(record) {
       collection = await begin(record);
     },
-    async add(resources) {
-      return (await requests.sendFor("added", { kind: "add", cells: cellsOf(resources) })).refused;
-    },
-    async reserve(n) {
-      return (await requests.sendFor("reserved", { kind: "reserve", collection, n })).first;
-    },
+    add: (resources) => requests.run("add", [cellsOf(resources)]),
+    reserve: (n) => requests.run("reserve", [collection, n]),
     async check() {
-      await requests.sendFor("done", { kind: "checkLoad" });
+      await requests.run("checkLoad", []);
     },
     async commit() {
-      await requests.sendFor("done", { kind: "finish" });
+      await requests.run("finish", []);
     },
-    async rollBack() {
-      await requests.send({ kind: "cancel" });
-    },
+    rollBack: () => requests.send("cancel"),
   };
 }
 

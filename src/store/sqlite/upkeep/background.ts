@@ -44,15 +44,13 @@ export class Background {
     const incomplete = database.prepare(
       "select 1 from searches where indexed_to is not null or words_version <> ? limit 1",
     );
-    const build = async () =>
-      incomplete.get(wordsVersion) !== undefined &&
-      (await requests.sendFor("indexBuilt", { kind: "buildIndex" })).more;
+    const build = async () => incomplete.get(wordsVersion) !== undefined && requests.run("buildIndex", []);
     return this.#scheduler.repeat(build, { pauseMs: buildPauseMs, everyMs: Number.POSITIVE_INFINITY });
   }
 
   #scheduleTrims(): void {
     const { sweepMs, requests } = this.#parts;
-    const trim = async () => (await requests.sendFor("trimmed", { kind: "trim", now: Date.now() })).more;
+    const trim = () => requests.run("trim", [Date.now()]);
     this.#scheduler.repeat(trim, { pauseMs: 5, everyMs: sweepMs });
   }
 
@@ -71,6 +69,6 @@ export class Background {
   #probe(): void {
     const { requests, health, isLoading } = this.#parts;
     if (health.now.kind !== "degraded" || isLoading()) return;
-    requests.send({ kind: "probe" }).catch(() => {}); // still full
+    requests.send("probe").catch(() => {}); // still full
   }
 }

@@ -5,7 +5,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
 import { startThread } from "../../../program.ts";
-import type { WriterRequests } from "../commit/writer-requests.ts";
+import type { WriterRequests } from "../commit/writer-client.ts";
 import { createLogReader, duePages, type LogState, logSizeLimit, pageBytes } from "../file/log-state.ts";
 import type { Health } from "./health.ts";
 
@@ -57,7 +57,7 @@ export class LongLog {
     this.#last = state;
     if (isStuck) this.#startThread();
     else if (waiting < duePages && all * this.#pageBytes > logSizeLimit && !isLoading())
-      requests.send({ kind: "restartLog" }).catch(() => {}); // the next check tries again
+      requests.send("restartLog").catch(() => {}); // the next check tries again
   }
 
   /** Ends the thread, after the checkpoint that it is making. */

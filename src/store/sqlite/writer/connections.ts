@@ -1,10 +1,29 @@
 /**
  * The threads that use the writer. Each has a port. Their requests are performed in the order of arrival. During an import or
- * a rewind, one thread holds the writer: the requests of others are answered with `held`, and these threads repeat them later.
+ * a rewind, one thread holds the writer: the requests of others are answered with `isHeld`, and these threads repeat them later.
  */
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { workInProgress } from "../../core/loads.ts";
-import type { ConnectionRequest, WriterAnswer, WriterMessage, WriterRequest } from "../commit/protocol.ts";
+import type {
+  ConnectionTasks,
+  RequestFor,
+  WriterAnswer,
+  WriterMessage,
+  WriterRequest,
+} from "../commit/protocol.ts";
+
+const names: ReadonlySet<string> = new Set<keyof ConnectionTasks>([
+  "connect",
+  "disconnect",
+  "listen",
+  "hold",
+  "release",
+]);
+
+/** Whether a request is about the connection of its thread. */
+export function isAboutConnection(request: WriterRequest): request is RequestFor<keyof ConnectionTasks> {
+  return names.has(request.name);
+}
 
 /** A thread that uses the writer. */
 export interface Connection {
@@ -72,10 +91,10 @@ export class Connections {
   }
 
   /** Performs a request about a connection. */
-  perform({ from, request }: Arrived<ConnectionRequest>): WriterAnswer {
-    switch (request.kind) {
+  perform({ from, request }: Arrived<RequestFor<keyof ConnectionTasks>>): WriterAnswer {
+    switch (request.name) {
       case "connect":
-        this.add(request.port);
+        this.add(...request.args);
         break;
       case "disconnect":
         this.#release(from);
@@ -83,17 +102,17 @@ export class Connections {
         setImmediate(() => from.port.close()); // after the answer
         break;
       case "listen":
-        from.isListening = request.isListening;
+        from.isListening = request.args[0];
         break;
       case "hold":
-        if (this.isHeldFor(from)) return { kind: "problem", code: "UNAVAILABLE", detail: workInProgress };
+        if (this.isHeldFor(from)) return { refusal: { code: "UNAVAILABLE", detail: workInProgress } };
         this.#holder = from;
         break;
       case "release":
         this.#release(from);
         break;
     }
-    return { kind: "done" };
+    return { result: undefined };
   }
 
   /** Sends the answers to requests, in their order, and tells every thread what it must know. */

@@ -1,6 +1,7 @@
 /** Erases resources with their history. */
 import { judgeErasure, removeTraces } from "../../core/commits/erasure.ts";
-import type { WriterAnswer } from "../commit/protocol.ts";
+import type { Erased } from "../../port/change-log.ts";
+import type { Refused } from "../commit/protocol.ts";
 import { collectionOf } from "../file/catalogue.ts";
 import { InvalidStateError } from "../file/failures.ts";
 import {
@@ -28,7 +29,7 @@ export class Erasure {
    * Removes a resource, its changes, its receipts and its id. Resources that refer to it change as in a delete (`onDelete`). Afterwards,
    * `finish` must remove the text from the unused parts of the files.
    */
-  erase(number: number, id: string): WriterAnswer {
+  erase(number: number, id: string): Omit<Erased, "unfinished"> | Refused {
     const { database, collections, entries, heads, plans, commits, search, transactions } = this.#parts;
     const erasing = { collection: collectionOf(collections, number), id };
     const name = erasureName(database, number, id);
@@ -37,7 +38,7 @@ export class Erasure {
     const { result } = commits.decide((judging) => judgeErasure(judging, erasing));
     if (result !== undefined && "refusal" in result) {
       transactions.rollBack();
-      return { kind: "problem", ...result.refusal };
+      return result;
     }
     const raiseSequence = (of: number, by: number) => {
       const head = heads.of(of);
@@ -56,7 +57,7 @@ export class Erasure {
       this.#own.add(name);
     }
     transactions.commit();
-    return { kind: "erased", ...erased, ...(isResumed && { isResumed }) };
+    return { ...erased, ...(isResumed && { isResumed }) };
   }
 
   /**

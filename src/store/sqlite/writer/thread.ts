@@ -1,17 +1,16 @@
 /** The writer thread. Because it is a separate thread, a slow disk delays only writes. */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { CommitMeter, noteGroup } from "../../port/commit-meter.ts";
-import {
-  type CommitRequest,
-  isConnectionRequest,
-  type WorkRequest,
-  type WriterAnswer,
-  type WriterMessage,
-  type WriterSettings,
+import type {
+  RequestFor,
+  WriterAnswer,
+  WriterMessage,
+  WriterSettings,
+  WriterTasks,
 } from "../commit/protocol.ts";
 import { describeError } from "../file/failures.ts";
 import { lowerThreadPriority } from "../upkeep/thread-priority.ts";
-import { type Arrived, type Connection, Connections } from "./connections.ts";
+import { type Arrived, type Connection, Connections, isAboutConnection } from "./connections.ts";
 import { openWriter } from "./open-writer.ts";
 import type { Writer } from "./writer.ts";
 
@@ -39,22 +38,22 @@ class WriterThread {
       arrived = this.#connections.take()
     ) {
       const { from, request } = arrived;
-      if (isConnectionRequest(request)) this.#answer(from, this.#connections.perform({ from, request }));
-      else if (this.#connections.isHeldFor(from)) this.#answer(from, { kind: "held" });
-      else if (request.kind === "commit") this.#commit({ from, request });
+      if (isAboutConnection(request)) this.#answer(from, this.#connections.perform({ from, request }));
+      else if (this.#connections.isHeldFor(from)) this.#answer(from, { isHeld: true });
+      else if (request.name === "commit") this.#commit({ from, request });
       else this.#perform(from, request);
     }
   }
 
-  #commit(first: Arrived<CommitRequest>): void {
+  #commit(first: Arrived<RequestFor<"commit">>): void {
     const group = this.#takeGroup(first);
-    const requests = group.map(({ request }) => request);
-    const size = requests.reduce((sum, { count }) => sum + count, 0);
+    const requests = group.map(({ request }) => request.args);
+    const size = requests.reduce((sum, [count]) => sum + count, 0);
     if (this.#meter !== undefined)
       noteGroup(
         this.#meter,
         size,
-        requests.flatMap(({ since = [] }) => since),
+        requests.flatMap(([, , since = []]) => since),
       );
     const answers = this.#writer.commit(requests);
     this.#send(group.map(({ from }, n) => [from, answers[n] as WriterAnswer]));
@@ -62,26 +61,26 @@ class WriterThread {
     if (this.#writer.failure !== undefined) this.#send([]);
   }
 
-  #perform(from: Connection, request: Exclude<WorkRequest, CommitRequest>): void {
+  #perform(from: Connection, request: RequestFor<keyof WriterTasks>): void {
     this.#answer(from, this.#writer.perform(request));
-    if (request.kind === "trim" || request.kind === "finish") this.#writer.checkpointIfDue();
-    if (request.kind === "close") this.#connections.closeAll();
+    if (request.name === "trim" || request.name === "finish") this.#writer.checkpointIfDue();
+    if (request.name === "close") this.#connections.closeAll();
   }
 
   /** The commits that have arrived and can be written in one transaction. */
-  #takeGroup(first: Arrived<CommitRequest>): Arrived<CommitRequest>[] {
+  #takeGroup(first: Arrived<RequestFor<"commit">>): Arrived<RequestFor<"commit">>[] {
     const group = [first];
-    let count = first.request.count;
+    let [count] = first.request.args;
     while (this.#settings.groupCommit && count < maxGroup) {
       const next = this.#connections.take();
       if (next === undefined) break;
       const { from, request } = next;
-      if (request.kind !== "commit" || this.#connections.isHeldFor(from)) {
+      if (request.name !== "commit" || this.#connections.isHeldFor(from)) {
         this.#connections.putBack(next);
         break;
       }
       group.push({ from, request });
-      count += request.count;
+      count += request.args[0];
     }
     return group;
   }

@@ -14,9 +14,9 @@ const bounds: Readonly<Record<string, number>> = {
   counters: 50,
   collection: 3_900,
   query: 3_950,
-  store: 23_000,
-  "store/sqlite": 7_550,
-  "store/postgres": 6_950,
+  store: 22_750,
+  "store/sqlite": 7_450,
+  "store/postgres": 6_850,
   import: 1_250,
   rewind: 400,
   access: 2_050,
@@ -34,17 +34,17 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 613;
+const mostFiles = 559;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;
 
 /** The base names of several files, by the number of the files. A name can move to a smaller number, and then leave. */
 const shared: Readonly<Record<number, string>> = {
-  2: "about access background batch check collection columns commit copy csv declaration embed erase erasure explain failures heads history hot-pages indexes integer-ids listener lists lock log lookups messages migrate misfits open-store order page parse place plan progress read reader referring refusals relations resource response restore rewind rules search serve service sizes tables text thread unique verify violations watch write",
-  3: "catalogue collections commits conditions content contents first-key instants options parameters references report running-service settings source target values webhooks words",
-  4: "backup connections keys load store",
-  5: "declarations engine figures statements",
+  2: "about access background batch collection commit commits copy csv declaration embed erase erasure explain failures indexes integer-ids listener lists lock log lookups messages migrate misfits page parameters parse place plan progress read refusals relations resource response restore rewind rules serve service tables text thread unique verify violations watch write",
+  3: "catalogue collections conditions connections content contents first-key instants keys load options references report running-service settings source statements target values webhooks words",
+  4: "backup engine store",
+  5: "declarations figures",
 };
 
 const files = pathsBelow("src")

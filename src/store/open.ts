@@ -3,18 +3,17 @@ import { Problem, StartError } from "../errors.ts";
 import { type StoreAddress, shownAddress } from "./address.ts";
 import type { BackedUp, BackupOptions } from "./core/copy/backup.ts";
 import type { CopySource, CopyTarget } from "./core/copy/contents.ts";
-import type { Engine } from "./core/engine.ts";
+import type { Engine } from "./core/driver.ts";
 import { Store } from "./core/store.ts";
 import type { OpenKeys } from "./port/keys.ts";
 import { resolveOptions, type StoreOptions } from "./port/options.ts";
-import type { StoreReader } from "./port/reader.ts";
-import type { Store as OpenStore } from "./port/store.ts";
+import type { Store as OpenStore, StoreReader } from "./port/store.ts";
 import { postgresEngine } from "./postgres/engine.ts";
 import { sealFile, sqliteEngine } from "./sqlite/engine.ts";
 
 export type { StoreAddress } from "./address.ts";
 export type { StoreOptions } from "./port/options.ts";
-export type { StoreReader } from "./port/reader.ts";
+export type { StoreReader } from "./port/store.ts";
 
 type Kind = StoreAddress["kind"];
 type AddressOf<K extends Kind> = Extract<StoreAddress, { kind: K }>;

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { ExpectedEnd } from "../../src/store/core/loads.ts";
 import { openStore } from "../../src/store/open.ts";
-import { defaultHistory } from "../../src/store/port/history.ts";
+import { defaultHistory } from "../../src/store/port/options.ts";
 import { type Cell, encodeCommit, type WriterRequest } from "../../src/store/sqlite/commit/protocol.ts";
 import { startWriter } from "../../src/store/sqlite/commit/writer-client.ts";
 import {
@@ -15,7 +15,7 @@ import {
   mostWriterPages,
 } from "../../src/store/sqlite/file/log-state.ts";
 import { prepareFile } from "../../src/store/sqlite/file/open-file.ts";
-import { openWriter } from "../../src/store/sqlite/writer/open-writer.ts";
+import { openWriter } from "../../src/store/sqlite/writer/writer.ts";
 import { until } from "../until.ts";
 import { commit, created, declaration, rejectsWith, topic, updated } from "./contract/fixture.ts";
 import { startProgram } from "./programs/start.ts";

@@ -21,19 +21,16 @@ import {
   type ReferringQuery,
 } from "../port/page.ts";
 import type { CollectionRecord } from "../port/record.ts";
-import type { StoreStatistics } from "../port/statistics.ts";
-import type { StoreAttachment, StoreHealth, Store as StorePort } from "../port/store.ts";
+import type { StoreAttachment, StoreHealth, Store as StorePort, StoreStatistics } from "../port/store.ts";
 import { isStorable, type Key, type Stored } from "../port/stored.ts";
 import type { Plan } from "../sql/plans.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { changesSince } from "./changes-since.ts";
-import type { CommitListener } from "./commit-listeners.ts";
-import type { Declared, Driver, ReadHow } from "./driver.ts";
+import type { CommitListener, Declared, Driver, ReadHow } from "./driver.ts";
 import { emptyFigures } from "./figures.ts";
 import type { HistoryPlans } from "./history-plans.ts";
 import { StoredKeys } from "./key-plans.ts";
-import { toGroups } from "./referring.ts";
-import { withRelated } from "./related.ts";
+import { toGroups, withRelated } from "./related.ts";
 import { secretBytes } from "./secret.ts";
 
 /** The maximum number of attempts to read a list, if other services change the declaration at the same time. */

@@ -1,26 +1,27 @@
 /** Opens a PostgreSQL database: as a store, for reading only, or for its API keys. */
 import { Problem, StartError } from "../../errors.ts";
-import { Damage } from "../core/damage.ts";
+import { Damage } from "../core/checksums.ts";
 import { StoredKeys } from "../core/key-plans.ts";
 import { slowPlaces } from "../core/slow-reads.ts";
 import { walkAtOnce } from "../core/walk.ts";
 import type { OpenKeys } from "../port/keys.ts";
 import type { ResolvedStoreOptions } from "../port/options.ts";
-import type { StoreReader } from "../port/reader.ts";
+import type { StoreReader } from "../port/store.ts";
 import {
+  Connections,
   connectTimeoutMs,
   ignore,
   openCommandConnections,
+  probe,
   responseTimeoutMs,
+  type Statement,
   withStartErrors,
-} from "./connection/command-connections.ts";
-import { Connections, probe, type Statement } from "./connection/connections.ts";
-import { describeError } from "./connection/failures.ts";
-import { retryOnce } from "./connection/retry.ts";
+} from "./connection/connections.ts";
+import { describeError, retryOnce } from "./connection/failures.ts";
 import { walkedDatabase } from "./copy/walked-database.ts";
 import { runPlan, storePlans } from "./postgres-dialect.ts";
 import { PostgresDriver } from "./postgres-driver.ts";
-import { Scans } from "./read/scans.ts";
+import { Scans } from "./read/reads.ts";
 import { Catalogue, catalogueSql, toCollection } from "./tables/catalogue.ts";
 import { prepareDatabase } from "./tables/prepare.ts";
 import { selectCounts } from "./tables/statements.ts";

@@ -1,14 +1,19 @@
 /** The driver of PostgreSQL. It does not rely on its memory, because other services can write to the same database. */
 import { Problem } from "../../errors.ts";
-import { type CommitListener, CommitListeners } from "../core/commit-listeners.ts";
-import type { Damage } from "../core/damage.ts";
-import type { AskClient, Declared, Driver, ReadHow } from "../core/driver.ts";
+import type { Damage } from "../core/checksums.ts";
+import {
+  type AskClient,
+  type CommitListener,
+  CommitListeners,
+  type Declared,
+  type Driver,
+  type ReadHow,
+} from "../core/driver.ts";
 import type { FiguresOf } from "../core/figures.ts";
 import type { KeyChange } from "../core/key-plans.ts";
 import { ExpectedEnd, Loads } from "../core/loads.ts";
 import { ReceiptPlans } from "../core/receipt-plans.ts";
-import type { GroupsQuery } from "../core/referring.ts";
-import type { PageQuery } from "../core/related.ts";
+import type { GroupsQuery, PageQuery } from "../core/related.ts";
 import { Scheduler } from "../core/scheduler.ts";
 import type { Batch } from "../port/batch.ts";
 import type { Erased, LogHead } from "../port/change-log.ts";
@@ -18,8 +23,13 @@ import type { Load, LoadOptions } from "../port/load.ts";
 import type { ResolvedStoreOptions } from "../port/options.ts";
 import type { Figures, Page, ReferringGroups } from "../port/page.ts";
 import type { CollectionRecord } from "../port/record.ts";
-import { maxSizesWaitMs, type StoreStatistics } from "../port/statistics.ts";
-import type { Store, StoreAttachment, StoreHealth } from "../port/store.ts";
+import {
+  maxSizesWaitMs,
+  type Store,
+  type StoreAttachment,
+  type StoreHealth,
+  type StoreStatistics,
+} from "../port/store.ts";
 import type { Key, Stored } from "../port/stored.ts";
 import type { Plan } from "../sql/plans.ts";
 import { Commits, type CommitsParts } from "./commit/commits.ts";
@@ -28,17 +38,13 @@ import { HeldWrites } from "./commit/holds.ts";
 import { beginLoad } from "./commit/load.ts";
 import { GroupNumbers, IdNumbers } from "./commit/numbers.ts";
 import { type Connections, probe } from "./connection/connections.ts";
-import { failureOf } from "./connection/failures.ts";
+import { failureOf, retryOnce } from "./connection/failures.ts";
 import { Reachability } from "./connection/reachability.ts";
-import { retryOnce } from "./connection/retry.ts";
 import { transact, transactionModes } from "./connection/transaction.ts";
 import { Lists } from "./list/lists.ts";
 import { SlowStatements } from "./list/slow-statements.ts";
 import { postgresDialect, runPlan, storePlans } from "./postgres-dialect.ts";
-import { Heads } from "./read/heads.ts";
-import { Reads, type Run } from "./read/reads.ts";
-import { Scans } from "./read/scans.ts";
-import { readSizes } from "./read/sizes.ts";
+import { Heads, Reads, type Run, readSizes, Scans } from "./read/reads.ts";
 import type { NumberedCollection } from "./tables/catalogue.ts";
 import { Declarations } from "./tables/declarations.ts";
 import { findRelaxed, findUnchecked } from "./tables/durability.ts";

@@ -4,13 +4,17 @@ import type { DatabaseSync } from "node:sqlite";
 import type { MessagePort } from "node:worker_threads";
 import { Problem, StartError } from "../../errors.ts";
 import { isQuick } from "../core/access-path.ts";
-import { type CommitListener, CommitListeners } from "../core/commit-listeners.ts";
-import type { AskClient, Driver, ReadHow } from "../core/driver.ts";
+import {
+  type AskClient,
+  type CommitListener,
+  CommitListeners,
+  type Driver,
+  type ReadHow,
+} from "../core/driver.ts";
 import type { FiguresOf } from "../core/figures.ts";
 import type { KeyChange } from "../core/key-plans.ts";
 import { type ExpectedEnd, Loads } from "../core/loads.ts";
-import type { GroupsQuery } from "../core/referring.ts";
-import type { PageQuery } from "../core/related.ts";
+import type { GroupsQuery, PageQuery } from "../core/related.ts";
 import { textLength } from "../core/store.ts";
 import type { Erased, LogHead } from "../port/change-log.ts";
 import type { Commit, Committed } from "../port/commit.ts";
@@ -18,30 +22,30 @@ import type { Load, LoadOptions } from "../port/load.ts";
 import type { ResolvedStoreOptions } from "../port/options.ts";
 import { type Figures, lengthOf, type Page, type ReferringGroups } from "../port/page.ts";
 import { type CollectionRecord, isDeclared } from "../port/record.ts";
-import { maxSizesWaitMs, type StoreStatistics } from "../port/statistics.ts";
-import type { Store, StoreAttachment, StoreHealth } from "../port/store.ts";
+import {
+  maxSizesWaitMs,
+  type Store,
+  type StoreAttachment,
+  type StoreHealth,
+  type StoreStatistics,
+} from "../port/store.ts";
 import type { Key, Stored } from "../port/stored.ts";
 import type { Plan } from "../sql/plans.ts";
-import { Commits } from "./commit/commits.ts";
-import { beginLoad } from "./commit/load.ts";
-import { type WriterConnection, WriterRequests } from "./commit/writer-client.ts";
+import { beginLoad, Commits, type WriterConnection, WriterRequests } from "./commit/writer-client.ts";
 import type { NumberedCollection } from "./file/catalogue.ts";
 import { InvalidStateError } from "./file/failures.ts";
 import type { Lock } from "./file/lock.ts";
 import { createLogReader, pageBytes } from "./file/log-state.ts";
-import { unfinishedErasures } from "./file/unfinished-erasures.ts";
-import { HotPages } from "./list/hot-pages.ts";
 import { QueryThreads } from "./list/query-threads.ts";
-import type { Marks } from "./marks.ts";
-import { HotResources } from "./read/hot-resources.ts";
+import { type Marks, SharedCatalogue } from "./marks.ts";
+import { HotPages, HotResources } from "./read/hot-reads.ts";
 import { ReadBatch } from "./read/read-batch.ts";
-import { Reader } from "./read/reader.ts";
-import { Scans } from "./read/scan.ts";
-import { SharedCatalogue } from "./read/shared-catalogue.ts";
+import { Reader, Scans } from "./read/reader.ts";
 import { Sizes } from "./read/sizes.ts";
 import { PlanRunner, storePlans } from "./sqlite-dialect.ts";
 import { Background } from "./upkeep/background.ts";
 import type { Health } from "./upkeep/health.ts";
+import { unfinishedErasures } from "./writer/erasure.ts";
 
 /** The parts of the driver. */
 export interface SqliteDriverParts extends ResolvedStoreOptions {

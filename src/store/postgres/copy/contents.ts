@@ -10,8 +10,7 @@ import {
   type PageSize,
   type Section,
 } from "../../core/copy/contents.ts";
-import { withStartErrors } from "../connection/command-connections.ts";
-import type { Statement, StatementResult } from "../connection/connections.ts";
+import { type Statement, type StatementResult, withStartErrors } from "../connection/connections.ts";
 import { postgresDialect, runPlan, secretPlans } from "../postgres-dialect.ts";
 import { Catalogue, catalogueSql, type NumberedCollection, toCollection } from "../tables/catalogue.ts";
 import { selectCounters, selectGroups, selectItems } from "./statements.ts";

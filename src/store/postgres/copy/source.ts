@@ -4,8 +4,8 @@ import {
   type CommandConnections,
   openCommandConnections,
   withStartErrors,
-} from "../connection/command-connections.ts";
-import { openSnapshot, type Snapshot } from "../connection/snapshot.ts";
+} from "../connection/connections.ts";
+import { openSnapshot, type Snapshot } from "../connection/transaction.ts";
 import { prepareDatabase } from "../tables/prepare.ts";
 import { PostgresContents } from "./contents.ts";
 

@@ -4,16 +4,16 @@ import type { CollectionOutline, CopyTarget, Item, Outline, Section } from "../.
 import { runTogether } from "../commit/values.ts";
 import {
   type CommandConnections,
+  type Connections,
   openCommandConnections,
   withStartErrors,
-} from "../connection/command-connections.ts";
-import type { Connections } from "../connection/connections.ts";
+} from "../connection/connections.ts";
 import { type Transaction, transact, transactionModes } from "../connection/transaction.ts";
 import { logPlans, secretPlans } from "../postgres-dialect.ts";
 import { migrateAll } from "../tables/migrate.ts";
 import { isUnfinished, prepareDatabase } from "../tables/prepare.ts";
 import { lockCatalogue } from "../tables/statements.ts";
-import { buildSearchIndexes } from "../upkeep/search-indexes.ts";
+import { buildSearchIndexes } from "../upkeep/background.ts";
 import { PostgresContents } from "./contents.ts";
 import * as statements from "./statements.ts";
 

@@ -5,16 +5,22 @@
 import { type DateUnit, dateUnits } from "../../../query/figures.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
 import { wordsVersion } from "../../../query/words.ts";
-import { type Attribute, type FigureSql, figureParts, oneColumn } from "../../core/figure-columns.ts";
-import { type FigureColumn, type FiguresOf, groupsIn, numberText } from "../../core/figures.ts";
+import {
+  type Attribute,
+  type FigureColumn,
+  type FigureSql,
+  type FiguresOf,
+  figureParts,
+  groupsIn,
+  numberText,
+  oneColumn,
+} from "../../core/figures.ts";
 import { type Figures, maxPageBytes } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
-import { ranks, valueSql } from "./expressions.ts";
+import { ranks, scopeOf, valueSql } from "./conditions.ts";
 import { instantSql } from "./instants.ts";
-import { declaredSql, sourceSql } from "./page.ts";
-import { scopeOf } from "./parameters.ts";
-import { searchSql } from "./search.ts";
+import { declaredSql, searchSql, sourceSql } from "./page.ts";
 
 /** The statement for figures. */
 export interface FiguresStatement extends Statement {

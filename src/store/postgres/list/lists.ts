@@ -1,15 +1,12 @@
 /** Reads pages of lists. Each page needs one statement, which has a deadline. */
-import { isQuick } from "../../core/access-path.ts";
-import { listTooExpensive } from "../../core/advice.ts";
-import type { PastQuery } from "../../core/changed-resources.ts";
+import { isQuick, listTooExpensive } from "../../core/access-path.ts";
+import type { PastQuery } from "../../core/changes-since.ts";
 import { decideAsync } from "../../core/decision.ts";
 import type { AskClient, Declared } from "../../core/driver.ts";
 import { type FiguresOf, figuresTooExpensive } from "../../core/figures.ts";
 import { pastLookups } from "../../core/history-plans.ts";
 import { pageAt } from "../../core/past-page.ts";
-import { type GroupsQuery, listLike } from "../../core/referring.ts";
-import type { PageQuery } from "../../core/related.ts";
-import { pastQuery } from "../../core/related.ts";
+import { type GroupsQuery, listLike, type PageQuery, pastQuery } from "../../core/related.ts";
 import { unfinished } from "../../core/slow-reads.ts";
 import type { Figures, Page, ReferringGroups } from "../../port/page.ts";
 import type { Connections } from "../connection/connections.ts";

@@ -3,7 +3,7 @@ import type { IdKind } from "../../../collection/ids.ts";
 import type { Index } from "../../../collection/indexes.ts";
 import { Problem } from "../../../errors.ts";
 import { Catalogue as Collections, type NumberedCollection as Numbered } from "../../core/catalogue.ts";
-import { type Slots, slotsOf } from "../../core/entries.ts";
+import { type Slots, slotsOf } from "../../core/order-keys.ts";
 import type { Row } from "../connection/connections.ts";
 import { findCopyingTable, formatNumber } from "./tables.ts";
 

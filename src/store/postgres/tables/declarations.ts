@@ -4,7 +4,7 @@
  */
 import { type CollectionRecord, isDeclared } from "../../port/record.ts";
 import type { Connections } from "../connection/connections.ts";
-import { retryConflicts } from "../connection/retry.ts";
+import { retryConflicts } from "../connection/failures.ts";
 import { smallWrite, type Transaction, transact, transactionModes } from "../connection/transaction.ts";
 import { Catalogue, type NumberedCollection, servedCatalogueSql, toCollection } from "./catalogue.ts";
 import { migrateServed } from "./migrate.ts";

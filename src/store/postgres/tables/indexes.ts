@@ -6,8 +6,7 @@ import { createHash } from "node:crypto";
 import type { Index } from "../../../collection/indexes.ts";
 import { formatPath } from "../../../collection/paths.ts";
 import { type Unique, uniqueValue } from "../../../collection/unique.ts";
-import type { Slots } from "../../core/entries.ts";
-import { keyOf } from "../../core/order-keys.ts";
+import { keyOf, type Slots } from "../../core/order-keys.ts";
 import { resourcesTable } from "./tables.ts";
 
 /** The parts of a declaration that decide the keys. The numbers are those of the indexes, and then those of the unique attributes. */

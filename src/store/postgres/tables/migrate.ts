@@ -3,7 +3,7 @@ import { randomInt } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { Problem, StartError } from "../../../errors.ts";
 import { decideAsync } from "../../core/decision.ts";
-import { changeSlots, noSlots, slotsOf } from "../../core/entries.ts";
+import { changeSlots, noSlots, slotsOf } from "../../core/order-keys.ts";
 import { startIndex } from "../../core/search-index.ts";
 import { type CollectionRecord, isDeclared } from "../../port/record.ts";
 import { referenceRows } from "../commit/flush.ts";
@@ -11,9 +11,8 @@ import { hold } from "../commit/holds.ts";
 import { insertReferences, updateKeys } from "../commit/statements.ts";
 import { runTogether } from "../commit/values.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import { selectChunk } from "../read/statements.ts";
-import { searchIndexOf } from "../upkeep/search-indexes.ts";
-import { clearIndex } from "../upkeep/statements.ts";
+import { selectChunk } from "../read/reads.ts";
+import { clearIndex, searchIndexOf } from "../upkeep/background.ts";
 import {
   Catalogue,
   catalogueSql,

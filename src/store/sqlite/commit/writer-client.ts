@@ -1,18 +1,25 @@
-/** The connection of a store to the writer thread: sends requests, throws refusals, and detects that the thread has ended. */
+/** The store's side of the writer thread: its connection, its requests, its commits and its imports. */
 import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
 import { Problem, StartError } from "../../../errors.ts";
 import { startThread } from "../../../program.ts";
 import { problemOf, type Refusal } from "../../core/commits/refusals.ts";
-import { type ExpectedEnd, inProgress } from "../../core/loads.ts";
+import { type ExpectedEnd, inProgress, type LoadTransaction } from "../../core/loads.ts";
+import type { Batch, Outcome } from "../../port/batch.ts";
+import { type Commit, type Committed, createCommitBatch } from "../../port/commit.ts";
+import type { ImportedResource, LoadOptions } from "../../port/load.ts";
+import type { ResolvedStoreOptions } from "../../port/options.ts";
+import type { CollectionRecord } from "../../port/record.ts";
 import { InvalidStateError } from "../file/failures.ts";
 import type { Health } from "../upkeep/health.ts";
-import type {
-  ResultOf,
-  Tasks,
-  WriterAnswer,
-  WriterMessage,
-  WriterRequest,
-  WriterSettings,
+import {
+  type Cell,
+  encodeCommit,
+  type ResultOf,
+  type Tasks,
+  type WriterAnswer,
+  type WriterMessage,
+  type WriterRequest,
+  type WriterSettings,
 } from "./protocol.ts";
 
 /** An answer after which the request is not repeated. */
@@ -234,4 +241,88 @@ export class WriterRequests {
     if (code === "STORAGE_FULL" || code === "OUTCOME_UNKNOWN") this.#health.noteFull();
     return this.#health.damage.seen(problemOf(refusal));
   }
+}
+
+/** The parts of the store that commits use. */
+export interface CommitsParts extends Pick<ResolvedStoreOptions, "answersPerTurn" | "groupCommit" | "meter"> {
+  requests: WriterRequests;
+  health: Health;
+  numberOf: (collection: string) => number;
+}
+
+/** The commits of one store. */
+export class Commits {
+  readonly #parts: CommitsParts;
+  readonly #batch: Batch<Commit, Committed>;
+
+  constructor(parts: CommitsParts) {
+    this.#parts = parts;
+    this.#batch = createCommitBatch(parts, { perform: (commits, since) => this.#send(commits, since) });
+  }
+
+  /** Writes a commit. Throws the reason if it was not written. */
+  run(commit: Commit): Promise<Committed> {
+    return this.#batch.run(commit);
+  }
+
+  /** Resolves when every commit has its outcome. */
+  drained(): Promise<void> {
+    return this.#batch.drained();
+  }
+
+  async #send(
+    commits: readonly Commit[],
+    since: readonly number[] | undefined,
+  ): Promise<Outcome<Committed>[]> {
+    const { requests, health, numberOf } = this.#parts;
+    const cells: Cell[] = [];
+    for (const commit of commits) encodeCommit(cells, commit, numberOf);
+    const { sequences, refusals } = await requests.send("commit", commits.length, cells, since);
+    let position = 0;
+    return commits.map(({ changes, isDryRun }, index) => {
+      const refusal = refusals.get(index);
+      if (refusal !== undefined) return { error: requests.errorOf(refusal) };
+      if (isDryRun) return { answer: [] };
+      health.noteSpace();
+      return {
+        answer: changes.map(({ expect, after = 0 }) => ({
+          version: (expect === "absent" ? after : expect) + 1,
+          sequence: sequences[position++] as number,
+        })),
+      };
+    });
+  }
+}
+
+/** Starts an import into the collection with this number, or into one that it creates. Throws StartError. */
+export async function beginLoad(
+  requests: WriterRequests,
+  into: number | CollectionRecord,
+  options: Required<LoadOptions>,
+): Promise<LoadTransaction> {
+  const begin = (each: number | CollectionRecord) => {
+    const toError = typeof each === "object" ? (message: string) => new StartError(message) : undefined;
+    return requests.run("load", [each, { at: Date.now(), ...options }], toError);
+  };
+  let collection = await begin(into);
+  return {
+    async next(record) {
+      collection = await begin(record);
+    },
+    add: (resources) => requests.run("add", [cellsOf(resources)]),
+    reserve: (n) => requests.run("reserve", [collection, n]),
+    async check() {
+      await requests.run("checkLoad", []);
+    },
+    async commit() {
+      await requests.run("finish", []);
+    },
+    rollBack: () => requests.send("cancel"),
+  };
+}
+
+function cellsOf(resources: readonly ImportedResource[]): string[] {
+  const cells: string[] = [];
+  for (const { id, text } of resources) cells.push(id, text);
+  return cells;
 }

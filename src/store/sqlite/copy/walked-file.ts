@@ -1,6 +1,6 @@
 /** What a walk reads in a store's file (`store/core/walk.ts`). Each slice is a transaction of its own. */
 import type { DatabaseSync } from "node:sqlite";
-import { entryChanges } from "../../core/entries.ts";
+import { entryChanges } from "../../core/order-keys.ts";
 import type { SliceReads, WalkedStore } from "../../core/walk.ts";
 import { readCatalogue } from "../file/catalogue.ts";
 import { entriesTable, resourcesTable, toSqliteId } from "../file/tables.ts";

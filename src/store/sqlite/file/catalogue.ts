@@ -6,7 +6,7 @@ import type { Path } from "../../../collection/paths.ts";
 import type { Reference } from "../../../collection/references.ts";
 import type { Unique } from "../../../collection/unique.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
-import { type Slots, slotsOf } from "../../core/entries.ts";
+import { type Slots, slotsOf } from "../../core/order-keys.ts";
 
 export type { NumberedCollection } from "../../core/catalogue.ts";
 

@@ -2,7 +2,7 @@
  * The tables of a store's file.
  *
  * Each collection has a table of its resources, a table of their changes, a table of deleted ids
- * (`store/core/commits/deleted.ts`), and a table of entries (`store/core/entries.ts`). The number of the collection is part of
+ * (`store/core/commits/deleted.ts`), and a table of entries (`store/core/order-keys.ts`). The number of the collection is part of
  * their names. A change contains the text that it superseded (`store/core/superseded.ts`), so a create stores its text only once.
  *
  * Rows have checksums (`store/core/checksums.ts`). In a head, `checksums` is the sum of the checksums of the resources, modulo

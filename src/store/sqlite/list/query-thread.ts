@@ -5,7 +5,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { Problem } from "../../../errors.ts";
-import type { CurrentQuery, PastQuery } from "../../core/changed-resources.ts";
+import type { CurrentQuery, PastQuery } from "../../core/changes-since.ts";
 import { decide } from "../../core/decision.ts";
 import { pastLookups } from "../../core/history-plans.ts";
 import { pageAt } from "../../core/past-page.ts";
@@ -19,7 +19,7 @@ import { describeError, failureOf } from "../file/failures.ts";
 import { openForReading } from "../file/open-file.ts";
 import { inodeAt } from "../file/watch.ts";
 import { Reader } from "../read/reader.ts";
-import { collectionSizes } from "../read/tree-sizes.ts";
+import { collectionSizes } from "../read/sizes.ts";
 import { historyOf, PlanRunner } from "../sqlite-dialect.ts";
 import { lowerThreadPriority } from "../upkeep/thread-priority.ts";
 import { interruptFunction } from "./conditions.ts";

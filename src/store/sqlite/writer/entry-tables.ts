@@ -8,8 +8,7 @@ import {
   type SortValue,
   sortedCodePoints,
 } from "../../../query/sort.ts";
-import { entryChanges, type Slots, unusedSlots } from "../../core/entries.ts";
-import { keyAt } from "../../core/order-keys.ts";
+import { entryChanges, keyAt, type Slots, unusedSlots } from "../../core/order-keys.ts";
 import type { Slot } from "../../core/ranges.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { entriesTable, resourcesTable, valueColumns } from "../file/tables.ts";

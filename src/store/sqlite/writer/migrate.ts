@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Index } from "../../../collection/indexes.ts";
 import type { Unique } from "../../../collection/unique.ts";
-import { changeSlots, noSlots, type Slots, slotsOf } from "../../core/entries.ts";
+import { changeSlots, noSlots, type Slots, slotsOf } from "../../core/order-keys.ts";
 import type { CollectionRecord } from "../../port/record.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { InvalidStateError } from "../file/failures.ts";

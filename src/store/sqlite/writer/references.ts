@@ -9,7 +9,7 @@ import type { FoundResource, ReferrersQuery, TargetsQuery } from "../../core/com
 import type { ResourceState } from "../../core/commits/staged-changes.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { refersTable, resourcesTable } from "../file/tables.ts";
-import { pathSql, quoteText } from "../list/columns.ts";
+import { pathSql, quoteText } from "../list/conditions.ts";
 import { stateColumns, stateOf } from "./resources.ts";
 
 /** Creates the table of references and its triggers again, and fills the table. */

@@ -8,7 +8,7 @@ import { formatPath } from "../../../collection/paths.ts";
 import { type Unique, uniqueValue } from "../../../collection/unique.ts";
 import type { HoldersQuery } from "../../core/commits/lookups.ts";
 import { quoteName, resourcesTable } from "../file/tables.ts";
-import { extractSql, textSql, typeSql } from "../list/columns.ts";
+import { extractSql, textSql, typeSql } from "../list/conditions.ts";
 import { keySql } from "../list/instants.ts";
 
 /** The name of the column with the value to compare. */

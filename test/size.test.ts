@@ -15,7 +15,7 @@ const bounds: Readonly<Record<string, number>> = {
   collection: 3_900,
   query: 3_950,
   store: 22_750,
-  "store/sqlite": 7_450,
+  "store/sqlite": 7_400,
   "store/postgres": 6_850,
   import: 1_250,
   rewind: 400,

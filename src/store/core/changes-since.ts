@@ -1,4 +1,4 @@
-/** The changes after a time: the resources that they changed, the lookups to undo them, and the changes of several collections, to undo all of them. */
+/** The changes after a time: the resources that they changed, and what is needed to undo them in lists or in whole collections. */
 import { Problem } from "../../errors.ts";
 import type { Filter } from "../../query/filter.ts";
 import {

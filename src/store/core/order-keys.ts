@@ -7,7 +7,6 @@
  *
  * SQLite has a row with the key of a resource in each index: its entry. An index has a number, its slot.
  */
-
 import { createHash } from "node:crypto";
 import { type Index, nameOfKey, type SortKey } from "../../collection/indexes.ts";
 import { valueAt } from "../../collection/paths.ts";

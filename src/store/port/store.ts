@@ -6,7 +6,6 @@
  * store commits it if nothing has changed in the meantime. These comments are the contract. `test/store/contract.ts` tests
  * every store against it.
  */
-
 import type { MessagePort } from "node:worker_threads";
 import type {
   ChangedResource,

@@ -1,5 +1,4 @@
-/** The engine for SQLite files: opens a file as a store, for reading only, or for its API keys. Other threads of the process can use an open store. */
-
+/** The engine for SQLite files: opens a file as a store, for reading only, or for its API keys. */
 import { existsSync, lstatSync, realpathSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";

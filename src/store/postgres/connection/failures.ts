@@ -1,10 +1,9 @@
-/** Classifies the errors of PostgreSQL and of its connections (https://www.postgresql.org/docs/current/errcodes-appendix.html), and repeats work after a failure that can pass. */
-
+/** Classifies the errors of PostgreSQL and of its connections, and repeats work after a failure that can pass. */
 import { setTimeout as pass } from "node:timers/promises";
 import { Problem, StartError } from "../../../errors.ts";
 
 /**
- * The kinds of failure:
+ * The kinds of failure (https://www.postgresql.org/docs/current/errcodes-appendix.html):
  * - conflict: another transaction interfered, and another attempt can succeed
  * - lost: there is no connection
  * - readOnly: the server accepts no writes

@@ -1,5 +1,4 @@
 /** The statement that reads a page: its resources, and the head of the collection from the same snapshot. It also searches. */
-
 import { Problem } from "../../../errors.ts";
 import type { StoreFilter } from "../../../query/filter.ts";
 import { wordsVersion } from "../../../query/words.ts";

@@ -1,8 +1,6 @@
-/** Reads resources, receipts, the heads of all collections, sizes and whole collections. Reads that are requested together share a statement. */
-
+/** Reads resources, receipts, heads, sizes and whole collections. Reads that are requested together share a statement. */
 import { Problem } from "../../../errors.ts";
 import { intactResource } from "../../core/checksums.ts";
-import { ReceiptPlans } from "../../core/receipt-plans.ts";
 import { unfinished } from "../../core/slow-reads.ts";
 import { type Batch, createBatch, type Outcome } from "../../port/batch.ts";
 import type { LogHead } from "../../port/change-log.ts";
@@ -14,7 +12,7 @@ import type { Connections, Row, Statement } from "../connection/connections.ts";
 import { toClientError } from "../connection/failures.ts";
 import { openSnapshot, type Snapshot } from "../connection/transaction.ts";
 import type { SlowStatements } from "../list/slow-statements.ts";
-import { postgresDialect, runPlan } from "../postgres-dialect.ts";
+import { runPlan, storePlans } from "../postgres-dialect.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { isCluster } from "../tables/cluster.ts";
 import type { Declarations } from "../tables/declarations.ts";
@@ -95,8 +93,6 @@ const maxLarge = 64;
 
 /** The outcome of a read that must be repeated among the large ones. */
 const isLarge = Symbol("large");
-
-const receipts = new ReceiptPlans(postgresDialect);
 
 /** The reads of one store. */
 export class Reads {
@@ -197,7 +193,7 @@ export class Reads {
   }
 
   async #readReceipts(keys: readonly string[]): Promise<readonly Outcome<KeptReceipt | undefined>[]> {
-    const found = await runPlan(receipts.find([...new Set(keys)]), this.#options.run);
+    const found = await runPlan(storePlans.receipts.find([...new Set(keys)]), this.#options.run);
     return keys.map((key) => ({ answer: found.get(key) }));
   }
 }

@@ -1,10 +1,8 @@
 /** The background work of an open store: it builds search indexes, removes old data, and walks through the rows. */
-
 import { wordsVersion } from "../../../query/words.ts";
 import type { Damage } from "../../core/checksums.ts";
 import { decideAsync } from "../../core/decision.ts";
 import { Retention } from "../../core/log-plans.ts";
-import { ReceiptPlans } from "../../core/receipt-plans.ts";
 import type { Scheduler } from "../../core/scheduler.ts";
 import {
   buildPauseMs,
@@ -18,7 +16,7 @@ import { replaceWords } from "../commit/words.ts";
 import type { Connections, Statement } from "../connection/connections.ts";
 import { smallWrite, type Transaction, transact } from "../connection/transaction.ts";
 import { walkedDatabase } from "../copy/walked-database.ts";
-import { logPlans, postgresDialect, runPlan } from "../postgres-dialect.ts";
+import { runPlan, storePlans } from "../postgres-dialect.ts";
 import type { Catalogue, NumberedCollection } from "../tables/catalogue.ts";
 import { isUnfinished } from "../tables/prepare.ts";
 import { lockHeads, selectAfter } from "../tables/statements.ts";
@@ -50,7 +48,7 @@ export function startWork(scheduler: Scheduler, parts: BackgroundParts): () => v
     if (!hasWarned) onWarning(wordsAreSplitAgain);
     hasWarned = true;
   };
-  const retention = new Retention(logPlans, history, slice);
+  const retention = new Retention(storePlans.logs, history, slice);
   const sweep = () => sweepSome(connections, retention, Date.now());
   scheduler.repeat(sweep, { pauseMs: 5, everyMs: sweepMs, initialDelayMs });
   if (isFirst) scheduler.repeat(walkSteps(parts), walkTimes);
@@ -81,13 +79,12 @@ function walkSteps({ long, connections, damage, onWarning }: BackgroundParts): (
 
 /** The limits of one step. */
 const slice = { changes: 500, bytes: 1024 * 1024 };
-const receipts = new ReceiptPlans(postgresDialect);
 
 /** Removes some old changes and expired receipts. Returns whether there may be more. */
 async function sweepSome(connections: Connections, retention: Retention, now: number): Promise<boolean> {
   if (await isUnfinished(connections)) return false; // the copy must be compared before anything is removed
   const hadReceipts = await transact(connections, smallWrite, async (transaction) => {
-    const hasRemoved = await transaction.runPlan(receipts.trim(now));
+    const hasRemoved = await transaction.runPlan(storePlans.receipts.trim(now));
     if (!hasRemoved) await transaction.rollBack(); // nothing to flush
     return hasRemoved;
   });

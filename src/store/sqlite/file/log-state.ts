@@ -1,5 +1,4 @@
 /** The log (WAL): how long it is, how much of it waits for a checkpoint, and its flush at the start. */
-
 import { closeSync, existsSync, fsyncSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";

@@ -1,5 +1,4 @@
 /** The SQL of attributes, sorts and filters. */
-
 import type { SQLInputValue } from "node:sqlite";
 import type { SortKey } from "../../../collection/indexes.ts";
 import { formatPath, isIdPath, type Path } from "../../../collection/paths.ts";

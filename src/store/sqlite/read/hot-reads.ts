@@ -1,5 +1,4 @@
 /** Caches of resources and pages that were read recently. */
-
 import type { PageQuery } from "../../core/related.ts";
 import type { Page } from "../../port/page.ts";
 import type { Stored } from "../../port/stored.ts";

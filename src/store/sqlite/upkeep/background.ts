@@ -1,5 +1,4 @@
-/** The background work of an open store: it builds search indexes, removes old data, watches and checks the file, and shortens a long log. */
-
+/** The background work of an open store: search indexes, removal of old data, checks of the file, and a short log. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
 import { startThread } from "../../../program.ts";

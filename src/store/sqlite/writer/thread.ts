@@ -1,4 +1,4 @@
-/** The writer thread, with its connections to other threads. Because it is a separate thread, a slow disk delays only writes. */
+/** The writer thread with its connections to other threads. As a separate thread, it delays only writes if the disk is slow. */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { workInProgress } from "../../core/loads.ts";
 import { CommitMeter, noteGroup } from "../../port/commit-meter.ts";

@@ -1,5 +1,4 @@
-/** Maintenance of the file between writes: checkpoints, building search indexes, removing old data, and tidying up at the end. */
-
+/** Maintenance of the file between writes: checkpoints, search indexes, removal of old data, and tidying up at the end. */
 import type { DatabaseSync } from "node:sqlite";
 import { clockSeconds } from "../../../counters.ts";
 import { Retention } from "../../core/log-plans.ts";

@@ -1,5 +1,4 @@
 /** The writer: opens its connection and creates its parts, and performs commits, imports, declarations and maintenance. */
-
 import { DatabaseSync } from "node:sqlite";
 import type { ResolvedCommit } from "../../core/commits/resolved-commit.ts";
 import { ReceiptPlans } from "../../core/receipt-plans.ts";

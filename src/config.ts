@@ -26,7 +26,7 @@ import { isLoopback } from "./http/protocol/hosts.ts";
 import type { HttpSettings } from "./http/settings.ts";
 import { hostAndPort, type MetricsPlace } from "./metrics/place.ts";
 import { readAddress, type StoreAddress } from "./store/address.ts";
-import type { History } from "./store/port/history.ts";
+import type { History } from "./store/port/options.ts";
 
 /** A complete configuration: checked, and with all defaults. */
 export interface Config {

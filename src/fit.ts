@@ -10,8 +10,7 @@ import type { Reference } from "./collection/references.ts";
 import type { Config } from "./config.ts";
 import { StartError } from "./errors.ts";
 import { type CheckName, checkNames, findMisfits, type Misfits } from "./fit/misfits.ts";
-import { isInternal } from "./store/port/internal.ts";
-import { type CollectionRecord, isDeclared, recordOf } from "./store/port/record.ts";
+import { type CollectionRecord, isDeclared, isInternal, recordOf } from "./store/port/record.ts";
 import type { Store } from "./store/port/store.ts";
 
 /**

@@ -34,17 +34,17 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 618;
+const mostFiles = 559;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;
 
 /** The base names of several files, by the number of the files. A name can move to a smaller number, and then leave. */
 const shared: Readonly<Record<number, string>> = {
-  2: "about access background batch check collection columns commit copy csv declaration embed erase erasure explain failures heads history hot-pages indexes integer-ids listener lists lock log messages migrate misfits open-store order page parse place plan progress read reader references referring refusals relations resource response restore rewind rules search serve service sizes store-reads tables text thread verify violations watch write",
-  3: "catalogue collections commits conditions content contents first-key instants options parameters report running-service settings source target values webhooks words",
-  4: "backup connections keys load",
-  5: "declarations engine figures statements store",
+  2: "about access background batch collection commit commits copy csv declaration embed erase erasure explain failures indexes integer-ids listener lists lock log lookups messages migrate misfits page parameters parse place plan progress read refusals relations resource response restore rewind rules serve service tables text thread unique verify violations watch write",
+  3: "catalogue collections conditions connections content contents first-key instants keys load options references report running-service settings source statements target values webhooks words",
+  4: "backup engine store",
+  5: "declarations figures",
 };
 
 const files = pathsBelow("src")

@@ -5,7 +5,7 @@
  * thousand subscribers takes time from the writers. The pause between two wakes is as long as the first of them took, so at
  * least half of the time remains for other work.
  */
-import { isInternal } from "../store/port/internal.ts";
+import { isInternal } from "../store/port/record.ts";
 import type { HistoryStore } from "../store/port/store.ts";
 
 /** The name for all collections in `untilCommit`. It includes collections that do not exist yet. */

@@ -7,7 +7,7 @@ import { StartError } from "../errors.ts";
 import { type AnyCheckName, checkNames, findMisfits, type Misfits } from "../fit/misfits.ts";
 import { shownAddress } from "../store/address.ts";
 import { mayExist, openReader, type StoreReader } from "../store/open.ts";
-import { withoutInternal } from "../store/port/internal.ts";
+import { withoutInternal } from "../store/port/record.ts";
 import { keyWarningsOf, warningsOf } from "./check/warnings.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";
 import { shell } from "./shell.ts";

@@ -2,7 +2,7 @@
 import { Problem, StartError } from "../errors.ts";
 import { requireStore } from "../store/open.ts";
 import type { Erased } from "../store/port/change-log.ts";
-import { withoutInternal } from "../store/port/internal.ts";
+import { withoutInternal } from "../store/port/record.ts";
 import type { Store } from "../store/port/store.ts";
 import type { Key } from "../store/port/stored.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";

@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { openReader, type StoreReader } from "../store/open.ts";
-import { withoutInternal } from "../store/port/internal.ts";
+import { withoutInternal } from "../store/port/record.ts";
 import { type ExportFormat, type ExportOptions, exportText } from "./export/text.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";
 import { cannotWrite, isOutputError, isSystemError } from "./output.ts";

@@ -10,7 +10,7 @@ import type { Items } from "../import/items.ts";
 import { readJson } from "../import/json.ts";
 import { shownAddress } from "../store/address.ts";
 import { mayExist, openReader } from "../store/open.ts";
-import { withoutInternal } from "../store/port/internal.ts";
+import { withoutInternal } from "../store/port/record.ts";
 import { type Member, readDatabase } from "./import/database.ts";
 import { type ImportOptions, importAll, NotEmpty } from "./import/import-all.ts";
 import { importRemotely, type Remote } from "./import/remote.ts";

@@ -7,7 +7,7 @@ import { isIP } from "node:net";
 import { isKeyRole } from "../access/key-changes.ts";
 import type { Rate, TlsFiles } from "../http/settings.ts";
 import { isObject } from "../json/values.ts";
-import { defaultHistory, type History } from "../store/port/history.ts";
+import { defaultHistory, type History } from "../store/port/options.ts";
 import { isAllowable } from "../webhooks/addresses.ts";
 
 /** A string that is not empty. */

@@ -1,7 +1,7 @@
 /** The effective options for administrators: each with its value, without secrets, and the place that it comes from. */
 import type { AuthSettings } from "../access/settings.ts";
 import { type StoreAddress, shownAddress } from "../store/address.ts";
-import type { History } from "../store/port/history.ts";
+import type { History } from "../store/port/options.ts";
 import { type Option, type OptionName, options } from "./options.ts";
 import type { FileContent, Get, OutsideFile } from "./values.ts";
 import { fromFile, givenValue } from "./values.ts";

@@ -2,7 +2,7 @@
 import type { Collection } from "../collection/collection.ts";
 import type { Relation } from "../collection/relations.ts";
 import { Problem } from "../errors.ts";
-import { isInternal } from "../store/port/internal.ts";
+import { isInternal } from "../store/port/record.ts";
 import type { HttpRequest } from "./protocol/message.ts";
 
 /** What a request target addresses. `query` is the raw query string without `?`, and `path` is the path of the collection. */

@@ -1,8 +1,7 @@
 /** Turns what was counted and read into the samples of each metric. */
 import type { Histogram } from "../counters.ts";
 import type { CommitMeter } from "../store/port/commit-meter.ts";
-import type { StoreStatistics } from "../store/port/statistics.ts";
-import type { StoreHealth } from "../store/port/store.ts";
+import type { StoreHealth, StoreStatistics } from "../store/port/store.ts";
 import type { Backlog } from "../webhooks/backlog.ts";
 import type { FamilyName } from "./families.ts";
 import type { Labelled } from "./meters.ts";

@@ -3,7 +3,7 @@ import { requirePlainObject } from "../config/values.ts";
 import { compileConfig } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { type App, mountService } from "../http/wire/mount.ts";
-import { withoutHistory } from "../store/port/history.ts";
+import { withoutHistory } from "../store/port/options.ts";
 import { openService } from "./open-service.ts";
 
 /** The options that the application decides. The plugin refuses them. */

@@ -3,18 +3,17 @@ import { Problem, StartError } from "../errors.ts";
 import { type StoreAddress, shownAddress } from "./address.ts";
 import type { BackedUp, BackupOptions } from "./core/copy/backup.ts";
 import type { CopySource, CopyTarget } from "./core/copy/contents.ts";
-import type { Engine } from "./core/engine.ts";
-import { withoutWrites } from "./core/read-only.ts";
+import type { Engine } from "./core/driver.ts";
+import { Store } from "./core/store.ts";
 import type { OpenKeys } from "./port/keys.ts";
 import { resolveOptions, type StoreOptions } from "./port/options.ts";
-import type { StoreReader } from "./port/reader.ts";
-import type { Store } from "./port/store.ts";
+import type { Store as OpenStore, StoreReader } from "./port/store.ts";
 import { postgresEngine } from "./postgres/engine.ts";
 import { sealFile, sqliteEngine } from "./sqlite/engine.ts";
 
 export type { StoreAddress } from "./address.ts";
 export type { StoreOptions } from "./port/options.ts";
-export type { StoreReader } from "./port/reader.ts";
+export type { StoreReader } from "./port/store.ts";
 
 type Kind = StoreAddress["kind"];
 type AddressOf<K extends Kind> = Extract<StoreAddress, { kind: K }>;
@@ -26,10 +25,9 @@ function engineOf<K extends Kind>({ kind }: { kind: K }): Engine<AddressOf<K>> {
 }
 
 /** Opens a store for reading and writing. No other process can then write to a SQLite file. Throws StartError. */
-export async function openStore(address: StoreAddress, options: StoreOptions = {}): Promise<Store> {
+export async function openStore(address: StoreAddress, options: StoreOptions = {}): Promise<OpenStore> {
   const resolved = resolveOptions(options);
-  const store = await engineOf(address).open(address, resolved);
-  return resolved.readOnly ? withoutWrites(store) : store;
+  return new Store(await engineOf(address).open(address, resolved), resolved);
 }
 
 /** Opens a store for reading. A service can have it open at the same time. Throws StartError. */

@@ -9,9 +9,8 @@ import {
   trace,
 } from "@opentelemetry/api";
 import { Problem } from "../errors.ts";
-import { delegateTo } from "../store/core/delegate.ts";
 import type { Commit } from "../store/port/commit.ts";
-import type { Store } from "../store/port/store.ts";
+import { type Store, withMethods } from "../store/port/store.ts";
 import type { Origins } from "./origins.ts";
 
 /** What the spans of a store need. */
@@ -38,8 +37,7 @@ export function tracedStore(store: Store, tracing: StoreTracing): Store {
       }
     return results;
   };
-  return {
-    ...delegateTo(store),
+  return withMethods(store, {
     read: (key) => span("read", key.collection, () => store.read(key)),
     list: (query) => span("list", query.collection, () => store.list(query)),
     referring: (query) => span("referring", query.collection, () => store.referring(query)),
@@ -56,7 +54,7 @@ export function tracedStore(store: Store, tracing: StoreTracing): Store {
       span("exclusively", undefined, () =>
         store.exclusively(names, (run) => work((commit) => committed(commit, run))),
       ),
-  };
+  });
 }
 
 /** The collection of a commit, if it has only one. */

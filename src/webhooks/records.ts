@@ -2,7 +2,7 @@
 import { type Collection, openCollection } from "../collection/collection.ts";
 import { readIndexes } from "../collection/indexes.ts";
 import type { Filter } from "../query/filter.ts";
-import type { Owing } from "../store/core/owed.ts";
+import type { Owing } from "../store/core/log-plans.ts";
 import type { ChangeKind } from "../store/port/change-log.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { ListQuery, Page } from "../store/port/page.ts";

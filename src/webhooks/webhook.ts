@@ -1,6 +1,6 @@
 /** A webhook: its attributes, and the names of the collections that keep webhooks. */
 
-import { otherCollections, statesOfWebhooks } from "../store/core/owed.ts";
+import { otherCollections, statesOfWebhooks } from "../store/core/log-plans.ts";
 import type { ChangeKind } from "../store/port/change-log.ts";
 
 /** The names of the internal collections of webhooks. */

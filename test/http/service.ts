@@ -24,7 +24,7 @@ import type { MetricsPlace } from "../../src/metrics/place.ts";
 import { type StartOptions, startServer } from "../../src/server.ts";
 import type { TurnBudget } from "../../src/store/core/turn-budget.ts";
 import { openStore, type StoreAddress, type StoreOptions } from "../../src/store/open.ts";
-import { defaultHistory, type History } from "../../src/store/port/history.ts";
+import { defaultHistory, type History } from "../../src/store/port/options.ts";
 import { recordOf } from "../../src/store/port/record.ts";
 import { usualThreads } from "../threads/count.ts";
 import { ceilingMs } from "../until.ts";

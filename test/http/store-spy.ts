@@ -1,9 +1,7 @@
 /** Watches how the service uses its store. Every read is carried out as usual. */
 import type { TestContext } from "node:test";
+import { Store } from "../../src/store/core/store.ts";
 import type { Commit } from "../../src/store/port/commit.ts";
-import { PostgresStore } from "../../src/store/postgres/store.ts";
-import { SqliteStore } from "../../src/store/sqlite/store.ts";
-import { isOnPostgres } from "./test-store.ts";
 
 /** The reads so far, and a function that runs before the next read. */
 export interface LogReads {
@@ -13,12 +11,10 @@ export interface LogReads {
   before: () => Promise<void> | void;
 }
 
-const watched = () => (isOnPostgres ? PostgresStore : SqliteStore).prototype;
-
 /** Watches all stores of this process until the test ends. */
 export function watchLogReads(t: TestContext): LogReads {
   const reads: LogReads = { count: 0, before: () => {} };
-  const store = watched();
+  const store = Store.prototype;
   const { changesAfter } = store;
   store.changesAfter = async function (this: typeof store, ...query: Parameters<typeof changesAfter>) {
     reads.count++;
@@ -42,7 +38,7 @@ export interface HeldImport {
 
 /** Holds the next import into a store of this process before it is written. Resolves when it waits. */
 export function holdImport(t: TestContext): Promise<HeldImport> {
-  const store = watched();
+  const store = Store.prototype;
   const { load } = store;
   const { promise, resolve } = Promise.withResolvers<HeldImport>();
   const { promise: gone, resolve: letGo } = Promise.withResolvers<void>();
@@ -74,7 +70,7 @@ const queries = ["read", "list", "referring", "figures", "count", "receipt", "ve
 /** Records the names of all queries to the stores of this process until the test ends. */
 export function watchQueries(t: TestContext): string[] {
   const made: string[] = [];
-  const store = watched() as Record<(typeof queries)[number], unknown>;
+  const store = Store.prototype as Record<(typeof queries)[number], unknown>;
   for (const name of queries) {
     const query = store[name] as (...values: unknown[]) => unknown;
     store[name] = function (this: unknown, ...values: unknown[]) {
@@ -98,7 +94,7 @@ export interface HeldCommit {
 
 /** Holds the commits to stores of this process, in the order in which they come, until `end` is called. */
 export function holdCommits(t: TestContext): { held: HeldCommit[]; end: () => void } {
-  const store = watched();
+  const store = Store.prototype;
   const { commit } = store;
   const held: HeldCommit[] = [];
   store.commit = function (this: typeof store, given: Commit) {

@@ -79,7 +79,7 @@ export async function openLists(
   const page = async (query: PageQuery) => {
     const read = await lists.page(topics, query, undefined);
     assert.ok(read !== "redeclared");
-    return read.page;
+    return read;
   };
   return {
     store,

@@ -1,7 +1,7 @@
 /** Several instances on one database: a subscriber of one instance gets what another instance commits. */
 import assert from "node:assert/strict";
 import { mock, type TestContext, test } from "node:test";
-import { Heads, pollMs } from "../../src/store/postgres/read/heads.ts";
+import { Heads, pollMs } from "../../src/store/postgres/read/reads.ts";
 import { type CloudEvent, eventsOf, follow, linkOf } from "../http/follow.ts";
 import { type Service, startService } from "../http/service.ts";
 import { until } from "../until.ts";

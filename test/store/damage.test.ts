@@ -8,7 +8,7 @@ import { copyStore } from "../../src/store/core/copy/copy.ts";
 import { type WalkedStore, walk, walkAtOnce } from "../../src/store/core/walk.ts";
 import { backUpStore, openSource, openStore, openTarget, type StoreAddress } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port/store.ts";
-import { openCommandConnections } from "../../src/store/postgres/connection/command-connections.ts";
+import { openCommandConnections } from "../../src/store/postgres/connection/connections.ts";
 import { walkedDatabase } from "../../src/store/postgres/copy/walked-database.ts";
 import { walkedFile } from "../../src/store/sqlite/copy/walked-file.ts";
 import { makePlace } from "../copy/places.ts";

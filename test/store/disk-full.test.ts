@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Problem } from "../../src/errors.ts";
 import { openStore } from "../../src/store/open.ts";
-import { defaultHistory } from "../../src/store/port/history.ts";
+import { defaultHistory } from "../../src/store/port/options.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { prepareFile } from "../../src/store/sqlite/file/open-file.ts";
-import { openWriter } from "../../src/store/sqlite/writer/open-writer.ts";
+import { openWriter } from "../../src/store/sqlite/writer/writer.ts";
 import { mountSmallDisk, noDisk } from "../small-disk.ts";
 import { until } from "../until.ts";
 import { commit, created, declaration, rejectsWith, topic } from "./contract/fixture.ts";
@@ -96,16 +96,16 @@ test("the probe for space fails while the disk is full", async (t) => {
   const path = join(disk.folder, "x.db");
   prepareFile(path);
   const writer = openWriter({ path, synchronous: "FULL", groupCommit: true, history: defaultHistory });
-  t.after(() => writer.perform({ kind: "close" }));
-  assert.deepEqual(writer.perform({ kind: "probe" }), { kind: "done" });
+  t.after(() => writer.perform({ name: "close", args: [] }));
+  assert.deepEqual(writer.perform({ name: "probe", args: [] }), { result: undefined });
   const filler = join(disk.folder, "filler");
   try {
     writeFileSync(filler, Buffer.alloc(4_000_000));
   } catch {} // as much as there is space for
-  const refusal = writer.perform({ kind: "probe" });
-  assert.deepEqual([refusal.kind, "code" in refusal && refusal.code], ["problem", "STORAGE_FULL"]);
+  const answer = writer.perform({ name: "probe", args: [] });
+  assert.equal("refusal" in answer && answer.refusal.code, "STORAGE_FULL");
   rmSync(filler);
-  assert.deepEqual(writer.perform({ kind: "probe" }), { kind: "done" });
+  assert.deepEqual(writer.perform({ name: "probe", args: [] }), { result: undefined });
 });
 
 test("a store on a disk that is full from the start is refused in one line", async (t) => {

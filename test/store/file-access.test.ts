@@ -20,7 +20,7 @@ const harmless = new Set([
 /** Files that open others to flush them. */
 const flushing = new Map([
   // The log and the folder, on which SQLite holds no lock.
-  ["store/sqlite/writer/flush-log.ts", new Set(["closeSync", "existsSync", "fsyncSync", "openSync"])],
+  ["store/sqlite/file/log-state.ts", new Set(["closeSync", "existsSync", "fsyncSync", "openSync"])],
   // The new file of a backup. It is closed when SQLite has closed it.
   ["store/sqlite/copy/backup.ts", new Set(["closeSync", "fdatasyncSync", "openSync"])],
 ]);

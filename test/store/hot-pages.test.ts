@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "../../src/store/port/page.ts";
 import type { NumberedCollection } from "../../src/store/sqlite/file/catalogue.ts";
-import { HotPages } from "../../src/store/sqlite/list/hot-pages.ts";
-import { GenerationalCache } from "../../src/store/sqlite/read/generational-cache.ts";
+import { GenerationalCache, HotPages } from "../../src/store/sqlite/read/hot-reads.ts";
 
 const collection: NumberedCollection = {
   number: 1,

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import type { NumberedCollection } from "../../src/store/core/catalogue.ts";
 import type { Stored } from "../../src/store/port/stored.ts";
 import { createMarksMemory, Marks } from "../../src/store/sqlite/marks.ts";
-import { HotResources } from "../../src/store/sqlite/read/hot-resources.ts";
+import { HotResources } from "../../src/store/sqlite/read/hot-reads.ts";
 
 const topics = { number: 1, name: "topics" } as NumberedCollection;
 const others = { number: 2, name: "others" } as NumberedCollection;

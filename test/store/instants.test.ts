@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import fc from "fast-check";
 import { type InstantForm, instantKeyOf, isInstantKey } from "../../src/collection/instants.ts";
-import { quoteText } from "../../src/store/postgres/list/expressions.ts";
+import { quoteText } from "../../src/store/postgres/list/conditions.ts";
 import { keySql as postgresSql } from "../../src/store/postgres/list/instants.ts";
 import { keySql as sqliteSql } from "../../src/store/sqlite/list/instants.ts";
 import { forms, picoseconds } from "../instants.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { ListStatements } from "../../src/store/sqlite/read/list-statements.ts";
+import { ListStatements } from "../../src/store/sqlite/read/reader.ts";
 
 /** A statement of a given length. */
 function sqlOf(n: number, length: number): string {

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { ExpectedEnd } from "../../src/store/core/loads.ts";
 import { openStore } from "../../src/store/open.ts";
-import { defaultHistory } from "../../src/store/port/history.ts";
+import { defaultHistory } from "../../src/store/port/options.ts";
 import { type Cell, encodeCommit, type WriterRequest } from "../../src/store/sqlite/commit/protocol.ts";
 import { startWriter } from "../../src/store/sqlite/commit/writer-client.ts";
 import {
@@ -15,7 +15,7 @@ import {
   mostWriterPages,
 } from "../../src/store/sqlite/file/log-state.ts";
 import { prepareFile } from "../../src/store/sqlite/file/open-file.ts";
-import { openWriter } from "../../src/store/sqlite/writer/open-writer.ts";
+import { openWriter } from "../../src/store/sqlite/writer/writer.ts";
 import { until } from "../until.ts";
 import { commit, created, declaration, rejectsWith, topic, updated } from "./contract/fixture.ts";
 import { startProgram } from "./programs/start.ts";
@@ -36,10 +36,10 @@ test("when the writer thread dies, what was asked of it is rejected and the fail
     maxWaitMs: 5_000,
     expectedEnd: new ExpectedEnd(),
   });
-  const nonsense = { kind: "commit", count: 1, cells: undefined } as unknown as WriterRequest;
-  const asked = [writer.send(nonsense), writer.send({ kind: "migrate", plan: [topics] })];
+  const nonsense = { name: "commit", args: [1, undefined] } as unknown as WriterRequest;
+  const asked = [writer.send(nonsense), writer.send({ name: "migrate", args: [[topics]] })];
   for (const promise of asked) await rejectsWith("OUTCOME_UNKNOWN", promise);
-  await rejectsWith("UNAVAILABLE", writer.send({ kind: "probe" }));
+  await rejectsWith("UNAVAILABLE", writer.send({ name: "probe", args: [] }));
   assert.equal(failures.length, 1);
   await writer.close();
 });
@@ -90,10 +90,10 @@ test("a write does not move the pages into the file that have waited for a long 
   const write = (id: string, pad: string) => {
     const cells: Cell[] = [];
     encodeCommit(cells, { changes: [created(topic(id), { pad })], at: 1 }, () => 1);
-    writer.commit([{ kind: "commit", count: 1, cells }]);
+    writer.commit([[1, cells]]);
     writer.checkpointIfDue(32);
   };
-  assert.equal(writer.perform({ kind: "migrate", plan: [topics] }).kind, "migrated");
+  assert.ok("result" in writer.perform({ name: "migrate", args: [[topics]] }));
   for (let n = 0; n < 20; n++) write(`before${n}`, "x".repeat(1_000_000));
   assert.ok(readLog().waiting < duePages, "without a reader, the writer moves what it writes");
 
@@ -105,10 +105,10 @@ test("a write does not move the pages into the file that have waited for a long 
   for (let n = 0; n < 10; n++) write(`after${n}`, "x".repeat(1_000_000));
   assert.ok(readLog().waiting > waiting);
 
-  writer.perform({ kind: "restartLog" });
+  writer.perform({ name: "restartLog", args: [] });
   assert.ok(readLog().all < 10, "the log starts again");
   other.close();
-  writer.perform({ kind: "close" });
+  writer.perform({ name: "close", args: [] });
 });
 
 test("after a long reader, the log becomes short without any write, and until then it is a warning", async () => {

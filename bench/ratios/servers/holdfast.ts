@@ -4,7 +4,7 @@ import { defineCollection } from "../../../src/collection/declaration.ts";
 import { loadConfig } from "../../../src/config.ts";
 import { startServer } from "../../../src/server.ts";
 import { isPostgresUrl } from "../../../src/store/address.ts";
-import type { History } from "../../../src/store/port/history.ts";
+import type { History } from "../../../src/store/port/options.ts";
 import { sampleSchema } from "../sample.ts";
 
 const options = JSON.parse(process.argv[2] as string) as {

@@ -6,7 +6,7 @@ import type { Config } from "../../config.ts";
 import { readBuiltFile } from "../../program.ts";
 import { type RunningServer, startServer } from "../../server.ts";
 import { shownAddress } from "../../store/address.ts";
-import { withoutHistory } from "../../store/port/history.ts";
+import { withoutHistory } from "../../store/port/options.ts";
 import type { Environment, Flags } from "../options.ts";
 import { firstKeyCommand } from "./first-key-command.ts";
 import type { ProcessLog } from "./log.ts";

@@ -2,7 +2,7 @@
 
 import { timestampNames } from "../../collection/timestamps.ts";
 import { isObject } from "../../json/values.ts";
-import { isInternal } from "../../store/port/internal.ts";
+import { isInternal } from "../../store/port/record.ts";
 
 /** The text of a module. It contains the schemas as literal types, and the client makes types of resources from them. */
 export function typesOf(document: object): string {

@@ -1,8 +1,7 @@
 /** The changes of a batch so far, in memory over the store. Nothing is written. */
 
-import { historyOf } from "../../store/core/logged-store.ts";
 import type { Change, Commit, Committed } from "../../store/port/commit.ts";
-import type { HistoryStore, ServingStore } from "../../store/port/store.ts";
+import { type HistoryStore, type ServingStore, withMethods } from "../../store/port/store.ts";
 import type { Key, Stored } from "../../store/port/stored.ts";
 
 type RequestStore = ServingStore & HistoryStore;
@@ -68,7 +67,7 @@ export function createOverlay(
     ).length;
   }
 
-  const store: RequestStore = {
+  const store = withMethods(base, {
     read(key) {
       const known = changed.get(nameOf(key));
       return known === undefined ? base.read(key) : Promise.resolve(known.stored);
@@ -89,13 +88,7 @@ export function createOverlay(
       for (const record of plan) collections.set(record.name, record);
     },
     reserveIds: (collection) => reserveId(collection),
-    figures: (query) => base.figures(query),
-    count: (collection) => base.count(collection),
-    sizes: (collections) => base.sizes(collections),
-    ...historyOf(base),
-    receipt: (...query) => base.receipt(...query),
-    health: () => base.health(),
-  };
+  });
 
   const changedInStore = () => [...changed.values()].filter(({ change }) => changesStore(change));
   const overlay: Overlay = {

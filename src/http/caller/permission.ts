@@ -11,7 +11,7 @@ import type { Tags } from "../../access/tags.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { visibleText } from "../../collection/visibility.ts";
 import type { Problem } from "../../errors.ts";
-import { isInternal } from "../../store/port/internal.ts";
+import { isInternal } from "../../store/port/record.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { type Validators, validatorsOf } from "../protocol/conditional.ts";
 import { isAdministrative, type methodsOf, type Route } from "../route-kinds.ts";

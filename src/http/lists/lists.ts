@@ -10,8 +10,8 @@ import { allOf, isRelative, matchNone, namesRelated } from "../../query/filter.t
 import { inBody, inQuery, Violations } from "../../query/violations.ts";
 import { isQuick } from "../../store/core/access-path.ts";
 import { HistoryMissing } from "../../store/port/change-log.ts";
-import { isInternal } from "../../store/port/internal.ts";
 import { type ListQuery, lengthOf, maxPageBytes, type Page } from "../../store/port/page.ts";
+import { isInternal } from "../../store/port/record.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import type { Caller } from "../caller/admit.ts";
 import type { Guard } from "../caller/permission.ts";

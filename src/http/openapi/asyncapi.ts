@@ -2,7 +2,7 @@
 
 import { type Schema, subschemasOf } from "../../collection/subschemas.ts";
 import { type ChangeKind, changeKinds } from "../../store/port/change-log.ts";
-import { isInternal } from "../../store/port/internal.ts";
+import { isInternal } from "../../store/port/record.ts";
 import { nextTurn } from "../limits/turns.ts";
 import { type About, asMany, asOne } from "./about.ts";
 import { commonSchemas } from "./common-schemas.ts";

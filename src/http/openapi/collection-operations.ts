@@ -1,7 +1,7 @@
 /** The operations of a collection as a whole. */
 
 import { listParameters } from "../../query/parameters.ts";
-import { isInternal } from "../../store/port/internal.ts";
+import { isInternal } from "../../store/port/record.ts";
 import type { ListType } from "../protocol/accept.ts";
 import { type About, asMany, asOne } from "./about.ts";
 import { json, type Part, ref } from "./described.ts";

@@ -5,7 +5,7 @@
 import { type Collection, openCollection } from "../../collection/collection.ts";
 import type { Schema } from "../../collection/subschemas.ts";
 import { problems } from "../../errors.ts";
-import { isInternal } from "../../store/port/internal.ts";
+import { isInternal } from "../../store/port/record.ts";
 import { webhookCollection } from "../../webhooks/collection.ts";
 import { nextTurn } from "../limits/turns.ts";
 import { metricsPath } from "../route.ts";

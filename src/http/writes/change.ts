@@ -2,7 +2,7 @@
 import type { Collection } from "../../collection/collection.ts";
 import { visibilityWithoutRead } from "../../collection/visibility.ts";
 import { Problem } from "../../errors.ts";
-import { isInternal } from "../../store/port/internal.ts";
+import { isInternal } from "../../store/port/record.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { pauseAfter } from "../limits/turns.ts";
 import { keyOf, type OperationOf } from "../operations/operation.ts";

@@ -1,8 +1,7 @@
 /** Creates resources, and in open mode their collections. */
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
-import { isInternal, withoutInternal } from "../../store/port/internal.ts";
-import { recordOf } from "../../store/port/record.ts";
+import { isInternal, recordOf, withoutInternal } from "../../store/port/record.ts";
 import { targetValidators } from "../lists/validators.ts";
 import { withReference } from "../operations/nested.ts";
 import type { OperationOf } from "../operations/operation.ts";

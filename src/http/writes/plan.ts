@@ -1,5 +1,5 @@
 /** Makes the plan that commits the next state of one resource, after a write has decided it. A webhook has its own plan. */
-import { isInternal } from "../../store/port/internal.ts";
+import { isInternal } from "../../store/port/record.ts";
 import type { Key, Stored } from "../../store/port/stored.ts";
 import type { Webhooks } from "../../webhooks/webhooks.ts";
 import { withoutHiddenReferences } from "../caller/hidden-references.ts";

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../../errors.ts";
 import { createBackOff } from "../../store/core/back-off.ts";
-import { isInternal } from "../../store/port/internal.ts";
+import { isInternal } from "../../store/port/record.ts";
 import type { Key, Stored } from "../../store/port/stored.ts";
 import { notFound, type Result } from "../operations/result.ts";
 import type { Pending, Service } from "../service.ts";

@@ -1,12 +1,11 @@
 /**
- * The checksums of rows. Each row has a checksum in a separate column, and each read of the row compares it. If the disk has
- * changed a row, a read of it fails. A checksum is a signed integer of 32 bits.
+ * The checksums of rows, and the damage that they find. Each row has a checksum in a separate column, and each read of the row
+ * compares it. If the disk has changed a row, a read of it fails. A checksum is a signed integer of 32 bits.
  */
 import { crc32 } from "node:zlib";
 import { Problem } from "../../errors.ts";
 import type { Stored } from "../port/stored.ts";
-import type { changes, keys, receipts } from "../sql/store-tables.ts";
-import type { RowOf } from "../sql/table.ts";
+import type { changes, keys, RowOf, receipts } from "../sql/table.ts";
 
 /** A row before it has its checksum. */
 type Bare<Row> = Omit<Row, "checksum">;
@@ -126,4 +125,37 @@ function mixNumber(before: number, given: number | null | undefined): number {
   let sum = Math.imul(before ^ value, prime);
   sum = Math.imul(sum ^ (sum >>> 15) ^ (value / 2 ** 32), prime);
   return sum ^ (sum >>> 15);
+}
+
+/** The damage of one store. */
+export class Damage {
+  readonly #cell: Int32Array<ArrayBufferLike>;
+
+  /** The cell is in memory that the threads share. 0: no damage is known. */
+  constructor(
+    cell: Int32Array<ArrayBufferLike> = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
+  ) {
+    this.#cell = cell;
+  }
+
+  /** The memory of the cell, for another thread. */
+  get cell(): Int32Array<ArrayBufferLike> {
+    return this.#cell;
+  }
+
+  /** Whether damage is known. */
+  get isKnown(): boolean {
+    return Atomics.load(this.#cell, 0) !== 0;
+  }
+
+  /** Notes what a complete walk has found. */
+  set(isDamaged: boolean): void {
+    Atomics.store(this.#cell, 0, Number(isDamaged));
+  }
+
+  /** Notes an error if it says that a row is damaged. Returns the error. */
+  seen<T>(error: T): T {
+    if (isDamage(error)) this.set(true);
+    return error;
+  }
 }

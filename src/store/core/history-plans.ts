@@ -14,9 +14,9 @@ import {
 import type { Stored } from "../port/stored.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { type Plan, type Row, together, type Value } from "../sql/plans.ts";
-import { changes as columns } from "../sql/store-tables.ts";
 import {
   allOf,
+  changes as columns,
   firstOf,
   numberOf,
   query,
@@ -26,7 +26,7 @@ import {
   select,
 } from "../sql/table.ts";
 import type { NumberedCollection } from "./catalogue.ts";
-import type { LoggedRowKey, PastLookups } from "./changed-resources.ts";
+import type { LoggedRowKey, PastLookups } from "./changes-since.ts";
 import { type ChangeRow, intactResource, requireIntactChange } from "./checksums.ts";
 import { differenceMark, isDifference, maxChain, textFrom } from "./superseded.ts";
 

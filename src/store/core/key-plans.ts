@@ -4,8 +4,16 @@ import type { ApiKey, KeyInvalidation, Keys } from "../port/keys.ts";
 import { isStorable } from "../port/stored.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Plan } from "../sql/plans.ts";
-import { keys as columns } from "../sql/store-tables.ts";
-import { allOf, command, firstOf, query, type RowOf, type Selection, select } from "../sql/table.ts";
+import {
+  allOf,
+  keys as columns,
+  command,
+  firstOf,
+  query,
+  type RowOf,
+  type Selection,
+  select,
+} from "../sql/table.ts";
 import { checksumOfKey, damageOf, nameOfKey } from "./checksums.ts";
 
 /** A change of one API key. */

@@ -1,9 +1,39 @@
-/** Reads and shortens the change logs of all collections, to remove old changes. */
+/** The change logs of all collections: their counters, and which old changes are removed from them. */
 import type { LogHead } from "../port/change-log.ts";
+import { bytesOfChange, type History } from "../port/options.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { type Plan, together } from "../sql/plans.ts";
-import { allOf, command, numberOf, query, select } from "../sql/table.ts";
-import { owedIn, statesOfWebhooks } from "./owed.ts";
+import { allOf, command, numberOf, query, select, textsOf } from "../sql/table.ts";
+
+/** The internal collection with the state of each webhook. The sweep of the log reads the member `owes` of its resources. */
+export const statesOfWebhooks = "_webhook_states";
+
+/** The name in `owes` for all collections that it does not name. */
+export const otherCollections = "*";
+
+/** The log keeps an outdated change for webhooks at most this long, in milliseconds. */
+export const maxOwedMs = 7 * 24 * 3_600_000;
+
+/** A part of the state of a webhook: the sequence in each collection after which its receiver needs every change. */
+export interface Owing {
+  owes?: Readonly<Record<string, number>> | undefined;
+}
+
+/** The sequence after which the log must keep the changes, for each collection by its number. `states` are the texts of the states. */
+export function owedIn(
+  states: readonly string[],
+  collections: readonly { name: string; number: number }[],
+): ReadonlyMap<number, number> {
+  const all = states.map((text) => (JSON.parse(text) as Owing).owes).filter((owes) => owes !== undefined);
+  return new Map(
+    collections.flatMap(({ name, number }) => {
+      const sequences = all
+        .map((owes) => (Object.hasOwn(owes, name) ? owes[name] : owes[otherCollections]))
+        .filter((sequence) => sequence !== undefined);
+      return sequences.length === 0 ? [] : [[number, Math.min(...sequences)] as const];
+    }),
+  );
+}
 
 /** A change in a log, with the bytes of its superseded text. */
 export interface ChangeSize {
@@ -35,14 +65,25 @@ export class LogPlans {
   readonly #sql: ReturnType<typeof makeTexts>;
   readonly #logs = new Map<number, ReturnType<typeof makeTextsOfLog>>();
 
-  constructor(dialect: Dialect) {
+  /** The condition `isServed` holds if the store has collections for a service. */
+  constructor(dialect: Dialect, isServed = "true") {
     this.#dialect = dialect;
-    this.#sql = makeTexts(dialect);
+    this.#sql = makeTexts(dialect, isServed);
   }
 
   /** The head of each collection, in the order of their numbers. */
   heads(): Plan<NumberedHead[]> {
     return this.#sql.heads();
+  }
+
+  /** The names of all collections. */
+  names(): Plan<string[]> {
+    return this.#sql.names();
+  }
+
+  /** The number of resources in a collection. */
+  countOf(number: number): Plan<number> {
+    return this.#sql.countOf(number);
   }
 
   /** The counters of a collection. */
@@ -61,7 +102,7 @@ export class LogPlans {
     return this.#logOf(number).remove(upTo);
   }
 
-  /** The sequence after which each log, by its number, owes changes to webhooks (`owed.ts`). */
+  /** The sequence after which each log, by its number, owes changes to webhooks. */
   *owed(): Plan<ReadonlyMap<number, number>> {
     const collections = yield* this.#sql.collections();
     const states = collections.find(({ name }) => name === statesOfWebhooks);
@@ -120,13 +161,18 @@ function nameOfGaps(number: number): string {
   return `gaps_${number}`;
 }
 
-function makeTexts({ tablePrefix }: Dialect) {
+function makeTexts({ tablePrefix }: Dialect, isServed: string) {
   const head = select({ number: "int", sequence: "int" }, "number", "sequence");
   const collection = select({ number: "int", name: "text" }, "number", "name");
   return {
     heads: query<[], NumberedHead[]>(
       `select ${head.sql} from ${tablePrefix}heads order by number`,
       allOf(head),
+    ),
+    names: query<[], string[]>(`select name from ${tablePrefix}collections where ${isServed}`, textsOf),
+    countOf: query<[number], number>(
+      `select count from ${tablePrefix}heads where number = $1::integer`,
+      numberOf,
     ),
     counts: query<[number], Omit<CollectionCounts, "gapsUpTo">>(
       `select sequence, count, checksums & 4294967295 from ${tablePrefix}heads where number = $1::bigint`,
@@ -168,8 +214,139 @@ function makeTextsOfLog({ tablePrefix, doc }: Dialect, number: number) {
       `insert into ${deleted} (id, version) values ($1::text, $2::bigint) on conflict (id) do update
         set version = case when excluded.version > ${deleted}.version then excluded.version else ${deleted}.version end`,
     ),
-    resources: query<[], string[]>(`select ${doc} from ${tablePrefix}resources_${number}`, (rows) =>
-      rows.map(([text]) => String(text)),
-    ),
+    resources: query<[], string[]>(`select ${doc} from ${tablePrefix}resources_${number}`, textsOf),
   };
+}
+
+/** The limits of one step. A step can always remove one change, even a larger one. */
+export interface StepLimits {
+  changes: number;
+  bytes: number;
+}
+
+const dayMs = 86_400_000;
+
+/** Removes old changes from the logs of one store. */
+export class Retention {
+  readonly #logs: LogPlans;
+  readonly #keepDays: number;
+  readonly #keepChanges: number;
+  readonly #keepBytes: number;
+  readonly #step: StepLimits;
+  readonly #sizes = new Map<number, LogSize>();
+  /** The number of the collection that the next step begins with. */
+  #next = 0;
+
+  constructor(logs: LogPlans, history: History, step: StepLimits) {
+    this.#logs = logs;
+    const { keepDays, keepChanges, keepBytes = Number.POSITIVE_INFINITY } = limitsOf(history);
+    this.#keepDays = keepDays;
+    this.#keepChanges = keepChanges;
+    this.#keepBytes = keepBytes;
+    this.#step = step;
+  }
+
+  /** Takes one step. Returns whether more changes can be due now. */
+  *step(now: number): Plan<boolean> {
+    if (this.#keepDays === Number.POSITIVE_INFINITY && !this.#isMeasured) return false;
+    let left = this.#step.changes;
+    for (const head of yield* this.#logs.heads()) {
+      if (head.number < this.#next) continue;
+      this.#next = head.number;
+      left -= yield* this.#measure(head, left);
+      if (left <= 0) return true;
+      const upTo = yield* this.#outdated(head, now);
+      if (upTo === undefined) continue;
+      yield* this.#logs.remove(head.number, upTo);
+      this.#sizes.get(head.number)?.removeUpTo(upTo);
+      return true;
+    }
+    this.#next = 0;
+    return false;
+  }
+
+  get #isMeasured(): boolean {
+    return this.#keepBytes !== Number.POSITIVE_INFINITY;
+  }
+
+  /** Adds new changes to the size of their log. Returns how many they are. */
+  *#measure({ number, sequence }: NumberedHead, limit: number): Plan<number> {
+    if (!this.#isMeasured) return 0;
+    const size = this.#sizes.get(number) ?? new LogSize(this.#keepBytes);
+    this.#sizes.set(number, size);
+    if (size.measuredTo >= sequence) return 0;
+    const rows = yield* this.#logs.after(number, size.measuredTo, limit);
+    for (const row of rows) size.add(row);
+    return rows.length;
+  }
+
+  /** The sequence up to which this step removes changes. `undefined` if none is outdated. */
+  *#outdated({ number, sequence }: NumberedHead, now: number): Plan<number | undefined> {
+    const oldestTime = now - this.#keepDays * dayMs;
+    const excess = this.#sizes.get(number)?.excess ?? 0;
+    if (Math.max(sequence - this.#keepChanges, excess) <= 0) return undefined;
+    const isOutdated = (row: ChangeSize) =>
+      row.sequence <= excess || (row.at < oldestTime && row.sequence <= sequence - this.#keepChanges);
+    const oldest = (limit: number) => this.#logs.after(number, 0, limit);
+    if (!(yield* oldest(1)).every(isOutdated)) return undefined;
+    const owed = (yield* this.#logs.owed()).get(number) ?? Number.POSITIVE_INFINITY;
+    const isOwed = (row: ChangeSize) =>
+      row.sequence > owed && row.sequence > excess && row.at >= now - maxOwedMs;
+    let last: number | undefined;
+    let bytes = 0;
+    for (const row of yield* oldest(this.#step.changes)) {
+      if (!isOutdated(row) || isOwed(row) || bytes > this.#step.bytes) break;
+      last = row.sequence;
+      bytes += row.bytes;
+    }
+    return last;
+  }
+}
+
+function limitsOf(history: History): Exclude<History, string> {
+  if (history === "forever") return { keepDays: Number.POSITIVE_INFINITY, keepChanges: 0 };
+  if (history === "none") return { keepDays: Number.NEGATIVE_INFINITY, keepChanges: 0 };
+  return history;
+}
+
+/** The number of blocks in which a full log is measured. A block is kept or removed as a whole. */
+const blocksOfLog = 64;
+
+/** The size of one log. Every instance removes changes only at the beginning of a log. */
+class LogSize {
+  readonly #keepBytes: number;
+  readonly #blocks: { upTo: number; bytes: number }[] = [];
+  #bytes = 0;
+  /** The sequence of the last change that is measured. */
+  measuredTo = 0;
+  /** The sequence of the last change that exceeds `keepBytes`. */
+  excess = 0;
+
+  constructor(keepBytes: number) {
+    this.#keepBytes = keepBytes;
+  }
+
+  add({ sequence, bytes: bytesOfText }: ChangeSize): void {
+    const bytes = bytesOfText + bytesOfChange;
+    const last = this.#blocks.at(-1);
+    if (last !== undefined && last.bytes + bytes <= this.#keepBytes / blocksOfLog) {
+      last.bytes += bytes;
+      last.upTo = sequence;
+    } else this.#blocks.push({ upTo: sequence, bytes });
+    this.#bytes += bytes;
+    this.measuredTo = sequence;
+    while (this.#bytes > this.#keepBytes) this.excess = this.#removeFirstBlock();
+  }
+
+  /** Removes the changes up to a sequence from the size, because the log no longer contains them. */
+  removeUpTo(sequence: number): void {
+    while ((this.#blocks[0]?.upTo ?? Number.POSITIVE_INFINITY) <= sequence) this.#removeFirstBlock();
+  }
+
+  /** Removes the oldest block from the size. Returns its last sequence. */
+  #removeFirstBlock(): number {
+    const { upTo = 0, bytes = 0 } = this.#blocks.shift() ?? {};
+    this.#bytes -= bytes;
+    return upTo;
+  }
 }

@@ -16,7 +16,7 @@ import {
   type PastPageLookups,
   type PastQuery,
   readChanged,
-} from "./changed-resources.ts";
+} from "./changes-since.ts";
 import { lookUp } from "./decision.ts";
 import { textOfChain } from "./history-plans.ts";
 import { integerOf } from "./integer-ids.ts";

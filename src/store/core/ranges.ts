@@ -4,8 +4,7 @@ import { isIdPath } from "../../collection/paths.ts";
 import { type Condition, matchesAll, type StoreFilter } from "../../query/filter.ts";
 import { type CursorValues, compareSortValues, type SortValue } from "../../query/sort.ts";
 import type { ListQuery } from "../port/page.ts";
-import { accessPathOf } from "./access-path.ts";
-import { conjunctsOf, indexedKeys, isEquality, isIdList, isRange } from "./conjuncts.ts";
+import { accessPathOf, conjunctsOf, indexedKeys, isEquality, isIdList, isRange } from "./access-path.ts";
 import { after, before, boundsOfType, keyAt } from "./order-keys.ts";
 
 /** An index with its number. No other index of the collection ever gets this number. */

@@ -7,8 +7,17 @@ import type { KeptReceipt, Receipt } from "../port/commit.ts";
 import { type ReceiptLimits, receiptLimits } from "../port/options.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { type Plan, together, type Value } from "../sql/plans.ts";
-import { receipts as columns } from "../sql/store-tables.ts";
-import { allOf, command, firstOf, numberOf, numbersOf, query, type RowOf, select } from "../sql/table.ts";
+import {
+  allOf,
+  receipts as columns,
+  command,
+  firstOf,
+  numberOf,
+  numbersOf,
+  query,
+  type RowOf,
+  select,
+} from "../sql/table.ts";
 import { checksumOfReceipt, damageOf, nameOfReceipt } from "./checksums.ts";
 
 /** A change of the totals: of the number of receipts, and of the bytes of all responses. */

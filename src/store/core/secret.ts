@@ -8,8 +8,7 @@
 import { randomInt } from "node:crypto";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Plan } from "../sql/plans.ts";
-import { meta } from "../sql/store-tables.ts";
-import { command, numbersOf, query } from "../sql/table.ts";
+import { command, meta, numbersOf, query } from "../sql/table.ts";
 
 /** The names of the rows that contain the secret. */
 const secretNames = ["secret_1", "secret_2", "secret_3"] as const;

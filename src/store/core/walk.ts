@@ -4,9 +4,9 @@
  * milliseconds. The service continues to write in between.
  */
 import { comparePositions } from "../../query/sort.ts";
-import { isInternal } from "../port/internal.ts";
+import { isInternal } from "../port/record.ts";
 import type { NumberedCollection } from "./catalogue.ts";
-import type { LoggedRowKey } from "./changed-resources.ts";
+import type { LoggedRowKey } from "./changes-since.ts";
 import { damageOf } from "./checksums.ts";
 import { type Cell, type Contents, damagedIn, type Item, layouts, type PageSize } from "./copy/contents.ts";
 import { type ContentsDriver, StoredContents } from "./copy/stored-contents.ts";

@@ -51,3 +51,16 @@ function comparable({ unique = [], references = [], timestamps = false, ...other
   const { idKind, schema, indexes, search } = others;
   return { idKind, schema, indexes, search, unique, references, timestamps };
 }
+
+/**
+ * Whether a collection is internal. The change log never has its changes, because they can contain secrets, and it is in no
+ * list of collections.
+ */
+export function isInternal(collection: string): boolean {
+  return collection.startsWith("_");
+}
+
+/** The names without those of internal collections. */
+export function withoutInternal(names: Iterable<string>): string[] {
+  return [...names].filter((name) => !isInternal(name));
+}

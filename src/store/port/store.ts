@@ -1,5 +1,6 @@
 /**
- * The interface of a store, in three parts: serving requests, history, and administration.
+ * The interface of a store, in three parts: serving requests, history, and administration. A command can also read a store while a
+ * service has it open.
  *
  * A store keeps texts and versions. It knows neither HTTP nor schemas: the caller decides what a write means, and the
  * store commits it if nothing has changed in the meantime. These comments are the contract. `test/store/contract.ts` tests
@@ -17,12 +18,55 @@ import type {
   ResourceChange,
 } from "./change-log.ts";
 import type { Commit, Committed, KeptReceipt } from "./commit.ts";
-import type { Keys } from "./keys.ts";
+import type { ApiKey, Keys } from "./keys.ts";
 import type { Load, LoadOptions } from "./load.ts";
 import type { Figures, FiguresQuery, ListQuery, Page, ReferringGroups, ReferringQuery } from "./page.ts";
 import type { CollectionRecord } from "./record.ts";
-import type { StoreStatistics } from "./statistics.ts";
 import type { Key, Stored } from "./stored.ts";
+
+/** The most time that a call of `Store.sizes` waits, in milliseconds. */
+export const maxSizesWaitMs = 500;
+
+/** What a store uses now. */
+export interface StoreStatistics {
+  /** The size of the database, in bytes. For PostgreSQL: with everything that others keep in it. */
+  bytes: number;
+  /** The size of the write-ahead log, in bytes. Absent if the log is not a file of the store. */
+  logBytes?: number;
+  /** The part of the log that no checkpoint has moved into the database, in bytes. Absent as `logBytes`. */
+  logWaitingBytes?: number;
+  /** The connections to a database, by the name of their pool. Absent without a database server. */
+  pools?: Readonly<Record<string, PoolStatistics>>;
+}
+
+/** The connections of one pool. */
+export interface PoolStatistics {
+  /** How many can be open. */
+  max: number;
+  open: number;
+  /** Open, and not in use. */
+  idle: number;
+  /** Callers that wait for a connection. */
+  waiting: number;
+}
+
+/** A store that another process can write to at the same time. */
+export interface StoreReader {
+  /** The collections by name. */
+  collections(): ReadonlyMap<string, CollectionRecord>;
+  /** The number of resources in a collection; 0 for an unknown collection. */
+  count(collection: string): number;
+  /** Every resource of a collection in the order of ids, all from one snapshot. */
+  scan(collection: string): AsyncIterable<Stored>;
+  /**
+   * Walks through all rows, and calls `report` with a text for each finding: a row with a wrong checksum, missing rows, or a
+   * resource that an index lacks. Returns whether it found damage.
+   */
+  findDamage(report: (text: string) => void): Promise<boolean>;
+  /** All API keys, oldest first. Throws DATA_DAMAGED. */
+  keys(): readonly ApiKey[];
+  close(): Promise<void>;
+}
 
 /** The state of the store. */
 export type StoreHealth = (
@@ -227,4 +271,14 @@ export interface StoreAdministration {
 
   /** Completes the work in progress, and releases everything. */
   close(): Promise<void>;
+}
+
+/** The same store, but with these methods instead of its own. */
+export function withMethods<S extends object>(store: S, methods: Partial<S>): S {
+  return new Proxy(store, {
+    get(target, name) {
+      const value = Reflect.get(methods, name) ?? Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
 }

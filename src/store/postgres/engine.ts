@@ -1,5 +1,5 @@
 /** The engine of stores in a PostgreSQL database. The driver is loaded when a database is first opened. */
-import type { Engine } from "../core/engine.ts";
+import type { Engine } from "../core/driver.ts";
 import { describeError } from "./connection/failures.ts";
 
 const stores = () => import("./open-store.ts");

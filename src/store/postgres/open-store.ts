@@ -1,24 +1,27 @@
 /** Opens a PostgreSQL database: as a store, for reading only, or for its API keys. */
 import { Problem, StartError } from "../../errors.ts";
-import { Damage } from "../core/damage.ts";
+import { Damage } from "../core/checksums.ts";
+import { StoredKeys } from "../core/key-plans.ts";
 import { slowPlaces } from "../core/slow-reads.ts";
 import { walkAtOnce } from "../core/walk.ts";
 import type { OpenKeys } from "../port/keys.ts";
 import type { ResolvedStoreOptions } from "../port/options.ts";
-import type { StoreReader } from "../port/reader.ts";
-import { postgresKeys } from "./api-keys.ts";
+import type { StoreReader } from "../port/store.ts";
 import {
+  Connections,
   connectTimeoutMs,
   ignore,
   openCommandConnections,
+  probe,
   responseTimeoutMs,
+  type Statement,
   withStartErrors,
-} from "./connection/command-connections.ts";
-import { Connections, probe } from "./connection/connections.ts";
-import { describeError } from "./connection/failures.ts";
+} from "./connection/connections.ts";
+import { describeError, retryOnce } from "./connection/failures.ts";
 import { walkedDatabase } from "./copy/walked-database.ts";
-import { Scans } from "./read/scans.ts";
-import { PostgresStore } from "./store.ts";
+import { runPlan, storePlans } from "./postgres-dialect.ts";
+import { PostgresDriver } from "./postgres-driver.ts";
+import { Scans } from "./read/reads.ts";
 import { Catalogue, catalogueSql, toCollection } from "./tables/catalogue.ts";
 import { prepareDatabase } from "./tables/prepare.ts";
 import { selectCounts } from "./tables/statements.ts";
@@ -30,14 +33,14 @@ const maxConnections = { main: 10, slow: slowPlaces, long: 6 };
  * Opens the store in the database at `url`, and creates it if it does not exist. If the database is unreachable and
  * `mayWait` is set, this happens later. Throws StartError.
  */
-export async function openPostgresStore(url: string, options: ResolvedStoreOptions): Promise<PostgresStore> {
+export async function openPostgresStore(url: string, options: ResolvedStoreOptions): Promise<PostgresDriver> {
   const shared = { url, connectTimeoutMs, onIdleError: ignore };
   const connections = new Connections({ ...shared, max: maxConnections.main, responseTimeoutMs });
   const slow = new Connections({ ...shared, max: maxConnections.slow, connectTimeoutMs: options.queryMs });
   const long = new Connections({ ...shared, max: maxConnections.long, probe: () => connections.run(probe) });
   const maxBatchSize = options.groupCommit ? 1_000 : 1;
   const damage = new Damage(options.attachment as Int32Array | undefined);
-  const store = new PostgresStore({ ...options, connections, slow, long, maxBatchSize, damage });
+  const store = new PostgresDriver({ ...options, connections, slow, long, maxBatchSize, damage });
   try {
     await withStartErrors(store.reach());
     return store;
@@ -59,7 +62,7 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
     const { byName } = new Catalogue(rows.map(toCollection));
     const counted = await withStartErrors(connections.run(selectCounts));
     const counts = new Map(counted.rows.map(([number, count]) => [Number(number), Number(count)]));
-    const keys = await postgresKeys((statement) => connections.run(statement)).all();
+    const keys = await runPlan(storePlans.keys.all(), (statement) => connections.run(statement));
     const scans = new Scans(connections);
     return {
       collections: () => byName,
@@ -93,7 +96,11 @@ export async function openPostgresKeys(url: string): Promise<OpenKeys> {
     responseTimeoutMs,
     onIdleError: ignore,
   });
-  const keys = postgresKeys((statement) => withStartErrors(connections.run(statement)));
+  const run = (statement: Statement) => withStartErrors(connections.run(statement));
+  const keys = new StoredKeys(storePlans.keys, {
+    read: (plan) => runPlan(plan, (statement) => retryOnce(() => run(statement))),
+    write: (change) => runPlan(storePlans.keys.change(change), run),
+  });
   try {
     await withStartErrors(prepareDatabase(connections));
   } catch (error) {

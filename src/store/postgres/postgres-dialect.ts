@@ -1,8 +1,11 @@
 /** The SQL of PostgreSQL, and how a connection runs the statements of plans. */
 import { CataloguePlans } from "../core/catalogue.ts";
 import { createLookups } from "../core/commits/lookups.ts";
+import type { StorePlans } from "../core/driver.ts";
 import { createHistories } from "../core/history-plans.ts";
+import { KeyPlans } from "../core/key-plans.ts";
 import { LogPlans } from "../core/log-plans.ts";
+import { ReceiptPlans } from "../core/receipt-plans.ts";
 import { SecretPlans } from "../core/secret.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { type Plan, runLater, together, type Value } from "../sql/plans.ts";
@@ -13,7 +16,7 @@ import { bytes, texts } from "./connection/arrays.ts";
 import type { Row, Statement } from "./connection/connections.ts";
 import { idOf, keyOf } from "./tables/id-keys.ts";
 import { keySql } from "./tables/indexes.ts";
-import { resourcesTable } from "./tables/tables.ts";
+import { findCopyingTable, resourcesTable } from "./tables/tables.ts";
 
 const raiseNumber = query<[string, number], number>(
   "update holdfast_meta set value = value + $2::bigint where name = $1::text returning value",
@@ -86,12 +89,23 @@ export const historyOf = createHistories(postgresDialect, { resources: 1_000, by
 export const lookupsOf = createLookups(postgresDialect);
 /** The collections of a store. */
 export const cataloguePlans = new CataloguePlans(postgresDialect);
+/** While a copy into the database is incomplete, the store has no collections for a service, and its keys stay as they are. */
+const isServed = `${findCopyingTable} is null`;
 
 /** The secret of a store. */
 export const secretPlans = new SecretPlans(postgresDialect);
 
 /** The change logs of a store. */
-export const logPlans = new LogPlans(postgresDialect);
+export const logPlans = new LogPlans(postgresDialect, isServed);
+
+/** All plans. */
+export const storePlans: StorePlans = {
+  keys: new KeyPlans(postgresDialect, isServed),
+  logs: logPlans,
+  receipts: new ReceiptPlans(postgresDialect),
+  secret: secretPlans,
+  historyOf,
+};
 
 /** Runs a plan. `run` runs one of its statements. */
 export function runPlan<T>(

@@ -1,14 +1,234 @@
-/** The engine for SQLite files. */
+/** The engine for SQLite files: opens a file as a store, for reading only, or for its API keys. */
 import { existsSync, lstatSync, realpathSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
 import { StartError } from "../../errors.ts";
-import type { Engine } from "../core/engine.ts";
+import { Damage } from "../core/checksums.ts";
+import type { Engine } from "../core/driver.ts";
+import { StoredKeys } from "../core/key-plans.ts";
+import { ExpectedEnd } from "../core/loads.ts";
+import { walkAtOnce } from "../core/walk.ts";
+import type { OpenKeys } from "../port/keys.ts";
+import type { ResolvedStoreOptions } from "../port/options.ts";
+import type { StoreReader } from "../port/store.ts";
+import type { WriterSettings } from "./commit/protocol.ts";
+import {
+  joinWriter,
+  refusingWriter,
+  startWriter,
+  type WriterConnection,
+  type WriterEvents,
+} from "./commit/writer-client.ts";
+import { walkedFile } from "./copy/walked-file.ts";
+import { readCatalogue } from "./file/catalogue.ts";
 import { describeError } from "./file/failures.ts";
-import { mayExist, openError, requireFile } from "./file/open-file.ts";
+import { type Lock, takeLock, takeReadLock } from "./file/lock.ts";
+import {
+  mayExist,
+  openError,
+  openForKeys,
+  openForReading,
+  prepareFile,
+  requireFile,
+  requireSafeSqlite,
+  requireWritablePath,
+} from "./file/open-file.ts";
 import { requireIntact } from "./file/seal.ts";
-import { openSqliteKeys } from "./keys.ts";
-import { joinSqliteStore, openSqliteStore } from "./open-store.ts";
-import { openSqliteReader } from "./read/open-reader.ts";
-import type { SqliteAttachment } from "./store.ts";
+import { otherFiles, sharesFiles } from "./file/watch.ts";
+import { createMarksMemory, damageIn, expectedEndIn, Marks } from "./marks.ts";
+import { Reader, Scans } from "./read/reader.ts";
+import { keyPlans, PlanRunner } from "./sqlite-dialect.ts";
+import { type SqliteAttachment, SqliteDriver } from "./sqlite-driver.ts";
+import { Health } from "./upkeep/health.ts";
+
+const cacheKibibytes = 16 * 1024;
+
+/**
+ * Every commit empties the page cache of a reading connection. Mapped pages are read without a system call. With 128 MB, reads of
+ * a store of 550 MB took a tenth longer.
+ */
+const mappedBytes = 1024 * 1024 * 1024;
+
+/**
+ * Opens the store at `path` and locks it until it is closed. Then only this process can write to it. With `readOnly`, no
+ * process can. Throws StartError.
+ */
+export async function openSqliteStore(path: string, options: ResolvedStoreOptions): Promise<SqliteDriver> {
+  const { readOnly } = options;
+  requireSafeSqlite();
+  requireWritablePath(path);
+  if (readOnly) requireFile(path);
+  const writeLock = readOnly ? undefined : takeLock(path);
+  const lock = writeLock ?? takeReadLock(path);
+  const memory = createMarksMemory();
+  const settings = { ...options, path, memory, lock };
+  try {
+    prepareFile(path, { lock: writeLock });
+    const store = await openOn(settings, (events) =>
+      readOnly ? refusingWriter : startWriter(writerSettings(settings), events),
+    );
+    if (!readOnly) await store.resumeErasures();
+    return store;
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** Opens a store that another thread of this process has opened. `attachment` comes from there. */
+export function joinSqliteStore(
+  { path, marks, writer }: SqliteAttachment,
+  options: ResolvedStoreOptions,
+): Promise<SqliteDriver> {
+  return openOn({ ...options, path, memory: marks, lock: undefined }, (events) => joinWriter(writer, events));
+}
+
+interface Settings extends ResolvedStoreOptions {
+  path: string;
+  /** The memory of `Marks`. */
+  memory: SharedArrayBuffer;
+  /** Absent in a thread that has joined. */
+  lock: Lock | undefined;
+}
+
+async function openOn(
+  settings: Settings,
+  connect: (events: WriterEvents) => WriterConnection | Promise<WriterConnection>,
+): Promise<SqliteDriver> {
+  const { path, memory, importWaitMs } = settings;
+  const health = new Health(settings.onFailure, new Damage(damageIn(memory)));
+  const expectedEnd = new ExpectedEnd(expectedEndIn(memory));
+  let store: SqliteDriver | undefined;
+  const writer = await connect({
+    onFailure: (reason) => health.fail(reason),
+    onChanged: (collections) => store?.noteChanged(collections),
+    maxWaitMs: importWaitMs,
+    expectedEnd,
+  });
+  const database = openForReading(path);
+  database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${mappedBytes}`);
+  store = new SqliteDriver({ ...settings, database, health, expectedEnd, marks: new Marks(memory) }, writer);
+  return store;
+}
+
+function writerSettings({
+  path,
+  memory,
+  synchronous,
+  groupCommit,
+  history,
+  receipts,
+  meter,
+}: Settings): WriterSettings {
+  return {
+    path,
+    synchronous,
+    groupCommit,
+    history,
+    marks: memory,
+    ...(receipts && { receipts }),
+    ...(meter && { meter: meter.memory }),
+  };
+}
+
+/** Opens the store at `path` for reading. A service can have it open at the same time. Throws StartError. */
+export function openSqliteReader(path: string): StoreReader {
+  requireSafeSqlite();
+  requireFile(path);
+  const database = openForReading(path);
+  const reader = new Reader(database);
+  const scans = new Scans(path);
+  const catalogue = readCatalogue(database);
+  return {
+    collections: () => catalogue,
+    count(name) {
+      const collection = catalogue.get(name);
+      return collection === undefined ? 0 : reader.head(collection).count;
+    },
+    async *scan(name) {
+      const collection = catalogue.get(name);
+      if (collection !== undefined) yield* scans.scan(collection);
+    },
+    async findDamage(report) {
+      const own = openForReading(path);
+      try {
+        return await walkAtOnce(walkedFile(own), report);
+      } finally {
+        own.close();
+      }
+    },
+    keys: () => new PlanRunner(database).run(keyPlans.all()),
+    async close() {
+      scans.close();
+      database.close();
+    },
+  };
+}
+
+/**
+ * Opens the API keys of the store at `path`. A service can have the store open at the same time. Creates the store if the
+ * file does not exist or is empty. Each change is a separate transaction. Throws StartError, also from each method.
+ */
+export function openSqliteKeys(path: string): OpenKeys {
+  requireSafeSqlite();
+  requireWritablePath(path);
+  if (!mayExist(path)) createFile(path);
+  const database = openForKeys(path);
+  const withStartErrors = async <T>(work: () => T | Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw openError(path, error);
+    }
+  };
+  const runner = new PlanRunner(database);
+  const keys = new StoredKeys(keyPlans, {
+    read: (plan) => withStartErrors(() => runner.run(plan)),
+    write: (change) =>
+      withStartErrors(() =>
+        writeBesideService({ path, database }, () => runner.run(keyPlans.change(change))),
+      ),
+  });
+  return Object.assign(keys, { close: async () => database.close() });
+}
+
+/** How long to wait for a service that is starting. */
+const startWaitMs = 5_000;
+const attemptPauseMs = 50;
+
+/**
+ * Writes in a transaction. A service that has the store open must use the same files, or it would overwrite what was written.
+ * Throws StartError if it does not.
+ */
+async function writeBesideService<T>(
+  { path, database }: { path: string; database: DatabaseSync },
+  write: () => T,
+): Promise<T> {
+  for (let waitedMs = 0; ; waitedMs += attemptPauseMs) {
+    database.exec("begin immediate");
+    try {
+      if (sharesFiles(path, database)) {
+        const result = write();
+        database.exec("commit");
+        return result;
+      }
+    } finally {
+      if (database.isTransaction) database.exec("rollback");
+    }
+    if (waitedMs >= startWaitMs) throw otherFiles(path, "Nothing was written.");
+    await sleep(attemptPauseMs);
+  }
+}
+
+/** Creates the store. The lock prevents two processes from doing it at the same time. */
+function createFile(path: string): void {
+  const lock = takeLock(path);
+  try {
+    prepareFile(path, { lock });
+  } finally {
+    lock.release();
+  }
+}
 
 /** Opens SQLite files. Only one process can open a file for writing. */
 export const sqliteEngine: Engine<{ path: string }> = {

@@ -2,11 +2,13 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { CataloguePlans } from "../core/catalogue.ts";
 import { createLookups } from "../core/commits/lookups.ts";
+import type { StorePlans } from "../core/driver.ts";
 import { hashLength } from "../core/entries.ts";
 import { createHistories } from "../core/history-plans.ts";
 import { KeyPlans } from "../core/key-plans.ts";
 import { LogPlans } from "../core/log-plans.ts";
 import { after } from "../core/order-keys.ts";
+import { ReceiptPlans } from "../core/receipt-plans.ts";
 import { SecretPlans } from "../core/secret.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { ask, type Plan, type Row, runNow, type Statement, type Text, type Value } from "../sql/plans.ts";
@@ -91,6 +93,15 @@ export const keyPlans = new KeyPlans(sqliteDialect);
 
 /** The history of a collection. One read takes a few milliseconds of its thread at most. */
 export const historyOf = createHistories(sqliteDialect, { resources: 256, bytes: 512 * 1024 });
+
+/** All plans. */
+export const storePlans: StorePlans = {
+  keys: keyPlans,
+  logs: logPlans,
+  receipts: new ReceiptPlans(sqliteDialect),
+  secret: secretPlans,
+  historyOf,
+};
 
 function jsonOf(value: readonly unknown[]): string {
   return JSON.stringify(value, (_, each) => (typeof each === "bigint" ? Number(each) : each));

@@ -228,15 +228,8 @@ export const storeFaults: readonly Fault[] = [
     noticedBy: "test/store/sqlite.test.ts",
     replacements: [
       [
-        `while (this.#loads.isInProgress) await this.#loads.untilNone();
-    return this.#commitNow(commit);
-  }
-
-  async exclusively`,
-        `return this.#commitNow(commit);
-  }
-
-  async exclusively`,
+        "while (this.#loads.isInProgress) await this.#loads.untilNone();\n    this.#health.requireWorking();",
+        "this.#health.requireWorking();",
       ],
     ],
   },

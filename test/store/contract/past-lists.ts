@@ -6,7 +6,7 @@ import type { SortKey } from "../../../src/collection/indexes.ts";
 import type { Path } from "../../../src/collection/paths.ts";
 import { type Filter, matches } from "../../../src/query/filter.ts";
 import { compareBy, cursorValuesOf } from "../../../src/query/sort.ts";
-import { maxUndone, type PastQuery } from "../../../src/store/core/changed-resources.ts";
+import { maxUndone, type PastQuery } from "../../../src/store/core/changes-since.ts";
 import { HistoryMissing } from "../../../src/store/port/change-log.ts";
 import type { Change as Written } from "../../../src/store/port/commit.ts";
 import { maxPageBytes, type Page } from "../../../src/store/port/page.ts";

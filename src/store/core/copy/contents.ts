@@ -6,7 +6,7 @@ import type { CollectionRecord } from "../../port/record.ts";
 import type { Stored } from "../../port/stored.ts";
 import type { Dialect } from "../../sql/dialect.ts";
 import type { Row, Value } from "../../sql/plans.ts";
-import * as tables from "../../sql/store-tables.ts";
+import * as tables from "../../sql/table.ts";
 import { type Columns, quoteColumn, type RowOf } from "../../sql/table.ts";
 import type { NumberedCollection } from "../catalogue.ts";
 import {

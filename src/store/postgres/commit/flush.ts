@@ -6,7 +6,7 @@ import { referencesOf } from "../../core/entries.ts";
 import { integerOf } from "../../core/integer-ids.ts";
 import type { ReceiptPlans, ReceiptTotals } from "../../core/receipt-plans.ts";
 import { keptTexts } from "../../core/superseded.ts";
-import { isInternal } from "../../port/internal.ts";
+import { isInternal } from "../../port/record.ts";
 import type { Statement, StatementResult } from "../connection/connections.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";

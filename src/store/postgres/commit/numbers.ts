@@ -2,7 +2,7 @@
 import { Problem } from "../../../errors.ts";
 import { type Batch, createBatch, type Outcome } from "../../port/batch.ts";
 import type { Connections, Statement, StatementResult } from "../connection/connections.ts";
-import { retryOnce } from "../connection/retry.ts";
+import { retryOnce } from "../connection/failures.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";
 import { findHeld, Held } from "./holds.ts";
 import { reserveGroups, reserveIds } from "./statements.ts";

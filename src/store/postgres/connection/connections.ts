@@ -1,11 +1,122 @@
-/** A pool of connections, for single statements and transactions. */
+/** Pools of connections, for single statements and transactions, and those of a command. */
+import { createHash } from "node:crypto";
 import { connect } from "node:net";
 import { setTimeout as pass } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
 import pg from "pg";
-import type { PoolStatistics } from "../../port/statistics.ts";
-import { describeError, failureOf, isRetryable, PoolExhausted } from "./failures.ts";
-import { PreparedStatements } from "./prepared.ts";
-import { watchDatabase } from "./watchdog.ts";
+import { Problem, StartError } from "../../../errors.ts";
+import type { PoolStatistics } from "../../port/store.ts";
+import { describeError, failureOf, isRetryable, PoolExhausted, sqlState } from "./failures.ts";
+
+/** The time between two checks, in milliseconds. */
+const everyMs = 3_000;
+
+/** After this many checks in a row without a response, the database is lost. A busy database can miss one. */
+const maxSilences = 2;
+
+/** Checks the database regularly, and calls `onGone` once if it no longer responds. Returns a function that stops this. */
+export function watchDatabase(probe: () => Promise<unknown>, onGone: () => void): () => void {
+  let silences = 0;
+  let isRunning = false;
+  const check = async () => {
+    if (isRunning) return;
+    isRunning = true;
+    const isSilent = await probe().then(
+      () => false,
+      (error) => failureOf(error) === "lost",
+    );
+    isRunning = false;
+    silences = isSilent ? silences + 1 : 0;
+    if (silences < maxSilences) return;
+    clearInterval(timer);
+    onGone();
+  };
+  const timer = setInterval(check, everyMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** How many statements a connection keeps prepared. Each takes about 100 kB of the server's memory. */
+const maxPrepared = 32;
+
+/** How many texts of statements are remembered. A text is prepared when it comes for the second time. */
+const maxTexts = 256;
+
+/** The members of the driver's client that its types do not declare. */
+interface NamingClient {
+  processID: number | null;
+  connection: { parsedStatements: Record<string, string> };
+}
+
+/** The prepared statements of the connections of one pool. */
+export class PreparedStatements {
+  /** The name of each text; an empty one for a text that came once. */
+  readonly #names = new LRUCache<string, string>({ max: maxTexts });
+  readonly #clients = new WeakMap<pg.PoolClient, LRUCache<string, true> | "indirect">();
+  #generation = 0;
+
+  /** The name for a statement on a connection. `undefined` if it is not to be prepared there. */
+  async nameOf(sql: string, client: pg.PoolClient): Promise<string | undefined> {
+    const known = this.#names.get(sql);
+    if (known === undefined) this.#names.set(sql, "");
+    if (known === undefined || this.#generation === Number.POSITIVE_INFINITY) return undefined;
+    const name = known === "" ? this.#newName(sql) : known;
+    const prepared = this.#clients.get(client) ?? (await this.#inspect(client));
+    if (prepared === "indirect") return undefined;
+    prepared.set(name, true);
+    return name;
+  }
+
+  /**
+   * Whether an error is about a prepared statement, and nothing was executed: repeat the statement. After changes of a table,
+   * the server refuses the old plans, so all names are replaced. Where another connection has our statements, nothing is
+   * prepared any more.
+   */
+  isStale(error: unknown): boolean {
+    const state = sqlState(error) ?? "";
+    const isForeign = ["26000", "42P05"].includes(state); // invalid_sql_statement_name, duplicate_prepared_statement
+    const isOld = state === "0A000"; // feature_not_supported: "cached plan must not change result type"
+    if (!isForeign && !isOld) return false;
+    this.#generation = isForeign ? Number.POSITIVE_INFINITY : this.#generation + 1;
+    this.#names.clear();
+    return true;
+  }
+
+  /** The name depends on the text, so that equal names always mean equal statements. */
+  #newName(sql: string): string {
+    const name = `holdfast_${this.#generation}_${createHash("sha256").update(sql).digest("hex").slice(0, 32)}`;
+    this.#names.set(sql, name);
+    return name;
+  }
+
+  /**
+   * Behind a pooler such as PgBouncer, another process responds than the one that greeted, and it may be another one each time.
+   * Elsewhere, plans that were made for a small table must not read a grown one from its beginning to its end. No plan is
+   * compiled: that takes longer than a statement that reads little.
+   */
+  async #inspect(client: pg.PoolClient): Promise<LRUCache<string, true> | "indirect"> {
+    const driver = client as pg.PoolClient & NamingClient;
+    const { rows } = await client.query<{ found: string | null }>(inspection, [driver.processID ?? 0]);
+    const prepared = rows[0]?.found === "offoff" ? preparedOn(driver) : "indirect";
+    this.#clients.set(client, prepared);
+    return prepared;
+  }
+}
+
+const inspection = `select case when pg_backend_pid() = $1::integer
+  then set_config('enable_seqscan', 'off', false) || set_config('jit', 'off', false) end as found`;
+
+/** The names of the statements that are prepared on a connection. */
+function preparedOn(client: pg.PoolClient & NamingClient): LRUCache<string, true> {
+  return new LRUCache<string, true>({
+    max: maxPrepared,
+    dispose(_, name, reason) {
+      if (reason !== "evict") return;
+      delete client.connection.parsedStatements[name];
+      client.query(`deallocate "${name}"`).catch(() => {}); // the connection is lost
+    },
+  });
+}
 
 /** A row: each value as text, in the format of the database, or null. */
 export type Row = readonly (string | null)[];
@@ -190,8 +301,6 @@ function destroyAll(clients: ReadonlySet<pg.PoolClient>): void {
   for (const client of clients) streamOf(client).destroy();
 }
 
-function ignore(): void {}
-
 /** Whether the connection is lost, or leads to a server that has become read-only. */
 function isUnusable(error: unknown): boolean {
   return ["lost", "readOnly"].includes(failureOf(error));
@@ -259,3 +368,40 @@ function cancel({ host, port, processID, secretKey, connection }: DriverClient):
 
 /** A statement that succeeds if the database responds. */
 export const probe: Statement = { sql: "select 1" };
+
+/** The longest waits for a connection, and for the response to a quick statement. In milliseconds. */
+export const connectTimeoutMs = 3_000;
+export const responseTimeoutMs = 5_000;
+
+/** Ignores an error of an idle connection: the next statement reports it. */
+export const ignore = () => {};
+
+/** The connections of one command. */
+export interface CommandConnections {
+  connections: Connections;
+  /** Closes all connections. */
+  close(): Promise<void>;
+}
+
+/** Opens connections without a time limit. They are closed if the database no longer responds. */
+export function openCommandConnections(url: string): CommandConnections {
+  const shared = { url, connectTimeoutMs, onIdleError: ignore };
+  const others = new Connections({ ...shared, max: 1, responseTimeoutMs });
+  const connections = new Connections({ ...shared, max: 3, probe: () => others.run(probe) });
+  return {
+    connections,
+    async close() {
+      await Promise.all([connections.close(), others.close()]);
+    },
+  };
+}
+
+/** Turns any other error into a StartError that says in one line what is wrong with the database. */
+export async function withStartErrors<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof StartError || error instanceof Problem) throw error;
+    throw new StartError(`The database cannot be used: ${describeError(error)}.`);
+  }
+}

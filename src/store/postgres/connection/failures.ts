@@ -1,11 +1,9 @@
-/**
- * Classifies the errors of PostgreSQL and of its connections.
- * https://www.postgresql.org/docs/current/errcodes-appendix.html
- */
+/** Classifies the errors of PostgreSQL and of its connections, and repeats work after a failure that can pass. */
+import { setTimeout as pass } from "node:timers/promises";
 import { Problem, StartError } from "../../../errors.ts";
 
 /**
- * The kinds of failure:
+ * The kinds of failure (https://www.postgresql.org/docs/current/errcodes-appendix.html):
  * - conflict: another transaction interfered, and another attempt can succeed
  * - lost: there is no connection
  * - readOnly: the server accepts no writes
@@ -155,4 +153,39 @@ export function describeError(error: unknown): string {
   const code = sqlState(error);
   if (failureOf(error) === "worker") return workerReason;
   return code === undefined ? message : `${message} (SQLSTATE ${code})`;
+}
+
+/** Work that took longer than this is not repeated, because its caller has waited long enough. In milliseconds. */
+const quickMs = 1_500;
+
+/**
+ * Whether the connection was lost so soon that another attempt costs little. `since`: the start, from
+ * `performance.now`.
+ */
+export function isQuickLoss(error: unknown, since: number): boolean {
+  const failure = failureOf(error);
+  return (failure === "lost" || failure === "readOnly") && performance.now() - since < quickMs;
+}
+
+/** Does work, and repeats it after a quick loss. Repeating the work must do no harm. */
+export async function retryOnce<T>(work: () => Promise<T>): Promise<T> {
+  const since = performance.now();
+  try {
+    return await work();
+  } catch (error) {
+    if (!isQuickLoss(error, since)) throw error;
+    return work();
+  }
+}
+
+/** Does work, at most `maxTries` times, until no other service interferes. The pauses between the attempts are random. */
+export async function retryConflicts(maxTries: number, work: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (failureOf(error) !== "conflict" || tries === maxTries) throw error;
+      await pass(Math.random() * 20 * tries);
+    }
+  }
 }

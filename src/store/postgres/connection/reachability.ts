@@ -1,7 +1,7 @@
 /** Knows whether the database responds, from the results of the statements that were sent to it. */
 import { setTimeout as pass } from "node:timers/promises";
 import { createBackOff } from "../../core/back-off.ts";
-import { Damage } from "../../core/damage.ts";
+import { Damage } from "../../core/checksums.ts";
 import type { StoreHealth } from "../../port/store.ts";
 import { describeError, failureOf, toClientError } from "./failures.ts";
 

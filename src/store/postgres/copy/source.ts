@@ -1,8 +1,8 @@
 /** A database as the source of a copy. All reads between two refreshes see the same state. */
 import type { CopySource } from "../../core/copy/contents.ts";
 import { StoredContents } from "../../core/copy/stored-contents.ts";
-import { openCommandConnections, withStartErrors } from "../connection/command-connections.ts";
-import { openSnapshot } from "../connection/snapshot.ts";
+import { openCommandConnections, withStartErrors } from "../connection/connections.ts";
+import { openSnapshot } from "../connection/transaction.ts";
 import { prepareDatabase } from "../tables/prepare.ts";
 import { postgresContents } from "./contents.ts";
 

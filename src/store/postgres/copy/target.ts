@@ -3,8 +3,12 @@ import type { CopyTarget, ItemsTable } from "../../core/copy/contents.ts";
 import { layouts } from "../../core/copy/contents.ts";
 import { StoredTarget, type TargetDriver } from "../../core/copy/stored-contents.ts";
 import { type Cells, insertRows } from "../commit/values.ts";
-import { openCommandConnections, withStartErrors } from "../connection/command-connections.ts";
-import type { Connections, Statement } from "../connection/connections.ts";
+import {
+  type Connections,
+  openCommandConnections,
+  type Statement,
+  withStartErrors,
+} from "../connection/connections.ts";
 import { transact, transactionModes } from "../connection/transaction.ts";
 import { askAll } from "../postgres-dialect.ts";
 import { Catalogue, catalogueSql, toCollection } from "../tables/catalogue.ts";
@@ -12,7 +16,7 @@ import { keysOf } from "../tables/indexes.ts";
 import { migrateAll } from "../tables/migrate.ts";
 import { isUnfinished, prepareDatabase } from "../tables/prepare.ts";
 import { resourcesTable } from "../tables/tables.ts";
-import { buildSearchIndexes } from "../upkeep/search-indexes.ts";
+import { buildSearchIndexes } from "../upkeep/background.ts";
 import { postgresContents, typeOf } from "./contents.ts";
 
 /** Opens the database at `url` as the target of a copy. Throws StartError, also from each method. */

@@ -5,16 +5,22 @@
 import { type DateUnit, dateUnits } from "../../../query/figures.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
 import { wordsVersion } from "../../../query/words.ts";
-import { type Attribute, type FigureSql, figureParts, oneColumn } from "../../core/figure-columns.ts";
-import { type FigureColumn, type FiguresOf, groupsIn, numberText } from "../../core/figures.ts";
+import {
+  type Attribute,
+  type FigureColumn,
+  type FigureSql,
+  type FiguresOf,
+  figureParts,
+  groupsIn,
+  numberText,
+  oneColumn,
+} from "../../core/figures.ts";
 import { type Figures, maxPageBytes } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
-import { ranks, valueSql } from "./expressions.ts";
+import { ranks, scopeOf, valueSql } from "./conditions.ts";
 import { instantSql } from "./instants.ts";
-import { declaredSql, sourceSql } from "./page.ts";
-import { scopeOf } from "./parameters.ts";
-import { searchSql } from "./search.ts";
+import { declaredSql, searchSql, sourceSql } from "./page.ts";
 
 /** The statement for figures. */
 export interface FiguresStatement extends Statement {
@@ -51,7 +57,7 @@ export function selectFigures(collection: NumberedCollection, query: FiguresOf):
 }
 
 /** Figures, or the fact that the declaration of the collection has changed since the catalogue was read. */
-export type FiguresResult = { figures: Figures } | "redeclared" | "words incomplete";
+export type FiguresResult = Figures | "redeclared" | "words incomplete";
 
 /** The figures from the rows of the statement. */
 export function toFigures(
@@ -65,7 +71,7 @@ export function toFigures(
   if (Number(declared) !== expected) return "redeclared";
   if (words !== undefined && areWordsComplete !== "t") return "words incomplete";
   const found = rows.filter((row) => row[headColumns - 1] !== null).map((row) => row.slice(headColumns));
-  return { figures: { ...groupsIn(found, columns, limit), sequence: Number(sequence) } };
+  return { ...groupsIn(found, columns, limit), sequence: Number(sequence) };
 }
 
 const text = (json: string) => `(${json} #>> '{}')`;

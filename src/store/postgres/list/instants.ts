@@ -2,7 +2,7 @@
 import { maxUnixMillis } from "../../../collection/dates.ts";
 import { type InstantForm, keyDigits, maxFraction, usualMs } from "../../../collection/instants.ts";
 import type { Path } from "../../../collection/paths.ts";
-import { textSql, typeSql } from "./expressions.ts";
+import { textSql, typeSql } from "./conditions.ts";
 
 /** The key of the instant that an attribute means; null if it means none. */
 export function instantSql(path: Path, form: InstantForm): string {

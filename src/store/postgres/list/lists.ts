@@ -1,28 +1,23 @@
 /** Reads pages of lists. Each page needs one statement, which has a deadline. */
-import { isQuick } from "../../core/access-path.ts";
-import { listTooExpensive } from "../../core/advice.ts";
-import type { PastQuery } from "../../core/changed-resources.ts";
+import { isQuick, listTooExpensive } from "../../core/access-path.ts";
+import type { PastQuery } from "../../core/changes-since.ts";
 import { decideAsync } from "../../core/decision.ts";
+import type { AskClient, Declared } from "../../core/driver.ts";
 import { type FiguresOf, figuresTooExpensive } from "../../core/figures.ts";
 import { pastLookups } from "../../core/history-plans.ts";
 import { pageAt } from "../../core/past-page.ts";
-import { type GroupsQuery, listLike } from "../../core/referring.ts";
-import type { PageQuery } from "../../core/related.ts";
-import { pastQuery } from "../../core/related.ts";
+import { type GroupsQuery, listLike, type PageQuery, pastQuery } from "../../core/related.ts";
 import { unfinished } from "../../core/slow-reads.ts";
-import type { Figures, Page, ReadClient, ReferringGroups } from "../../port/page.ts";
+import type { Figures, Page, ReferringGroups } from "../../port/page.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isUndefinedTable } from "../connection/failures.ts";
 import { historyOf, runPlan } from "../postgres-dialect.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { selectFigures, toFigures } from "./figures.ts";
-import { isNarrowed, type ListAttempt, selectPage, toPage, wordsIncomplete } from "./page.ts";
+import { isNarrowed, selectPage, toPage, wordsIncomplete } from "./page.ts";
 import { QuickLists } from "./quick-lists.ts";
 import { isQuickReferring, selectReferring, toReferring } from "./referring.ts";
 import { SlowStatements } from "./slow-statements.ts";
-
-/** Figures, or the fact that the declaration of the collection has changed since the catalogue was read. */
-export type FiguresAttempt = { figures: Figures } | "redeclared";
 
 /** What lists depend on. */
 export interface ListsOptions {
@@ -50,17 +45,13 @@ export class Lists {
    * Reads a page. Throws QUERY_TOO_EXPENSIVE, UNAVAILABLE while the search words are incomplete or too many lists wait,
    * and the reason of the client's signal.
    */
-  async page(
-    collection: NumberedCollection,
-    query: PageQuery,
-    client: (() => ReadClient) | undefined,
-  ): Promise<ListAttempt> {
+  async page(collection: NumberedCollection, query: PageQuery, client: AskClient): Declared<Page> {
     if (query.words !== undefined && collection.search.length === 0) return "redeclared";
     const { at } = query;
     try {
       if (at !== undefined) {
         const page = await this.#pageAt(collection, pastQuery(query, at), client);
-        return { page: this.#finished(page, collection, query) };
+        return this.#finished(page, collection, query);
       }
     } catch (error) {
       if (error instanceof Redeclared) return "redeclared";
@@ -70,7 +61,8 @@ export class Lists {
     if (isQuick(query, collection.indexes) && !isCounted) return this.#quick.page(collection, query);
     try {
       const rows = await this.#slow.rows(selectPage(collection, query), client?.());
-      return toPage(collection, query, this.#finished(rows, collection, query));
+      const read = toPage(collection, query, this.#finished(rows, collection, query));
+      return read === "redeclared" ? read : read.page;
     } catch (error) {
       if (isUndefinedTable(error)) return "redeclared";
       throw error;
@@ -81,8 +73,8 @@ export class Lists {
   async referring(
     collection: NumberedCollection,
     query: GroupsQuery,
-    client: (() => ReadClient) | undefined,
-  ): Promise<ReferringGroups | "redeclared"> {
+    client: AskClient,
+  ): Declared<ReferringGroups> {
     const statement = selectReferring(collection, query);
     if (isQuickReferring(collection, query))
       return toReferring(collection, query, await this.#quick.rows(statement));
@@ -91,11 +83,7 @@ export class Lists {
   }
 
   /** Figures. Throws as `page` does. */
-  async figures(
-    collection: NumberedCollection,
-    query: FiguresOf,
-    client: (() => ReadClient) | undefined,
-  ): Promise<FiguresAttempt> {
+  async figures(collection: NumberedCollection, query: FiguresOf, client: AskClient): Declared<Figures> {
     if (query.words !== undefined && collection.search.length === 0) return "redeclared";
     const statement = selectFigures(collection, query);
     try {
@@ -114,7 +102,7 @@ export class Lists {
   #pageAt(
     collection: NumberedCollection,
     query: PastQuery,
-    client: (() => ReadClient) | undefined,
+    client: AskClient,
   ): Promise<Page | typeof unfinished> {
     return this.#slow.inSnapshot((run) => {
       const current = async (each: PageQuery) => {

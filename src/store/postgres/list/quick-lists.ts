@@ -1,12 +1,221 @@
 /** Lists that cost no more than their page. Similar lists share a statement, and hot pages are not read again. */
 import { LRUCache } from "lru-cache";
+import { isRelative } from "../../../query/filter.ts";
+import type { Declared } from "../../core/driver.ts";
 import type { PageQuery } from "../../core/related.ts";
 import { type Batch, createBatch, type Outcome } from "../../port/batch.ts";
+import { lengthOf, maxPageBytes, type Page } from "../../port/page.ts";
+import { integers } from "../connection/arrays.ts";
 import type { Connections, Row, Statement } from "../connection/connections.ts";
+import { type Run, toStored } from "../read/reads.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
-import { type FormedList, formOf, mostTogether, selectTogether, toPages } from "./gathered.ts";
-import { HotPages, isKeepable, keyOf, type ReadPage } from "./hot-pages.ts";
-import { type ListAttempt, selectPage, toPage } from "./page.ts";
+import { type ParameterType, scopeOf } from "./conditions.ts";
+import { isNarrowed, resourcesSql, selectPage, toPage } from "./page.ts";
+
+/** The pages in the cache, in characters. */
+const maxWeight = 4 * 1024 * 1024;
+
+/** The heaviest page in the cache, in characters. A heavier one would displace too many others. */
+const maxPageWeight = 256 * 1024;
+
+/** The approximate memory of a page without the texts of its resources, in characters. */
+const overhead = 500;
+
+/** How many statements read head rows at the same time. Requests that arrive in the meantime share the next one. */
+const maxHeadStatements = 2;
+
+/**
+ * The state of a collection, as an SQL expression about its head. Two reads with equal states see the same resources: every
+ * change of a resource raises the sequence. After a failover, the new server may lack the last changes and give their
+ * numbers to others, but it did not start at the same microsecond. A server that does not flush commits can also lose
+ * changes without a new start, so the state is null there.
+ */
+export const stateSql = `(head.sequence::text || ' ' || head.declared::text ||
+  (select ' ' || pg_postmaster_start_time()::text where current_setting('synchronous_commit') <> 'off'))`;
+
+/** A page, and the state of its collection in the snapshot that it was read in; null if there is none. */
+export interface ReadPage {
+  page: Page;
+  state: string | null;
+}
+
+/** What is known about a list. */
+interface HotPage {
+  /** The state at the last read. */
+  state: string;
+  /** Absent if the list was read only once in this state. */
+  page?: Page;
+}
+
+/**
+ * A page is valid for one state of its collection. Other services write to the same database, so each request reads the state.
+ * Requests that wait at the same time share this read. A page is kept when its list is read for the second time in the
+ * same state, so lists cost no more while many writes arrive.
+ */
+export class HotPages {
+  readonly #pages = new LRUCache<string, HotPage>({
+    maxSize: maxWeight,
+    maxEntrySize: maxPageWeight,
+    sizeCalculation: ({ page }, key) => key.length + overhead + (page === undefined ? 0 : lengthOf(page)),
+  });
+  /** The states of collections by their numbers. */
+  readonly #states: Batch<number, string | undefined>;
+
+  constructor(run: Run) {
+    this.#states = createBatch({
+      async perform(numbers: readonly number[]) {
+        const { rows } = await run(selectStates([...new Set(numbers)]));
+        const states = new Map(rows.map(([number, state]) => [Number(number), state ?? undefined]));
+        return numbers.map((number) => ({ answer: states.get(number) }));
+      },
+      maxConcurrent: maxHeadStatements,
+    });
+  }
+
+  /** The cached page, if its collection still has the same state. */
+  async find({ number }: NumberedCollection, key: string): Promise<Page | undefined> {
+    const hot = this.#pages.get(key);
+    if (hot?.page === undefined) return undefined;
+    const state = await this.#states.run(number);
+    return state === hot.state ? hot.page : undefined;
+  }
+
+  /** Remembers what was read. */
+  note(key: string, { page, state }: ReadPage): void {
+    if (state === null) return;
+    const isAgain = this.#pages.peek(key)?.state === state;
+    this.#pages.set(key, isAgain ? { state, page } : { state });
+  }
+}
+
+/**
+ * Whether the state of a collection is the state of a list. A list with conditions about other collections also depends on their
+ * states. A search also depends on its table of words, which the background can be gathering. A filter that compares with the time of the request is
+ * another one at the next request.
+ */
+export function isKeepable({ words, related, filter }: PageQuery): boolean {
+  return words === undefined && related === undefined && !isRelative(filter);
+}
+
+/** The key of a list: equal for the same query on the same declaration. */
+export function keyOf({ number, declared }: NumberedCollection, query: PageQuery): string {
+  return `${number} ${declared} ${JSON.stringify(query)}`;
+}
+
+function selectStates(numbers: readonly number[]) {
+  return {
+    sql: `select head.number, ${stateSql} from holdfast_heads as head where head.number = any($1::integer[])`,
+    values: [integers(numbers)],
+    isRepeated: true,
+  };
+}
+
+/** A list without words. Lists with the same `form` can share a statement. */
+export interface FormedList {
+  collection: NumberedCollection;
+  query: PageQuery;
+  /** The SQL of the resources of the page. It contains the columns of `asked` instead of values. */
+  form: string;
+  types: readonly ParameterType[];
+  values: readonly unknown[];
+}
+
+/** How many resources one statement looks for, unless a single list looks for more. */
+const maxResources = 400;
+
+/** Text that one statement reads, in bytes. */
+const maxBytes = 4 * maxPageBytes;
+
+/** The list with its form. */
+export function formOf(collection: NumberedCollection, query: PageQuery): FormedList {
+  const scope = scopeOf(collection, undefined, (place) => `asked.value_${place}`);
+  const form = resourcesSql(query, scope);
+  return { collection, query, form, types: scope.types, values: scope.values };
+}
+
+/** How many lists of this form can share a statement. */
+export function mostTogether({ query }: FormedList): number {
+  return Math.max(1, Math.floor(maxResources / (query.limit + 1)));
+}
+
+/** The largest text of a resource that the statement reads, in bytes. With such texts, every page is complete. */
+function maxSize(lists: readonly FormedList[]): number {
+  const limit = lists[0]?.query.limit ?? 0;
+  return Math.floor(Math.min(maxPageBytes, maxBytes / lists.length) / (limit + 1));
+}
+
+/**
+ * Reads the pages of lists of one form. The columns: the place of the list from 0; sequence, count and number of the
+ * declaration from the head of the collection, and its state (`stateSql`); how many resources were found, and the size of
+ * the largest; their versions, times, checksums and keys, and their texts, in lines.
+ *
+ * The values come from a function whose result has an unknown number of rows. So the database does not make a new plan
+ * for each number of lists.
+ */
+export function selectTogether(lists: readonly FormedList[]): Statement {
+  const [{ collection, form, types }] = lists as [FormedList];
+  const columns = ["place integer", ...types.map((type, n) => `value_${n + 1} ${type}`)];
+  const asked = lists.map(({ values }, place) => ({
+    place,
+    ...Object.fromEntries(values.map((value, n) => [`value_${n + 1}`, value])),
+  }));
+  return {
+    sql: `with state as materialized (select head.sequence, head.count, head.declared, ${stateSql} as text
+        from holdfast_heads as head where head.number = ${collection.number})
+      select asked.place, state.*, page.*
+      from state cross join json_to_recordset($1::json) as asked(${columns.join(", ")})
+      cross join lateral (
+        select count(*), max(size), string_agg(concat(version, ' ', updated_at, ' ', checksum, ' ', key), E'\\n'),
+          string_agg(doc::text, E'\\n') filter (where size <= $2::bigint)
+        from (${form}) as found) as page`,
+    values: [JSON.stringify(asked), maxSize(lists)],
+    isRepeated: true,
+  };
+}
+
+/**
+ * The pages of the lists, in their order; `apart` for a page that only a statement of its own can read, because its texts
+ * are large or contain line breaks.
+ */
+export function toPages(
+  lists: readonly FormedList[],
+  rows: readonly Row[],
+): readonly (ReadPage | "redeclared" | "apart")[] {
+  const byPlace = new Map(rows.map(([place, ...row]) => [Number(place), row]));
+  const size = maxSize(lists);
+  return lists.map((list, place) => {
+    const row = byPlace.get(place);
+    return row === undefined ? "redeclared" : toOwnPage(list, row, size); // no row, no head
+  });
+}
+
+function toOwnPage(
+  { collection, query }: FormedList,
+  [sequence, count, declared, state = null, found, largest, heads, texts]: Row,
+  size: number,
+): ReadPage | "redeclared" | "apart" {
+  if (Number(declared) !== collection.declared) return "redeclared";
+  const lines = { heads: linesOf(heads), texts: linesOf(texts) };
+  const isComplete = Number(largest) <= size && lines.texts.length === Number(found);
+  if (!isComplete || lines.heads.length !== Number(found)) return "apart";
+  const items = lines.heads
+    .slice(0, query.limit)
+    .map((head, n) => toStored(collection, rowOf(head, lines.texts[n] ?? null)));
+  const more = Number(found) > query.limit;
+  const total = isNarrowed(query) ? undefined : Number(count);
+  return { page: { items, more, total, sequence: Number(sequence) }, state };
+}
+
+function linesOf(text: string | null | undefined): readonly string[] {
+  return text === null || text === undefined ? [] : text.split("\n");
+}
+
+/** The row of a resource, in the order that `toStored` reads. A key can contain spaces. */
+function rowOf(head: string, text: string | null): Row {
+  const [version = "", at = "", checksum = ""] = head.split(" ", 3);
+  const key = head.slice(version.length + at.length + checksum.length + 3);
+  return [key, version, at, text, checksum];
+}
 
 /** What a read sends: a list that others of its form join, or a statement of its own. */
 type Sent = { list: FormedList } | { statement: Statement };
@@ -50,14 +259,14 @@ export class QuickLists {
   }
 
   /** Reads a page. */
-  async page(collection: NumberedCollection, query: PageQuery): Promise<ListAttempt> {
+  async page(collection: NumberedCollection, query: PageQuery): Declared<Page> {
     if (!isKeepable(query)) {
       const rows = await this.#queue.run({ key: "", statement: selectPage(collection, query) });
-      return toPage(collection, query, rows as Rows);
+      return pageOf(toPage(collection, query, rows as Rows));
     }
     const key = keyOf(collection, query);
     const hot = await this.#pages.find(collection, key);
-    if (hot !== undefined) return { page: hot };
+    if (hot !== undefined) return hot;
     const send = () => this.#sendingOf(collection, query);
     const read = await this.#share(key, send, (answer) => {
       const page = Array.isArray(answer)
@@ -66,7 +275,7 @@ export class QuickLists {
       if (typeof page === "object") this.#pages.note(key, page);
       return page;
     });
-    return read === "apart" ? this.page(collection, query) : read;
+    return read === "apart" ? this.page(collection, query) : pageOf(read);
   }
 
   /** The rows of a statement. */
@@ -112,4 +321,8 @@ export class QuickLists {
       return { answer };
     });
   }
+}
+
+function pageOf(read: ReadPage | "redeclared"): Page | "redeclared" {
+  return typeof read === "object" ? read.page : read;
 }

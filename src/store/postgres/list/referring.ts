@@ -1,16 +1,13 @@
 /** The statement that reads the resources that refer to each of several ids. */
 import { formatPath } from "../../../collection/paths.ts";
-import { type GroupsQuery, type ReferringRow, referringScans, toGroups } from "../../core/referring.ts";
+import { type GroupsQuery, type ReferringRow, referringScans, toGroups } from "../../core/related.ts";
 import { maxPageBytes, type ReferringGroups } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import { toStored } from "../read/reads.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { keySql, keyText } from "../tables/indexes.ts";
 import { referencesTable, resourcesTable } from "../tables/tables.ts";
-import { filterSql } from "./conditions.ts";
-import { quoteText } from "./expressions.ts";
-import { orderSql, orderTerms } from "./order.ts";
-import { bind, type SqlScope, scopeOf } from "./parameters.ts";
+import { bind, filterSql, orderSql, orderTerms, quoteText, type SqlScope, scopeOf } from "./conditions.ts";
 
 /** Whether the statement reads little more than the resources of its result. */
 export function isQuickReferring(collection: NumberedCollection, query: GroupsQuery): boolean {

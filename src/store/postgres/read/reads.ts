@@ -1,15 +1,68 @@
-/** Reads single resources and receipts. Reads that are requested together share a statement. */
-
+/** Reads resources, receipts, heads, sizes and whole collections. Reads that are requested together share a statement. */
+import { Problem } from "../../../errors.ts";
 import { intactResource } from "../../core/checksums.ts";
-import { ReceiptPlans } from "../../core/receipt-plans.ts";
+import { unfinished } from "../../core/slow-reads.ts";
 import { type Batch, createBatch, type Outcome } from "../../port/batch.ts";
+import type { LogHead } from "../../port/change-log.ts";
 import type { KeptReceipt } from "../../port/commit.ts";
+import { maxSizesWaitMs } from "../../port/store.ts";
 import { isStorable, type Key, type Stored } from "../../port/stored.ts";
-import type { Row, Statement } from "../connection/connections.ts";
-import { postgresDialect, runPlan } from "../postgres-dialect.ts";
+import { texts } from "../connection/arrays.ts";
+import type { Connections, Row, Statement } from "../connection/connections.ts";
+import { toClientError } from "../connection/failures.ts";
+import { openSnapshot, type Snapshot } from "../connection/transaction.ts";
+import type { SlowStatements } from "../list/slow-statements.ts";
+import { runPlan, storePlans } from "../postgres-dialect.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
+import { isCluster } from "../tables/cluster.ts";
+import type { Declarations } from "../tables/declarations.ts";
 import { idOf, keyOf } from "../tables/id-keys.ts";
-import { selectLargeResources, selectResources } from "./statements.ts";
+import { resourceColumns, selectLogHeads, selectSizes } from "../tables/statements.ts";
+import { resourcesTable, tablesOf } from "../tables/tables.ts";
+
+/** The largest value of an integer column. */
+const maxInteger = 2_147_483_647;
+
+/** The resources with these keys; without the text if it has more than `size` bytes. */
+export function selectResources(number: number, keys: readonly string[], size = maxInteger): Statement {
+  return {
+    sql: `select key, version, updated_at, case when size <= $2::bigint then doc::text end, checksum
+      from ${resourcesTable(number)} where key = any($1::text[])`,
+    values: [texts(keys), size],
+  };
+}
+
+/**
+ * Resources by their keys, in this order. The result contains `size` bytes of texts in total: later resources have no text. The
+ * first `atLeast` resources always have their texts.
+ */
+export function selectLargeResources(
+  number: number,
+  keys: readonly string[],
+  { size, atLeast }: { size: number; atLeast: number },
+): Statement {
+  return {
+    sql: `select key, version, updated_at, case when running <= $2::bigint or n <= $3::bigint then doc::text end, checksum
+      from (select resource.*, n, sum(size) over (order by n) as running
+        from unnest($1::text[]) with ordinality as asked (id, n)
+        join ${resourcesTable(number)} as resource on key = asked.id) as measured`,
+    values: [texts(keys), size, atLeast],
+  };
+}
+
+/** As `selectAfter`, with a limit of bytes of text. It returns at least one resource, if there is one. */
+export function selectChunk(
+  number: number,
+  after: string,
+  { resources, size }: { resources: number; size: number },
+): Statement {
+  return {
+    sql: `select ${resourceColumns} from (select *, sum(size) over (order by key rows unbounded preceding) as running
+        from (select * from ${resourcesTable(number)} where key > $1::text order by key limit $2::bigint) as chunk) as measured
+      where running <= $3::bigint or running = size order by key`,
+    values: [after, resources, size],
+  };
+}
 
 /** Runs a statement that changes nothing. */
 export type Run = (statement: Statement) => Promise<{ rows: readonly Row[] }>;
@@ -40,8 +93,6 @@ const maxLarge = 64;
 
 /** The outcome of a read that must be repeated among the large ones. */
 const isLarge = Symbol("large");
-
-const receipts = new ReceiptPlans(postgresDialect);
 
 /** The reads of one store. */
 export class Reads {
@@ -142,7 +193,7 @@ export class Reads {
   }
 
   async #readReceipts(keys: readonly string[]): Promise<readonly Outcome<KeptReceipt | undefined>[]> {
-    const found = await runPlan(receipts.find([...new Set(keys)]), this.#options.run);
+    const found = await runPlan(storePlans.receipts.find([...new Set(keys)]), this.#options.run);
     return keys.map((key) => ({ answer: found.get(key) }));
   }
 }
@@ -159,4 +210,141 @@ export function toStored(
     updatedAt: Number(at),
   };
   return intactResource(name, stored, checksum);
+}
+
+/** The limits of one statement: resources, and bytes of text. */
+const chunk = { resources: 256, size: 2 * 1024 * 1024 };
+
+/** The scans in progress. Each has its own connection with an open transaction. */
+export class Scans {
+  readonly #connections: Connections;
+  readonly #open = new Set<() => void>();
+
+  constructor(connections: Connections) {
+    this.#connections = connections;
+  }
+
+  /** Every resource in the order of ids, as of the first read. */
+  async *scan(collection: NumberedCollection): AsyncGenerator<Stored> {
+    const closed = Promise.withResolvers<never>();
+    closed.promise.catch(() => {});
+    const close = () => closed.reject(new Problem("UNAVAILABLE", "The store was closed."));
+    this.#open.add(close);
+    let snapshot: Snapshot | undefined;
+    try {
+      snapshot = await openSnapshot(this.#connections);
+      for (let after = ""; ; ) {
+        const { rows } = await Promise.race([
+          snapshot.run(selectChunk(collection.number, after, chunk)),
+          closed.promise,
+        ]);
+        for (const row of rows) {
+          yield toStored(collection, row);
+          if (!this.#open.has(close)) await closed.promise;
+        }
+        const last = rows.at(-1);
+        if (last === undefined) return;
+        after = String(last[0]);
+      }
+    } catch (error) {
+      throw toClientError(error);
+    } finally {
+      this.#open.delete(close);
+      await snapshot?.end();
+    }
+  }
+
+  /** Ends the scans in progress. */
+  close(): void {
+    for (const close of this.#open) close();
+    this.#open.clear();
+  }
+}
+
+/**
+ * The sizes of collections in bytes, by name. They are all missing if the statement takes too long, for example because
+ * another session has locked one of the tables.
+ */
+export async function readSizes(
+  slow: SlowStatements,
+  collections: readonly NumberedCollection[],
+): Promise<ReadonlyMap<string, number>> {
+  const signal = AbortSignal.timeout(maxSizesWaitMs);
+  try {
+    const client = { caller: "", signal };
+    const tables = collections.flatMap(({ number }) => tablesOf(number));
+    const read = async (run: Run) => (await run(selectSizes(tables, await isCluster(run)))).rows;
+    const rows = await slow.inSnapshot(read, client);
+    if (rows === unfinished) return new Map();
+    const byTable = new Map(rows.map(([table, bytes]) => [table, Number(bytes)]));
+    const sizeOf = ({ number }: NumberedCollection) =>
+      tablesOf(number).reduce((sum, table) => sum + (byTable.get(table) ?? 0), 0);
+    return new Map(collections.map((each) => [each.name, sizeOf(each)]));
+  } catch (error) {
+    if (signal.aborted) return new Map();
+    throw error;
+  }
+}
+
+/** The pause between two polls, in milliseconds. Another instance's commit is seen within 300 ms. */
+export const pollMs = 200;
+
+/** The heads of one store. */
+export class Heads {
+  readonly #run: Run;
+  readonly #declarations: Pick<Declarations, "catalogue" | "reload">;
+  #polling: { timer: NodeJS.Timeout | undefined } | undefined;
+
+  constructor(run: Run, declarations: Pick<Declarations, "catalogue" | "reload">) {
+    this.#run = run;
+    this.#declarations = declarations;
+  }
+
+  /** The head of the log of each collection, by name. */
+  async read(): Promise<ReadonlyMap<string, LogHead>> {
+    const { rows } = await this.#run(selectLogHeads);
+    const byNumber = new Map(
+      rows.map(([number, sequence, gapsUpTo]) => [
+        Number(number),
+        { sequence: Number(sequence), gapsUpTo: Number(gapsUpTo) },
+      ]),
+    );
+    const numbers = () =>
+      new Set([...this.#declarations.catalogue.byName.values()].map(({ number }) => number));
+    const known = numbers();
+    // Another instance has created a collection.
+    if ([...byNumber.keys()].some((number) => !known.has(number))) await this.#declarations.reload();
+    const heads = new Map<string, LogHead>();
+    for (const { name, number } of this.#declarations.catalogue.byName.values()) {
+      const head = byNumber.get(number);
+      if (head !== undefined) heads.set(name, head);
+    }
+    return heads;
+  }
+
+  /** Calls `onChange` with the names of collections whose sequences change, until `stopPolling`. */
+  startPolling(onChange: (names: readonly string[]) => void): void {
+    this.stopPolling();
+    const polling: { timer: NodeJS.Timeout | undefined } = { timer: undefined };
+    this.#polling = polling;
+    let before: ReadonlyMap<string, LogHead> | undefined;
+    const poll = async () => {
+      try {
+        const now = await this.read();
+        const changed = [...now].filter(([name, { sequence }]) => before?.get(name)?.sequence !== sequence);
+        if (changed.length > 0 && this.#polling === polling) onChange(changed.map(([name]) => name));
+        before = now;
+      } catch {
+        // The database cannot be reached now. The next poll compares with the last one that worked.
+      }
+      if (this.#polling === polling) polling.timer = setTimeout(poll, pollMs).unref();
+    };
+    void poll();
+  }
+
+  /** Stops. */
+  stopPolling(): void {
+    clearTimeout(this.#polling?.timer);
+    this.#polling = undefined;
+  }
 }

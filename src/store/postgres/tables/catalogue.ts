@@ -25,10 +25,6 @@ export const catalogueSql = `${selectCollections} order by number`;
 export const servedCatalogueSql = `${selectCollections}
   where ${findCopyingTable} is null order by number`;
 
-/** Reads only the names of the collections that `servedCatalogueSql` reads. */
-export const servedNamesSql = `
-  select name from holdfast_collections where ${findCopyingTable} is null`;
-
 /** Throws UNAVAILABLE if the store has another format than when this instance opened it. */
 export function requireSameFormat(format: unknown): void {
   if (Number(format) === formatNumber) return;

@@ -4,15 +4,9 @@
  */
 import { type CollectionRecord, isDeclared } from "../../port/record.ts";
 import type { Connections } from "../connection/connections.ts";
-import { retryConflicts } from "../connection/retry.ts";
+import { retryConflicts } from "../connection/failures.ts";
 import { smallWrite, type Transaction, transact, transactionModes } from "../connection/transaction.ts";
-import {
-  Catalogue,
-  type NumberedCollection,
-  servedCatalogueSql,
-  servedNamesSql,
-  toCollection,
-} from "./catalogue.ts";
+import { Catalogue, type NumberedCollection, servedCatalogueSql, toCollection } from "./catalogue.ts";
 import { migrateServed } from "./migrate.ts";
 import { selectCollection } from "./statements.ts";
 
@@ -55,12 +49,6 @@ export class Declarations {
     const { rows } = await this.#connections.run(selectCollection(name));
     if (rows.length > 0) await this.reload();
     return this.#catalogue.byName.get(name);
-  }
-
-  /** The names of all collections in the database. */
-  async names(): Promise<readonly string[]> {
-    const { rows } = await this.#connections.run({ sql: servedNamesSql });
-    return rows.map(([name]) => String(name));
   }
 
   /** Creates collections, or changes their declarations. Throws StartError. */

@@ -12,9 +12,8 @@ import { insertReferences, updateKeys } from "../commit/statements.ts";
 import { runTogether } from "../commit/values.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { cataloguePlans } from "../postgres-dialect.ts";
-import { selectChunk } from "../read/statements.ts";
-import { searchIndexOf } from "../upkeep/search-indexes.ts";
-import { clearIndex } from "../upkeep/statements.ts";
+import { selectChunk } from "../read/reads.ts";
+import { clearIndex, searchIndexOf } from "../upkeep/background.ts";
 import {
   Catalogue,
   catalogueSql,

@@ -2,7 +2,7 @@
 import { StartError } from "../../../errors.ts";
 import { requireFormat } from "../../core/format.ts";
 import type { Connections } from "../connection/connections.ts";
-import { retryConflicts } from "../connection/retry.ts";
+import { retryConflicts } from "../connection/failures.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";
 import { secretPlans } from "../postgres-dialect.ts";
 import { requireOnePlace } from "./cluster.ts";

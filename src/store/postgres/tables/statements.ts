@@ -23,11 +23,6 @@ export function lockHeads(numbers: readonly number[]): Statement {
   };
 }
 
-/** The sequence and the count of a collection. */
-export function selectHead(number: number): Statement {
-  return { sql: "select sequence, count from holdfast_heads where number = $1::integer", values: [number] };
-}
-
 /** Up to which sequence the change log of the collection `number` can lack changes. */
 const gapsUpTo = "coalesce((select value from holdfast_meta where name = 'gaps_' || number::text), 0)";
 

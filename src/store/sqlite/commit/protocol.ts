@@ -5,97 +5,89 @@
  * fraction of the time for objects, and the HTTP thread does that work.
  */
 import type { MessagePort } from "node:worker_threads";
-import type { ProblemCode } from "../../../errors.ts";
 import type { Refusal } from "../../core/commits/refusals.ts";
 import type { ResolvedChange, ResolvedCommit } from "../../core/commits/resolved-commit.ts";
 import type { KeyChange } from "../../core/key-plans.ts";
 import type { Erased } from "../../port/change-log.ts";
 import type { Commit, Receipt } from "../../port/commit.ts";
-import type { History } from "../../port/history.ts";
-import type { LoadOptions, Refused } from "../../port/load.ts";
-import type { ReceiptLimits } from "../../port/options.ts";
+import type { LoadOptions, Refused as RefusedImport } from "../../port/load.ts";
+import type { History, ReceiptLimits } from "../../port/options.ts";
 import type { CollectionRecord } from "../../port/record.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 
 /** An element of a flat list. */
 export type Cell = string | number | null;
 
-/** Commits. `since`: when each one arrived, if there is a meter. */
-export interface CommitRequest {
-  kind: "commit";
-  count: number;
-  cells: readonly Cell[];
-  since?: readonly number[];
+/** A task was refused. The store throws the reason as an error. */
+export interface Refused {
+  refusal: Refusal;
 }
 
-/** A request that reads or writes the file. */
-export type WorkRequest =
-  | CommitRequest
-  | { kind: "migrate"; plan: readonly CollectionRecord[] }
-  | { kind: "reserve"; collection: number; n: number }
-  | ({ kind: "load"; into: number | CollectionRecord; at: number } & Required<LoadOptions>)
-  | { kind: "add"; cells: readonly string[] }
-  | { kind: "checkLoad" }
-  | { kind: "finish" }
-  | { kind: "cancel" }
-  | { kind: "buildIndex" }
-  | { kind: "trim"; now: number }
-  | { kind: "erase"; collection: number; id: string }
-  | { kind: "finishErasures" }
-  | { kind: "key"; change: KeyChange }
-  | { kind: "probe" }
-  | { kind: "restartLog" }
-  | { kind: "close" };
+/** The work of the writer, by name: the arguments and results that a message carries. Commits are a task of their own. */
+export interface WriterTasks {
+  /** Returns the declared collections, and `Marks.catalogue` before the change. */
+  migrate(plan: readonly CollectionRecord[]): { collections: readonly NumberedCollection[]; before: number };
+  /** Reserves `n` integer ids and returns the first. */
+  reserve(collection: number, n: number): number;
+  /** Starts or continues an import. Returns the number of the collection. */
+  load(into: number | CollectionRecord, options: Required<LoadOptions> & { at: number }): number;
+  /** Adds resources to the import: ids and texts in turn. */
+  add(cells: readonly string[]): readonly RefusedImport[];
+  checkLoad(): Refused | undefined;
+  finish(): Refused | undefined;
+  cancel(): void;
+  /** Returns whether there is more to build. */
+  buildIndex(): boolean;
+  /** Returns whether there can be more to remove. */
+  trim(now: number): boolean;
+  erase(collection: number, id: string): Omit<Erased, "unfinished"> | Refused;
+  finishErasures(): void;
+  changeKey(change: KeyChange): boolean;
+  probe(): void;
+  restartLog(): void;
+  close(): void;
+}
 
-/** A request about the connection of a thread to the writer. */
-export type ConnectionRequest =
+/** What a thread asks about its connection to the writer. */
+export interface ConnectionTasks {
   /** Adds a thread that uses the writer, too. */
-  | { kind: "connect"; port: MessagePort }
+  connect(port: MessagePort): void;
   /** The thread of this connection ends. */
-  | { kind: "disconnect" }
+  disconnect(): void;
   /** Whether the thread wants to know which collections other threads change. */
-  | { kind: "listen"; isListening: boolean }
+  listen(isListening: boolean): void;
   /** From now on, no other thread writes. */
-  | { kind: "hold" }
-  | { kind: "release" };
+  hold(): Refused | undefined;
+  release(): void;
+}
+
+/** All tasks. */
+export interface Tasks extends WriterTasks, ConnectionTasks {
+  /** Writes commits. `since`: when each one arrived, if there is a meter. */
+  commit(count: number, cells: readonly Cell[], since?: readonly number[]): CommitResults;
+}
 
 /** A request to the writer. It answers the requests of each thread in their order. */
-export type WriterRequest = WorkRequest | ConnectionRequest;
+export type RequestFor<Name extends keyof Tasks> = {
+  [N in Name]: { name: N; args: Parameters<Tasks[N]> };
+}[Name];
 
-const connectionRequests: ReadonlySet<string> = new Set<ConnectionRequest["kind"]>([
-  "connect",
-  "disconnect",
-  "listen",
-  "hold",
-  "release",
-]);
+/** Any request. */
+export type WriterRequest = RequestFor<keyof Tasks>;
 
-/** Whether a request is about the connection of its thread. */
-export function isConnectionRequest(request: WriterRequest): request is ConnectionRequest {
-  return connectionRequests.has(request.kind);
-}
+/** What a task returns if it is not refused. */
+export type ResultOf<Name extends keyof Tasks> = Exclude<ReturnType<Tasks[Name]>, Refused>;
 
-/** The answer to one request. `held`: another thread holds the writer, so nothing was done. `invalidState`: the writer cannot do it in its present state. `problem`: the error for the client. */
-export type WriterAnswer =
-  | { kind: "committed"; cells: readonly Cell[] }
-  | { kind: "done" }
-  | { kind: "held" }
-  /** `before`: `Marks.catalogue` before the change. */
-  | { kind: "migrated"; collections: readonly NumberedCollection[]; before: number }
-  | { kind: "reserved"; first: number }
-  | { kind: "loading"; collection: number }
-  | { kind: "added"; refused: readonly Refused[] }
-  | { kind: "indexBuilt"; more: boolean }
-  | { kind: "trimmed"; more: boolean }
-  | ({ kind: "erased" } & Omit<Erased, "unfinished">)
-  | { kind: "keyed"; isChanged: boolean }
-  | { kind: "invalidState"; message: string }
-  | { kind: "problem"; code: ProblemCode; detail: string };
+/**
+ * The answer to one request. `isHeld`: another thread holds the writer, so nothing was done. `invalidState`: the writer cannot do it in its
+ * present state.
+ */
+export type WriterAnswer = { result: unknown } | Refused | { isHeld: true } | { invalidState: string };
 
 /**
  * A message from the writer. The first one is `ready` or `openFailed`. `answers` answer the oldest requests of the thread.
  * `changed` has the numbers of the collections that have changed. `failure` is the reason why the writer has stopped
- * permanently. After `free`, requests that were answered with `held` can be repeated.
+ * permanently. After `free`, requests that were answered with `isHeld` can be repeated.
  */
 export type WriterMessage =
   | { kind: "ready" }
@@ -122,8 +114,25 @@ export interface WriterSettings {
   meter?: SharedArrayBuffer;
 }
 
+/** The results of commits: the sequences of all changes in their order, and the refusals by the index of the commit. */
+export interface CommitResults {
+  sequences: readonly number[];
+  refusals: ReadonlyMap<number, Refusal>;
+}
+
 /** The outcome of one commit: the sequence of each change, or the refusal. */
-export type CommitOutcome = { sequences: readonly number[] } | { refusal: Refusal };
+export type CommitOutcome = { sequences: readonly number[] } | Refused;
+
+/** The results for a message. */
+export function resultsOf(outcomes: readonly CommitOutcome[]): CommitResults {
+  const sequences: number[] = [];
+  const refusals = new Map<number, Refusal>();
+  for (const [n, outcome] of outcomes.entries()) {
+    if ("refusal" in outcome) refusals.set(n, outcome.refusal);
+    else for (const sequence of outcome.sequences) sequences.push(sequence); // too many for the arguments of one call
+  }
+  return { sequences, refusals };
+}
 
 type FindCollection = (number: number) => NumberedCollection;
 
@@ -211,48 +220,4 @@ function decodeChange(source: CellSource, find: FindCollection): ResolvedChange 
   const next = (take(source) as string | null) ?? undefined;
   if (expect > 0) return { collection, id, expect, expectText, next, after: undefined };
   return { collection, id, expect: "absent", expectText, next, after: expect === 0 ? undefined : -expect };
-}
-
-/** Appends the outcome of a commit to a flat list. */
-export function encodeCommitOutcome(cells: Cell[], outcome: CommitOutcome): void {
-  if ("sequences" in outcome) {
-    cells.push(null);
-    for (const sequence of outcome.sequences) cells.push(sequence); // too many for the arguments of one call
-    return;
-  }
-  const { code, detail, pointer, change, others } = outcome.refusal;
-  cells.push(
-    code,
-    detail,
-    pointer ?? null,
-    change ?? null,
-    others === undefined ? null : JSON.stringify(others),
-  );
-}
-
-/** Reads the outcomes of commits from a flat list. `changes` has the number of changes that each commit writes. */
-export function decodeCommitOutcomes(
-  cells: readonly Cell[],
-  changes: readonly number[],
-): (readonly number[] | Refusal)[] {
-  const source = { cells, position: 0 };
-  return changes.map((n) => {
-    const code = take(source) as ProblemCode | null;
-    if (code !== null) return decodeRefusal(source, code);
-    return times(n, () => take(source) as number);
-  });
-}
-
-function decodeRefusal(source: CellSource, code: ProblemCode): Refusal {
-  const detail = take(source) as string;
-  const pointer = take(source) as string | null;
-  const change = take(source) as number | null;
-  const others = take(source) as string | null;
-  return {
-    code,
-    detail,
-    ...(pointer === null ? {} : { pointer }),
-    ...(change === null ? {} : { change }),
-    ...(others === null ? {} : { others: JSON.parse(others) as Refusal[] }),
-  };
 }

@@ -1,14 +1,34 @@
-/** The connection of a store to the writer thread: sends requests, and detects that the thread has ended. */
+/** The store's side of the writer thread: its connection, its requests, its commits and its imports. */
 import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
 import { Problem, StartError } from "../../../errors.ts";
 import { startThread } from "../../../program.ts";
-import { type ExpectedEnd, inProgress } from "../../core/loads.ts";
-import type { WriterAnswer, WriterMessage, WriterRequest, WriterSettings } from "./protocol.ts";
+import { problemOf, type Refusal } from "../../core/commits/refusals.ts";
+import { type ExpectedEnd, inProgress, type LoadTransaction } from "../../core/loads.ts";
+import type { Batch, Outcome } from "../../port/batch.ts";
+import { type Commit, type Committed, createCommitBatch } from "../../port/commit.ts";
+import type { ImportedResource, LoadOptions } from "../../port/load.ts";
+import type { ResolvedStoreOptions } from "../../port/options.ts";
+import type { CollectionRecord } from "../../port/record.ts";
+import { InvalidStateError } from "../file/failures.ts";
+import type { Health } from "../upkeep/health.ts";
+import {
+  type Cell,
+  encodeCommit,
+  type ResultOf,
+  type Tasks,
+  type WriterAnswer,
+  type WriterMessage,
+  type WriterRequest,
+  type WriterSettings,
+} from "./protocol.ts";
+
+/** An answer after which the request is not repeated. */
+export type FinalAnswer = Exclude<WriterAnswer, { isHeld: true }>;
 
 /** A request without an answer. */
 interface Pending {
   request: WriterRequest;
-  resolve(answer: WriterAnswer): void;
+  resolve(answer: FinalAnswer): void;
   reject(error: unknown): void;
   /** Ends the wait for a thread that holds the writer. */
   timer?: NodeJS.Timeout;
@@ -19,7 +39,7 @@ export type WriterConnection = Pick<WriterClient, "send" | "connect" | "close">;
 
 /** The writer of a read-only store. It refuses every request. */
 export const refusingWriter: WriterConnection = {
-  send: async () => ({ kind: "problem", code: "UNAVAILABLE", detail: "The store is read-only." }),
+  send: async () => ({ refusal: { code: "UNAVAILABLE", detail: "The store is read-only." } }),
   connect: () => {
     throw new Error("A read-only store has no writer.");
   },
@@ -93,7 +113,7 @@ export class WriterClient {
    * Sends a request to the writer. While another thread holds the writer, the request waits, and gets the problem UNAVAILABLE if
    * that takes too long. Throws OUTCOME_UNKNOWN if the writer ends before it answers.
    */
-  send(request: WriterRequest): Promise<WriterAnswer> {
+  send(request: WriterRequest): Promise<FinalAnswer> {
     if (this.#hasEnded) return Promise.reject(new Problem("UNAVAILABLE", "The store has failed."));
     return new Promise((resolve, reject) => {
       this.#post({ request, resolve, reject });
@@ -103,8 +123,7 @@ export class WriterClient {
   /** Returns a port for another thread of the process, which passes it to `joinWriter`. */
   connect(): MessagePort {
     const { port1, port2 } = new MessageChannel();
-    const request = { kind: "connect", port: port1 } as const;
-    this.#post({ request, resolve: () => {}, reject: () => {} }, [port1]);
+    this.#post({ request: { name: "connect", args: [port1] }, resolve: () => {}, reject: () => {} }, [port1]);
     return port2;
   }
 
@@ -112,7 +131,7 @@ export class WriterClient {
   async close(): Promise<void> {
     if (!this.#hasEnded) {
       this.#isClosing = true;
-      await this.send({ kind: this.#lastRequest }).catch(() => {}); // fails if the thread ends before it answers
+      await this.send({ name: this.#lastRequest, args: [] }).catch(() => {}); // fails if the thread ends before it answers
     }
     await this.#exited;
   }
@@ -130,7 +149,7 @@ export class WriterClient {
     const answered = this.#pending.splice(0, answers.length);
     for (const [index, pending] of answered.entries()) {
       const answer = answers[index] as WriterAnswer;
-      if (answer.kind === "held") this.#hold(pending);
+      if ("isHeld" in answer) this.#hold(pending);
       else settle(pending).resolve(answer);
     }
     if (failure !== undefined) this.#events.onFailure(failure);
@@ -169,4 +188,141 @@ export class WriterClient {
 function settle(pending: Pending): Pending {
   clearTimeout(pending.timer);
   return pending;
+}
+
+/** The tasks that prove that the disk has space. */
+const writesFile: ReadonlySet<keyof Tasks> = new Set([
+  "migrate",
+  "finish",
+  "finishErasures",
+  "probe",
+  "restartLog",
+]);
+
+/** The requests to the writer of one store. It reports to the health of the store what follows from the answers. */
+export class WriterRequests {
+  readonly #writer: WriterConnection;
+  readonly #health: Health;
+
+  constructor(writer: WriterConnection, health: Health) {
+    this.#writer = writer;
+    this.#health = health;
+  }
+
+  /** Sends a request. Throws the refusal, and InvalidStateError if the writer cannot do it now. */
+  async send<Name extends keyof Tasks>(
+    name: Name,
+    ...args: Parameters<Tasks[Name]>
+  ): Promise<ResultOf<Name>> {
+    const answer = await this.#writer.send({ name, args } as unknown as WriterRequest);
+    if ("refusal" in answer) throw this.errorOf(answer.refusal);
+    if ("invalidState" in answer) throw new InvalidStateError(answer.invalidState);
+    if (writesFile.has(name)) this.#health.noteSpace();
+    return answer.result as ResultOf<Name>;
+  }
+
+  /** As `send`, but only if the store works. Throws UNAVAILABLE, or the result of `toError`, if the writer cannot do it now. */
+  async run<Name extends keyof Tasks>(
+    name: Name,
+    args: Parameters<Tasks[Name]>,
+    toError: (message: string) => Error = (message) => new Problem("UNAVAILABLE", message),
+  ): Promise<ResultOf<Name>> {
+    this.#health.requireWorking(); // a write to a file that is gone would be lost
+    return this.send(name, ...args).catch((error: unknown) => {
+      throw error instanceof InvalidStateError ? toError(error.message) : error;
+    });
+  }
+
+  /** The refusal as an error. Also updates the health of the store. */
+  errorOf(refusal: Refusal): Error {
+    const { code, detail } = refusal;
+    if (code === "INTERNAL") return new Error(detail);
+    // An unknown outcome has two possible causes: the disk is full, or it has failed. If it has failed, the store stops anyway.
+    if (code === "STORAGE_FULL" || code === "OUTCOME_UNKNOWN") this.#health.noteFull();
+    return this.#health.damage.seen(problemOf(refusal));
+  }
+}
+
+/** The parts of the store that commits use. */
+export interface CommitsParts extends Pick<ResolvedStoreOptions, "answersPerTurn" | "groupCommit" | "meter"> {
+  requests: WriterRequests;
+  health: Health;
+  numberOf: (collection: string) => number;
+}
+
+/** The commits of one store. */
+export class Commits {
+  readonly #parts: CommitsParts;
+  readonly #batch: Batch<Commit, Committed>;
+
+  constructor(parts: CommitsParts) {
+    this.#parts = parts;
+    this.#batch = createCommitBatch(parts, { perform: (commits, since) => this.#send(commits, since) });
+  }
+
+  /** Writes a commit. Throws the reason if it was not written. */
+  run(commit: Commit): Promise<Committed> {
+    return this.#batch.run(commit);
+  }
+
+  /** Resolves when every commit has its outcome. */
+  drained(): Promise<void> {
+    return this.#batch.drained();
+  }
+
+  async #send(
+    commits: readonly Commit[],
+    since: readonly number[] | undefined,
+  ): Promise<Outcome<Committed>[]> {
+    const { requests, health, numberOf } = this.#parts;
+    const cells: Cell[] = [];
+    for (const commit of commits) encodeCommit(cells, commit, numberOf);
+    const { sequences, refusals } = await requests.send("commit", commits.length, cells, since);
+    let position = 0;
+    return commits.map(({ changes, isDryRun }, index) => {
+      const refusal = refusals.get(index);
+      if (refusal !== undefined) return { error: requests.errorOf(refusal) };
+      if (isDryRun) return { answer: [] };
+      health.noteSpace();
+      return {
+        answer: changes.map(({ expect, after = 0 }) => ({
+          version: (expect === "absent" ? after : expect) + 1,
+          sequence: sequences[position++] as number,
+        })),
+      };
+    });
+  }
+}
+
+/** Starts an import into the collection with this number, or into one that it creates. Throws StartError. */
+export async function beginLoad(
+  requests: WriterRequests,
+  into: number | CollectionRecord,
+  options: Required<LoadOptions>,
+): Promise<LoadTransaction> {
+  const begin = (each: number | CollectionRecord) => {
+    const toError = typeof each === "object" ? (message: string) => new StartError(message) : undefined;
+    return requests.run("load", [each, { at: Date.now(), ...options }], toError);
+  };
+  let collection = await begin(into);
+  return {
+    async next(record) {
+      collection = await begin(record);
+    },
+    add: (resources) => requests.run("add", [cellsOf(resources)]),
+    reserve: (n) => requests.run("reserve", [collection, n]),
+    async check() {
+      await requests.run("checkLoad", []);
+    },
+    async commit() {
+      await requests.run("finish", []);
+    },
+    rollBack: () => requests.send("cancel"),
+  };
+}
+
+function cellsOf(resources: readonly ImportedResource[]): string[] {
+  const cells: string[] = [];
+  for (const { id, text } of resources) cells.push(id, text);
+  return cells;
 }

@@ -12,8 +12,8 @@ import { survey } from "../../core/copy/survey.ts";
 import { verifyCopy } from "../../core/copy/verify.ts";
 import { openError, openForReading, requireFile, requireSafeSqlite } from "../file/open-file.ts";
 import { mayBeOpen, openUnlocked, removeSeal, seal } from "../file/seal.ts";
-import { forgetErasures, rewriteFile, unfinishedErasures } from "../file/unfinished-erasures.ts";
 import { filesNumber, otherFiles, sharesFiles } from "../file/watch.ts";
+import { forgetErasures, rewriteFile, unfinishedErasures } from "../writer/erasure.ts";
 import { sqliteContents } from "./contents.ts";
 
 /** The pages of one step. After each step, the backup waits for the disk and can be interrupted. */

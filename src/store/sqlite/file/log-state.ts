@@ -1,4 +1,6 @@
-/** How long the log (WAL) is, and how much of it waits for a checkpoint. */
+/** The log (WAL): how long it is, how much of it waits for a checkpoint, and its flush at the start. */
+import { closeSync, existsSync, fsyncSync, openSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 
 /** A checkpoint is due when this number of pages waits. */
@@ -29,4 +31,26 @@ export function createLogReader(database: DatabaseSync): () => LogState {
 /** The size of a page in bytes. */
 export function pageBytes(database: DatabaseSync): number {
   return Number(database.prepare("pragma page_size").get()?.page_size);
+}
+
+/**
+ * Flushes the log to the disk. A killed process can leave a commit that is not flushed. SQLite treats this commit as durable,
+ * and a retry can get its stored response. Opening and closing the log here loses no locks, because SQLite locks only the
+ * database and the index of the log.
+ */
+export function flushLog(path: string): void {
+  const log = `${path}-wal`;
+  if (!existsSync(log)) return;
+  flush(log, "r+");
+  // The entry of the log in its folder can be new too. Windows cannot flush a folder, and does not need it.
+  if (process.platform !== "win32") flush(dirname(resolve(path)), "r");
+}
+
+function flush(path: string, flags: string): void {
+  const descriptor = openSync(path, flags);
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }

@@ -1,8 +1,10 @@
-/** The conditions of filters in the SQL of SQLite. `store/core/filter-sql.ts` combines them. */
+/** The SQL of attributes, sorts and filters. */
 import type { SQLInputValue } from "node:sqlite";
+import type { SortKey } from "../../../collection/indexes.ts";
 import { formatPath, isIdPath, type Path } from "../../../collection/paths.ts";
 import { matchesAll, type RelatedCondition, type Scalar, type StoreFilter } from "../../../query/filter.ts";
-import { accessPathOf } from "../../core/access-path.ts";
+import { type CursorValues, isInstant, type SortValue, sortedCodePoints } from "../../../query/sort.ts";
+import { accessPathOf, keysToId } from "../../core/access-path.ts";
 import {
   type Comparison,
   comparisons,
@@ -14,8 +16,118 @@ import { type Range, scanOf } from "../../core/ranges.ts";
 import { type RelatedCollections, relatedCollection } from "../../core/related.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { entriesTable, refersTable, resourcesTable } from "../file/tables.ts";
-import { extractSql, pathSql, quoteText, textSql, typeSql } from "./columns.ts";
 import { instantSql, keySql } from "./instants.ts";
+
+/** The order of types: absent or null, boolean, number, string, array or object, and declared dates. */
+export const ranks = { null: 0, boolean: 1, number: 2, string: 3, container: 4, date: 5 } as const;
+
+/** An attribute, and how its values are compared. */
+export type Compared = Pick<SortKey, "path" | "as">;
+
+/** The two SQL expressions of an attribute. */
+export interface Column {
+  /** One of `ranks`. */
+  rank: string;
+  /** A boolean as 0 or 1, a number, the first code points of a string, or the key of an instant. Null for all other values. */
+  value: string;
+}
+
+/** The JSON type of an attribute, as `json_type` names it. Null if the attribute is absent. */
+export function typeSql(path: Path): string {
+  return `json_type(doc, ${pathSql(path)})`;
+}
+
+/** The complete value of an attribute. An array or an object is its JSON text, so check the type too. */
+export function extractSql(path: Path): string {
+  return `json_extract(doc, ${pathSql(path)})`;
+}
+
+/** The JSON text of an attribute, as `JSON.stringify` creates it. Null if the attribute is absent. */
+export function textSql(path: Path): string {
+  return `(doc -> ${pathSql(path)})`;
+}
+
+/** The path of an attribute as SQL text. SQLite reads each name in it as a JSON string. */
+export function pathSql(path: Path): string {
+  return quoteText(`$${path.map((name) => `.${JSON.stringify(name)}`).join("")}`);
+}
+
+/** Quotes a text for SQL. */
+export function quoteText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** The expressions that a list without an index sorts by. */
+export function computedColumn({ path, as }: Compared): Column {
+  const type = typeSql(path);
+  const whole = extractSql(path);
+  const plain = {
+    rank: `case ${type} when 'text' then ${ranks.string} when 'integer' then ${ranks.number}
+      when 'real' then ${ranks.number} when 'true' then ${ranks.boolean} when 'false' then ${ranks.boolean}
+      when 'array' then ${ranks.container} when 'object' then ${ranks.container} else ${ranks.null} end`,
+    value: `case ${type} when 'text' then substr(${whole}, 1, ${sortedCodePoints}) when 'array' then null
+      when 'object' then null else ${whole} end`,
+  };
+  if (as === undefined) return plain;
+  const key = keySql(type, whole, as);
+  return {
+    rank: `case when ${key} is null then ${plain.rank} else ${ranks.date} end`,
+    value: `coalesce(${key}, ${plain.value})`,
+  };
+}
+
+/** One column that a list is ordered by. */
+export interface OrderColumn {
+  sql: string;
+  descending: boolean;
+}
+
+/** The columns that a list is ordered by. The last one is the id. Keys after the id change nothing. */
+export function orderColumns(sort: readonly SortKey[]): readonly OrderColumn[] {
+  return keysToId(sort).flatMap((key) => {
+    const { path, descending } = key;
+    if (isIdPath(path)) return [{ sql: "id", descending }];
+    const { rank, value } = computedColumn(key);
+    return [
+      { sql: rank, descending },
+      { sql: value, descending },
+    ];
+  });
+}
+
+/** The content of an `order by` clause. */
+export function orderSql(columns: readonly OrderColumn[]): string {
+  return columns.map(({ sql, descending }) => `${sql}${descending ? " desc" : ""}`).join(", ");
+}
+
+/** The condition that a resource comes after a position. */
+export function afterSql(
+  position: CursorValues,
+  sort: readonly SortKey[],
+): { where: string; values: readonly SQLInputValue[] } {
+  const columns = orderColumns(sort);
+  const positions = keysToId(sort).flatMap(({ path }, n) =>
+    columnValues(position[n] ?? null, isIdPath(path)),
+  );
+  const ranges: string[] = [];
+  const values: SQLInputValue[] = [];
+  for (const [n, { sql, descending }] of columns.entries()) {
+    if (positions[n] === null) continue; // all resources with this rank have null here, so none comes after the position
+    const equal = columns.slice(0, n).map((each) => `${each.sql} is ?`);
+    ranges.push(`(${[...equal, `${sql} ${descending ? "<" : ">"} ?`].join(" and ")})`);
+    values.push(...positions.slice(0, n + 1));
+  }
+  return { where: either(ranges), values };
+}
+
+function columnValues(value: SortValue, isId: boolean): SQLInputValue[] {
+  if (isId) return [typeof value === "string" || typeof value === "number" ? idValue(value) : null];
+  if (typeof value === "boolean") return [ranks.boolean, Number(value)];
+  if (typeof value === "number") return [ranks.number, value];
+  if (typeof value === "string") return [ranks.string, value];
+  if (isInstant(value)) return [ranks.date, value[0]];
+  return [value === null ? ranks.null : ranks.container, null];
+}
 
 /** The context of a condition. */
 export interface SqlScope {

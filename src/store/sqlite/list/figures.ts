@@ -8,13 +8,20 @@ import { type Index, nameOfKey, type SortKey } from "../../../collection/indexes
 import type { Path } from "../../../collection/paths.ts";
 import { type DateUnit, dateUnits } from "../../../query/figures.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
-import { type FigureSql, figureParts, oneColumn } from "../../core/figure-columns.ts";
-import { coveringIndex, type FigureColumn, type FiguresOf, numberText } from "../../core/figures.ts";
+import {
+  coveringIndex,
+  type FigureColumn,
+  type FigureSql,
+  type FiguresOf,
+  figureParts,
+  numberText,
+  oneColumn,
+} from "../../core/figures.ts";
 import { either, every } from "../../core/filter-sql.ts";
 import type { Slot } from "../../core/ranges.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { resourcesTable, valueColumns } from "../file/tables.ts";
-import { type Column, computedColumn, extractSql, ranks, textSql, typeSql } from "./columns.ts";
+import { type Column, computedColumn, extractSql, ranks, textSql, typeSql } from "./conditions.ts";
 import { dayPattern, instantSql } from "./instants.ts";
 import { type SelectStatement, sourceOf } from "./select.ts";
 

@@ -3,7 +3,7 @@ import { maxUnixMillis } from "../../../collection/dates.ts";
 import { type InstantForm, keyDigits, maxFraction, usualMs } from "../../../collection/instants.ts";
 import type { Path } from "../../../collection/paths.ts";
 import { either, every } from "../../core/filter-sql.ts";
-import { extractSql, typeSql } from "./columns.ts";
+import { extractSql, typeSql } from "./conditions.ts";
 
 /** The key of the instant that an attribute means; null if it means none. */
 export function instantSql(path: Path, form: InstantForm): string {

@@ -5,7 +5,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { Problem } from "../../../errors.ts";
-import type { CurrentQuery, PastQuery } from "../../core/changed-resources.ts";
+import type { CurrentQuery, PastQuery } from "../../core/changes-since.ts";
 import { decide } from "../../core/decision.ts";
 import { pastLookups } from "../../core/history-plans.ts";
 import { pageAt } from "../../core/past-page.ts";
@@ -19,11 +19,18 @@ import { describeError, failureOf } from "../file/failures.ts";
 import { openForReading } from "../file/open-file.ts";
 import { inodeAt } from "../file/watch.ts";
 import { Reader } from "../read/reader.ts";
-import { collectionSizes } from "../read/tree-sizes.ts";
+import { collectionSizes } from "../read/sizes.ts";
 import { historyOf, PlanRunner } from "../sqlite-dialect.ts";
 import { lowerThreadPriority } from "../upkeep/thread-priority.ts";
 import { interruptFunction } from "./conditions.ts";
-import type { QueryAnswer, QueryRequest, QueryThreadData, ThreadMessage } from "./query-threads.ts";
+import type {
+  QueryAnswer,
+  QueryRequest,
+  QueryTask,
+  QueryTasks,
+  QueryThreadData,
+  ThreadMessage,
+} from "./query-threads.ts";
 
 const cacheKibibytes = 32 * 1024;
 const mappedBytes = 256 * 1024 * 1024;
@@ -72,24 +79,19 @@ function readPageAt({ reader, plans }: Readers, collection: NumberedCollection, 
   return decide(pageAt(query, collection.idKind), lookups);
 }
 
-function answer(readers: Readers, { asked }: QueryRequest): QueryAnswer {
+function tasksOf(readers: Readers): QueryTasks {
   const { database, reader } = readers;
+  return {
+    page: (collection, query) => readPage(readers, collection, query),
+    figures: (collection, query) => reader.figures(collection, query),
+    referring: (collection, query) => reader.referring(collection, query, true),
+    sizes: (numbers, maxMs) => collectionSizes(database, numbers, { onPage: interruptIfDue, maxMs }),
+  };
+}
+
+function answer(tasks: QueryTasks, { name, args }: QueryTask): QueryAnswer {
   try {
-    switch (asked.kind) {
-      case "page":
-        return { kind: "page", page: readPage(readers, asked.collection, asked.query) };
-      case "figures":
-        return { kind: "figures", figures: reader.figures(asked.collection, asked.query) };
-      case "groups":
-        return { kind: "groups", groups: reader.referring(asked.collection, asked.query, true) };
-      case "sizes": {
-        const { numbers, maxMs } = asked;
-        return {
-          kind: "sizes",
-          bytes: collectionSizes(database, numbers, { onPage: interruptIfDue, maxMs }),
-        };
-      }
-    }
+    return { kind: "read", result: (tasks[name] as (...values: unknown[]) => unknown)(...args) };
   } catch (error) {
     if (error instanceof Interrupted) return { kind: "interrupted" };
     if (error instanceof HistoryMissing) return { kind: "missing", since: error.since };
@@ -99,7 +101,7 @@ function answer(readers: Readers, { asked }: QueryRequest): QueryAnswer {
 }
 
 /** Opens the reader. Returns the answer for the client if that fails. */
-function readersOf({ path, inode }: QueryThreadData): Readers | (QueryAnswer & { kind: "failed" }) {
+function open({ path, inode }: QueryThreadData): QueryTasks | (QueryAnswer & { kind: "failed" }) {
   const replaced = {
     kind: "failed",
     failure: "broken",
@@ -107,7 +109,7 @@ function readersOf({ path, inode }: QueryThreadData): Readers | (QueryAnswer & {
   } as const;
   try {
     if (inodeAt(path) !== inode) return replaced;
-    const opened = openReaders(path);
+    const opened = tasksOf(openReaders(path));
     return inodeAt(path) === inode ? opened : replaced;
   } catch (error) {
     // Other threads have the file open. The cause is probably the limit of open files or of memory, so a retry can succeed.
@@ -116,14 +118,12 @@ function readersOf({ path, inode }: QueryThreadData): Readers | (QueryAnswer & {
 }
 
 lowerThreadPriority();
-let readers: Readers | undefined;
+let tasks: QueryTasks | undefined;
 parentPort?.on("message", (request: QueryRequest) => {
   deadline = request.deadline;
   cancelled = new Int32Array(request.cancelled);
-  const found = readers ?? readersOf(workerData as QueryThreadData);
-  if ("reader" in found) {
-    readers = found;
-    parentPort?.postMessage(answer(readers, request));
-  } else parentPort?.postMessage(found);
+  const opened = tasks ?? open(workerData as QueryThreadData);
+  if ("page" in opened) tasks = opened;
+  parentPort?.postMessage("page" in opened ? answer(opened, request.asked) : opened);
 });
 parentPort?.postMessage({ kind: "ready" } satisfies ThreadMessage);

@@ -2,10 +2,9 @@
 import type { Worker } from "node:worker_threads";
 import { Problem, type ProblemCode } from "../../../errors.ts";
 import { startThread } from "../../../program.ts";
-import { listTooExpensive } from "../../core/advice.ts";
+import { listTooExpensive } from "../../core/access-path.ts";
 import { type FiguresOf, figuresTooExpensive } from "../../core/figures.ts";
-import { type GroupsQuery, listLike } from "../../core/referring.ts";
-import type { PageQuery } from "../../core/related.ts";
+import { type GroupsQuery, listLike, type PageQuery } from "../../core/related.ts";
 import { SlowReads, unfinished } from "../../core/slow-reads.ts";
 import { HistoryMissing } from "../../port/change-log.ts";
 import type { Figures, Page, ReadClient, ReferringGroups } from "../../port/page.ts";
@@ -20,15 +19,19 @@ export interface QueryThreadData {
   inode: string | undefined;
 }
 
-/** A list that a thread reads. */
-export type ListTask = { collection: NumberedCollection } & (
-  | { kind: "page"; query: PageQuery }
-  | { kind: "figures"; query: FiguresOf }
-  | { kind: "groups"; query: GroupsQuery }
-);
+/** What a thread reads, by name: the arguments and results that a message carries. */
+export interface QueryTasks {
+  page(collection: NumberedCollection, query: PageQuery): Page;
+  figures(collection: NumberedCollection, query: FiguresOf): Figures;
+  referring(collection: NumberedCollection, query: GroupsQuery): ReferringGroups;
+  /** About how many bytes each of the collections with these numbers takes, or the first ones (`collectionSizes`). */
+  sizes(numbers: readonly number[], maxMs: number): readonly number[];
+}
 
-/** What a thread reads. The sizes are those of the collections with these numbers, or of the first ones (`collectionSizes`). */
-export type QueryTask = ListTask | { kind: "sizes"; numbers: readonly number[]; maxMs: number };
+/** A name with its arguments. */
+export type QueryTask = {
+  [Name in keyof QueryTasks]: { name: Name; args: Parameters<QueryTasks[Name]> };
+}[keyof QueryTasks];
 
 /** A query for a thread. */
 export interface QueryRequest {
@@ -44,10 +47,7 @@ export type ThreadMessage = { kind: "ready" } | QueryAnswer;
 
 /** The answer to a query. */
 export type QueryAnswer =
-  | { kind: "page"; page: Page }
-  | { kind: "groups"; groups: ReferringGroups }
-  | { kind: "figures"; figures: Figures }
-  | { kind: "sizes"; bytes: readonly number[] }
+  | { kind: "read"; result: unknown }
   | { kind: "interrupted" }
   | { kind: "missing"; since: number | undefined }
   | { kind: "refused"; code: ProblemCode; detail: string }
@@ -96,36 +96,18 @@ export class QueryThreads {
   }
 
   /**
-   * A page. Throws QUERY_TOO_EXPENSIVE if the list takes too long, UNAVAILABLE if it waits too long or too many lists
-   * wait, and the reason of the signal.
+   * Reads a list. Throws QUERY_TOO_EXPENSIVE if it takes too long, UNAVAILABLE if it waits too long or too many lists wait, and the
+   * reason of the signal.
    */
-  async page(
-    collection: NumberedCollection,
-    query: PageQuery,
+  async list<Name extends Exclude<keyof QueryTasks, "sizes">>(
+    name: Name,
+    args: Parameters<QueryTasks[Name]>,
     client: ReadClient | undefined,
-  ): Promise<Page> {
-    const answer = await this.#run({ kind: "page", collection, query }, client);
-    return (answer as QueryAnswer & { kind: "page" }).page;
-  }
-
-  /** The resources that refer to others. Throws as `page` does. */
-  async referring(
-    collection: NumberedCollection,
-    query: GroupsQuery,
-    client: ReadClient | undefined,
-  ): Promise<ReferringGroups> {
-    const answer = await this.#run({ kind: "groups", collection, query }, client);
-    return (answer as QueryAnswer & { kind: "groups" }).groups;
-  }
-
-  /** The figures of a list. Throws as `page` does. */
-  async figures(
-    collection: NumberedCollection,
-    query: FiguresOf,
-    client: ReadClient | undefined,
-  ): Promise<Figures> {
-    const answer = await this.#run({ kind: "figures", collection, query }, client);
-    return (answer as QueryAnswer & { kind: "figures" }).figures;
+  ): Promise<ReturnType<QueryTasks[Name]>> {
+    const asked = { name, args } as unknown as QueryTask;
+    const result = await this.#reads.read((maxMs, signal) => this.#attempt(asked, maxMs, signal), client);
+    if (result === unfinished) throw tooExpensive(asked, this.#options.maxMs);
+    return result as ReturnType<QueryTasks[Name]>;
   }
 
   /**
@@ -134,20 +116,12 @@ export class QueryThreads {
    */
   async sizes(collections: readonly NumberedCollection[]): Promise<readonly number[]> {
     const numbers = collections.map(({ number }) => number);
-    const maxMs = this.#options.maxMs * sizeShare;
-    const answer = await this.#run({ kind: "sizes", numbers, maxMs }, undefined);
-    return (answer as QueryAnswer & { kind: "sizes" }).bytes;
-  }
-
-  async #run(asked: QueryTask, client: ReadClient | undefined): Promise<QueryAnswer> {
-    const isLong = asked.kind === "sizes";
-    const answer = await this.#reads.read(
-      (maxMs, signal) => this.#attempt(asked, isLong ? Number.POSITIVE_INFINITY : maxMs, signal),
-      client,
-      { isLong },
-    );
-    if (answer !== unfinished) return answer;
-    throw asked.kind === "sizes" ? closed() : tooExpensive(asked, this.#options.maxMs);
+    const asked: QueryTask = { name: "sizes", args: [numbers, this.#options.maxMs * sizeShare] };
+    const attempt = (_: number, signal: AbortSignal | undefined) =>
+      this.#attempt(asked, Number.POSITIVE_INFINITY, signal);
+    const result = await this.#reads.read(attempt, undefined, { isLong: true });
+    if (result === unfinished) throw closed();
+    return result as readonly number[];
   }
 
   /** Cancels all queries and ends the threads. */
@@ -163,15 +137,11 @@ export class QueryThreads {
   }
 
   /** Asks an idle thread. `SlowReads` makes as many attempts at the same time as there can be threads. */
-  #attempt(
-    asked: QueryTask,
-    maxMs: number,
-    signal: AbortSignal | undefined,
-  ): Promise<QueryAnswer | typeof unfinished> {
+  #attempt(asked: QueryTask, maxMs: number, signal: AbortSignal | undefined): Promise<unknown> {
     if (this.#isClosed) return Promise.reject(closed());
     const idle = [...this.#threads].find(({ job }) => job === undefined);
     const thread = idle ?? this.#startThread();
-    const { promise, resolve, reject } = Promise.withResolvers<QueryAnswer | typeof unfinished>();
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const job: Job = {
       asked,
       maxMs,
@@ -181,7 +151,7 @@ export class QueryThreads {
           reject(this.#options.onProblem(new Problem(answer.code, answer.detail)));
         else if (answer.kind === "missing") reject(new HistoryMissing(answer.since));
         else if (answer.kind === "failed") reject(this.#options.toError(answer));
-        else resolve(answer.kind === "interrupted" ? unfinished : answer);
+        else resolve(answer.kind === "interrupted" ? unfinished : answer.result);
       },
       reject,
     };
@@ -235,9 +205,9 @@ function closed(): Problem {
   return new Problem("UNAVAILABLE", "The store was closed.");
 }
 
-function tooExpensive(asked: ListTask, maxMs: number): Problem {
-  const { indexes } = asked.collection;
-  if (asked.kind === "figures") return figuresTooExpensive(asked.query, indexes, maxMs);
-  const query = asked.kind === "page" ? asked.query : listLike(asked.query);
-  return listTooExpensive(query, indexes, maxMs);
+function tooExpensive(asked: QueryTask, maxMs: number): Problem {
+  if (asked.name === "sizes") return closed();
+  const [{ indexes }] = asked.args;
+  if (asked.name === "figures") return figuresTooExpensive(asked.args[1], indexes, maxMs);
+  return listTooExpensive(asked.name === "page" ? asked.args[1] : listLike(asked.args[1]), indexes, maxMs);
 }

@@ -3,13 +3,18 @@ import type { SQLInputValue } from "node:sqlite";
 import type { Index } from "../../../collection/indexes.ts";
 import { formatPath, type Path } from "../../../collection/paths.ts";
 import { type Range, rangeIn, type Scan, scanOf } from "../../core/ranges.ts";
-import { type GroupsQuery, referringScans } from "../../core/referring.ts";
-import type { PageQuery, RelatedPart } from "../../core/related.ts";
+import { type GroupsQuery, type PageQuery, type RelatedPart, referringScans } from "../../core/related.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { entriesTable, refersTable, resourcesTable } from "../file/tables.ts";
-import { quoteText } from "./columns.ts";
-import { filterSql, interruptFunction, type SqlScope } from "./conditions.ts";
-import { afterSql, orderColumns, orderSql } from "./order.ts";
+import {
+  afterSql,
+  filterSql,
+  interruptFunction,
+  orderColumns,
+  orderSql,
+  quoteText,
+  type SqlScope,
+} from "./conditions.ts";
 import { type SearchSql, searchSql } from "./search.ts";
 
 /** A statement and its values. */

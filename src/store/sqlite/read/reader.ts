@@ -1,30 +1,137 @@
-/** Reads resources, lists and receipts on one connection. The caller decides on transactions. */
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+/** Reads resources, lists, receipts and whole collections on one connection. The caller decides on transactions. */
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { Problem } from "../../../errors.ts";
 import { isRelative } from "../../../query/filter.ts";
 import { damageOf, intactResource } from "../../core/checksums.ts";
 import type { Slots } from "../../core/entries.ts";
 import { type FiguresOf, groupsIn } from "../../core/figures.ts";
-import { type GroupsQuery, indexFor, type ReferringRow, toGroups } from "../../core/referring.ts";
-import type { PageQuery, RelatedPart } from "../../core/related.ts";
+import { integerOf } from "../../core/integer-ids.ts";
+import {
+  type GroupsQuery,
+  indexFor,
+  type PageQuery,
+  type ReferringRow,
+  type RelatedPart,
+  toGroups,
+} from "../../core/related.ts";
 import { type Figures, maxPageBytes, type Page, type ReferringGroups } from "../../port/page.ts";
 import type { Stored } from "../../port/stored.ts";
 import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
+import { openForReading } from "../file/open-file.ts";
 import { resourcesTable, toSqliteId } from "../file/tables.ts";
 import { selectFigures } from "../list/figures.ts";
-import type { HotPages } from "../list/hot-pages.ts";
 import { SearchState } from "../list/search.ts";
 import { selectCount, selectHasFewReferring, selectPage, selectReferring } from "../list/select.ts";
-import { ListStatements } from "./list-statements.ts";
-import {
-  allRows,
-  fillPage,
-  firstRow,
-  type PartialPage,
-  resourceColumns,
-  toStored,
-  withBigIntsIfNeeded,
-} from "./rows.ts";
+import { GenerationalCache, type HotPages } from "./hot-reads.ts";
+
+/** The values of a row, in the order of its columns. */
+export type Row = readonly unknown[];
+
+/** The columns of a resource, in the order that `toStored` reads. */
+export const resourceColumns = "id, version, updated_at, doc, checksum";
+
+/** The resource in a row of `resourceColumns`. Throws DATA_DAMAGED. */
+export function toStored(collection: string, row: Row): Stored {
+  const stored = {
+    id: String(row[0]),
+    version: Number(row[1]),
+    text: String(row[3]),
+    updatedAt: Number(row[2]),
+  };
+  return intactResource(collection, stored, row[4]);
+}
+
+/** The first row; `undefined` if there is none. */
+export function firstRow(statement: StatementSync, ...values: SQLInputValue[]): Row | undefined {
+  return withBigIntsIfNeeded(statement, () => statement.get(...values) as unknown as Row | undefined);
+}
+
+/** All rows. */
+export function allRows(statement: StatementSync, ...values: SQLInputValue[]): Row[] {
+  return withBigIntsIfNeeded(statement, () => statement.all(...values) as unknown as Row[]);
+}
+
+/** A page while it is being read. */
+export interface PartialPage {
+  items: Stored[];
+  /** The bytes of the texts of `items`. */
+  bytes: number;
+  isTruncated: boolean;
+}
+
+/** Adds resources to a page until their texts reach `maxPageBytes`. A page has at least one resource. */
+export function fillPage(
+  page: PartialPage,
+  { statement, collection }: { statement: StatementSync; collection: string },
+  values: readonly SQLInputValue[],
+): void {
+  const { bytes } = page;
+  const { length } = page.items;
+  withBigIntsIfNeeded(statement, () => {
+    page.items.length = length;
+    page.bytes = bytes;
+    for (const row of statement.iterate(...values)) {
+      const stored = toStored(collection, row as unknown as Row);
+      page.bytes += Buffer.byteLength(stored.text);
+      page.isTruncated = page.items.length > 0 && page.bytes > maxPageBytes;
+      if (page.isTruncated) return;
+      page.items.push(stored);
+    }
+  });
+}
+
+/**
+ * Runs a statement again with big integers if it returns an integer above 2^53. `node:sqlite` throws on such an integer. Only
+ * damage or another program can have made it. With it, the checksum of the row is wrong, and the error names the resource.
+ */
+export function withBigIntsIfNeeded<T>(statement: StatementSync, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ERR_OUT_OF_RANGE")) throw error;
+    statement.setReadBigInts(true);
+    try {
+      return run();
+    } finally {
+      statement.setReadBigInts(false);
+    }
+  }
+}
+
+/**
+ * The limits of one of the two generations. SQLite needs 4 to 60 bytes for each character of a statement, so both
+ * generations together take about 5 MB.
+ */
+const limits = {
+  weight: 64 * 1024,
+  count: 250,
+  weigh: ({ sourceSQL }: StatementSync) => sourceSQL.length,
+};
+
+/** Prepares the statements of lists, and keeps recently used ones. */
+export class ListStatements {
+  readonly #database: DatabaseSync;
+  #recent = new GenerationalCache<StatementSync>(limits);
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  /** The statement with this text. Its rows are arrays. */
+  get(sql: string): StatementSync {
+    const known = this.#recent.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.#database.prepare(sql);
+    statement.setReturnArrays(true);
+    if (sql.length <= limits.weight) this.#recent.set(sql, statement);
+    return statement;
+  }
+
+  /** Drops all statements. A statement that failed reports the same error at its next use. */
+  clear(): void {
+    this.#recent = new GenerationalCache(limits);
+  }
+}
 
 /** The longest page that is read without an iterator, in resources. This takes half the time, but no resource can be large. */
 const maxShortPage = 128;
@@ -290,4 +397,51 @@ export class Reader {
     statement.setReturnArrays(true);
     return statement;
   }
+}
+
+/** The resources that one statement reads. Between two chunks, only the transaction is open. */
+const chunk = 256;
+
+/** The scans in progress. Each has its own connection. The log cannot become shorter before a scan ends. */
+export class Scans {
+  readonly #path: string;
+  readonly #open = new Set<DatabaseSync>();
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Every resource in the order of ids. The snapshot starts when the caller asks for the first one. */
+  async *scan(collection: NumberedCollection): AsyncGenerator<Stored> {
+    const database = openForReading(this.#path);
+    this.#open.add(database);
+    try {
+      database.exec("begin");
+      const reader = new Reader(database);
+      let last: Stored | undefined;
+      do {
+        const after = last === undefined ? {} : { after: [idInPosition(collection, last.id)] };
+        const { items } = reader.resources(collection, { limit: chunk, ...after });
+        for (const resource of items) {
+          yield resource;
+          if (!database.isOpen) throw new Problem("UNAVAILABLE", "The store was closed.");
+        }
+        last = items.at(-1);
+      } while (last !== undefined);
+    } finally {
+      this.#open.delete(database);
+      if (database.isOpen) database.close();
+    }
+  }
+
+  /** Ends all scans. */
+  close(): void {
+    for (const database of this.#open) database.close();
+    this.#open.clear();
+  }
+}
+
+/** The id in a position of a list: a number if the collection has integer ids. */
+function idInPosition({ idKind }: NumberedCollection, id: string): string | number {
+  return integerOf(idKind, id) ?? id;
 }

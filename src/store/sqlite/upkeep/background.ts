@@ -1,10 +1,15 @@
-/** The background work of an open store: it builds search indexes, removes old data, and watches and checks the file. */
+/** The background work of an open store: search indexes, removal of old data, checks of the file, and a short log. */
+import type { DatabaseSync } from "node:sqlite";
+import type { Worker } from "node:worker_threads";
+import { startThread } from "../../../program.ts";
 import { wordsVersion } from "../../../query/words.ts";
 import { Scheduler } from "../../core/scheduler.ts";
 import { buildPauseMs, wordsAreSplitAgain } from "../../core/search-index.ts";
+import { walkTimes } from "../../core/walk.ts";
+import type { WriterRequests } from "../commit/writer-client.ts";
+import { createLogReader, duePages, type LogState, logSizeLimit, pageBytes } from "../file/log-state.ts";
 import { watchFiles } from "../file/watch.ts";
-import { startCheck } from "./check.ts";
-import { LongLog, type LongLogParts } from "./long-log.ts";
+import type { Health } from "./health.ts";
 
 /** The parts of a store that the background work uses. */
 export interface BackgroundParts extends LongLogParts {
@@ -44,15 +49,13 @@ export class Background {
     const incomplete = database.prepare(
       "select 1 from searches where indexed_to is not null or words_version <> ? limit 1",
     );
-    const build = async () =>
-      incomplete.get(wordsVersion) !== undefined &&
-      (await requests.sendFor("indexBuilt", { kind: "buildIndex" })).more;
+    const build = async () => incomplete.get(wordsVersion) !== undefined && requests.run("buildIndex", []);
     return this.#scheduler.repeat(build, { pauseMs: buildPauseMs, everyMs: Number.POSITIVE_INFINITY });
   }
 
   #scheduleTrims(): void {
     const { sweepMs, requests } = this.#parts;
-    const trim = async () => (await requests.sendFor("trimmed", { kind: "trim", now: Date.now() })).more;
+    const trim = () => requests.run("trim", [Date.now()]);
     this.#scheduler.repeat(trim, { pauseMs: 5, everyMs: sweepMs });
   }
 
@@ -71,6 +74,127 @@ export class Background {
   #probe(): void {
     const { requests, health, isLoading } = this.#parts;
     if (health.now.kind !== "degraded" || isLoading()) return;
-    requests.send({ kind: "probe" }).catch(() => {}); // still full
+    requests.send("probe").catch(() => {}); // still full
+  }
+}
+
+/** What the thread sends. `broken`: the file cannot be read, so the thread has ended. */
+export type CheckMessage =
+  | { kind: "damage"; text: string }
+  | { kind: "broken"; reason: string }
+  | { kind: "end"; isDamaged: boolean };
+
+/** Checks the file in the background, after the start and once a week. Returns a function that ends the checks. */
+export function startCheck(
+  path: string,
+  { health, onWarning }: { health: Health; onWarning: (text: string) => void },
+): () => Promise<void> {
+  let worker: Worker | undefined;
+  const receive = (message: CheckMessage) => {
+    if (message.kind === "broken") health.fail(`${path} is damaged: ${message.reason}`);
+    else if (message.kind === "end") health.damage.set(message.isDamaged);
+    else {
+      health.damage.set(true);
+      onWarning(message.text);
+    }
+  };
+  const start = () => {
+    worker = startThread("store/sqlite/upkeep/check-thread", { workerData: path, name: "holdfast-check" });
+    worker.unref();
+    worker.once("error", () => {}); // a failed check does not prove any damage
+    worker.on("message", receive);
+    worker.once("exit", () => schedule(walkTimes.everyMs));
+  };
+  let timer: NodeJS.Timeout | undefined;
+  let isEnded = false;
+  const schedule = (ms: number) => {
+    if (!isEnded) timer = setTimeout(start, ms).unref();
+  };
+  schedule(walkTimes.initialDelayMs);
+  return async () => {
+    isEnded = true;
+    clearTimeout(timer);
+    await worker?.terminate();
+  };
+}
+
+/** The parts of a store that this uses. */
+export interface LongLogParts {
+  path: string;
+  database: DatabaseSync;
+  maxLogBytes: number;
+  onWarning: (text: string) => void;
+  requests: WriterRequests;
+  health: Health;
+  /** Whether an import is in progress. */
+  isLoading: () => boolean;
+  /** Whether this thread removes old data, checks the file and shortens the log. One thread of the process does. */
+  hasUpkeep: boolean;
+}
+
+/** The log of one store. */
+export class LongLog {
+  readonly #parts: LongLogParts;
+  readonly #read: () => LogState;
+  readonly #pageBytes: number;
+  #last: LogState = { all: 0, waiting: 0 };
+  #worker: Worker | undefined;
+
+  constructor(parts: LongLogParts) {
+    this.#parts = parts;
+    this.#read = createLogReader(parts.database);
+    this.#pageBytes = pageBytes(parts.database);
+  }
+
+  /**
+   * Call it every few seconds. Starts a thread for checkpoints if one has been due since the last call and nothing was moved. Notes in
+   * the health whether the log is too long.
+   */
+  check(): void {
+    const { health, maxLogBytes, onWarning, requests, isLoading, hasUpkeep } = this.#parts;
+    const state = this.#state();
+    if (state === undefined) return;
+    const { all, waiting } = state;
+    const isTooLong = waiting * this.#pageBytes > maxLogBytes;
+    if (isTooLong && hasUpkeep && health.now.log === undefined)
+      onWarning(
+        `${Math.round((waiting * this.#pageBytes) / 1e6)} MB of the log wait for a checkpoint. A program that reads the store for a long time, such as a backup, prevents it. The log takes space on the disk until that program has ended`,
+      );
+    health.noteLog(isTooLong);
+    if (!hasUpkeep) return;
+    const isStuck = all - waiting === this.#last.all - this.#last.waiting && this.#last.waiting >= duePages;
+    this.#last = state;
+    if (isStuck) this.#startThread();
+    else if (waiting < duePages && all * this.#pageBytes > logSizeLimit && !isLoading())
+      requests.send("restartLog").catch(() => {}); // the next check tries again
+  }
+
+  /** Ends the thread, after the checkpoint that it is making. */
+  async stop(): Promise<void> {
+    await this.#worker?.terminate();
+  }
+
+  #state(): LogState | undefined {
+    try {
+      return this.#read();
+    } catch {
+      return undefined; // reads and writes report the failures of the disk
+    }
+  }
+
+  #startThread(): void {
+    if (this.#worker !== undefined) return;
+    const { path, health } = this.#parts;
+    const worker = startThread("store/sqlite/upkeep/checkpoint-thread", {
+      workerData: path,
+      name: "holdfast-checkpoint",
+    });
+    this.#worker = worker;
+    worker.unref();
+    worker.once("error", () => {}); // the next check tries again
+    worker.once("exit", () => {
+      this.#worker = undefined;
+    });
+    worker.once("message", (reason: string) => health.fail(reason));
   }
 }

@@ -5,7 +5,7 @@ import { walk, walkTimes } from "../../core/walk.ts";
 import { walkedFile } from "../copy/walked-file.ts";
 import { describeError, resultCode } from "../file/failures.ts";
 import { openDatabase } from "../file/open-file.ts";
-import type { CheckMessage } from "./check.ts";
+import type { CheckMessage } from "./background.ts";
 import { lowerThreadPriority } from "./thread-priority.ts";
 
 /** The errors that mean damage. A removed file is detected elsewhere (`../file/watch.ts`), and a lock is not damage. */

@@ -3,7 +3,7 @@
  * checks nothing itself.
  */
 import { Problem } from "../../../errors.ts";
-import type { Damage } from "../../core/damage.ts";
+import type { Damage } from "../../core/checksums.ts";
 import type { StoreHealth } from "../../port/store.ts";
 
 /** The health of one store. */

@@ -1,17 +1,55 @@
-/** Erases resources with their history. */
+/** Erases resources with their history, and finishes erasures that were interrupted. */
+import { createHash } from "node:crypto";
+import type { DatabaseSync } from "node:sqlite";
 import { judgeErasure, removeTraces } from "../../core/commits/erasure.ts";
-import type { WriterAnswer } from "../commit/protocol.ts";
+import type { Erased } from "../../port/change-log.ts";
+import type { Refused } from "../commit/protocol.ts";
 import { collectionOf } from "../file/catalogue.ts";
 import { InvalidStateError } from "../file/failures.ts";
-import {
-  erasureName,
-  forgetErasures,
-  noteErasure,
-  rewriteFile,
-  unfinishedErasures,
-} from "../file/unfinished-erasures.ts";
-import { logPlans } from "../sqlite-dialect.ts";
+import { logPlans, PlanRunner, secretPlans } from "../sqlite-dialect.ts";
 import type { TaskParts } from "./commits.ts";
+
+const prefix = "erased_";
+/**
+ * The marks of erasures whose resource is gone, but whose text can still be in unused parts of the file and in its log. The transaction of
+ * an erasure adds one, and it stays until the file has been rewritten. It names its resource by a hash.
+ */
+const rows = `meta where name glob '${prefix}*'`;
+
+/** The name of the row for a resource. */
+export function erasureName(database: DatabaseSync, collection: number, id: string): string {
+  const secret = new PlanRunner(database).run(secretPlans.read());
+  const hash = createHash("sha256").update(JSON.stringify([secret, collection, id]));
+  return `${prefix}${hash.digest("hex")}`;
+}
+
+/** Adds a row, within the transaction of the erasure. */
+export function noteErasure(database: DatabaseSync, name: string): void {
+  database.prepare("insert or ignore into meta values (?, 0)").run(name);
+}
+
+/** The names of all rows. */
+export function unfinishedErasures(database: DatabaseSync): readonly string[] {
+  return database
+    .prepare(`select name from ${rows}`)
+    .all()
+    .map(({ name }) => String(name));
+}
+
+/** Removes all rows, after the file has been rewritten. */
+export function forgetErasures(database: DatabaseSync): void {
+  database.exec(`delete from ${rows}`);
+}
+
+/** Rewrites the file without its unused parts. Throws the error of SQLite. */
+export function rewriteFile(database: DatabaseSync): void {
+  database.limits.attach = 1; // VACUUM attaches a temporary database
+  try {
+    database.exec("vacuum");
+  } finally {
+    database.limits.attach = 0;
+  }
+}
 
 /** Erases resources, one at a time. */
 export class Erasure {
@@ -28,7 +66,7 @@ export class Erasure {
    * Removes a resource, its changes, its receipts and its id. Resources that refer to it change as in a delete (`onDelete`). Afterwards,
    * `finish` must remove the text from the unused parts of the files.
    */
-  erase(number: number, id: string): WriterAnswer {
+  erase(number: number, id: string): Omit<Erased, "unfinished"> | Refused {
     const { database, collections, entries, heads, plans, commits, search, transactions } = this.#parts;
     const erasing = { collection: collectionOf(collections, number), id };
     const name = erasureName(database, number, id);
@@ -37,7 +75,7 @@ export class Erasure {
     const { result } = commits.decide((judging) => judgeErasure(judging, erasing));
     if (result !== undefined && "refusal" in result) {
       transactions.rollBack();
-      return { kind: "problem", ...result.refusal };
+      return result;
     }
     const raiseSequence = (of: number, by: number) => {
       const head = heads.of(of);
@@ -56,7 +94,7 @@ export class Erasure {
       this.#own.add(name);
     }
     transactions.commit();
-    return { kind: "erased", ...erased, ...(isResumed && { isResumed }) };
+    return { ...erased, ...(isResumed && { isResumed }) };
   }
 
   /**

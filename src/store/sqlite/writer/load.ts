@@ -1,8 +1,8 @@
 /** An import in the writer thread. Its transaction stays open over many requests. */
 import { type Importing, judgeImported, refuseLost } from "../../core/commits/imported.ts";
-import type { Refusal } from "../../core/commits/refusals.ts";
 import type { ImportedResource, LoadOptions, Refused } from "../../port/load.ts";
 import type { CollectionRecord } from "../../port/record.ts";
+import type { Refused as RefusedTask } from "../commit/protocol.ts";
 import { collectionOf, type NumberedCollection } from "../file/catalogue.ts";
 import { InvalidStateError } from "../file/failures.ts";
 import type { TaskParts } from "./commits.ts";
@@ -68,19 +68,20 @@ export class WriterLoad {
   }
 
   /** The reason why the import cannot be committed. */
-  check(): Refusal | undefined {
+  check(): RefusedTask | undefined {
     const importing = this.#require();
-    return this.#parts.commits.decide((judging) => refuseLost(judging, importing)).result;
+    const refusal = this.#parts.commits.decide((judging) => refuseLost(judging, importing)).result;
+    return refusal && { refusal };
   }
 
   /** Commits the import. If it must be refused, rolls it back and returns the reason. */
-  finish(): Refusal | undefined {
+  finish(): RefusedTask | undefined {
     const { transactions } = this.#parts;
-    const refusal = this.check();
+    const refused = this.check();
     const { completions } = this.#require();
-    if (refusal !== undefined) {
+    if (refused !== undefined) {
       transactions.rollBack();
-      return refusal;
+      return refused;
     }
     for (const complete of completions) complete();
     transactions.commit();

@@ -7,7 +7,7 @@ import { checksumOfChange, checksumOfKept, checksumOfResource } from "../../core
 import type { ResourceState, StagedChange } from "../../core/commits/staged-changes.ts";
 import { integerOf } from "../../core/integer-ids.ts";
 import { keptText } from "../../core/superseded.ts";
-import { isInternal } from "../../port/internal.ts";
+import { isInternal } from "../../port/record.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { changesTable, deletedTable, resourcesTable, toSqliteId } from "../file/tables.ts";
 import type { Marks } from "../marks.ts";

@@ -1,24 +1,37 @@
-/** Performs the requests to the writer: commits, imports, reservations of ids, declarations and maintenance. */
-import type { Refusal } from "../../core/commits/refusals.ts";
+/** The writer: opens its connection and creates its parts, and performs commits, imports, declarations and maintenance. */
+import { DatabaseSync } from "node:sqlite";
 import type { ResolvedCommit } from "../../core/commits/resolved-commit.ts";
+import { ReceiptPlans } from "../../core/receipt-plans.ts";
+import type { CommitMeter } from "../../port/commit-meter.ts";
 import {
-  type Cell,
   type CommitOutcome,
-  type CommitRequest,
   decodeCommits,
-  encodeCommitOutcome,
-  type WorkRequest,
+  type Refused,
+  type RequestFor,
+  type ResultOf,
+  resultsOf,
+  type Tasks,
   type WriterAnswer,
+  type WriterSettings,
+  type WriterTasks,
 } from "../commit/protocol.ts";
-import { collectionOf } from "../file/catalogue.ts";
+import { collectionOf, type NumberedCollection } from "../file/catalogue.ts";
 import { failureOf, InvalidStateError } from "../file/failures.ts";
-import { keyPlans } from "../sqlite-dialect.ts";
-import type { Checkpoints } from "./checkpoints.ts";
-import type { TaskParts } from "./commits.ts";
-import type { Erasure } from "./erasure.ts";
-import type { WriterLoad } from "./load.ts";
-import type { Transactions } from "./transactions.ts";
-import type { Upkeep } from "./upkeep.ts";
+import { flushLog, logSizeLimit } from "../file/log-state.ts";
+import { createFileCheck, noteFiles } from "../file/watch.ts";
+import { createMarksMemory, Marks } from "../marks.ts";
+import { keyPlans, logPlans, PlanRunner, sqliteDialect } from "../sqlite-dialect.ts";
+import { Commits, type TaskParts } from "./commits.ts";
+import { Declarations } from "./declarations.ts";
+import { EntryTables } from "./entry-tables.ts";
+import { Erasure } from "./erasure.ts";
+import { Heads } from "./heads.ts";
+import { IntegerIds } from "./integer-ids.ts";
+import { WriterLoad } from "./load.ts";
+import { Resources } from "./resources.ts";
+import { SearchTables } from "./search-tables.ts";
+import { Transactions } from "./transactions.ts";
+import { Checkpoints, Upkeep } from "./upkeep.ts";
 
 /** The parts of a writer. */
 export interface WriterParts extends TaskParts {
@@ -32,10 +45,33 @@ export interface WriterParts extends TaskParts {
 export class Writer {
   readonly #parts: WriterParts;
   readonly #transactions: Transactions;
+  readonly #tasks: WriterTasks;
 
   constructor(parts: WriterParts) {
     this.#parts = parts;
-    this.#transactions = parts.transactions;
+    const { declarations, load, upkeep, erasure, plans, transactions, checkpoints } = parts;
+    this.#transactions = transactions;
+    this.#tasks = {
+      migrate: (plan) => declarations.migrate(plan),
+      reserve: (collection, n) => this.#reserve(collection, n),
+      load: (into, options) => load.begin(into, options),
+      add: (cells) => load.add(cells),
+      checkLoad: () => load.check(),
+      finish: () => load.finish(),
+      cancel: () => transactions.rollBack(),
+      buildIndex: () => upkeep.buildIndex(),
+      trim: (now) => upkeep.trim(now),
+      erase: (collection, id) => erasure.erase(collection, id),
+      finishErasures: () => erasure.finish(),
+      changeKey: (change) => transactions.run(() => plans.run(keyPlans.change(change))),
+      probe: () => upkeep.probe(),
+      restartLog: () => {
+        // After a complete checkpoint, the next write starts the log again from its beginning, and SQLite cuts its file.
+        checkpoints.run();
+        upkeep.probe();
+      },
+      close: () => this.#close(),
+    };
   }
 
   /** The reason why the writer has stopped permanently. `undefined` while it works. */
@@ -44,17 +80,16 @@ export class Writer {
   }
 
   /** Writes the commits of all requests in one transaction. Returns an answer to each request. */
-  commit(requests: readonly CommitRequest[]): WriterAnswer[] {
+  commit(requests: readonly Parameters<Tasks["commit"]>[]): WriterAnswer[] {
     const find = (number: number) => collectionOf(this.#parts.collections, number);
     const outcomes = this.#writeGroup(
-      requests.flatMap(({ cells, count }) => decodeCommits(cells, count, find)),
+      requests.flatMap(([count, cells]) => decodeCommits(cells, count, find)),
     );
     let position = 0;
-    return requests.map(({ count }) => {
-      const cells: Cell[] = [];
-      for (const outcome of outcomes.slice(position, position + count)) encodeCommitOutcome(cells, outcome);
+    return requests.map(([count]) => {
+      const own = outcomes.slice(position, position + count);
       position += count;
-      return { kind: "committed", cells };
+      return { result: resultsOf(own) };
     });
   }
 
@@ -64,66 +99,21 @@ export class Writer {
   }
 
   /** Performs one request of another kind, in its own transaction if it writes. */
-  perform(request: Exclude<WorkRequest, CommitRequest>): WriterAnswer {
+  perform<Name extends keyof WriterTasks>({ name, args }: RequestFor<Name>): WriterAnswer {
     try {
-      return this.#perform(request);
+      const task = this.#tasks[name] as (...values: unknown[]) => ResultOf<Name> | Refused | undefined;
+      const result = task(...args);
+      return isRefused(result) ? result : { result };
     } catch (error) {
-      if (!(error instanceof InvalidStateError))
-        return { kind: "problem", ...this.#transactions.rollBackAfter(error) };
+      if (!(error instanceof InvalidStateError)) return { refusal: this.#transactions.rollBackAfter(error) };
       if (!this.#transactions.isKeptOpen) this.#transactions.rollBack();
-      return { kind: "invalidState", message: error.message };
+      return { invalidState: error.message };
     }
   }
 
   /** Makes a checkpoint if the log is long. Call it after the answers are sent, so that no client waits for it. */
   checkpointIfDue(commits?: number): void {
     this.#parts.checkpoints.runIfDue(commits);
-  }
-
-  #perform(request: Exclude<WorkRequest, CommitRequest>): WriterAnswer {
-    const { declarations, load, upkeep, erasure, plans } = this.#parts;
-    switch (request.kind) {
-      case "migrate":
-        return { kind: "migrated", ...declarations.migrate(request.plan) };
-      case "reserve":
-        return { kind: "reserved", first: this.#reserve(request.collection, request.n) };
-      case "load":
-        return { kind: "loading", collection: load.begin(request.into, request) };
-      case "add":
-        return { kind: "added", refused: load.add(request.cells) };
-      case "checkLoad":
-        return answerOf(load.check());
-      case "finish":
-        return answerOf(load.finish());
-      case "cancel":
-        this.#transactions.rollBack();
-        return { kind: "done" };
-      case "buildIndex":
-        return { kind: "indexBuilt", more: upkeep.buildIndex() };
-      case "trim":
-        return { kind: "trimmed", more: upkeep.trim(request.now) };
-      case "erase":
-        return erasure.erase(request.collection, request.id);
-      case "finishErasures":
-        erasure.finish();
-        return { kind: "done" };
-      case "key":
-        return {
-          kind: "keyed",
-          isChanged: this.#transactions.run(() => plans.run(keyPlans.change(request.change))),
-        };
-      case "probe":
-        upkeep.probe();
-        return { kind: "done" };
-      case "restartLog":
-        // After a complete checkpoint, the next write starts the log again from its beginning, and SQLite cuts its file.
-        this.#parts.checkpoints.run();
-        upkeep.probe();
-        return { kind: "done" };
-      case "close":
-        this.#close();
-        return { kind: "done" };
-    }
   }
 
   /** Writes commits in one transaction. Each of them is accepted or refused separately. */
@@ -164,10 +154,83 @@ export class Writer {
   }
 }
 
-function answerOf(refusal: Refusal | undefined): WriterAnswer {
-  return refusal === undefined ? { kind: "done" } : { kind: "problem", ...refusal };
+function isRefused(result: unknown): result is Refused {
+  return typeof result === "object" && result !== null && "refusal" in result;
 }
 
 function isDefect(error: unknown): boolean {
   return failureOf(error) === "other" && !(error instanceof InvalidStateError);
+}
+
+/** How long to wait for a write transaction of another process. Such a process only changes API keys. */
+const busyTimeoutMs = 5_000;
+
+/** A larger cache makes no write faster, because the system keeps the file in memory anyway. */
+const cacheKibibytes = 4 * 1024;
+
+/**
+ * Opens a writer, which counts with `meter` if there is one. `prepareFile` must have prepared the file. Throws the error of
+ * SQLite if the file cannot be opened.
+ */
+export function openWriter(settings: WriterSettings, meter?: CommitMeter): Writer {
+  const database = openToWrite(settings);
+  flushLog(settings.path);
+  const collections = new Map<number, NumberedCollection>();
+  const heads = new Heads(database);
+  const ids = new IntegerIds();
+  const entries = new EntryTables(database);
+  const search = new SearchTables(database);
+  const plans = new PlanRunner(database);
+  const isLogged = settings.history !== "none";
+  const receipts = new ReceiptPlans(sqliteDialect, settings.receipts);
+  const marks = new Marks(settings.marks ?? createMarksMemory());
+  const transactions = new Transactions({
+    database,
+    heads,
+    search,
+    marks,
+    findLostFile: createFileCheck(settings.path),
+    meter,
+  });
+  const declarations = new Declarations({ database, collections, heads, search, marks, transactions });
+  transactions.run(() => {
+    if (isLogged) plans.run(logPlans.noteGapsAtEnd());
+    noteFiles(settings.path, database);
+  });
+  const resources = new Resources({ database, heads, entries, search, isLogged, marks });
+  const catalogue = () => declarations.catalogue;
+  const commits = new Commits({ database, catalogue, heads, receipts, plans, resources });
+  const shared = {
+    database,
+    collections,
+    heads,
+    ids,
+    entries,
+    search,
+    isLogged,
+    receipts,
+    plans,
+    resources,
+    commits,
+    transactions,
+    declarations,
+  };
+  return new Writer({
+    ...shared,
+    load: new WriterLoad(shared),
+    upkeep: new Upkeep(shared, settings.history),
+    erasure: new Erasure(shared),
+    checkpoints: new Checkpoints(database, transactions, meter),
+  });
+}
+
+function openToWrite({ path, synchronous }: WriterSettings): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: busyTimeoutMs, limits: { attach: 0 } });
+  database.exec(`
+    pragma synchronous = ${synchronous};
+    pragma journal_size_limit = ${logSizeLimit};
+    pragma wal_autocheckpoint = 0;
+    pragma cache_size = -${cacheKibibytes};
+  `);
+  return database;
 }

@@ -1,0 +1,157 @@
+/** What one kind of database does for a store. The class Store has all methods of the port, and calls these. */
+import type { Erased, LogHead } from "../port/change-log.ts";
+import type { Commit, Committed, KeptReceipt } from "../port/commit.ts";
+import type { OpenKeys } from "../port/keys.ts";
+import type { Load, LoadOptions } from "../port/load.ts";
+import type { ResolvedStoreOptions } from "../port/options.ts";
+import type { Figures, Page, ReadClient, ReferringGroups } from "../port/page.ts";
+import type { CollectionRecord } from "../port/record.ts";
+import type { Store, StoreAttachment, StoreHealth, StoreReader, StoreStatistics } from "../port/store.ts";
+import type { Key, Stored } from "../port/stored.ts";
+import type { Plan } from "../sql/plans.ts";
+import type { NumberedCollection } from "./catalogue.ts";
+import type { BackedUp, BackupFile, BackupOptions } from "./copy/backup.ts";
+import type { CopySource, CopyTarget } from "./copy/contents.ts";
+import type { FiguresOf } from "./figures.ts";
+import type { HistoryPlans } from "./history-plans.ts";
+import type { KeyChange, KeyPlans } from "./key-plans.ts";
+import type { LogPlans } from "./log-plans.ts";
+import type { ReceiptPlans } from "./receipt-plans.ts";
+import type { GroupsQuery, PageQuery } from "./related.ts";
+import type { SecretPlans } from "./secret.ts";
+
+/** The plans of a store, in the dialect of its database. */
+export interface StorePlans {
+  keys: KeyPlans;
+  logs: LogPlans;
+  receipts: ReceiptPlans;
+  secret: SecretPlans;
+  historyOf: (collection: NumberedCollection) => HistoryPlans;
+}
+
+/** How a plan is read. */
+export interface ReadHow<T> {
+  /** Whether the plan has only one statement. Without it, all statements see the same state. @default false */
+  isSingle?: boolean;
+  /** The length of the texts in a result, in characters. @default the texts are short */
+  lengthOf?: (result: T) => number;
+}
+
+/** Who reads a list. It is asked only if the list can take long. */
+export type AskClient = (() => ReadClient) | undefined;
+
+/** The result of a list, or the fact that the declaration of the collection has changed since `find`. */
+export type Declared<T> = Promise<T | "redeclared">;
+
+/**
+ * The driver of one open store. A method with a promise throws UNAVAILABLE if the store is closed or has failed, and otherwise what the
+ * port says about the method of the store that calls it. A collection is one that `find` has returned.
+ */
+export interface Driver {
+  readonly plans: StorePlans;
+
+  /** The collections by name, as they were last read. */
+  readonly collections: ReadonlyMap<string, NumberedCollection>;
+
+  /** The collection with this name, also if another instance has just created it. Throws UNAVAILABLE. */
+  find(name: string): NumberedCollection | undefined | Promise<NumberedCollection | undefined>;
+
+  /** Most requests read a resource. So this is no plan, and without a promise if the resource is in memory. */
+  resource(key: Key): Stored | undefined | Promise<Stored | undefined>;
+
+  /** Reads a receipt, valid or not, if receipts have a faster way than `read`. */
+  receipt?(key: string): Promise<KeptReceipt | undefined>;
+
+  /** Runs a plan that changes nothing. Can make and run it again after a lost connection. */
+  read<T>(plan: () => Plan<T>, how?: ReadHow<T>): Promise<T>;
+
+  page(collection: NumberedCollection, query: PageQuery, client: AskClient): Declared<Page>;
+  figures(collection: NumberedCollection, query: FiguresOf, client: AskClient): Declared<Figures>;
+  referring(collection: NumberedCollection, query: GroupsQuery, client: AskClient): Declared<ReferringGroups>;
+  heads(collections: readonly string[]): Promise<ReadonlyMap<string, LogHead>>;
+  scan(collection: NumberedCollection): AsyncIterable<Stored>;
+  sizes(collections: readonly NumberedCollection[]): Promise<ReadonlyMap<string, number>>;
+  statistics(): Promise<StoreStatistics>;
+  health(): StoreHealth;
+  onCommit(listener: CommitListener): () => void;
+
+  /** The commit is valid (`requireValidCommit`). Throws an Error if a collection does not exist. */
+  commit(commit: Commit): Promise<Committed>;
+  exclusively: Store["exclusively"];
+  load(into: string | CollectionRecord, options: LoadOptions): Promise<Load>;
+  reserveIds(collection: string, n: number): Promise<number>;
+  migrate(plan: readonly CollectionRecord[]): Promise<void>;
+  erase(key: Key): Promise<Erased>;
+  /** Changes a key as `KeyPlans.change` does. */
+  changeKey(change: KeyChange): Promise<boolean>;
+
+  attach(): StoreAttachment | undefined;
+  reach?(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** An engine. Each method throws StartError if the store at the address cannot be used. */
+export interface Engine<Address> {
+  /** Opens the store for reading and writing, and creates it if it does not exist. */
+  open(address: Address, options: ResolvedStoreOptions): Promise<Driver>;
+
+  /** Opens the store for reading. A service can have it open at the same time. */
+  openReader(address: Address): Promise<StoreReader>;
+
+  /**
+   * Opens the API keys of the store, and creates the store if it does not exist. A service can have it open at the same
+   * time.
+   */
+  openKeys(address: Address): Promise<OpenKeys>;
+
+  /** Opens the store as the source of a copy. */
+  openSource(address: Address): Promise<CopySource>;
+
+  /** Backs up one moment of the store into a new SQLite file. A service can have the store open at the same time. */
+  backUp(address: Address, file: BackupFile, options: BackupOptions): Promise<BackedUp>;
+
+  /** Opens the store as the target of a copy, and creates it if it does not exist. */
+  openTarget(address: Address): Promise<CopyTarget>;
+
+  /** Whether the store can exist. The answer is exact for a file. For a database, only opening it gives the answer. */
+  mayExist(address: Address): boolean;
+
+  /** Throws StartError if the store certainly does not exist. */
+  requireStore(address: Address): void;
+
+  /** The technical reason for an error of the engine, in one line for the log. It contains no data of clients. */
+  describeError(error: unknown): string;
+}
+
+/** Receives the names of collections that may have changed. */
+export type CommitListener = (collections: readonly string[]) => void;
+
+/** The listeners of one store. */
+export class CommitListeners {
+  readonly #listeners = new Set<CommitListener>();
+  readonly #onFirst: () => void;
+  readonly #onNone: () => void;
+
+  /** `onFirst` is called when the first listener is added, and `onNone` when the last one is removed. */
+  constructor({ onFirst = () => {}, onNone = () => {} }: { onFirst?: () => void; onNone?: () => void } = {}) {
+    this.#onFirst = onFirst;
+    this.#onNone = onNone;
+  }
+
+  /** Adds a listener. Returns a function that removes it. */
+  add(listener: CommitListener): () => void {
+    const own: CommitListener = (collections) => listener(collections);
+    this.#listeners.add(own);
+    if (this.#listeners.size === 1) this.#onFirst();
+    return () => {
+      if (this.#listeners.delete(own) && this.#listeners.size === 0) this.#onNone();
+    };
+  }
+
+  /** Calls every listener. `collections` is called only if there is one. */
+  call(collections: () => Iterable<string>): void {
+    if (this.#listeners.size === 0) return;
+    const names = [...new Set(collections())];
+    if (names.length > 0) for (const listener of this.#listeners) listener(names);
+  }
+}

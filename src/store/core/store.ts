@@ -1,0 +1,259 @@
+/** A store: all methods of the port, over the driver of one kind of database. */
+import { Problem } from "../../errors.ts";
+import type { StoreFilter } from "../../query/filter.ts";
+import type { ChangedResource, ChangedTexts, ChangesSince, Erased } from "../port/change-log.ts";
+import {
+  emptySlice,
+  type LoggedKey,
+  type LogHead,
+  type LogSlice,
+  type ResourceChange,
+} from "../port/change-log.ts";
+import { type Commit, type Committed, type KeptReceipt, requireValidCommit } from "../port/commit.ts";
+import type { Load, LoadOptions } from "../port/load.ts";
+import {
+  emptyPage,
+  type Figures,
+  type FiguresQuery,
+  type ListQuery,
+  type Page,
+  type ReferringGroups,
+  type ReferringQuery,
+} from "../port/page.ts";
+import type { CollectionRecord } from "../port/record.ts";
+import type { StoreAttachment, StoreHealth, Store as StorePort, StoreStatistics } from "../port/store.ts";
+import { isStorable, type Key, type Stored } from "../port/stored.ts";
+import type { Plan } from "../sql/plans.ts";
+import type { NumberedCollection } from "./catalogue.ts";
+import { changesSince } from "./changes-since.ts";
+import type { CommitListener, Declared, Driver, ReadHow } from "./driver.ts";
+import { emptyFigures } from "./figures.ts";
+import type { HistoryPlans } from "./history-plans.ts";
+import { StoredKeys } from "./key-plans.ts";
+import { toGroups, withRelated } from "./related.ts";
+import { secretBytes } from "./secret.ts";
+
+/** The maximum number of attempts to read a list, if other services change the declaration at the same time. */
+const maxTries = 5;
+
+const single = { isSingle: true } as const;
+
+/** An open store. */
+export class Store implements StorePort {
+  readonly keys: StoredKeys;
+  readonly reach?: () => Promise<void>;
+  readonly #driver: Driver;
+  readonly #isReadOnly: boolean;
+
+  /** With `readOnly`, all writes throw UNAVAILABLE. */
+  constructor(driver: Driver, { readOnly }: { readOnly: boolean }) {
+    this.#driver = driver;
+    this.#isReadOnly = readOnly;
+    this.keys = new StoredKeys(driver.plans.keys, {
+      read: (plan) => driver.read(() => plan, single),
+      write: async (change) => this.#writing.changeKey(change),
+    });
+    if (driver.reach !== undefined) this.reach = () => driver.reach?.() ?? Promise.resolve();
+  }
+
+  read(key: Key): Stored | undefined | Promise<Stored | undefined> {
+    return this.#driver.resource(key);
+  }
+
+  async list({ collection, client, ...query }: ListQuery): Promise<Page> {
+    const page = await this.#asDeclared(collection, (known) =>
+      this.#driver.page(known, this.#withRelated(query), client),
+    );
+    return page ?? emptyPage;
+  }
+
+  async figures({ collection, client, ...query }: FiguresQuery): Promise<Figures> {
+    const figures = await this.#asDeclared(collection, (known) =>
+      this.#driver.figures(known, this.#withRelated(query), client),
+    );
+    return figures ?? emptyFigures(query);
+  }
+
+  async referring({ collection, client, ...query }: ReferringQuery): Promise<ReferringGroups> {
+    const groups = await this.#asDeclared(collection, (known) =>
+      this.#driver.referring(known, query, client),
+    );
+    return groups ?? toGroups([], query.ids.length, query.limit);
+  }
+
+  async count(collection: string): Promise<number> {
+    const known = await this.#driver.find(collection);
+    if (known === undefined) return 0;
+    return this.#driver.read(() => this.#driver.plans.logs.countOf(known.number), single);
+  }
+
+  async sizes(collections: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const known = await Promise.all(collections.map((name) => this.#driver.find(name)));
+    return this.#driver.sizes(known.filter((each) => each !== undefined));
+  }
+
+  async receipt(key: string, now: number): Promise<KeptReceipt | undefined> {
+    const read = () => this.#driver.plans.receipts.findOne(key);
+    const receipt = await (this.#driver.receipt?.(key) ?? this.#driver.read(read, single));
+    return receipt !== undefined && receipt.expiresAt > now ? receipt : undefined;
+  }
+
+  collections(): ReadonlyMap<string, CollectionRecord> {
+    return this.#driver.collections;
+  }
+
+  collectionNames(): Promise<readonly string[]> {
+    return this.#driver.read(() => this.#driver.plans.logs.names(), single);
+  }
+
+  async *scan(collection: string): AsyncGenerator<Stored> {
+    const known = await this.#driver.find(collection);
+    if (known !== undefined) yield* this.#driver.scan(known);
+  }
+
+  async secret(): Promise<Buffer> {
+    return secretBytes(await this.#driver.read(() => this.#driver.plans.secret.read(), single));
+  }
+
+  statistics(): Promise<StoreStatistics> {
+    return this.#driver.statistics();
+  }
+
+  health(): StoreHealth {
+    return this.#driver.health();
+  }
+
+  async changesAfter(collection: string, sequence: number, limit: number): Promise<LogSlice> {
+    const plan = (history: HistoryPlans) => history.changesAfter(sequence, limit);
+    return (await this.#readLog({ collection }, plan, { lengthOf: sliceLength })) ?? emptySlice;
+  }
+
+  changeAt(collection: string, sequence: number): Promise<LoggedKey | undefined> {
+    return this.#readLog({ collection }, (history) => history.changeAt(sequence), single);
+  }
+
+  async changesOf(key: Key, page: { before: number; limit: number }): Promise<readonly ResourceChange[]> {
+    return (await this.#readLog(key, (history) => history.changesOf(key.id, page), single)) ?? [];
+  }
+
+  version(key: Key, version: number): Promise<Stored | undefined> {
+    return this.#readLog(key, (history) => history.version(key.id, version), { lengthOf: textLength });
+  }
+
+  versionAt(key: Key, at: number): Promise<Stored | undefined> {
+    return this.#readLog(key, (history) => history.at(key.id, at), { lengthOf: textLength });
+  }
+
+  changesSince(collections: readonly string[], at: number): Promise<readonly ChangesSince[]> {
+    return changesSince(collections, at, (collection) => ({
+      sequences: async (time) =>
+        (await this.#readLog({ collection }, (history) => history.sequences(time))) ?? {
+          current: 0,
+          past: 0,
+        },
+      changes: async (after, limit) =>
+        (await this.#readLog({ collection }, (history) => history.keysAfter(after, limit), single)) ?? [],
+    }));
+  }
+
+  async textsOf(
+    collection: string,
+    changed: readonly ChangedResource[],
+    from: number,
+  ): Promise<readonly ChangedTexts[]> {
+    return (await this.#readLog({ collection }, (history) => history.texts(changed, from, true))) ?? [];
+  }
+
+  logHeads(collections: readonly string[]): Promise<ReadonlyMap<string, LogHead>> {
+    return this.#driver.heads(collections);
+  }
+
+  onCommit(listener: CommitListener): () => void {
+    return this.#driver.onCommit(listener);
+  }
+
+  async commit(commit: Commit): Promise<Committed> {
+    requireValidCommit(commit);
+    return this.#writing.commit(commit);
+  }
+
+  async exclusively<T>(
+    collections: readonly string[],
+    work: (commit: StorePort["commit"]) => Promise<T>,
+  ): Promise<T> {
+    return this.#writing.exclusively(collections, (commitNow) =>
+      work(async (commit) => {
+        requireValidCommit(commit);
+        return commitNow(commit);
+      }),
+    );
+  }
+
+  async reserveIds(collection: string, n: number): Promise<number> {
+    return this.#writing.reserveIds(collection, n);
+  }
+
+  async migrate(plan: readonly CollectionRecord[]): Promise<void> {
+    return this.#writing.migrate(plan);
+  }
+
+  async load(collection: string | CollectionRecord, options: LoadOptions = {}): Promise<Load> {
+    return this.#writing.load(collection, options);
+  }
+
+  async erase(key: Key): Promise<Erased> {
+    return this.#writing.erase(key);
+  }
+
+  attach(): StoreAttachment | undefined {
+    return this.#driver.attach();
+  }
+
+  close(): Promise<void> {
+    return this.#driver.close();
+  }
+
+  /** The driver, for a write. Throws UNAVAILABLE if the store is read-only. */
+  get #writing(): Driver {
+    if (!this.#isReadOnly) return this.#driver;
+    throw new Problem("UNAVAILABLE", "The service is read-only now. Nothing was written. Try again later.");
+  }
+
+  #withRelated<Query extends { filter?: StoreFilter }>(query: Query) {
+    return withRelated(query, (name) => this.#driver.collections.get(name));
+  }
+
+  /** Reads with the current declaration of a collection; `undefined` if the collection does not exist. */
+  async #asDeclared<T>(
+    collection: string,
+    read: (known: NumberedCollection) => Declared<T>,
+  ): Promise<T | undefined> {
+    for (let tries = 0; tries < maxTries; tries++) {
+      const known = await this.#driver.find(collection);
+      if (known === undefined) return undefined;
+      const result = await read(known);
+      if (result !== "redeclared") return result;
+    }
+    throw new Problem("UNAVAILABLE", "The declaration of the collection is being changed. Try again.");
+  }
+
+  /** Reads the change log of a collection. `undefined` if the collection does not exist, or cannot have the id. */
+  async #readLog<T>(
+    { collection, id = "" }: { collection: string; id?: string },
+    plan: (history: HistoryPlans) => Plan<T>,
+    how?: ReadHow<T>,
+  ): Promise<T | undefined> {
+    const known = await this.#driver.find(collection);
+    if (known === undefined || !isStorable(id)) return undefined;
+    return this.#driver.read(() => plan(this.#driver.plans.historyOf(known)), how);
+  }
+}
+
+function sliceLength({ changes }: LogSlice): number {
+  return changes.reduce((sum, { text = "" }) => sum + text.length, 0);
+}
+
+/** The length of the text of a resource, in characters. */
+export function textLength(resource: Stored | undefined): number {
+  return resource?.text.length ?? 0;
+}

@@ -165,7 +165,7 @@ function isWithin(used: Reading["used"]): boolean {
 }
 
 function conditionOf(kind: Condition["kind"], attribute: Attribute, values: readonly Scalar[]): Filter {
-  if (!isComparing(kind) || attribute.idKind !== undefined)
+  if (!isComparing(kind) || attribute.idKind !== undefined || attribute.types !== undefined)
     return plainCondition(kind, attribute.path, values);
   const { keys, others } = splitTimes(values);
   const plain = plainCondition(kind, attribute.path, others);

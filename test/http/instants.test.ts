@@ -37,6 +37,7 @@ const collections = {
     schema: { properties: { title: { type: "string" }, reminderId: { type: "string" } } },
   },
   walked: { schema, indexes: ["at"] },
+  texts: { schema, indexes: ["owner"] },
   kept: { schema, references: { owner: { collection: "events", as: "host" } } },
 } as const;
 
@@ -120,6 +121,16 @@ for (const [query, message] of Object.entries(refused))
     check(answer, { status: 400, problem: "INVALID_PARAMETER" });
     assert.match((answer.json as { detail: string }).detail, message);
   });
+
+test("an attribute that the schema declares as a text is compared as a text, also with a whole time", async () => {
+  const all = ["2026-11-23T10:00Z", "2026-11-23T11:00+01:00", "zz"];
+  for (const owner of all) await service.create("texts", { owner });
+  const of = (query: string) => valuesOf(query, "owner", "texts");
+  assert.deepEqual(await of("owner=2026-11-23T10:00Z"), [all[0]]);
+  assert.deepEqual(await of("owner:ne=2026-11-23T10:00Z"), all.slice(1));
+  assert.deepEqual(await of("owner:gt=2026-11-23T10:00Z"), all.slice(1));
+  assert.deepEqual(await of('filter={"owner":["2026-11-23T10:00Z","zz"]}'), [all[0], "zz"]);
+});
 
 test("without a schema, a whole time is compared with whole times, and every other operand as before", async () => {
   const all = [

@@ -102,6 +102,20 @@ for (const kind of ["sqlite", "postgres"] as const)
       await until("the health warns", () => store.health().data === "damaged");
     });
 
+    test("the walk finds changes that the counter of their collection does not know", async (t) => {
+      const { warnings } = await openDamaged(t, kind, (table) => [
+        `update ${table("heads")} set sequence = 1 where number = 1`,
+      ]);
+      await until("the walk warns", () =>
+        warnings.some((each) =>
+          /change log of topics is damaged in the store: it has changes after 1, the last one that its counter knows/.test(
+            each,
+          ),
+        ),
+      );
+      assert.equal(warnings.filter((each) => /damaged/.test(each)).length, 1, warnings.join("\n"));
+    });
+
     test("the walk finds a resource that an index lacks", async (t) => {
       const { warnings } = await openDamaged(t, kind, (table, keyColumn) => [
         kind === "sqlite"

@@ -240,7 +240,7 @@ class Counting {
   }
 }
 
-/** Compares the checksums of a change log, and looks for missing changes. */
+/** Compares the checksums of a change log, and looks for missing changes, and for some that the counter does not know. */
 async function* walkLog(
   { store, onDamage }: WalkParts,
   collection: NumberedCollection,
@@ -250,12 +250,12 @@ async function* walkLog(
   const section = { kind: "changes", collection: name } as const;
   let last: number | undefined;
   for (;;) {
-    const { items, gapsUpTo, isTrimmed } = await store.slice(async (reads) => {
+    const { items, counts, isTrimmed } = await store.slice(async (reads) => {
       const found = await reads.items(section, last, sliceSize);
       const first = found[0]?.[0];
       return {
         items: found,
-        gapsUpTo: (await reads.counts(collection)).gapsUpTo,
+        counts: await reads.counts(collection),
         // Old changes can be removed between two slices.
         isTrimmed:
           last !== undefined &&
@@ -267,7 +267,7 @@ async function* walkLog(
     let before = isTrimmed ? undefined : last;
     for (const item of items) {
       const sequence = Number(item[0]);
-      if (before !== undefined && sequence !== before + 1 && sequence > gapsUpTo + 1)
+      if (before !== undefined && sequence !== before + 1 && sequence > counts.gapsUpTo + 1)
         onDamage(
           `The change log of ${name} is damaged in the store: changes before ${sequence} are missing. Restore a backup.`,
         );
@@ -276,6 +276,11 @@ async function* walkLog(
       if (damaged !== undefined) onDamage(damageOf(damaged));
     }
     if (items.length === 0) return;
+    const { sequence } = counts;
+    if ((last ?? 0) <= sequence && (before ?? 0) > sequence)
+      onDamage(
+        `The change log of ${name} is damaged in the store: it has changes after ${sequence}, the last one that its counter knows. Restore a backup.`,
+      );
     last = before;
     yield;
   }

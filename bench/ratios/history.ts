@@ -2,7 +2,7 @@
 
 import { defineCollection } from "../../src/collection/declaration.ts";
 import { openStore } from "../../src/store/open.ts";
-import { type History, defaultHistory } from "../../src/store/port/options.ts";
+import { defaultHistory, type History } from "../../src/store/port/options.ts";
 import { recordOf } from "../../src/store/port/record.ts";
 import type { Effort } from "../harness/effort.ts";
 import { type Figure, timeFigureOf } from "../harness/figure.ts";

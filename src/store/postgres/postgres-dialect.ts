@@ -50,7 +50,7 @@ export const postgresDialect: Dialect = {
   holders: {
     sql: (number, slot) =>
       `select key, encode(${keySql(slot)}, 'hex') from ${resourcesTable(number)} where ${keySql(slot)} = any($1::bytea[])`,
-    values: (hashes) => [[bytes(hashes)]],
+    values: (keys) => [[bytes(keys)]],
   },
   skipLocked: " for update skip locked",
   raise: (changes) => together(...changes.map(([name, by]) => raiseNumber(name, by))),

@@ -1,5 +1,5 @@
 /**
- * What is derived from a resource, so that it can be found: its keys in the indexes (`order-keys.ts`), the hashes of its unique
+ * What is derived from a resource, so that it can be found: its keys in the indexes (`order-keys.ts`), the keys of its unique
  * values, and the ids that it refers to. Indexes and unique attributes have numbers. In SQLite, each key is a row: an entry.
  */
 import { hash } from "node:crypto";
@@ -29,7 +29,7 @@ export interface Entry {
 }
 
 /**
- * The entry of a resource: the key in an index, or the hash of a unique value with the id. `undefined`: the resource has no value
+ * The entry of a resource: the key in an index, or the key of a unique value with the id. `undefined`: the resource has no value
  * that must be unique.
  */
 export function entryOf(resource: Attributes, place: Slot | UniqueSlot): Entry | undefined {
@@ -40,7 +40,7 @@ export function entryOf(resource: Attributes, place: Slot | UniqueSlot): Entry |
   }
   const value = uniqueValue(resource, place.unique);
   if (value === undefined) return undefined;
-  const key = Buffer.concat([uniqueKey(value), Buffer.from(String(resource.id))]);
+  const key = Buffer.concat([uniqueKey(value), zero, Buffer.from(String(resource.id))]);
   return { slot, key, index: none, values: none };
 }
 
@@ -61,12 +61,12 @@ export function entryChanges(
   return { removed, added };
 }
 
-/** The length of the key of a unique value, in bytes. */
-export const hashLength = 32;
+/** The longest unique value that is its own key, in UTF-16 code units. Such keys of similar values are near each other in an index. */
+const maxOwnKey = 64;
 
-/** The key of a unique value: its hash. */
+/** The key of a unique value: itself, or its hash. It has no zero byte, and no two values have the same one. */
 export function uniqueKey(value: string): Buffer {
-  return hash("sha256", value, "buffer");
+  return Buffer.from(value.length <= maxOwnKey ? value : hash("sha256", value));
 }
 
 /** The ids that a resource refers to, each once with the name of the attribute. */
@@ -90,6 +90,7 @@ export function canBeId(text: string): boolean {
 }
 
 const none: readonly never[] = [];
+const zero = Buffer.of(0);
 
 /** The numbers of a collection, as the catalogue contains them. */
 export interface Slots {

@@ -71,7 +71,7 @@ export function before(prefix: Buffer): Buffer {
 }
 
 /** A bound directly after all keys that begin with the bytes. */
-export function after(prefix: Uint8Array): Buffer {
+export function after(prefix: Buffer): Buffer {
   return Buffer.concat([prefix, Buffer.of(end)]);
 }
 

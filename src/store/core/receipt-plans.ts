@@ -59,11 +59,6 @@ export class ReceiptPlans {
     return row && toReceipt(row);
   }
 
-  /** When the receipt with this key expires: Unix time in milliseconds. */
-  expiryOf(key: string): Plan<number | undefined> {
-    return this.#sql.expiryOf(key);
-  }
-
   /** The number of receipts. */
   count(): Plan<number> {
     return this.#sql.total("receipts");
@@ -186,10 +181,6 @@ function makeTexts({ tablePrefix, among, position, given, skipLocked }: Dialect)
     findOne: query<[string], ReceiptRow | undefined>(
       `select ${whole.sql} from ${table} where key = $1::text`,
       firstOf(whole),
-    ),
-    expiryOf: query<[string], number | undefined>(
-      `select expires_at from ${table} where key = $1::text`,
-      ([row]) => row && Number(row[0]),
     ),
     total: query<[string], number>(`select value from ${tablePrefix}meta where name = $1::text`, numberOf),
     removeExpired: query<[Value, number], number[]>(

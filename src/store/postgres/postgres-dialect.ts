@@ -54,7 +54,7 @@ export const postgresDialect: Dialect = {
   holders: {
     sql: (number, slot) =>
       `select key, encode(${keySql(slot)}, 'hex') from ${resourcesTable(number)} where ${keySql(slot)} = any($1::bytea[])`,
-    values: (hashes) => [[bytes(hashes)]],
+    values: (keys) => [[bytes(keys)]],
   },
   lastIds: "holdfast_ids",
   lockRows: " for update",

@@ -27,11 +27,11 @@ export interface Dialect {
   readonly rowId: string;
   /** Locks the resources of a collection that a statement selects. It is the end of the statement, after a condition. */
   lock(number: number): string;
-  /** The statement that finds the resources with hashes of unique values: the key of each, and the hash in hexadecimal digits. */
+  /** The statement that finds the resources with keys of unique values: the key of each, and that of its value in hexadecimal digits. */
   readonly holders: {
     sql(number: number, slot: number): string;
     /** `enough`: the most resources of one value that are needed. */
-    values(hashes: readonly Uint8Array[], enough: number): readonly (readonly Value[])[];
+    values(keys: readonly Uint8Array[], enough: number): readonly (readonly Value[])[];
   };
   /** The table with the greatest integer ids of all collections, in the column `last_id`. */
   readonly lastIds: string;

@@ -106,10 +106,22 @@ export function uniqueContract(open: OpenFixture): void {
       for (const [n, value] of values.entries()) {
         await commit(store, [created(topic(`t${n}`), value === undefined ? {} : { email: value })]);
       }
+      for (const [n, value] of [
+        12,
+        1.5,
+        "1x",
+        "x ",
+        true,
+        "true",
+        "x\0",
+        "x".repeat(62),
+        "x".repeat(63),
+      ].entries())
+        await commit(store, [created(topic(`near${n}`), { email: value })]);
       const long = "é".repeat(500);
       await commit(store, [created(topic("long"), { email: `${long}a` })]);
       await commit(store, [created(topic("longer"), { email: `${long}b` })]);
-      for (const value of ["x", 1, "1", "", `${long}a`]) {
+      for (const value of ["x", 1, "1", "", true, "x".repeat(62), "x".repeat(63), `${long}a`]) {
         await rejectsWith("UNIQUE_VIOLATION", commit(store, [created(topic("z"), { email: value })]));
       }
     }),

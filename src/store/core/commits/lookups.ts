@@ -119,7 +119,8 @@ export class Lookups {
     this.#existing ??= new Map();
     return find(this.#existing, `${number}`, ids, function* (missing) {
       const keys = missing.map((id) => dialect.keyOf(idKind, id));
-      const found = yield* textsOf(number).existing(dialect.list(keys));
+      const { existing, one } = textsOf(number);
+      const found = yield* keys.length === 1 ? one(keys[0] as Value) : existing(dialect.list(keys));
       return found.map(([key]) => [dialect.idOf(idKind, key), true]);
     });
   }
@@ -229,15 +230,16 @@ export class Lookups {
     const { dialect, textsOf } = this.#parts;
     this.#holders ??= new Map();
     return find(this.#holders, `${number} ${slot}`, values, function* (missing) {
-      const hashes = missing.map(uniqueKey);
+      const keys = missing.map(uniqueKey);
       const rows = yield* ask({
         text: textsOf(number).holders(slot),
-        values: dialect.holders.values(hashes, enough),
+        values: dialect.holders.values(keys, enough),
         read: (found) => found,
       });
-      const byHash = Map.groupBy(rows, ([, hash]) => String(hash).toLowerCase());
+      if (rows.length === 0) return [];
+      const byKey = Map.groupBy(rows, ([, held]) => String(held).toLowerCase());
       return missing.map((value, n) => {
-        const holders = byHash.get(hashes[n]?.toString("hex") ?? "") ?? [];
+        const holders = byKey.get(keys[n]?.toString("hex") ?? "") ?? [];
         return [value, holders.map(([key]) => dialect.idOf(idKind, key))];
       });
     });
@@ -282,6 +284,11 @@ function makeTexts(dialect: Dialect, number: number) {
     resources: query<[Value], readonly Row[]>(`${state} ${among(keyColumn, 1)} ${lock}`, all),
     existing: query<[Value], readonly Row[]>(
       `select ${keyColumn} from ${resources} where ${among(keyColumn, 1)}`,
+      all,
+    ),
+    // On SQLite, this is faster than a list of one key.
+    one: query<[Value], readonly Row[]>(
+      `select ${keyColumn} from ${resources} where ${keyColumn} = $1::text`,
       all,
     ),
     deleted: query<[Value], readonly Row[]>(

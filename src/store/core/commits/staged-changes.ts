@@ -45,6 +45,8 @@ export interface StagedChange {
   before: ResourceState | undefined;
   /** `undefined`: the change deletes the resource. */
   next: ResourceState | undefined;
+  /** The parsed text, if it was parsed. */
+  attributes: unknown;
 }
 
 /** The state of a resource after a change. */
@@ -167,7 +169,7 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
     };
     const kind = next === undefined ? "deleted" : before === undefined ? "created" : "updated";
     resource.now = next;
-    const change = { collection, id, kind, version, at, origin, before, next } as const;
+    const change = { collection, id, kind, version, at, origin, before, next, attributes } as const;
     if (this.#changes === undefined) this.#changes = [change];
     else this.#changes.push(change);
     if (next !== undefined && collection.unique.length > 0)

@@ -1,6 +1,6 @@
 /**
  * The indexes of a collection, as its declaration requires them. A resource has a column with its keys: bytes with the order of
- * lists (`store/core/order-keys.ts`), and hashes of its unique values. Each has its own place, so a new index adds no column.
+ * lists (`store/core/order-keys.ts`), and keys of its unique values. Each has its own place, so a new index adds no column.
  */
 import { uniqueValue } from "../../../collection/unique.ts";
 import { type Numbered, uniqueKey } from "../../core/entries.ts";

@@ -15,7 +15,7 @@ import { ownRelation } from "./schema.ts";
  * an existing store also raises `declared` of every head, in the same transaction. An instance of the older version that still
  * runs then reads the catalogue again before its next write, and refuses to use it (`catalogue.ts`).
  */
-export const formatNumber = 5;
+export const formatNumber = 6;
 
 /** The table of a copy's mark. It exists while the copy into this database is incomplete. */
 export const copyingTable = "holdfast_copying";

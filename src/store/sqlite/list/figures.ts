@@ -43,7 +43,7 @@ export function selectFigures(collection: NumberedCollection, query: FiguresOf):
   const { columns, outputs, from, groupBy, orderBy } = figureParts(query, figureSql(values));
   const { from: source, where, values: found } = sourceOf(collection, query, index);
   const sql = `select ${outputs.join(", ")} from ${from(`from ${source} where ${where} limit -1`)}
-    ${groupBy} ${groupBy && orderBy} limit ? offset ?`;
+    ${groupBy} ${groupBy && orderBy} limit +? offset +?`;
   return { sql, values: [...found, query.limit + 1, query.offset] as SQLInputValue[], columns };
 }
 

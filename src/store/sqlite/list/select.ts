@@ -49,7 +49,7 @@ export function selectPage(
     const { where, values } = entriesSql(scan.range, options);
     const { number } = collection;
     const sql = `select ${columns} from (select k, row from ${entriesTable(number)} as entry where ${where}
-      order by ${order} limit ? offset ?) as entry cross join ${resourcesTable(number)} on key = entry.row order by ${order}`;
+      order by ${order} limit +? offset +?) as entry cross join ${resourcesTable(number)} on key = entry.row order by ${order}`;
     return { sql, values: [...first, ...values] };
   }
   const isAfter = after !== undefined && scan?.isOrdered !== true;
@@ -59,7 +59,7 @@ export function selectPage(
   const sorted = scan?.isOrdered
     ? `entry.${order}`
     : [...matchOrder(collection, query), orderSql(orderColumns(sort))].join(", ");
-  const sql = `select ${columns} from ${source.from} where ${where} order by ${sorted} limit ? offset ?`;
+  const sql = `select ${columns} from ${source.from} where ${where} order by ${sorted} limit +? offset +?`;
   return { sql, values: [...first, ...source.values, ...(position?.values ?? [])] };
 }
 
@@ -185,7 +185,7 @@ export function selectReferring(
   const { number } = collection;
   const { reference, ids, limit, filter, sort = [] } = query;
   const interrupt = isInterruptible ? [`${interruptFunction}()`] : [];
-  const each = (keys: string) => `select (select json_group_array(found) from (${keys} limit ?))
+  const each = (keys: string) => `select (select json_group_array(found) from (${keys} limit +?))
       from json_each(?) as parent order by parent.key`;
   const scans = referringScans(query, collection);
   if (scans !== undefined) {
@@ -223,7 +223,7 @@ export function selectHasFewReferring(
 ): SelectStatement {
   return {
     sql: `select coalesce(max((select count(*) from (
-        select 1 from ${refersTable(number)} as link where ${linkSql(reference.path)} limit ?))), 0) <= ?
+        select 1 from ${refersTable(number)} as link where ${linkSql(reference.path)} limit +?))), 0) <= ?
       from json_each(?) as parent`,
     values: [max + 1, max, JSON.stringify(ids)],
   };

@@ -1,9 +1,11 @@
 /** The tables of entries and references on the writer's connection. The caller keeps a transaction open. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { isDeepStrictEqual } from "node:util";
 import type { SortKey } from "../../../collection/indexes.ts";
 import type { Reference } from "../../../collection/references.ts";
 import { dateUnits } from "../../../query/figures.ts";
 import { isInstant, type SortValue, sortedCodePoints } from "../../../query/sort.ts";
+import type { StagedChange } from "../../core/commits/staged-changes.ts";
 import {
   type Entry,
   entryChanges,
@@ -25,10 +27,14 @@ interface Statements {
   remove: StatementSync;
 }
 
+interface EntryStatements extends Statements {
+  addWithValues: StatementSync;
+}
+
 /** Keeps the entries and references of all collections equal to their resources. */
 export class EntryTables {
   readonly #database: DatabaseSync;
-  readonly #entries = new Map<number, Statements>();
+  readonly #entries = new Map<number, EntryStatements>();
   readonly #references = new Map<number, Statements>();
   /** The collections whose indexes are built at the end of an import. */
   readonly #suspended = new Set<number>();
@@ -39,26 +45,32 @@ export class EntryTables {
   }
 
   /** Changes the entries and references of a resource whose text changes. `row` is its key. */
-  update(
-    { number, slots, uniqueSlots, references }: NumberedCollection,
-    row: number,
-    { before, next }: { before: string | undefined; next: string | undefined },
-  ): void {
+  update({ collection, before, next, attributes }: StagedChange, row: number): void {
+    const { number, slots, uniqueSlots, references } = collection;
     if (slots.length + uniqueSlots.length + references.length === 0) return;
-    const [old, now] = [before, next].map((text) => (text === undefined ? undefined : JSON.parse(text)));
+    const old = before && JSON.parse(before.text);
+    const now = next && (attributes ?? JSON.parse(next.text));
     for (const places of [this.#suspended.has(number) ? [] : slots, uniqueSlots]) {
       if (places.length === 0) continue;
       const { removed, added } = entryChanges(places, old, now);
       const statements = this.#entriesOf(number);
       for (const { slot, key } of removed) statements.remove.run(slot, key);
       for (const { slot, key, index, values } of added)
-        statements.add.run(slot, key, row, ...valueColumns.map((_, n) => entryValue(index[n], values[n])));
+        if (index.length === 0) statements.add.run(slot, key, row);
+        else
+          statements.addWithValues.run(
+            slot,
+            key,
+            row,
+            ...valueColumns.map((_, n) => entryValue(index[n], values[n])),
+          );
     }
     if (references.length === 0) return;
+    const [were, are] = [old, now].map((each) => (each === undefined ? [] : referencesOf(each, references)));
+    if (isDeepStrictEqual(were, are)) return;
     const { add, remove } = this.#referencesOf(number);
     if (old !== undefined) remove.run(row);
-    if (now !== undefined)
-      for (const [attribute, target] of referencesOf(now, references)) add.run(attribute, target, row);
+    for (const [attribute, target] of are ?? []) add.run(attribute, target, row);
   }
 
   /** Removes the entries and references of a damaged resource. Its text does not say what keys they have, so this looks at all entries. */
@@ -98,10 +110,11 @@ export class EntryTables {
         this.#database.prepare(`delete from ${entriesTable(Number(number))} where slot = ?`).run(slot);
   }
 
-  #entriesOf(number: number): Statements {
+  #entriesOf(number: number): EntryStatements {
     const table = entriesTable(number);
     return preparedIn(this.#entries, number, () => ({
-      add: this.#database.prepare(`insert into ${table} values (?, ?, ?, ?, ?, ?, ?, ?)`),
+      add: this.#database.prepare(`insert into ${table} (slot, k, row) values (?, ?, ?)`),
+      addWithValues: this.#database.prepare(`insert into ${table} values (?, ?, ?, ?, ?, ?, ?, ?)`),
       remove: this.#database.prepare(`delete from ${table} where slot = ? and k = ?`),
     }));
   }
@@ -115,7 +128,7 @@ export class EntryTables {
   }
 }
 
-function preparedIn(known: Map<number, Statements>, number: number, prepare: () => Statements): Statements {
+function preparedIn<S>(known: Map<number, S>, number: number, prepare: () => S): S {
   const statements = known.get(number) ?? prepare();
   known.set(number, statements);
   return statements;

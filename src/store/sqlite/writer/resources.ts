@@ -60,7 +60,8 @@ export class Resources {
   }
 
   /** Writes an accepted change. Returns its sequence. */
-  write({ collection, id, kind, version, at, origin, before, next }: StagedChange): number {
+  write(change: StagedChange): number {
+    const { collection, id, kind, version, at, origin, before, next } = change;
     const { number, idKind } = collection;
     const statements = this.#statementsOf(number);
     const head = this.#heads.of(number);
@@ -83,7 +84,7 @@ export class Resources {
     if (rowId !== undefined) {
       if (next === undefined && before !== undefined && !isIntact(collection.name, id, before))
         this.#entries.removeDamaged(collection, rowId);
-      else this.#entries.update(collection, rowId, { before: before?.text, next: next?.text });
+      else this.#entries.update(change, rowId);
       this.#search.update(number, rowId, { before: before?.text, next: next?.text ?? null });
     }
     if (this.#isLogged && !isInternal(collection.name)) {

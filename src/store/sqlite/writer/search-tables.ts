@@ -105,7 +105,7 @@ export class SearchTables {
   }
 
   #indexOf(number: number, paths: readonly Path[]): SearchIndex<number> {
-    const after = `from ${resourcesTable(number)} where key > ? order by key limit ?`;
+    const after = `from ${resourcesTable(number)} where key > ? order by key limit +?`;
     const select = (columns: string) => this.#database.prepare(`select ${columns} ${after}`);
     return {
       clear: () => {

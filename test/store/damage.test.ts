@@ -8,6 +8,7 @@ import { checksumOfResource } from "../../src/store/core/checksums.ts";
 import { copyStore } from "../../src/store/core/copy/copy.ts";
 import { type WalkedStore, walk, walkAtOnce } from "../../src/store/core/walk.ts";
 import { backUpStore, openSource, openStore, openTarget, type StoreAddress } from "../../src/store/open.ts";
+import type { CollectionRecord } from "../../src/store/port/record.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { openCommandConnections } from "../../src/store/postgres/connection/command-connections.ts";
 import { walkedDatabase } from "../../src/store/postgres/copy/walked-database.ts";
@@ -87,6 +88,27 @@ for (const kind of ["sqlite", "postgres"] as const)
       await rejectsAsDamaged("receipt", () => store.receipt("POST 1", at), /Idempotency-Key in POST 1/);
       await rejectsAsDamaged("key", () => store.keys.find("p"), /API key p/);
       await rejectsAsDamaged("end", () => store.keys.invalidate("p", { revokedAt: 1 }), /API key p/);
+    });
+
+    test("a new declaration that has to read a text that is no JSON is refused, and the error names the resource", async (t) => {
+      const { store } = await openDamaged(t, kind, (table, keyOf) => [
+        ...(kind === "postgres" ? [`alter table ${table("resources_1")} alter column doc type text`] : []),
+        `update ${table("resources_1")} set doc = '{"id":' where ${keyOf} = 'b'`,
+      ]);
+      const by: Reference = { path: ["by"], collection: "topics", onDelete: "restrict" };
+      const changes: Record<string, Partial<CollectionRecord>> = {
+        index: { indexes: [[{ path: ["m"], descending: false }]] },
+        unique: { unique: [{ path: ["m"], ignoreCase: false }] },
+        reference: { references: [by] },
+        search: { search: [["m"]] },
+      };
+      for (const [name, change] of Object.entries(changes))
+        await assert.rejects(
+          store.migrate([declaration("topics", change)]),
+          { name: "StartError", message: /^The resource topics\/b is damaged in the store/ },
+          name,
+        );
+      await commit(store, [created(topic("d"), { n: 4 })]);
     });
 
     test("the walk after a start finds a missing resource and a missing change", async (t) => {

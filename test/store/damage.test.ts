@@ -3,10 +3,12 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { describe, type TestContext, test } from "node:test";
+import type { Reference } from "../../src/collection/references.ts";
 import { checksumOfResource } from "../../src/store/core/checksums.ts";
 import { copyStore } from "../../src/store/core/copy/copy.ts";
 import { type WalkedStore, walk, walkAtOnce } from "../../src/store/core/walk.ts";
 import { backUpStore, openSource, openStore, openTarget, type StoreAddress } from "../../src/store/open.ts";
+import type { CollectionRecord } from "../../src/store/port/record.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { openCommandConnections } from "../../src/store/postgres/connection/connections.ts";
 import { walkedDatabase } from "../../src/store/postgres/copy/walked-database.ts";
@@ -88,6 +90,27 @@ for (const kind of ["sqlite", "postgres"] as const)
       await rejectsAsDamaged("end", () => store.keys.invalidate("p", { revokedAt: 1 }), /API key p/);
     });
 
+    test("a new declaration that has to read a text that is no JSON is refused, and the error names the resource", async (t) => {
+      const { store } = await openDamaged(t, kind, (table, keyOf) => [
+        ...(kind === "postgres" ? [`alter table ${table("resources_1")} alter column doc type text`] : []),
+        `update ${table("resources_1")} set doc = '{"id":' where ${keyOf} = 'b'`,
+      ]);
+      const by: Reference = { path: ["by"], collection: "topics", onDelete: "restrict" };
+      const changes: Record<string, Partial<CollectionRecord>> = {
+        index: { indexes: [[{ path: ["m"], descending: false }]] },
+        unique: { unique: [{ path: ["m"], ignoreCase: false }] },
+        reference: { references: [by] },
+        search: { search: [["m"]] },
+      };
+      for (const [name, change] of Object.entries(changes))
+        await assert.rejects(
+          store.migrate([declaration("topics", change)]),
+          { name: "StartError", message: /^The resource topics\/b is damaged in the store/ },
+          name,
+        );
+      await commit(store, [created(topic("d"), { n: 4 })]);
+    });
+
     test("the walk after a start finds a missing resource and a missing change", async (t) => {
       const { warnings, store } = await openDamaged(t, kind, (table, keyOf) => [
         `delete from ${table("resources_1")} where ${keyOf} = 'b'`,
@@ -126,6 +149,70 @@ for (const kind of ["sqlite", "postgres"] as const)
         warnings.some((each) => /The resource topics\/b has wrong keys/.test(each)),
       );
       assert.equal(warnings.filter((each) => /damaged|wrong keys/.test(each)).length, 1, warnings.join("\n"));
+    });
+
+    test("the walk finds references and index entries that do not match the resources, and no others", async (t) => {
+      const address = await makePlace(t, kind);
+      const { store } = await open(t, address);
+      const references: readonly Reference[] = [
+        { path: ["parents"], collection: "topics", onDelete: "restrict" },
+      ];
+      await store.migrate([
+        declaration("topics", {
+          indexes: ["n", "m"].map((name) => [{ path: [name], descending: false }]),
+          search: [["title"]],
+          references,
+        }),
+      ]);
+      const ids = Array.from({ length: 300 }, (_, n) => `t${n}`);
+      await commit(
+        store,
+        ids.map((id, n) => created(topic(id), { n, m: n % 7, title: `the ${id}`, parents: ["t0", id] })),
+      );
+      await store.close();
+      const walked = await openWalked(t, address);
+      const findings = async () => {
+        const found: string[] = [];
+        await walkAtOnce(walked, (text) => found.push(text));
+        return found.sort();
+      };
+      assert.deepEqual(await findings(), []);
+      const below = await openBelow(address);
+      const rowOf = (id: string) =>
+        kind === "sqlite" ? `(select key from resources_1 where id = '${id}')` : `'${id}'`;
+      const refers = below.table("refers_1");
+      await below.run(`insert into ${refers} values ('parents', 'x', ${rowOf("t8")})`);
+      await below.run(`delete from ${refers} where key = ${rowOf("t9")} and target = 't0'`);
+      await below.run(
+        `insert into ${refers} values ('parents', 't0', ${kind === "sqlite" ? 9_999 : "'zzz'"})`,
+      );
+      if (kind === "sqlite") {
+        await below.run("insert into entries_1 (slot, k, row) values (1, x'ff01', 9999)"); // no resource
+        await below.run(`insert into entries_1 (slot, k, row) values (2, x'00', ${rowOf("t8")})`); // another key
+      }
+      await below.close();
+      if (address.kind === "sqlite") {
+        const raw = new DatabaseSync(address.path, { defensive: false });
+        raw.exec("update search_1_data set block = zeroblob(length(block)) where id > 10");
+        raw.close();
+      }
+      const expected = [
+        /resource topics\/t8 has wrong references/,
+        /resource topics\/t9 has wrong references/,
+        /table of references of topics is damaged in the store: 1 of its rows/,
+      ];
+      const ofFiles = [
+        /search words of topics are damaged in the store: .*search_1/,
+        /table of index entries of topics is damaged in the store: 2 of its rows/,
+      ];
+      const found = await findings();
+      const wanted = kind === "sqlite" ? [...expected, ...ofFiles] : expected;
+      for (const each of wanted)
+        assert.ok(
+          found.some((text) => each.test(text)),
+          `${each} in ${found.join("\n")}`,
+        );
+      assert.equal(found.length, wanted.length, found.join("\n"));
     });
 
     test("the walk finds a resource in an old state, whose checksum is right", async (t) => {

@@ -1,15 +1,20 @@
 /**
  * A slow walk through all rows of a store, after a start and once a week. It finds damage that no request reads: rows whose
- * checksums are wrong, rows that are missing, and resources that an index lacks. Each slice has its own snapshot and takes a few
- * milliseconds. The service continues to write in between.
+ * checksums are wrong, rows that are missing, resources that an index lacks, and rows of an index that match no resource. Each
+ * slice has its own snapshot and takes a few milliseconds. The service continues to write in between.
  */
+import { isDeepStrictEqual } from "node:util";
 import { comparePositions } from "../../query/sort.ts";
 import { isInternal } from "../port/record.ts";
+import type { Plan, Row, Value } from "../sql/plans.ts";
+import { query } from "../sql/table.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { LoggedRowKey } from "./changes-since.ts";
 import { damageOf } from "./checksums.ts";
+
 import { type Cell, type Contents, damagedIn, type Item, layouts, type PageSize } from "./copy/contents.ts";
 import { type ContentsDriver, StoredContents } from "./copy/stored-contents.ts";
+import { referencesOf } from "./entries.ts";
 import type { HistoryPlans } from "./history-plans.ts";
 import { integerOf } from "./integer-ids.ts";
 import type { CollectionCounts } from "./log-plans.ts";
@@ -18,7 +23,7 @@ import type { CollectionCounts } from "./log-plans.ts";
 export const walkTimes = { initialDelayMs: 250, pauseMs: 100, everyMs: 7 * 24 * 3_600_000 };
 
 /** The most that one slice reads. On a slow machine, this takes 10 ms. */
-const sliceSize: PageSize = { items: 250, bytes: 256 * 1024 };
+export const sliceSize: PageSize = { items: 250, bytes: 256 * 1024 };
 
 /** A walk reports at most this many findings. */
 const maxReported = 20;
@@ -35,15 +40,41 @@ export interface SliceReads extends Pick<Contents, "items"> {
     collection: NumberedCollection,
     resources: readonly { id: string; text: string }[],
   ): Promise<readonly string[]>;
+  /** The ids of the given resources whose rows in the table of references do not match their texts. */
+  misreferred(
+    collection: NumberedCollection,
+    resources: readonly { id: string; text: string }[],
+  ): Promise<readonly string[]>;
+  /** Looks at rows of a table that is made from the resources, after a place; from the first one without it. */
+  surplus(kind: DerivedRows, collection: NumberedCollection, after: unknown): Promise<Surplus>;
+  /** What is wrong with the search words of a collection. */
+  brokenWords(collection: NumberedCollection): Promise<string | undefined>;
   /** The changes after a sequence, in order. Throws DATA_DAMAGED. */
   changes(collection: NumberedCollection, after: number, limit: number): Promise<readonly LoggedRowKey[]>;
 }
 
-/** How one kind of store reads a slice. */
+/** Rows that are made from the resources. */
+type DerivedRows = "references" | "entries";
+
+/** Rows that match no resource. */
+export interface Surplus {
+  /** Their number. */
+  rows: number;
+  /** The place of the last row that was read; `undefined` at the end. */
+  last: unknown;
+}
+
+const noSurplus: Surplus = { rows: 0, last: undefined };
+
+/** How one kind of store reads a slice. The collections are those of the snapshot. */
 export interface SliceDriver extends ContentsDriver {
   historyOf(collection: NumberedCollection): HistoryPlans;
-  /** As in `SliceReads`, with the collection of this snapshot. It has an index. */
+  /** As in `SliceReads`. The collection has an index. */
   misindexed: SliceReads["misindexed"];
+  /** As `SliceReads.surplus`, if entries are rows of their own. */
+  surplusEntries?(collection: NumberedCollection, after: unknown): Promise<Surplus>;
+  /** As in `SliceReads`. The collection has search words. */
+  brokenWords?(collection: NumberedCollection): Promise<string | undefined>;
 }
 
 /** The reads of one slice, in an open snapshot. */
@@ -58,8 +89,65 @@ export function sliceReads(driver: SliceDriver): SliceReads {
       const collection = await contents.find(name);
       return collection.numbers.used.length === 0 ? [] : driver.misindexed(collection, resources);
     },
+    async misreferred({ name }, resources) {
+      const collection = await contents.find(name);
+      return collection.references.length === 0 ? [] : driver.run(misreferred(driver, collection, resources));
+    },
+    async surplus(kind, { name }, after) {
+      const collection = await contents.find(name);
+      if (kind === "entries") return (await driver.surplusEntries?.(collection, after)) ?? noSurplus;
+      return collection.references.length === 0
+        ? noSurplus
+        : driver.run(surplusReferences(driver, collection, after as Value | undefined));
+    },
+    async brokenWords({ name }) {
+      const collection = await contents.find(name);
+      return collection.search.length === 0 ? undefined : driver.brokenWords?.(collection);
+    },
     changes: (collection, ...page) => driver.run(driver.historyOf(collection).keysAfter(...page)),
   };
+}
+
+function* misreferred(
+  { plans }: ContentsDriver,
+  { number, idKind, references }: NumberedCollection,
+  resources: readonly { id: string; text: string }[],
+): Plan<readonly string[]> {
+  const { tablePrefix, keyColumn, keyOf, idOf, among, list } = plans.dialect;
+  const column = `resource.${keyColumn}`;
+  const rows = yield* query<[Value], readonly Row[]>(
+    `select ${column}, refers.attribute, refers.target from ${tablePrefix}resources_${number} as resource
+      join ${tablePrefix}refers_${number} as refers on refers.key = resource.key where ${among(column, 1)}`,
+    (found) => found,
+  )(list(resources.map(({ id }) => keyOf(idKind, id))));
+  const found = Map.groupBy(rows, ([key]) => idOf(idKind, key));
+  return resources
+    .filter(({ id, text }) => {
+      const wanted = referencesOf(JSON.parse(text), references);
+      const stored = (found.get(id) ?? []).map(([, ...names]) => names);
+      return !isDeepStrictEqual(namesOf(wanted), namesOf(stored));
+    })
+    .map(({ id }) => id);
+}
+
+function namesOf(rows: readonly Row[]): Set<string> {
+  return new Set(rows.map((row) => JSON.stringify(row)));
+}
+
+function* surplusReferences(
+  { plans }: ContentsDriver,
+  { number }: NumberedCollection,
+  after: Value | undefined,
+): Plan<Surplus> {
+  const { tablePrefix } = plans.dialect;
+  const table = `${tablePrefix}refers_${number}`;
+  const rows = yield* query<readonly Value[], readonly Row[]>(
+    `select refers.key, case when resource.key is null then 1 else 0 end
+      from (select key from ${table} ${after === undefined ? "" : "where key > $1"} order by key limit ${sliceSize.items}) as refers
+      left join ${tablePrefix}resources_${number} as resource on resource.key = refers.key order by refers.key`,
+    (found) => found,
+  )(...(after === undefined ? [] : [after]));
+  return { rows: rows.filter(([, isSurplus]) => Number(isSurplus) === 1).length, last: rows.at(-1)?.[0] };
 }
 
 /** What a walk reads. */
@@ -81,6 +169,7 @@ export async function* walk(
   for (const kind of ["keys", "receipts"] as const) yield* walkRows(parts, { kind });
   for (const collection of await store.slice((reads) => reads.collections())) {
     yield* walkCollection(parts, collection);
+    yield* walkDerived(parts, collection);
     yield* walkLog(parts, collection);
   }
   if (damages > maxReported)
@@ -135,7 +224,7 @@ async function* walkCollection(
   let counting: Counting | undefined;
   let after: Cell | undefined;
   for (;;) {
-    const { counts, changed, items, misindexed } = await store.slice(async (reads) => {
+    const { counts, changed, items, misindexed, misreferred } = await store.slice(async (reads) => {
       const now = await reads.counts(collection);
       const found = await reads.items(section, after, sliceSize);
       const intact = found.filter((item) => damagedIn(section, item) === undefined);
@@ -145,11 +234,16 @@ async function* walkCollection(
         changed: counting === undefined ? [] : await changesSince(reads, collection, counting, now.sequence),
         items: found,
         misindexed: await reads.misindexed(collection, resources),
+        misreferred: await reads.misreferred(collection, resources),
       };
     });
     for (const id of misindexed)
       onDamage(
         `The resource ${name}/${id} has wrong keys in the store, so lists with an index can lack it. Restore a backup.`,
+      );
+    for (const id of misreferred)
+      onDamage(
+        `The resource ${name}/${id} has wrong references in the store, so the delete of another resource can miss it. Restore a backup.`,
       );
     counting ??= new Counting(counts);
     const end = after === undefined ? undefined : position(after);
@@ -166,6 +260,31 @@ async function* walkCollection(
   const difference = counting.difference();
   if (difference !== undefined)
     onDamage(`The collection ${name} is damaged in the store: ${difference}. Restore a backup.`);
+}
+
+/** Looks for rows that are made from resources, but match none, and for damaged search words. */
+async function* walkDerived(
+  { store, onDamage }: WalkParts,
+  collection: NumberedCollection,
+): AsyncGenerator<void> {
+  const { name } = collection;
+  for (const kind of ["references", "entries"] as const) {
+    let rows = 0;
+    for (let after: unknown; ; yield) {
+      const found = await store.slice((reads) => reads.surplus(kind, collection, after));
+      rows += found.rows;
+      after = found.last;
+      if (after === undefined) break;
+    }
+    const what = kind === "references" ? "table of references" : "table of index entries";
+    if (rows > 0)
+      onDamage(
+        `The ${what} of ${name} is damaged in the store: ${rows} of its rows match no resource. Restore a backup.`,
+      );
+  }
+  const reason = await store.slice((reads) => reads.brokenWords(collection));
+  if (reason !== undefined)
+    onDamage(`The search words of ${name} are damaged in the store: ${reason}. Restore a backup.`);
 }
 
 /** The changes since the last slice; `undefined` if there are too many, or if the log does not have all of them. */

@@ -288,6 +288,25 @@ export const storeFaults: readonly Fault[] = [
     replacements: [["if (missing > 0) return", "if (missing > 1_000) return"]],
   },
   {
+    name: "walk-without-surplus",
+    what: "The walk does not notice index entries that match no resource.",
+    noticedBy: "test/store/damage.test.ts",
+    replacements: [
+      ["if (row.id === null || (isIntact &&", "if (row.id === 0 || (isIntact && row.version === 0 &&"],
+    ],
+  },
+  {
+    name: "walk-without-references",
+    what: "The walk does not notice that a resource lacks a row in the table of references.",
+    noticedBy: "test/store/damage.test.ts",
+    replacements: [
+      [
+        "return !isDeepStrictEqual(namesOf(wanted), namesOf(stored));",
+        "return !namesOf(wanted).isSupersetOf(namesOf(stored));",
+      ],
+    ],
+  },
+  {
     name: "walk-counts-changed",
     what: "The walk counts a resource that was deleted behind its place, and reports a sound store.",
     noticedBy: "test/store/damage.test.ts",

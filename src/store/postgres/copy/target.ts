@@ -1,6 +1,5 @@
 /** A database as the target of a copy. */
-import type { CopyTarget, ItemsTable } from "../../core/copy/contents.ts";
-import { layouts } from "../../core/copy/contents.ts";
+import { type CopyTarget, type ItemsTable, layouts } from "../../core/copy/contents.ts";
 import { StoredTarget, type TargetDriver } from "../../core/copy/stored-contents.ts";
 import { type Cells, insertRows } from "../commit/values.ts";
 import {

@@ -3,6 +3,7 @@ import { randomInt } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { Problem, StartError } from "../../../errors.ts";
 import { idKindChanged, redeclared, undeclared } from "../../core/catalogue.ts";
+import { damageOf, nameOfResource } from "../../core/checksums.ts";
 import { decideAsync } from "../../core/decision.ts";
 import { startIndex } from "../../core/search-index.ts";
 import { type CollectionRecord, isDeclared } from "../../port/record.ts";
@@ -21,6 +22,7 @@ import {
   requireSameFormat,
   toCollection,
 } from "./catalogue.ts";
+import { idOf } from "./id-keys.ts";
 import { indexStatements, keysOf } from "./indexes.ts";
 import { isUnfinished } from "./prepare.ts";
 import {
@@ -76,7 +78,10 @@ export async function migrateAll(transaction: Transaction, plan: readonly Collec
       ...redeclared(record, before ?? { number: ++last, ...undeclared }),
       declared,
     };
-    await migrateOne(transaction, { before, after, known });
+    await migrateOne(transaction, { before, after, known }).catch(async (error: unknown) => {
+      if (error instanceof SyntaxError) await refuseDamaged(transaction, after);
+      throw error;
+    });
     known.set(record.name, after);
   }
 }
@@ -155,6 +160,17 @@ async function buildKeys(transaction: Transaction, collection: NumberedCollectio
         rows.map(({ key, text }) => [key, keysOf(collection, text)]),
       ),
     );
+}
+
+/** Throws a StartError that names a resource whose text is no JSON, if there is one. */
+async function refuseDamaged(transaction: Transaction, { name, number, idKind }: NumberedCollection) {
+  for await (const rows of pagesOf(transaction, number))
+    for (const { key, text } of rows)
+      try {
+        JSON.parse(text);
+      } catch {
+        throw new StartError(damageOf(nameOfResource(name, idOf(idKind, key))));
+      }
 }
 
 /** Writes the references of all resources again. */

@@ -7,7 +7,7 @@ import { smallWrite, transact } from "../connection/transaction.ts";
 import { secretPlans } from "../postgres-dialect.ts";
 import { requireOnePlace } from "./cluster.ts";
 import { ownRelation, requireOneSchema } from "./schema.ts";
-import { lockCatalogue, selectFormat, selectIsUnfinished } from "./statements.ts";
+import { lockCatalogue } from "./statements.ts";
 import { findCopyingTable, formatNumber, storeTables } from "./tables.ts";
 
 const maxTries = 20;
@@ -35,7 +35,9 @@ export async function prepareDatabase(connections: Connections, options: Prepare
   const { hasTables, isUnfinished } = await findTables(connections);
   if (!hasTables && options.mustExist === true) throw new StartError("The database contains no store.");
   if (!hasTables) await makeTables(connections);
-  const { rows: formats } = await connections.run(selectFormat);
+  const { rows: formats } = await connections.run({
+    sql: "select value from holdfast_meta where name = 'format'",
+  });
   requireFormat("The store in the database", Number(formats[0]?.[0]), formatNumber);
   if (isUnfinished && options.mayBeUnfinished !== true)
     throw new StartError(
@@ -45,7 +47,7 @@ export async function prepareDatabase(connections: Connections, options: Prepare
 
 /** Whether the database contains an incomplete copy. */
 export async function isUnfinished(database: Pick<Connections, "run">): Promise<boolean> {
-  const { rows } = await database.run(selectIsUnfinished);
+  const { rows } = await database.run({ sql: `select ${findCopyingTable} is not null` });
   return rows[0]?.[0] === "t";
 }
 

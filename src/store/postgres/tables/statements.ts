@@ -1,7 +1,7 @@
 /** SQL for the catalogue, the heads of collections and the format. The tables themselves are in `tables.ts`. */
 import { integers } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
-import { findCopyingTable, referencesTable, resourcesTable } from "./tables.ts";
+import { referencesTable, resourcesTable } from "./tables.ts";
 
 /** The columns of a resource, in the order that `toStored` reads. */
 export const resourceColumns = "key, version, updated_at, doc::text, checksum";
@@ -49,12 +49,6 @@ export function deleteAllReferences(number: number): Statement {
 export const lockCatalogue: Statement = {
   sql: "select value from holdfast_meta where name = 'format' for update",
 };
-
-/** The number of the format. */
-export const selectFormat: Statement = { sql: "select value from holdfast_meta where name = 'format'" };
-
-/** Whether the database contains an incomplete copy. */
-export const selectIsUnfinished: Statement = { sql: `select ${findCopyingTable} is not null` };
 
 /** A row if a collection with this name exists. */
 export function selectCollection(name: string): Statement {

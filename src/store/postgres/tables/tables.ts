@@ -17,11 +17,8 @@ import { ownRelation } from "./schema.ts";
  */
 export const formatNumber = 6;
 
-/** The table of a copy's mark. It exists while the copy into this database is incomplete. */
-export const copyingTable = "holdfast_copying";
-
-/** SQL for this table; null if it does not exist. */
-export const findCopyingTable = ownRelation(`'${copyingTable}'`);
+/** SQL for the table of a copy's mark, which exists while the copy into this database is incomplete; otherwise null. */
+export const findCopyingTable = ownRelation("'holdfast_copying'");
 
 /** The tables of a new store, one statement each. */
 export const storeTables: readonly string[] = [

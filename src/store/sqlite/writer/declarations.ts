@@ -8,7 +8,7 @@ import type { CollectionRecord } from "../../port/record.ts";
 import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
 import type { Marks } from "../marks.ts";
 import type { Heads } from "./heads.ts";
-import { migrateCollection } from "./migrate.ts";
+import { declarationError, migrateCollection } from "./migrate.ts";
 import type { SearchTables } from "./search-tables.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -63,9 +63,13 @@ export class Declarations {
   #declare(record: CollectionRecord): NumberedCollection {
     const { database, heads, search, transactions } = this.#parts;
     transactions.noteDeclared();
-    const collection = migrateCollection(database, heads, record);
-    search.declare(collection);
-    return collection;
+    try {
+      const collection = migrateCollection(database, heads, record);
+      search.declare(collection);
+      return collection;
+    } catch (error) {
+      throw declarationError(database, record.name, error);
+    }
   }
 
   #read(): void {

@@ -2,9 +2,11 @@
 import type { DatabaseSync } from "node:sqlite";
 import { isDeepStrictEqual } from "node:util";
 import { idKindChanged, type NumberedCollection, redeclared, undeclared } from "../../core/catalogue.ts";
+import { damageOf, nameOfResource } from "../../core/checksums.ts";
 import type { CollectionRecord } from "../../port/record.ts";
-import { InvalidStateError } from "../file/failures.ts";
-import { collectionTables } from "../file/tables.ts";
+import { readCatalogue } from "../file/catalogue.ts";
+import { failureOf, InvalidStateError } from "../file/failures.ts";
+import { collectionTables, resourcesTable } from "../file/tables.ts";
 import { cataloguePlans, PlanRunner } from "../sqlite-dialect.ts";
 import { buildEntries, buildReferences } from "./entry-tables.ts";
 import type { Heads } from "./heads.ts";
@@ -31,6 +33,17 @@ export function migrateCollection(
     [...after.slots, ...after.uniqueSlots].filter(({ slot }) => slot >= next),
   );
   return after;
+}
+
+/** An InvalidStateError that names a resource whose text is no JSON, if there is one; otherwise the error itself. */
+export function declarationError(database: DatabaseSync, name: string, error: unknown): unknown {
+  const collection = failureOf(error) === "other" && readCatalogue(database).get(name);
+  if (!collection || error instanceof InvalidStateError) return error;
+  const table = resourcesTable(collection.number);
+  const damaged = database.prepare(`select id from ${table} where not json_valid(doc) limit 1`).get();
+  return damaged === undefined
+    ? error
+    : new InvalidStateError(damageOf(nameOfResource(name, String(damaged.id))));
 }
 
 /** Creates the tables of the next collection. Returns its number. */

@@ -14,9 +14,9 @@ const bounds: Readonly<Record<string, number>> = {
   counters: 50,
   collection: 3_900,
   query: 3_950,
-  store: 22_400,
-  "store/sqlite": 7_200,
-  "store/postgres": 6_700,
+  store: 22_550,
+  "store/sqlite": 7_050,
+  "store/postgres": 6_200,
   import: 1_250,
   rewind: 400,
   access: 2_050,
@@ -34,14 +34,14 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 559;
+const mostFiles = 557;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;
 
 /** The base names of several files, by the number of the files. A name can move to a smaller number, and then leave. */
 const shared: Readonly<Record<number, string>> = {
-  2: "about access background batch collection commit commits copy csv declaration embed erase erasure explain failures indexes integer-ids listener lists lock log lookups messages migrate misfits page parameters parse place plan progress read refusals references relations resource response restore rewind rules serve service tables text thread unique verify violations watch write",
+  2: "about access background batch collection commit commits copy csv declaration embed erase erasure explain failures indexes integer-ids listener lists lock log messages migrate misfits page parameters parse place plan progress read refusals references relations resource response restore rewind rules serve service tables text thread verify violations watch write",
   3: "catalogue collections conditions connections content contents first-key instants keys load options report running-service settings source statements target values webhooks words",
   4: "backup engine store",
   5: "declarations figures",

@@ -41,8 +41,8 @@ const slack = 150;
 
 /** The base names of several files, by the number of the files. A name can move to a smaller number, and then leave. */
 const shared: Readonly<Record<number, string>> = {
-  2: "about access background batch collection commit commits copy csv declaration embed erase erasure explain failures indexes integer-ids listener lists lock log messages migrate misfits page parameters parse place plan progress read refusals references relations resource response restore rewind rules serve service tables text thread verify violations watch write",
-  3: "catalogue collections conditions connections content contents first-key instants keys load options report running-service settings source statements target values webhooks words",
+  2: "about access background batch collection commit commits copy csv declaration embed erase erasure explain failures indexes integer-ids listener lists lock log messages migrate misfits page parameters parse place plan progress read refusals references relations resource response restore rewind rules serve service statements tables text thread verify violations watch write",
+  3: "catalogue collections conditions connections content contents first-key instants keys load options report running-service settings source target values webhooks words",
   4: "backup engine store",
   5: "declarations figures",
 };

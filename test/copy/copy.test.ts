@@ -38,6 +38,20 @@ for (const { from, to } of ways) {
     assert.deepEqual(after, before);
   });
 
+  test(`a copy from ${from} to ${to} does not need the numbers that indexes and unique attributes have`, async (t) => {
+    const [source, target] = [await makePlace(t, from), await makePlace(t, to)];
+    const path = ["email"] as const;
+    const people = { name: "people", idKind: "uuid", schema: undefined, indexes: [], search: [] } as const;
+    const unique = [{ path, ignoreCase: false }];
+    await askEach([source], async (store) => {
+      await store.migrate([{ ...people, indexes: [[{ path, descending: false }]] }]);
+      await store.migrate([{ ...people, unique }]);
+    });
+    await copy(source, target);
+    const declared = async (store: Store) => store.collections().get("people")?.unique;
+    assert.deepEqual(await askEach([target], declared), [unique]);
+  });
+
   test(`a copy from ${from} to ${to} knows the gaps of the change log`, async (t) => {
     const [source, target] = [await makePlace(t, from), await makePlace(t, to)];
     await makeBusy(source, seed);

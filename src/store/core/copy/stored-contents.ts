@@ -44,7 +44,7 @@ export class ContentsPlans {
       this.catalogue.all(),
       this.sql.counters(),
     );
-    const collections = all.map(({ number, slots, numbers, ...record }): CollectionOutline => {
+    const collections = all.map(({ number, slots, uniqueSlots, numbers, ...record }): CollectionOutline => {
       const [sequence = 0, count = 0, checksums = 0, lastId = 0, gapsUpTo = 0] = counters.get(number) ?? [];
       return { ...record, sequence, gapsUpTo, count, checksums: checksums | 0, lastId };
     });

@@ -44,7 +44,13 @@ export function recordOf({
 
 /** Whether the declaration in the store (`known`) is equal to `record`. */
 export function isDeclared(known: CollectionRecord | undefined, record: CollectionRecord): boolean {
-  return known !== undefined && isDeepStrictEqual(comparable(known), comparable(record));
+  return known !== undefined && isEqualJson(comparable(known), comparable(record));
+}
+
+/** Whether two parts of declarations are equal as JSON. A store keeps no member that is `undefined`. */
+export function isEqualJson(a: unknown, b: unknown): boolean {
+  const [known, declared] = [a, b].map((each) => JSON.parse(JSON.stringify(each)));
+  return isDeepStrictEqual(known, declared);
 }
 
 function comparable({ unique = [], references = [], timestamps = false, ...others }: CollectionRecord) {

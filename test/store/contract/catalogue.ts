@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
+import { defineCollection } from "../../../src/collection/declaration.ts";
 import { StartError } from "../../../src/errors.ts";
+import { isDeclared, recordOf } from "../../../src/store/port/record.ts";
 import { until } from "../../until.ts";
 import {
   commit,
@@ -17,7 +19,23 @@ import {
   user,
 } from "./fixture.ts";
 
+const named = {
+  type: "object",
+  properties: { name: { type: "string", maxLength: 50 }, author: { type: "string" } },
+};
+
 export function catalogueContract(open: OpenFixture): void {
+  test(
+    "a declaration that was read again is the one that was declared, so a start changes nothing",
+    onStore(open, async (store, reopen) => {
+      const options = { unique: ["name"], indexes: ["name"], references: { author: "users" } };
+      const record = recordOf(await defineCollection("books", { ...options, schema: named }));
+      await store.migrate([record]);
+      assert.ok(isDeclared(store.collections().get("books"), record));
+      assert.ok(isDeclared((await reopen()).collections().get("books"), record));
+    }),
+  );
+
   test(
     "collections are known by name with their kind of id and schema, also after reopening",
     onStore(open, async (store, reopen) => {

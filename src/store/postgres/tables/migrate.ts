@@ -1,12 +1,11 @@
 /** Creates collections and changes their declarations, in a transaction that locks the catalogue. */
 import { randomInt } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
 import { Problem, StartError } from "../../../errors.ts";
 import { idKindChanged, redeclared, undeclared } from "../../core/catalogue.ts";
 import { damageOf, nameOfResource } from "../../core/checksums.ts";
 import { decideAsync } from "../../core/decision.ts";
 import { startIndex } from "../../core/search-index.ts";
-import { type CollectionRecord, isDeclared } from "../../port/record.ts";
+import { type CollectionRecord, isDeclared, isEqualJson } from "../../port/record.ts";
 import { referenceRows } from "../commit/flush.ts";
 import { hold } from "../commit/holds.ts";
 import { insertReferences, updateKeys } from "../commit/statements.ts";
@@ -99,7 +98,7 @@ interface Migration {
  */
 async function migrateOne(transaction: Transaction, { before, after, known }: Migration): Promise<void> {
   const { number } = after;
-  const hasSearchChanged = !isDeepStrictEqual(before?.search ?? [], after.search);
+  const hasSearchChanged = !isEqualJson(before?.search ?? [], after.search);
   const tables = before === undefined ? collectionTables(number) : [];
   const words = hasSearchChanged ? wordsTableStatements(before, after) : [];
   const affected = before === undefined ? [number] : [number, ...targetNumbers([before, after], known)];
@@ -120,8 +119,7 @@ async function migrateOne(transaction: Transaction, { before, after, known }: Mi
   if (before !== undefined && before.idKind !== after.idKind && count > 0)
     throw new StartError(idKindChanged(before, after));
   await transaction.runPlan(cataloguePlans.put(after));
-  if (!isDeepStrictEqual(before?.references ?? [], after.references))
-    await rewriteReferences(transaction, after);
+  if (!isEqualJson(before?.references ?? [], after.references)) await rewriteReferences(transaction, after);
   if (hasSearchChanged && after.search.length === 0) await transaction.run(clearIndex(number));
   if (hasSearchChanged && after.search.length > 0)
     await decideAsync(startIndex<string>(), searchIndexOf(transaction, after));

@@ -1,9 +1,8 @@
 /** Creates collections in the file and changes their declarations. The caller keeps a transaction open. */
 import type { DatabaseSync } from "node:sqlite";
-import { isDeepStrictEqual } from "node:util";
 import { idKindChanged, type NumberedCollection, redeclared, undeclared } from "../../core/catalogue.ts";
 import { damageOf, nameOfResource } from "../../core/checksums.ts";
-import type { CollectionRecord } from "../../port/record.ts";
+import { type CollectionRecord, isEqualJson } from "../../port/record.ts";
 import { readCatalogue } from "../file/catalogue.ts";
 import { failureOf, InvalidStateError } from "../file/failures.ts";
 import { collectionTables, resourcesTable } from "../file/tables.ts";
@@ -24,7 +23,7 @@ export function migrateCollection(
     throw new InvalidStateError(idKindChanged(before, record));
   const after = redeclared(record, before ?? { number, ...undeclared });
   plans.run(cataloguePlans.put(after));
-  if (!isDeepStrictEqual(before?.references ?? [], after.references))
+  if (!isEqualJson(before?.references ?? [], after.references))
     buildReferences(database, number, after.references);
   const { next } = (before ?? undeclared).numbers;
   buildEntries(

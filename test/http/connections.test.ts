@@ -51,7 +51,7 @@ test("800 clients that ask for 2 MiB each and never read take no gigabytes, and 
   let most = 0;
   for (let n = 0; n < 800; n++) {
     await unread(service, get(page).repeat(n < 200 ? 3 : 1)); // the kernel holds the first ones
-    if (n % 20 !== 0) continue;
+    if (n % 5 !== 0) continue; // each collection also keeps the garbage of the responses below the bound of the probe
     assert.equal((await service.send({ path: small.path })).status, 200);
     most = Math.max(most, memory() - before);
   }

@@ -48,10 +48,13 @@ test("800 clients that ask for 2 MiB each and never read take no gigabytes, and 
     return process.memoryUsage().rss;
   };
   const before = memory();
+  // The probe counts garbage too, and V8 can leave more than a gigabyte of what was read for refused requests.
+  const collecting = setInterval(collectGarbage, 50);
+  t.after(() => clearInterval(collecting));
   let most = 0;
   for (let n = 0; n < 800; n++) {
     await unread(service, get(page).repeat(n < 200 ? 3 : 1)); // the kernel holds the first ones
-    if (n % 5 !== 0) continue; // each collection also keeps the garbage of the responses below the bound of the probe
+    if (n % 20 !== 0) continue;
     assert.equal((await service.send({ path: small.path })).status, 200);
     most = Math.max(most, memory() - before);
   }
@@ -69,7 +72,7 @@ test("800 clients that ask for 2 MiB each and never read take no gigabytes, and 
   assert.equal((await service.send({ method: "POST", path: "/api/v1/small", content: {} })).status, 201);
   most = Math.max(most, memory() - before);
   t.diagnostic(`${Math.round(most / 1e6)} MB`);
-  assert.ok(most < 1_500_000_000, `${most} bytes`);
+  assert.ok(most < 500_000_000, `${most} bytes`);
 });
 
 test("large answers are given again when those that were not read are gone", async (t) => {

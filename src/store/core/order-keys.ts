@@ -166,7 +166,7 @@ const firstUuid = "00000000-0000-0000-0000-000000000000";
 const lastUuid = firstUuid.replaceAll("0", "f");
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The last text in the form of a UUID that is not after the text. `undefined` if there is none. */
+/** The last UUID that does not sort after the text. `undefined` if all UUIDs sort after it. */
 function uuidUpTo(text: string): string | undefined {
   if (uuidPattern.test(text)) return text;
   const isFit = (n: number) => (lastUuid[n] === "-" ? text[n] === "-" : /^[0-9a-f]$/.test(text[n] ?? ""));

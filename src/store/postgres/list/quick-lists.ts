@@ -33,7 +33,7 @@ const maxHeadStatements = 2;
 export const stateSql = `(head.sequence::text || ' ' || head.declared::text ||
   (select ' ' || pg_postmaster_start_time()::text where current_setting('synchronous_commit') <> 'off'))`;
 
-/** A page, and the state of its collection in the snapshot that it was read in; null if there is none. */
+/** A page, and the state of its collection in the snapshot of its read; null if the state is unknown. */
 export interface ReadPage {
   page: Page;
   state: string | null;

@@ -41,7 +41,7 @@ export function toStored(collection: string, row: Row): Stored {
   return intactResource(collection, stored, row[4]);
 }
 
-/** The first row; `undefined` if there is none. */
+/** The first row; `undefined` without rows. */
 export function firstRow(statement: StatementSync, ...values: SQLInputValue[]): Row | undefined {
   return withBigIntsIfNeeded(statement, () => statement.get(...values) as unknown as Row | undefined);
 }

@@ -73,7 +73,7 @@ export class Connections {
     port.on("message", (request: WriterRequest) => this.#onRequest({ from, request }));
   }
 
-  /** The next request that has arrived; `undefined` if there is none. */
+  /** The next request that has arrived; `undefined` if no request waits. */
   take(): Arrived | undefined {
     const returned = this.#returned;
     this.#returned = undefined;

@@ -68,6 +68,17 @@ export const postgresFaults: readonly Fault[] = [
     replacements: [["  requireSameFormat(format);\n", ""]],
   },
   {
+    name: "value-free-after-refusal",
+    what: "A refused change of the holder of a unique value makes the value free for the next commits of the group.",
+    noticedBy: "test/store/postgres.test.ts",
+    replacements: [
+      [
+        "else states.set(state, id);",
+        "else staged.holders.set(key, new Map([...[...states].filter(([, other]) => other !== id), [state, id]]));",
+      ],
+    ],
+  },
+  {
     name: "deleted-version-lost",
     what: "PostgreSQL: an id that one group of commits creates and deletes loses its last version.",
     noticedBy: "test/store/postgres.test.ts",

@@ -47,6 +47,23 @@ export function uniqueContract(open: OpenFixture): void {
   );
 
   test(
+    "a refused change of the holder of a value does not make the value free for commits of the same group",
+    onStore(open, async (store) => {
+      await declare(store);
+      await commit(store, [created(topic("z"), { email: "z" })]);
+      const first = commit(store, [created(topic("first"))]); // the others arrive during this one, so they form a group
+      const made = commit(store, [created(topic("a"), { email: "x" })]);
+      const refused = [updated(topic("a"), 1, { email: "x", n: 1 }), created(topic("b"), { email: "z" })];
+      await Promise.all([
+        first,
+        made,
+        rejectsWith("UNIQUE_VIOLATION", commit(store, refused)),
+        rejectsWith("UNIQUE_VIOLATION", commit(store, [created(topic("c"), { email: "x" })])),
+      ]);
+    }),
+  );
+
+  test(
     "all forms of an instant are one value of a declared date",
     onStore(open, async (store) => {
       await declare(store, [{ path: ["at"], ignoreCase: false, as: "date" }]);

@@ -68,8 +68,8 @@ export class StagedCollection<C extends NumberedCollection = NumberedCollection>
   #resources: StagedResource[] | undefined;
   /** Created when it is needed. Most commits do not need it. */
   #byId: Map<string, StagedResource> | undefined;
-  /** States that staged changes have made, by unique attribute, value and id. Some are no longer current. */
-  holders: Map<string, Map<string, ResourceState>> | undefined;
+  /** The states that staged changes have made, with their ids, by unique attribute and value. Some are not current. */
+  holders: Map<string, Map<ResourceState, string>> | undefined;
 
   constructor(collection: C) {
     this.collection = collection;
@@ -179,7 +179,7 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
   /** Ids of resources that have a value in a unique attribute because of a staged change. */
   *holders(collection: C, unique: Unique, value: string): Iterable<string> {
     const staged = this.of(collection);
-    for (const [id, state] of staged.holders?.get(holderKey(unique, value)) ?? []) {
+    for (const [state, id] of staged.holders?.get(holderKey(unique, value)) ?? []) {
       if (staged.get(id)?.now === state) yield id;
     }
   }
@@ -240,8 +240,9 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
       if (value === undefined) continue;
       const key = holderKey(unique, value);
       const states = staged.holders.get(key);
-      if (states === undefined) staged.holders.set(key, new Map([[id, state]]));
-      else states.set(id, state);
+      // All states stay, because a change that is taken back makes the state before it current again.
+      if (states === undefined) staged.holders.set(key, new Map([[state, id]]));
+      else states.set(state, id);
     }
   }
 }

@@ -26,7 +26,7 @@ import {
   select,
 } from "../sql/table.ts";
 import type { NumberedCollection } from "./catalogue.ts";
-import type { LoggedRowKey, PastLookups } from "./changes-since.ts";
+import type { LoggedRowKey } from "./changes-since.ts";
 import { type ChangeRow, intactResource, requireIntactChange } from "./checksums.ts";
 import { differenceMark, isDifference, maxChain, textFrom } from "./superseded.ts";
 
@@ -244,15 +244,6 @@ export class HistoryPlans {
     );
     return new Map(stored.map((each) => [each.id, each]));
   }
-}
-
-/** The lookups for the changes after a time. `run` runs a plan. */
-export function pastLookups(history: HistoryPlans, run: <T>(plan: Plan<T>) => T | Promise<T>): PastLookups {
-  return {
-    sequences: (at) => run(history.sequences(at)),
-    changes: (after, limit) => run(history.keysAfter(after, limit)),
-    texts: (...args) => run(history.texts(...args)),
-  };
 }
 
 /**

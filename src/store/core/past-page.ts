@@ -8,35 +8,42 @@ import type { IdKind } from "../../collection/ids.ts";
 import { allOf, type Filter, matches } from "../../query/filter.ts";
 import { type CursorValues, comparePositions, cursorValuesOf } from "../../query/sort.ts";
 import { type ChangedResource, type ChangedTexts, HistoryMissing } from "../port/change-log.ts";
-import { maxPageBytes, type Page } from "../port/page.ts";
+import { type ListQuery, maxPageBytes, type Page } from "../port/page.ts";
 import type { Stored } from "../port/stored.ts";
-import {
-  type CurrentQuery,
-  type PageDecision,
-  type PastPageLookups,
-  type PastQuery,
-  readChanged,
-} from "./changes-since.ts";
-import { lookUp } from "./decision.ts";
-import { textOfChain } from "./history-plans.ts";
+import type { Plan } from "../sql/plans.ts";
+import { readChanged } from "./changes-since.ts";
+import { type HistoryPlans, textOfChain } from "./history-plans.ts";
 import { integerOf } from "./integer-ids.ts";
 
 /** Resources of the current list that are read at once, after the first page. */
 const resourcesAtOnce = 1_000;
 
+/** A query for a page as of a time. */
+export type PastQuery = Omit<ListQuery, "collection" | "client" | "filter"> & { at: number; filter?: Filter };
+
+/** A query for the current list. */
+export type CurrentQuery = Omit<PastQuery, "at" | "visibleFilter">;
+
+/** What the page is made from. All statements see the same state. */
+export interface PastReads {
+  idKind: IdKind;
+  history: HistoryPlans;
+  /** A page of the current list. */
+  current(query: CurrentQuery): Plan<Page>;
+}
+
 /** The page. Throws HistoryMissing, and QUERY_TOO_EXPENSIVE if there are more than `maxUndone` changes to undo. */
-export function* pageAt(query: PastQuery, idKind: IdKind): PageDecision<Page> {
-  const sequences = yield* lookUp((rows: PastPageLookups) => rows.sequences(query.at));
-  const changed = yield* readChanged(sequences.past, sequences.current);
-  const list = { query, idKind, changed: [...changed.values()], ids: new Set(changed.keys()) };
+export function* pageAt(query: PastQuery, reads: PastReads): Plan<Page> {
+  const sequences = yield* reads.history.sequences(query.at);
+  const changed = yield* readChanged(reads.history, sequences);
+  const list = { ...reads, query, changed: [...changed.values()], ids: new Set(changed.keys()) };
   const rebuilt = yield* rebuildChanged(list);
   const merged = yield* merge(list, rebuilt);
   return { ...merged, sequence: sequences.past };
 }
 
-interface PastList {
+interface PastList extends PastReads {
   query: PastQuery;
-  idKind: IdKind;
   changed: readonly ChangedResource[];
   /** The ids of `changed`. */
   ids: ReadonlySet<string>;
@@ -59,7 +66,7 @@ interface Rebuilt {
 }
 
 /** Rebuilds the changed resources, and keeps those that belong to the list. */
-function* rebuildChanged({ query, idKind, changed }: PastList): PageDecision<Rebuilt> {
+function* rebuildChanged({ query, idKind, history, changed }: PastList): Plan<Rebuilt> {
   const { visibleFilter, limit, offset = 0, after, sort = [] } = query;
   const narrowed = wholeFilter(query);
   const compare = comparePositions(sort);
@@ -69,7 +76,7 @@ function* rebuildChanged({ query, idKind, changed }: PastList): PageDecision<Reb
   const needed = countsCurrent ? changed : changed.filter(({ existed }) => existed);
   let count = 0;
   let currentCount = 0;
-  yield* forTexts(needed, needsPresent, (resource, texts) => {
+  yield* forTexts(needed, { history, needsPresent }, (resource, texts) => {
     if (countsCurrent && texts.current !== undefined && fits(narrowed, texts.current.text)) currentCount++;
     if (!resource.existed) return;
     const text = textThen(resource, texts);
@@ -86,12 +93,11 @@ function* rebuildChanged({ query, idKind, changed }: PastList): PageDecision<Reb
 /** Calls `use` with the texts of each resource, in order. */
 function* forTexts(
   resources: readonly ChangedResource[],
-  needsPresent: boolean,
+  { history, needsPresent }: { history: HistoryPlans; needsPresent: boolean },
   use: (resource: ChangedResource, texts: ChangedTexts) => void,
-): PageDecision<void> {
+): Plan<void> {
   for (let from = 0; from < resources.length; ) {
-    const start = from;
-    const found = yield* lookUp((rows) => rows.texts(resources, start, needsPresent));
+    const found = yield* history.texts(resources, from, needsPresent);
     if (found.length === 0) throw new Error("A change of the log was not found again.");
     for (const texts of found) use(resources[from++] as ChangedResource, texts);
   }
@@ -153,7 +159,7 @@ class FirstCandidates {
 type Entry = Stored | ChangedResource;
 
 /** Merges the changed resources with the unchanged ones. */
-function* merge(list: PastList, rebuilt: Rebuilt): PageDecision<Omit<Page, "sequence">> {
+function* merge(list: PastList, rebuilt: Rebuilt): Plan<Omit<Page, "sequence">> {
   const { limit, offset = 0 } = list.query;
   const compare = comparePositions(list.query.sort ?? []);
   const unchanged = new Unchanged(list);
@@ -175,7 +181,7 @@ function* merge(list: PastList, rebuilt: Rebuilt): PageDecision<Omit<Page, "sequ
     more = entries.length === limit || (entries.length > 0 && bytes > maxPageBytes);
     if (!more) entries.push(entry);
   }
-  const { items, isTruncated } = yield* itemsOf(entries, list.query.at);
+  const { items, isTruncated } = yield* itemsOf(entries, list);
   return { items, more: more || isTruncated, total: totalOf(list, rebuilt, unchanged.total) };
 }
 
@@ -209,7 +215,7 @@ class Unchanged {
   }
 
   /** The next resource, which stays the next one until `take`. */
-  *next(): PageDecision<{ resource: Stored; values: CursorValues } | undefined> {
+  *next(): Plan<{ resource: Stored; values: CursorValues } | undefined> {
     const { query, idKind, ids } = this.#list;
     while (this.#head === undefined) {
       const resource = this.#resources[this.#place++];
@@ -226,8 +232,8 @@ class Unchanged {
     this.#head = undefined;
   }
 
-  *#read(query: CurrentQuery): PageDecision<void> {
-    const { items, more, total } = yield* lookUp((rows: PastPageLookups) => rows.current(query));
+  *#read(query: CurrentQuery): Plan<void> {
+    const { items, more, total } = yield* this.#list.current(query);
     this.total ??= total;
     this.#resources = items;
     this.#place = 0;
@@ -243,8 +249,8 @@ class Unchanged {
 /** The resources of a page as they were, until their texts reach `maxPageBytes`. */
 function* itemsOf(
   entries: readonly Entry[],
-  at: number,
-): PageDecision<{ items: Stored[]; isTruncated: boolean }> {
+  { history, query: { at } }: PastList,
+): Plan<{ items: Stored[]; isTruncated: boolean }> {
   const changed = entries.filter((each): each is ChangedResource => !("text" in each));
   const texts: ChangedTexts[] = [];
   const items: Stored[] = [];
@@ -255,8 +261,7 @@ function* itemsOf(
     if ("text" in entry) item = entry;
     else {
       if (used === texts.length) {
-        const from = used;
-        texts.push(...(yield* lookUp((rows) => rows.texts(changed, from, false))));
+        texts.push(...(yield* history.texts(changed, used, false)));
       }
       const text = textThen(entry, texts[used] as ChangedTexts);
       delete texts[used++]; // they can be long

@@ -23,7 +23,7 @@ import {
 import type { CollectionRecord } from "../port/record.ts";
 import type { StoreAttachment, StoreHealth, Store as StorePort, StoreStatistics } from "../port/store.ts";
 import { isStorable, type Key, type Stored } from "../port/stored.ts";
-import type { Plan } from "../sql/plans.ts";
+import { ask, type Plan, runLater } from "../sql/plans.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { changesSince } from "./changes-since.ts";
 import type { CommitListener, Declared, Driver, ReadHow } from "./driver.ts";
@@ -144,16 +144,16 @@ export class Store implements StorePort {
     return this.#readLog(key, (history) => history.at(key.id, at), { lengthOf: textLength });
   }
 
-  changesSince(collections: readonly string[], at: number): Promise<readonly ChangesSince[]> {
-    return changesSince(collections, at, (collection) => ({
-      sequences: async (time) =>
-        (await this.#readLog({ collection }, (history) => history.sequences(time))) ?? {
-          current: 0,
-          past: 0,
-        },
-      changes: async (after, limit) =>
-        (await this.#readLog({ collection }, (history) => history.keysAfter(after, limit), single)) ?? [],
-    }));
+  async changesSince(collections: readonly string[], at: number): Promise<readonly ChangesSince[]> {
+    const histories = new Map<string, HistoryPlans>();
+    for (const name of collections) {
+      const known = await this.#driver.find(name);
+      if (known !== undefined) histories.set(name, this.#driver.plans.historyOf(known));
+    }
+    // Each statement is a read of its own, so that other requests do not wait for all of them.
+    return runLater(changesSince(histories, at), (statement) =>
+      this.#driver.read(() => ask(statement), single),
+    );
   }
 
   async textsOf(

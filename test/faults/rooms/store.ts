@@ -237,7 +237,12 @@ export const storeFaults: readonly Fault[] = [
     name: "rewind-one-more",
     what: "A rewind also undoes the last change before its time.",
     noticedBy: "test/store/sqlite-rewind.test.ts",
-    replacements: [["{ from: past, to: current }", "{ from: Math.max(0, past - 1), to: current }"]],
+    replacements: [
+      [
+        "readRows(history, sequences, (row) => after.push(row))",
+        "readRows(history, { past: Math.max(0, past - 1), current }, (row) => after.push(row))",
+      ],
+    ],
   },
   {
     name: "rewind-cuts-commits",

@@ -1,17 +1,15 @@
 /** Reads pages of lists. Each page needs one statement, which has a deadline. */
 import { isQuick, listTooExpensive } from "../../core/access-path.ts";
-import type { PastQuery } from "../../core/changes-since.ts";
-import { decideAsync } from "../../core/decision.ts";
 import type { AskClient, Declared } from "../../core/driver.ts";
 import { type FiguresOf, figuresTooExpensive } from "../../core/figures.ts";
-import { pastLookups } from "../../core/history-plans.ts";
-import { pageAt } from "../../core/past-page.ts";
+import { type PastQuery, pageAt } from "../../core/past-page.ts";
 import { type GroupsQuery, listLike, type PageQuery, pastQuery } from "../../core/related.ts";
 import { unfinished } from "../../core/slow-reads.ts";
 import type { Figures, Page, ReferringGroups } from "../../port/page.ts";
+import type { Plan } from "../../sql/plans.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isUndefinedTable } from "../connection/failures.ts";
-import { historyOf, runPlan } from "../postgres-dialect.ts";
+import { askAll, historyOf, runPlan } from "../postgres-dialect.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { selectFigures, toFigures } from "./figures.ts";
 import { isNarrowed, selectPage, toPage, wordsIncomplete } from "./page.ts";
@@ -105,14 +103,13 @@ export class Lists {
     client: AskClient,
   ): Promise<Page | typeof unfinished> {
     return this.#slow.inSnapshot((run) => {
-      const current = async (each: PageQuery) => {
-        const { rows } = await run(selectPage(collection, each));
-        const found = toPage(collection, each, rows);
+      function* current(each: PageQuery): Plan<Page> {
+        const found = toPage(collection, each, yield* askAll([selectPage(collection, each)]));
         if (found === "redeclared") throw new Redeclared();
         return found.page;
-      };
-      const lookups = { ...pastLookups(historyOf(collection), (plan) => runPlan(plan, run)), current };
-      return decideAsync(pageAt(query, collection.idKind), lookups);
+      }
+      const { idKind } = collection;
+      return runPlan(pageAt(query, { idKind, history: historyOf(collection), current }), run);
     }, client?.());
   }
 

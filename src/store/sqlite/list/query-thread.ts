@@ -5,15 +5,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { Problem } from "../../../errors.ts";
-import type { CurrentQuery, PastQuery } from "../../core/changes-since.ts";
-import { decide } from "../../core/decision.ts";
-import { pastLookups } from "../../core/history-plans.ts";
-import { pageAt } from "../../core/past-page.ts";
+import { type CurrentQuery, type PastQuery, pageAt } from "../../core/past-page.ts";
 import type { PageQuery } from "../../core/related.ts";
 import { pastQuery } from "../../core/related.ts";
 import { HistoryMissing } from "../../port/change-log.ts";
 import type { Page } from "../../port/page.ts";
-import type { Plan } from "../../sql/plans.ts";
+import { ask, type Plan, runNow } from "../../sql/plans.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { describeError, failureOf } from "../file/failures.ts";
 import { openForReading } from "../file/open-file.ts";
@@ -70,13 +67,16 @@ function readPage(readers: Readers, collection: NumberedCollection, query: PageQ
 }
 
 function readPageAt({ reader, plans }: Readers, collection: NumberedCollection, query: PastQuery): Page {
-  const run = <T>(plan: Plan<T>) => {
+  // biome-ignore lint/correctness/useYield: the page is read at once
+  function* current(each: CurrentQuery): Plan<Page> {
+    return reader.page(collection, each, true);
+  }
+  const { idKind } = collection;
+  const page = pageAt(query, { idKind, history: historyOf(collection), current });
+  return runNow(page, (statement) => {
     interruptIfDue();
-    return plans.run(plan);
-  };
-  const current = (each: CurrentQuery) => reader.page(collection, each, true);
-  const lookups = { ...pastLookups(historyOf(collection), run), current };
-  return decide(pageAt(query, collection.idKind), lookups);
+    return plans.run(ask(statement));
+  });
 }
 
 function tasksOf(readers: Readers): QueryTasks {

@@ -20,6 +20,8 @@ export interface Fault {
   noticedBy: string;
   /** `slow` if that file is slow: `npm test` does not notice the fault. */
   tier?: "slow";
+  /** The store that the file runs on. @default SQLite */
+  store?: "postgres";
   /** How to make the fault. The code with the fault passes the type checker. */
   replacements: Replacements;
 }

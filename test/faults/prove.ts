@@ -77,9 +77,10 @@ function createSearch(
   sound: string,
 ): (fault: Fault, files: readonly string[]) => Promise<Noticed | undefined> {
   const ends = new Map<string, End>();
-  const passesWithout = async (file: string) => {
-    const end = ends.get(file) ?? (await runTestFile(file, sound));
-    ends.set(file, end);
+  const passesWithout = async (file: string, store: Fault["store"]) => {
+    const key = `${file} ${store}`;
+    const end = ends.get(key) ?? (await runTestFile(file, sound, store));
+    ends.set(key, end);
     return end === "passes";
   };
   return async (fault, files) => {
@@ -88,10 +89,10 @@ function createSearch(
       await copyWithFault(fault.replacements, copy);
       for (const file of files) {
         const since = performance.now();
-        const end = await runTestFile(file, copy);
+        const end = await runTestFile(file, copy, fault.store);
         if (end === "passes") continue;
         const seconds = Math.round((performance.now() - since) / 1_000);
-        if (await passesWithout(file)) {
+        if (await passesWithout(file, fault.store)) {
           console.log(`${fault.name}: ${file} ${end} after ${seconds} s`);
           return { fault: fault.name, digest: digestOf(fault), file, end, seconds };
         }

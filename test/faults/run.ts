@@ -11,12 +11,13 @@ export type End = "passes" | "fails" | "hangs";
 const signals = ["SIGINT", "SIGTERM"] as const;
 
 /**
- * Runs one test file of the copy `folder`. All that it starts is in one process group, so that nothing of it stays when it
+ * Runs one test file of the copy `folder`, on SQLite or the given store. All that it starts is in one process group, so that nothing of it stays when it
  * hangs. Throws if a signal interrupts it.
  */
-export async function runTestFile(file: string, folder: string): Promise<End> {
+export async function runTestFile(file: string, folder: string, store?: "postgres"): Promise<End> {
   const args = ["--conditions=holdfast-source", "test/run.ts", file];
-  const child = spawn(process.execPath, args, { cwd: folder, stdio: "ignore", detached: true });
+  const env = { ...process.env, ...(store && { HOLDFAST_TEST_STORE: store }) };
+  const child = spawn(process.execPath, args, { cwd: folder, env, stdio: "ignore", detached: true });
   let why: "hangs" | "interrupted" | undefined;
   const end = (reason: typeof why) => {
     why = reason;

@@ -132,6 +132,7 @@ export const changesFaults: readonly Fault[] = [
     name: "old-receiver",
     what: "After a change of a webhook, deliveries still go out as it was before.",
     noticedBy: "test/http/webhooks/changed.test.ts",
+    store: "postgres", // with two instances
     replacements: [
       ["if (now?.version === this.#version) return true;", "if (now !== undefined) return true;"],
     ],

@@ -74,7 +74,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   },
   history: {
     status: "200",
-    requests: (ids) => ids.map((id) => requestText("GET", `${articles}/${id}/_history`)),
+    requests: (ids) => ids.map((id) => requestText("GET", `${articles}/${id}/_changes`)),
   },
   version: {
     status: "200",

@@ -276,25 +276,34 @@ for (const kind of ["sqlite", "postgres"] as const)
       assert.equal(again.store.health().data, undefined);
     });
 
-    test("a backup and a copy of a damaged store are refused", async (t) => {
-      const { store, address } = await openDamaged(t, kind, (table) => [
-        `update ${table("changes_1")} set at = at + 1 where id = 'b'`,
-      ]);
-      await store.close();
-      const { folder, remove } = makeFolder();
-      t.after(remove);
-      writeFileSync(`${folder}/backup.db`, "");
-      const refused = {
-        name: "StartError",
+    for (const { what, sql, message } of [
+      {
+        what: "a damaged change",
+        sql: "update CHANGES set at = at + 1 where id = 'b'",
         message: /change log of the resource topics\/b, at version 1, is damaged/,
-      };
-      await assert.rejects(backUpStore(address, `${folder}/backup.db`, {}), refused);
-      const source = await openSource(address);
-      const target = await openTarget({ kind: "sqlite", path: `${folder}/copy.db` });
-      await assert.rejects(copyStore(source, target), refused);
-      await source.close();
-      await target.close();
-    });
+      },
+      {
+        what: "a missing change",
+        sql: "delete from CHANGES where id = 'b'",
+        message: /change log of topics is damaged in the store: changes before 3 are missing/,
+      },
+    ])
+      test(`a backup and a copy of a store with ${what} are refused`, async (t) => {
+        const { store, address } = await openDamaged(t, kind, (table) => [
+          sql.replace("CHANGES", table("changes_1")),
+        ]);
+        await store.close();
+        const { folder, remove } = makeFolder();
+        t.after(remove);
+        writeFileSync(`${folder}/backup.db`, "");
+        const refused = { name: "StartError", message };
+        await assert.rejects(backUpStore(address, `${folder}/backup.db`, {}), refused);
+        const source = await openSource(address);
+        const target = await openTarget({ kind: "sqlite", path: `${folder}/copy.db` });
+        await assert.rejects(copyStore(source, target), refused);
+        await source.close();
+        await target.close();
+      });
   });
 
 test("a start on PostgreSQL warns if the server has data_checksums off", async (t) => {

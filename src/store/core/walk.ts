@@ -12,7 +12,16 @@ import type { NumberedCollection } from "./catalogue.ts";
 import type { LoggedRowKey } from "./changes-since.ts";
 import { damageOf } from "./checksums.ts";
 
-import { type Cell, type Contents, damagedIn, type Item, layouts, type PageSize } from "./copy/contents.ts";
+import {
+  type Cell,
+  type Contents,
+  damagedIn,
+  gapBefore,
+  hasGap,
+  type Item,
+  layouts,
+  type PageSize,
+} from "./copy/contents.ts";
 import { type ContentsDriver, StoredContents } from "./copy/stored-contents.ts";
 import { referencesOf } from "./entries.ts";
 import type { HistoryPlans } from "./history-plans.ts";
@@ -386,10 +395,7 @@ async function* walkLog(
     let before = isTrimmed ? undefined : last;
     for (const item of items) {
       const sequence = Number(item[0]);
-      if (before !== undefined && sequence !== before + 1 && sequence > counts.gapsUpTo + 1)
-        onDamage(
-          `The change log of ${name} is damaged in the store: changes before ${sequence} are missing. Restore a backup.`,
-        );
+      if (hasGap(before, sequence, counts)) onDamage(gapBefore(sequence, name));
       before = sequence;
       const damaged = damagedIn(section, item);
       if (damaged !== undefined) onDamage(damageOf(damaged));

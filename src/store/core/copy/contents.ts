@@ -173,6 +173,20 @@ export function damagedIn(section: Section, item: Item): string | undefined {
   }
 }
 
+/** Whether a log lacks changes between two that follow each other in it. The first one has no `before`: older ones can be removed. */
+export function hasGap(
+  before: number | undefined,
+  sequence: number,
+  { gapsUpTo }: Pick<CollectionOutline, "gapsUpTo">,
+): boolean {
+  return before !== undefined && sequence !== before + 1 && sequence > gapsUpTo + 1;
+}
+
+/** What a message says about a log for which `hasGap` is true. */
+export function gapBefore(sequence: number, collection: string): string {
+  return `The change log of ${collection} is damaged in the store: changes before ${sequence} are missing. Restore a backup.`;
+}
+
 type KeyRow = RowOf<typeof tables.keys>;
 type ReceiptRow = RowOf<typeof tables.receipts>;
 

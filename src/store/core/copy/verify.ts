@@ -4,11 +4,13 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { StartError } from "../../../errors.ts";
 import { damageOf } from "../checksums.ts";
 import {
+  type CollectionOutline,
   type Contents,
   damagedIn,
+  gapBefore,
+  hasGap,
   type Item,
   layouts,
-  type Outline,
   type PageSize,
   type Section,
 } from "./contents.ts";
@@ -50,15 +52,24 @@ export async function verifyCopy(
       SectionReader,
       SectionReader,
     ];
-    const items = await compare(readers, section, {
-      onText: (text) => checksum.update(text),
-      onPage: (n) => {
-        options.signal?.throwIfAborted();
-        options.watch.update(done + n, counts.resources + (section.kind === "resources" ? n : 0));
+    const collection = outline.collections.find(
+      (each) => "collection" in section && each.name === section.collection,
+    );
+    const items = await compare(
+      readers,
+      { section, collection },
+      {
+        onText: (text) => checksum.update(text),
+        onPage: (n) => {
+          options.signal?.throwIfAborted();
+          options.watch.update(done + n, counts.resources + (section.kind === "resources" ? n : 0));
+        },
       },
-    });
+    );
     if (items.count !== count) throw different(`${nameOf(section)}: ${items.count} instead of ${count}`);
-    requireSum(section, items.checksums, outline);
+    // Otherwise resources are missing or old.
+    if (section.kind === "resources" && collection?.checksums !== items.checksums)
+      throw new StartError(`The source is damaged: ${nameOf(section)} are not those that were last written.`);
     counts[section.kind] += items.count;
     done += items.count;
   }
@@ -96,25 +107,18 @@ class SectionReader {
   }
 }
 
-/** Throws StartError if the sum of the checksums in a section differs from the outline: resources are then missing or old. */
-function requireSum(section: Section, checksums: number, { collections }: Outline): void {
-  if (section.kind !== "resources") return;
-  const known = collections.find(({ name }) => name === section.collection);
-  if (known?.checksums !== checksums)
-    throw new StartError(`The source is damaged: ${nameOf(section)} are not those that were last written.`);
-}
-
 /**
  * Compares a section. Returns the number of its items, and the sum of their checksums. Throws StartError at the first
- * difference, and at an item whose checksum is wrong.
+ * difference, at an item whose checksum is wrong, and at a change before which others are missing.
  */
 async function compare(
   [source, target]: readonly [SectionReader, SectionReader],
-  section: Section,
+  { section, collection }: { section: Section; collection: CollectionOutline | undefined },
   callbacks: { onText(text: string): void; onPage(items: number): void },
 ): Promise<{ count: number; checksums: number }> {
   const last = layouts[section.kind].columns.length - 1;
   let checksums = 0;
+  let sequence: number | undefined;
   for (let items = 0; ; items++) {
     if (source.needsPage) {
       await nextTurn(); // lets signals be handled
@@ -128,6 +132,11 @@ async function compare(
     if (text !== `${JSON.stringify(found)}\n`)
       throw different(`${nameOf(section)}: ${keyOf(expected, found)}`);
     if (expected !== undefined) requireIntact(section, expected);
+    if (section.kind === "changes" && collection !== undefined && expected !== undefined) {
+      const before = sequence;
+      sequence = Number(expected[0]);
+      if (hasGap(before, sequence, collection)) throw new StartError(gapBefore(sequence, collection.name));
+    }
     checksums = (checksums + Number(expected?.[last])) | 0;
     callbacks.onText(text);
   }

@@ -1,65 +1,8 @@
-/** Caches of resources and pages that were read recently. */
-import type { PageQuery } from "../../core/related.ts";
-import type { Page } from "../../port/page.ts";
+/** A cache of resources that were read recently. */
+import { GenerationalCache } from "../../core/hot-pages.ts";
 import type { Stored } from "../../port/stored.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import type { Marks } from "../marks.ts";
-
-/** The limits of one generation. A cache has two, so it can contain twice as much. */
-export interface GenerationLimits<Value> {
-  weight: number;
-  /** The weight of a value. It must never change. */
-  weigh(value: Value): number;
-  count: number;
-}
-
-/**
- * A cache with two generations. New values go into the young generation, and so do old values when they are used again. When
- * the young generation is full, it becomes the old one, and the previous old one is dropped. Its hit rate is nearly that of an
- * LRU cache, and a hit in the young generation moves nothing.
- */
-export class GenerationalCache<Value> {
-  readonly #limits: GenerationLimits<Value>;
-  #young = new Map<string, Value>();
-  #old = new Map<string, Value>();
-  #weight = 0;
-
-  constructor(limits: GenerationLimits<Value>) {
-    this.#limits = limits;
-  }
-
-  /** The value, if it is still in the cache. */
-  get(key: string): Value | undefined {
-    const young = this.#young.get(key);
-    if (young !== undefined) return young;
-    const old = this.#old.get(key);
-    if (old !== undefined) this.set(key, old);
-    return old;
-  }
-
-  set(key: string, value: Value): void {
-    this.#subtractWeight(key);
-    const weight = this.#limits.weigh(value);
-    if (this.#weight + weight > this.#limits.weight || this.#young.size >= this.#limits.count) {
-      this.#old = this.#young;
-      this.#young = new Map();
-      this.#weight = 0;
-    }
-    this.#weight += weight;
-    this.#young.set(key, value);
-  }
-
-  delete(key: string): void {
-    this.#old.delete(key);
-    this.#subtractWeight(key);
-    this.#young.delete(key);
-  }
-
-  #subtractWeight(key: string): void {
-    const young = this.#young.get(key);
-    if (young !== undefined) this.#weight -= this.#limits.weigh(young);
-  }
-}
 
 /** The longest text in the cache, in characters. A longer one would displace too many others. */
 const maxTextLength = 64 * 1024;
@@ -110,41 +53,4 @@ export class HotResources {
 /** Names of collections contain no slash, so the key is unique. */
 function cacheKey(collection: string, id: string): string {
   return `${collection}/${id}`;
-}
-
-/** The heaviest page in the cache, in characters. A heavier one would displace too many others. */
-const maxPageWeight = 256 * 1024;
-
-/** The approximate memory of a page without the texts of its resources, in characters. */
-const overhead = 500;
-
-interface CachedPage {
-  page: Page;
-  /** The length of the page and of its cache key, in characters. */
-  weight: number;
-}
-
-/**
- * A page is valid for one sequence of its collection, because every change of a resource raises the sequence. The cache holds
- * only the latest page of a list. Otherwise each write would leave a page that no request can find again.
- */
-export class HotPages {
-  readonly #pages = new GenerationalCache<CachedPage>({
-    weight: 2 * 1024 * 1024,
-    count: 1_000,
-    weigh: ({ weight }) => weight,
-  });
-
-  /** The cached page for a sequence, or the result of `read`. */
-  find({ number }: NumberedCollection, query: PageQuery, at: { sequence: number; read: () => Page }): Page {
-    const key = `${number} ${JSON.stringify(query)}`;
-    const cached = this.#pages.get(key);
-    if (cached?.page.sequence === at.sequence) return cached.page;
-    const page = at.read();
-    let weight = key.length + overhead;
-    for (const { text } of page.items) weight += text.length;
-    if (weight <= maxPageWeight) this.#pages.set(key, { page, weight });
-    else if (cached !== undefined) this.#pages.delete(key);
-    return page;
-  }
 }

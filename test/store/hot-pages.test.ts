@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { GenerationalCache, HotPages } from "../../src/store/core/hot-pages.ts";
+import { HotPages } from "../../src/store/core/hot-pages.ts";
 import type { Page } from "../../src/store/port/page.ts";
+import { GenerationalCache } from "../../src/store/sqlite/read/hot-reads.ts";
 
 function pageOf(text: string, sequence: number): Page {
   return { items: [{ id: "a", version: 1, text, updatedAt: 0 }], more: false, total: 1, sequence };

@@ -1,61 +1,6 @@
-/** Caches of what was read recently. */
+/** A cache of pages of lists that were read recently. */
+import { LRUCache } from "lru-cache";
 import { lengthOf, type Page } from "../port/page.ts";
-
-/** The limits of one generation. A cache has two, so it can contain twice as much. */
-export interface GenerationLimits<Value> {
-  weight: number;
-  /** The weight of a value. It must never change. */
-  weigh(value: Value): number;
-  count: number;
-}
-
-/**
- * A cache with two generations. New values go into the young generation, and so do old values when they are used again. When
- * the young generation is full, it becomes the old one, and the previous old one is dropped. Its hit rate is nearly that of an
- * LRU cache, and a hit in the young generation moves nothing.
- */
-export class GenerationalCache<Value> {
-  readonly #limits: GenerationLimits<Value>;
-  #young = new Map<string, Value>();
-  #old = new Map<string, Value>();
-  #weight = 0;
-
-  constructor(limits: GenerationLimits<Value>) {
-    this.#limits = limits;
-  }
-
-  /** The value, if it is still in the cache. */
-  get(key: string): Value | undefined {
-    const young = this.#young.get(key);
-    if (young !== undefined) return young;
-    const old = this.#old.get(key);
-    if (old !== undefined) this.set(key, old);
-    return old;
-  }
-
-  set(key: string, value: Value): void {
-    this.#subtractWeight(key);
-    const weight = this.#limits.weigh(value);
-    if (this.#weight + weight > this.#limits.weight || this.#young.size >= this.#limits.count) {
-      this.#old = this.#young;
-      this.#young = new Map();
-      this.#weight = 0;
-    }
-    this.#weight += weight;
-    this.#young.set(key, value);
-  }
-
-  delete(key: string): void {
-    this.#old.delete(key);
-    this.#subtractWeight(key);
-    this.#young.delete(key);
-  }
-
-  #subtractWeight(key: string): void {
-    const young = this.#young.get(key);
-    if (young !== undefined) this.#weight -= this.#limits.weigh(young);
-  }
-}
 
 /** A page in the cache. */
 interface HotPage<State> {
@@ -63,6 +8,9 @@ interface HotPage<State> {
   state: State;
   page: Page;
 }
+
+/** The pages in the cache, in characters. */
+const maxWeight = 4 * 1024 * 1024;
 
 /** The heaviest page in the cache, in characters. A heavier one would displace too many others. */
 const maxPageWeight = 256 * 1024;
@@ -76,10 +24,10 @@ const overhead = 500;
  */
 export class HotPages<State> {
   readonly #keepsFirst: boolean;
-  readonly #pages = new GenerationalCache<{ state: State; page: Page | undefined; weight: number }>({
-    weight: 2 * 1024 * 1024,
-    count: 4_000,
-    weigh: ({ weight }) => weight,
+  readonly #pages = new LRUCache<string, Pick<HotPage<State>, "state"> & Partial<HotPage<State>>>({
+    maxSize: maxWeight,
+    maxEntrySize: maxPageWeight,
+    sizeCalculation: ({ page }, key) => key.length + overhead + (page === undefined ? 0 : lengthOf(page)),
   });
 
   /**
@@ -92,15 +40,13 @@ export class HotPages<State> {
 
   /** The latest page of a list, if it is in the cache. */
   find(key: string): HotPage<State> | undefined {
-    const hot = this.#pages.get(key);
-    return hot?.page === undefined ? undefined : (hot as HotPage<State>);
+    const { state, page } = this.#pages.get(key) ?? {};
+    return page === undefined ? undefined : { state: state as State, page };
   }
 
   /** Remembers what was read. */
   note(key: string, { state, page }: HotPage<State>): void {
-    const isKept = this.#keepsFirst || this.#pages.get(key)?.state === state;
-    const weight = key.length + overhead + (isKept ? lengthOf(page) : 0);
-    if (weight <= maxPageWeight) this.#pages.set(key, { state, page: isKept ? page : undefined, weight });
-    else this.#pages.delete(key);
+    const isKept = this.#keepsFirst || this.#pages.peek(key)?.state === state;
+    this.#pages.set(key, isKept ? { state, page } : { state });
   }
 }

@@ -4,7 +4,7 @@ import { Problem } from "../../../errors.ts";
 import { damageOf, intactResource } from "../../core/checksums.ts";
 import type { Slots } from "../../core/entries.ts";
 import { type FiguresOf, groupsIn } from "../../core/figures.ts";
-import { GenerationalCache, type HotPages } from "../../core/hot-pages.ts";
+import type { HotPages } from "../../core/hot-pages.ts";
 import { integerOf } from "../../core/integer-ids.ts";
 import {
   type GroupsQuery,
@@ -30,6 +30,7 @@ import {
   selectReferring,
 } from "../list/select.ts";
 import { addListFunctions } from "../list/sqlite-lists.ts";
+import { GenerationalCache } from "./hot-reads.ts";
 
 /** The values of a row, in the order of its columns. */
 type Row = readonly unknown[];

@@ -43,8 +43,15 @@ export function instantOf(value: unknown, form: InstantForm): Instant | undefine
     : undefined;
 }
 
+/** The usual form on the first 28 days of a month. Most dates have it, and are their own keys. */
+const quickTime = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
 /** The key of the instant that a value means; `undefined` if it means none in this form. */
 export function instantKeyOf(value: unknown, form: InstantForm): string | undefined {
+  if (typeof value === "string") {
+    if (quickTime.test(value)) return value;
+    if (form === "date" && isDate(value)) return `${value}T00:00:00.000Z`;
+  }
   const instant = instantOf(value, form);
   return instant && keyOf(instant);
 }

@@ -5,6 +5,7 @@
  * Every store must give the values that these comments describe, in the same order. `sum` and `avg` of numbers that are
  * not integers can differ by 1e-12 of the sum of their absolute values.
  */
+import { isDate } from "../collection/dates.ts";
 import type { SortKey } from "../collection/indexes.ts";
 import type { Path } from "../collection/paths.ts";
 
@@ -30,6 +31,14 @@ export const dateUnits = { year: 4, month: 7, day: 10, hour: 13, minute: 16 } as
 
 /** A unit of dates. */
 export type DateUnit = keyof typeof dateUnits;
+
+const dateShape = /^\d{4}-\d\d-\d\d(?:T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?Z)?$/;
+
+/** The date in a text, with its time, as a unit of dates needs it. `undefined` if the text is no date. */
+export function wholeDate(text: unknown): string | undefined {
+  if (typeof text !== "string" || !dateShape.test(text) || !isDate(text.slice(0, 10))) return undefined;
+  return text.length === dateUnits.day ? `${text}T00:00` : text;
+}
 
 /**
  * One attribute by which resources are grouped. `name` is its text in the request, and the name of its member in the

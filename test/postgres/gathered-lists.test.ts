@@ -105,7 +105,6 @@ test("lists that also depend on other collections, or on words, are read each ti
   for (const each of queries) {
     for (let time = 0; time < 4; time++) {
       const read = await lists.page(topics, each);
-      assert.ok(read !== "redeclared");
       assert.equal(read.items.length, 1);
     }
     assert.deepEqual(taken(), { pages: 4, heads: 0 });

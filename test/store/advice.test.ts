@@ -5,7 +5,8 @@ import { openCollection } from "../../src/collection/collection.ts";
 import { readIndexes } from "../../src/collection/indexes.ts";
 import { ownFilter } from "../../src/query/filter.ts";
 import { parseList } from "../../src/query/query-string.ts";
-import { accessPathOf, adviceFor, isQuick } from "../../src/store/core/access-path.ts";
+import { accessPathOf, isQuick } from "../../src/store/core/access-path.ts";
+import { adviceFor } from "../../src/store/core/advice.ts";
 
 function askedBy(query: string, count = false) {
   const { filter, sort } = parseList(query, openCollection("topics"), 1_000);

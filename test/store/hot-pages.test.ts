@@ -1,41 +1,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { HotPages } from "../../src/store/core/hot-pages.ts";
 import type { Page } from "../../src/store/port/page.ts";
-import type { NumberedCollection } from "../../src/store/sqlite/file/catalogue.ts";
-import { GenerationalCache, HotPages } from "../../src/store/sqlite/read/hot-reads.ts";
-
-const collection: NumberedCollection = {
-  number: 1,
-  name: "topics",
-  idKind: "uuid",
-  schema: undefined,
-  indexes: [],
-  search: [],
-  unique: [],
-  references: [],
-  timestamps: false,
-  slots: [],
-  uniqueSlots: [],
-  numbers: { next: 1, used: [] },
-};
+import { GenerationalCache } from "../../src/store/sqlite/read/hot-reads.ts";
 
 function pageOf(text: string, sequence: number): Page {
   return { items: [{ id: "a", version: 1, text, updatedAt: 0 }], more: false, total: 1, sequence };
 }
 
 /** Whether a page had to be read. */
-function isRead(pages: HotPages, limit: number, sequence: number, text = "{}"): boolean {
-  let wasRead = false;
-  const read = () => {
-    wasRead = true;
-    return pageOf(text, sequence);
-  };
-  pages.find(collection, { limit }, { sequence, read });
-  return wasRead;
+function isRead(pages: HotPages<number>, limit: number, sequence: number, text = "{}"): boolean {
+  const key = JSON.stringify({ limit });
+  if (pages.find(key)?.state === sequence) return false;
+  pages.note(key, { state: sequence, page: pageOf(text, sequence) });
+  return true;
 }
 
 test("a page is read once for each list and sequence", () => {
-  const pages = new HotPages();
+  const pages = new HotPages<number>({ keepsFirst: true });
   assert.ok(isRead(pages, 10, 1));
   assert.ok(!isRead(pages, 10, 1));
   assert.ok(isRead(pages, 11, 1));
@@ -44,7 +26,7 @@ test("a page is read once for each list and sequence", () => {
 });
 
 test("the cache holds one page for each list, so writes do not fill it", () => {
-  const pages = new HotPages();
+  const pages = new HotPages<number>({ keepsFirst: true });
   isRead(pages, 10, 1);
   for (let sequence = 1; sequence <= 10_000; sequence++) isRead(pages, 11, sequence);
   assert.ok(!isRead(pages, 10, 1));
@@ -52,10 +34,18 @@ test("the cache holds one page for each list, so writes do not fill it", () => {
 });
 
 test("a page of much text is not kept", () => {
-  const pages = new HotPages();
+  const pages = new HotPages<number>({ keepsFirst: true });
   const text = "x".repeat(300_000);
   assert.ok(isRead(pages, 10, 1, text));
   assert.ok(isRead(pages, 10, 1, text));
+});
+
+test("a page can be kept only when its list is read again in the same state", () => {
+  const pages = new HotPages<number>({ keepsFirst: false });
+  assert.ok(isRead(pages, 10, 1));
+  assert.ok(isRead(pages, 10, 2));
+  assert.ok(isRead(pages, 10, 2));
+  assert.ok(!isRead(pages, 10, 2));
 });
 
 test("what is used stays, the rest goes when there is too much, and weights are taken back", () => {

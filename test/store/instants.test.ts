@@ -4,9 +4,9 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import fc from "fast-check";
 import { type InstantForm, instantKeyOf, isInstantKey } from "../../src/collection/instants.ts";
-import { quoteText } from "../../src/store/postgres/list/conditions.ts";
-import { keySql as postgresSql } from "../../src/store/postgres/list/instants.ts";
-import { keySql as sqliteSql } from "../../src/store/sqlite/list/instants.ts";
+import { keySql as postgresSql } from "../../src/store/postgres/list/date-sql.ts";
+import { quoteText } from "../../src/store/postgres/list/postgres-lists.ts";
+import { addListFunctions, instantSql as sqliteSql } from "../../src/store/sqlite/list/sqlite-lists.ts";
 import { forms, picoseconds } from "../instants.ts";
 import { openDatabase, query } from "../postgres/databases.ts";
 
@@ -48,6 +48,7 @@ const bothForms: readonly InstantForm[] = ["time", "date"];
 
 test("SQLite computes the key of every instant", () => {
   const database = new DatabaseSync(":memory:");
+  addListFunctions(database);
   for (const form of bothForms) {
     const read = database.prepare(
       `select ${sqliteSql("json_type(doc)", "json_extract(doc, '$')", form)} as key from (select ? as doc)`,

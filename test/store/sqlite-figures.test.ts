@@ -7,8 +7,8 @@ import type { Figure, GroupKey } from "../../src/query/figures.ts";
 import type { Filter } from "../../src/query/filter.ts";
 import type { FiguresOf } from "../../src/store/core/figures.ts";
 import { readCatalogue } from "../../src/store/sqlite/file/catalogue.ts";
-import { interruptFunction } from "../../src/store/sqlite/list/conditions.ts";
 import { selectFigures } from "../../src/store/sqlite/list/figures.ts";
+import { addListFunctions, interruptFunction } from "../../src/store/sqlite/list/sqlite-lists.ts";
 import { figuresContract } from "./contract/figures.ts";
 import { declaration } from "./contract/fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
@@ -45,6 +45,7 @@ describe("figures with an index on all their attributes", () => {
     await load.finish();
     database = new DatabaseSync(fixture.path, { readOnly: true });
     database.function(interruptFunction, () => 1);
+    addListFunctions(database);
   });
   after(async () => {
     database.close();
@@ -73,7 +74,7 @@ describe("figures with an index on all their attributes", () => {
       const { sql, values } = statementOf(query);
       const plan = database.prepare(`explain query plan ${sql}`).all(...values);
       assert.ok(
-        plan.some(({ detail }) => /^SEARCH entry USING PRIMARY KEY/.test(String(detail))),
+        plan.some(({ detail }) => /^SEARCH resource_entry USING PRIMARY KEY/.test(String(detail))),
         JSON.stringify(plan),
       );
       assert.equal(textsRead(sql, values), 0);

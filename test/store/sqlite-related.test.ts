@@ -64,7 +64,7 @@ describe("the plan of a statement about related resources", () => {
     const related = Object.fromEntries(catalogue());
     const query = { limit: 20, filter: { kind: "related", relation, filter } as const, related };
     const { sql, values } = selectPage(known(collection), query, { isInterruptible: false });
-    return planOf(sql, [...values, 20, 0]);
+    return planOf(sql, values);
   };
   const groupsPlan = (...sort: string[]) => {
     const reference = { path: ["authorId"] as const, type: "string" as const };
@@ -83,7 +83,7 @@ describe("the plan of a statement about related resources", () => {
   test("an indexed attribute of the referenced resources leads to the list", () => {
     const plan = pagePlan("articles", author, is("name", "name 3"));
     assert.ok(
-      plan.some((step) => /SEARCH found USING PRIMARY KEY/.test(step)),
+      plan.some((step) => /SEARCH related_entry USING PRIMARY KEY/.test(step)),
       plan.join("\n"),
     );
     assert.ok(
@@ -91,7 +91,7 @@ describe("the plan of a statement about related resources", () => {
       plan.join("\n"),
     );
     assert.ok(
-      plan.some((step) => /SEARCH resources_\d+ USING INTEGER PRIMARY KEY/.test(step)),
+      plan.some((step) => /SEARCH resource USING INTEGER PRIMARY KEY/.test(step)),
       plan.join("\n"),
     );
     assert.deepEqual(scans(plan), []);
@@ -100,7 +100,7 @@ describe("the plan of a statement about related resources", () => {
   test("an indexed attribute of the referring resources leads to the list", () => {
     const plan = pagePlan("users", articles, is("title", "title 3"));
     assert.ok(
-      plan.some((step) => /SEARCH found USING PRIMARY KEY/.test(step)),
+      plan.some((step) => /SEARCH related_entry USING PRIMARY KEY/.test(step)),
       plan.join("\n"),
     );
     assert.deepEqual(scans(plan), []);
@@ -127,7 +127,7 @@ describe("the plan of a statement about related resources", () => {
   test("groups in the order of an index need no sort", () => {
     const plan = groupsPlan("-n");
     assert.ok(
-      plan.some((step) => /SEARCH entries_\d+ USING PRIMARY KEY/.test(step)),
+      plan.some((step) => /SEARCH resource_entry USING PRIMARY KEY/.test(step)),
       plan.join("\n"),
     );
     assert.equal(sorts(plan), 1, plan.join("\n"));

@@ -1,10 +1,19 @@
-/** How an index serves a list: its access path, the conditions that an index supports, and the advice if a list takes too long. */
+/**
+ * How an index serves a list: the access path of the list, and the range of the index that has its resources. A range contains keys
+ * (`order-keys.ts`).
+ */
 import { type Index, nameOfKey, type SortKey } from "../../collection/indexes.ts";
-import { formatPath, isIdPath, type Path } from "../../collection/paths.ts";
-import { Problem } from "../../errors.ts";
-import { type Condition, matches, namesRelated, type StoreFilter } from "../../query/filter.ts";
-import { type CursorValues, isInstant, sortedCodePoints, withId } from "../../query/sort.ts";
+import { isIdPath, type Path } from "../../collection/paths.ts";
+import { type Condition, matchesAll, type StoreFilter } from "../../query/filter.ts";
+import {
+  type CursorValues,
+  compareSortValues,
+  type SortValue,
+  sortedCodePoints,
+  withId,
+} from "../../query/sort.ts";
 import type { ListQuery } from "../port/page.ts";
+import { after, before, boundsOfType, keyAt } from "./order-keys.ts";
 
 /** The conditions of a filter that must all be true. */
 export function conjunctsOf(filter: StoreFilter | undefined): readonly StoreFilter[] {
@@ -13,60 +22,29 @@ export function conjunctsOf(filter: StoreFilter | undefined): readonly StoreFilt
 }
 
 /** Whether a condition lists ids. */
-export function isIdList(condition: StoreFilter): boolean {
+function isIdList(condition: StoreFilter): boolean {
   return condition.kind === "in" && isIdPath(condition.path);
 }
 
 /** Whether a condition requires one value that the key in an index can contain completely. */
 export function isEquality(condition: StoreFilter): condition is Condition & { kind: "in"; path: Path } {
-  if (
-    condition.kind !== "in" ||
-    condition.as === "time" ||
-    condition.values.length !== 1 ||
-    isIdPath(condition.path)
-  )
-    return false;
-  const [value] = condition.values;
-  return value !== null && fitsColumn(value);
+  return condition.kind === "in" && hasOneValue(condition);
 }
 
 /** Whether a condition is one end of a range that an index supports. */
 export function isRange(
   condition: StoreFilter,
 ): condition is Condition & { kind: "gt" | "gte" | "lt" | "lte" } {
-  if (
-    condition.kind !== "gt" &&
-    condition.kind !== "gte" &&
-    condition.kind !== "lt" &&
-    condition.kind !== "lte"
-  )
-    return false;
-  if (condition.as === "time") return false;
-  return condition.values.length === 1 && !isIdPath(condition.path) && fitsColumn(condition.values[0]);
+  return ["gt", "gte", "lt", "lte"].includes(condition.kind) && hasOneValue(condition as Condition);
 }
 
-/**
- * The attribute that has more conditions than an index scan can use: two equalities, two lower ends, two upper ends, or
- * ends of different types. The scan would read too many entries and check the other conditions on each of them.
- */
-export function repeatedAttribute(conditions: readonly StoreFilter[]): string | undefined {
-  const seen = new Map<string, unknown>();
-  for (const condition of conditions) {
-    if (!isEquality(condition) && !isRange(condition)) continue;
-    const name = nameOfKey(condition);
-    const end = `${condition.kind.slice(0, 1)} ${name}`;
-    const type = isRange(condition) ? typeof condition.values[0] : "any";
-    if (seen.has(end) || (isRange(condition) && (seen.get(name) ?? type) !== type))
-      return formatPath(condition.path);
-    seen.set(end, type);
-    if (isRange(condition)) seen.set(name, type);
-  }
-  return undefined;
-}
-
-/** Whether an index supports the condition. `ranged` is the key of the index after those with equalities (`nameOfKey`). */
-export function isSupported(condition: StoreFilter, ranged: string | undefined): boolean {
-  return isEquality(condition) || (isRange(condition) && nameOfKey(condition) === ranged);
+/** Keys in indexes contain only the beginning of a long string. */
+function hasOneValue(condition: Condition): boolean {
+  if (!("values" in condition) || isIdPath(condition.path)) return false;
+  const { values } = condition;
+  const [value] = values;
+  if (values.length !== 1 || value === null || ("as" in condition && condition.as === "time")) return false;
+  return typeof value !== "string" || value.length < sortedCodePoints;
 }
 
 /**
@@ -85,33 +63,23 @@ export function keysToId(sort: readonly SortKey[]): readonly SortKey[] {
   return keys.slice(0, keys.findIndex(({ path }) => isIdPath(path)) + 1);
 }
 
-/** Keys in indexes contain only the beginning of a long string. */
-function fitsColumn(value: unknown): boolean {
-  return typeof value !== "string" || value.length < sortedCodePoints;
-}
-
 /** How a store reads a list: by ids, with a declared index, or (`undefined`) by reading the whole collection. */
 export type AccessPath = { kind: "ids" } | { kind: "index"; index: Index } | undefined;
 
 /** The part of a query that decides on its access path. */
-type PathQuery = Pick<ListQuery, "filter" | "sort" | "words" | "after">;
+type PathQuery = { [Name in "filter" | "sort" | "words" | "after"]?: ListQuery[Name] | undefined };
 
 /** The part of a query that decides on its cost. */
 export type CostQuery = PathQuery & Pick<ListQuery, "offset" | "count" | "at">;
 
 /** The access path of a list. */
-export function accessPathOf(
-  { filter, sort = [], words, after }: PathQuery,
-  indexes: readonly Index[],
-): AccessPath {
-  if (words !== undefined) return undefined;
-  const conditions = conjunctsOf(filter);
+export function accessPathOf(query: PathQuery, indexes: readonly Index[]): AccessPath {
+  if (query.words !== undefined) return undefined;
+  const conditions = conjunctsOf(query.filter);
   if (conditions.some(isIdList)) return { kind: "ids" };
-  const keys = indexedKeys(sort);
-  if (conditions.length === 0 && keys.length === 0) return { kind: "ids" };
-  if (repeatedAttribute(conditions) !== undefined || !isWithin(after, sort, conditions)) return undefined;
-  const index = indexes.find((candidate) => supports(candidate, conditions, keys));
-  return index === undefined ? undefined : { kind: "index", index };
+  if (conditions.length === 0 && indexedKeys(query.sort ?? []).length === 0) return { kind: "ids" };
+  const best = bestOf(query, indexes);
+  return best?.isOrdered && best.rest.length === 0 ? { kind: "index", index: best.index } : undefined;
 }
 
 /** The most resources that the HTTP thread skips for one page. */
@@ -132,122 +100,194 @@ export function isByIdsAlone({ filter, sort = [] }: PathQuery): boolean {
   return conjunctsOf(filter).length <= 1 && indexedKeys(sort).length === 0;
 }
 
-/** Whether the values of the position fulfil the conditions of the list. They do in every cursor that the service created. */
-function isWithin(
-  after: CursorValues | undefined,
-  sort: readonly SortKey[],
-  conditions: readonly StoreFilter[],
-): boolean {
-  if (after === undefined) return true;
-  const values = new Map(sort.map((key, n) => [nameOfKey(key), after[n]]));
-  return conditions.every((condition) => {
-    if (!isEquality(condition) && !isRange(condition)) return true;
-    const name = nameOfKey(condition);
-    if (!values.has(name)) return true;
-    const value = values.get(name);
-    const { as: _, ...plain } = condition; // the position has the key of the instant already
-    return matches({ ...plain, path: ["value"] }, { value: isInstant(value) ? value[0] : value });
+/** An index with its number. No other index of the collection ever gets this number. */
+export interface Slot {
+  slot: number;
+  index: Index;
+}
+
+/** The part of an index between two keys, without these keys. */
+export interface Range {
+  slot: number;
+  low: Buffer;
+  high: Buffer;
+}
+
+/** A way to find the resources of a list by an index. */
+export interface Scan {
+  range: Range;
+  /** Whether the range has the order of the list, and starts after the position of the list. */
+  isOrdered: boolean;
+  /** Whether the list has the reverse order of the index: it is sorted by id alone, in descending order. */
+  isBackward: boolean;
+  /** The conditions that the range does not decide. `undefined`: the range has the resources of the list, and no others. */
+  filter: StoreFilter | undefined;
+}
+
+/** An index that can find the resources of a list, with its use. */
+interface Candidate {
+  index: Index;
+  /** The values that its first attributes must have. */
+  equal: readonly Condition[];
+  /** The ends of the range of the next attribute. */
+  ends: readonly Condition[];
+  isOrdered: boolean;
+  /** The conditions that the range does not decide. */
+  rest: readonly StoreFilter[];
+}
+
+/**
+ * The best way to find the resources of a list by an index. `undefined`: no index helps. If the access path of the list is an
+ * index, the list is exactly a range of this index, in its order.
+ */
+export function scanOf(query: PathQuery, slots: readonly Slot[]): Scan | undefined {
+  const indexes = slots.map(({ index }) => index);
+  const best = bestOf(query, indexes);
+  if (best === undefined) return undefined;
+  const { isOrdered, rest } = best;
+  return {
+    range: rangeOf(best, slots[indexes.indexOf(best.index)] as Slot, query),
+    isOrdered,
+    isBackward: isBackward(query),
+    filter: rest.length === 0 ? undefined : { kind: "and", filters: rest },
+  };
+}
+
+/** An index with all these attributes (`nameOfKey`), one of whose ranges has exactly the resources of the filter. */
+export function indexWith(
+  names: readonly string[],
+  filter: StoreFilter | undefined,
+  indexes: readonly Index[],
+): Index | undefined {
+  return indexes.find((index) => {
+    const has = new Set(index.map(nameOfKey));
+    return names.every((name) => has.has(name)) && candidateOf(index, neededOf(filter), {}).rest.length === 0;
   });
 }
 
-/** Whether a scan of the index gives exactly the list, in its order. */
-function supports(index: Index, conditions: readonly StoreFilter[], sort: readonly SortKey[]): boolean {
-  const equal = new Set(conditions.filter(isEquality).map(nameOfKey));
-  const names = index.map(nameOfKey);
-  const head = names.slice(0, equal.size);
-  if (head.length < equal.size) return false;
-  if (!head.every((name) => equal.has(name))) return false;
-  const keys = sort.filter((key) => !equal.has(nameOfKey(key)));
-  const tail = index.slice(equal.size);
-  if (tail.length !== keys.length) return false;
-  if (!tail.every((key, n) => isSameKey(key, keys[n] as SortKey))) return false;
-  const ranged = tail[0] === undefined ? undefined : nameOfKey(tail[0]);
-  return conditions.every((condition) => isSupported(condition, ranged));
+/** The range of an index for a filter. All conditions of the filter must be about the first attributes of the index. */
+export function rangeIn(slot: Slot, filter: StoreFilter | undefined): Range {
+  return rangeOf(candidateOf(slot.index, neededOf(filter), {}), slot, {});
+}
+
+/** The conditions of a filter that can be false. */
+function neededOf(filter: StoreFilter | undefined): readonly StoreFilter[] {
+  return conjunctsOf(filter).filter((each) => !matchesAll(each));
+}
+
+/** The first of the best candidates. An index that serves the whole list is always among these. */
+function bestOf(query: PathQuery, indexes: readonly Index[]): Candidate | undefined {
+  const conditions = neededOf(query.filter);
+  if (query.words !== undefined || conditions.some(isIdList)) return undefined;
+  if (conditions.length === 0 && (query.sort ?? []).length === 0) return undefined;
+  let best: Candidate | undefined;
+  let worth = 0;
+  for (const index of indexes) {
+    const candidate = candidateOf(index, conditions, query);
+    const { equal, ends, isOrdered } = candidate;
+    const own = 4 * equal.length + 2 * Number(isOrdered) + Number(ends.length > 0);
+    if (own > worth) [best, worth] = [candidate, own];
+  }
+  return best;
+}
+
+function candidateOf(index: Index, conditions: readonly StoreFilter[], query: PathQuery): Candidate {
+  const equal: Condition[] = [];
+  for (const key of index) {
+    const found = conditions.filter(isEquality).find((each) => isAlike(each, key));
+    if (found === undefined) break;
+    equal.push(found);
+  }
+  const next = index[equal.length];
+  const ends = next === undefined ? [] : endsOf(next, conditions);
+  const used = new Set<StoreFilter>([...equal, ...ends]);
+  const rest = conditions.filter((each) => !used.has(each));
+  return { index, equal, ends, isOrdered: isOrdered(index, equal, query), rest };
+}
+
+/** Up to one lower and one upper end of the values of an attribute, of one type. */
+function endsOf(key: SortKey, conditions: readonly StoreFilter[]): readonly Condition[] {
+  const ranges = conditions.filter(isRange).filter((each) => isAlike(each, key));
+  const type = typeof ranges[0]?.values[0];
+  const same = ranges.filter(({ values }) => typeof values[0] === type);
+  return ["g", "l"].flatMap((end) => same.find(({ kind }) => kind.startsWith(end)) ?? []);
+}
+
+/** Whether the part of the index with these values has the order of the list, and the key of its position is known. */
+function isOrdered(index: Index, equal: readonly Condition[], { sort = [], after }: PathQuery): boolean {
+  const setBy = (key: SortKey) => equal.find((each) => isAlike(each, key));
+  const tail = index.slice(equal.length);
+  const keys = indexedKeys(sort).filter((key) => setBy(key) === undefined);
+  if (tail.length !== keys.length || keys.some((key, n) => !isSameKey(key, tail[n] as SortKey))) return false;
+  // A position with another value is before or after all keys with these values.
+  return sort.every((key, n) => {
+    const value = after && setBy(key);
+    return value === undefined || compareSortValues(operandOf(value), after?.[n] ?? null) === 0;
+  });
+}
+
+/** An index serves a list by id alone only if the filter sets all its attributes. Its keys then have ascending ids. */
+function isBackward({ sort: [first] = [] }: PathQuery): boolean {
+  return first !== undefined && isIdPath(first.path) && first.descending;
 }
 
 function isSameKey(a: SortKey, b: SortKey): boolean {
-  return a.descending === b.descending && nameOfKey(a) === nameOfKey(b);
+  return a.descending === b.descending && isAlike(a, b);
 }
 
-/** The problem of a list that takes longer than the option `queryMs` allows. */
-export function listTooExpensive(query: CostQuery, indexes: readonly Index[], maxMs: number): Problem {
-  return new Problem(
-    "QUERY_TOO_EXPENSIVE",
-    `The list takes longer than the limit of ${maxMs} ms. ${adviceFor(query, indexes)}`,
-  );
+/** Whether two keys or conditions are about the same attribute, and compare its values in the same way. */
+function isAlike(a: Compared, b: Compared): boolean {
+  return a.as === b.as && a.path.length === b.path.length && a.path.every((name, n) => name === b.path[n]);
 }
 
-/** What would make the list faster, in one or two sentences for the error message. */
-export function adviceFor(query: CostQuery, indexes: readonly Index[]): string {
-  const { at, ...current } = query;
-  if (at !== undefined) return `A later time has fewer changes to undo. ${adviceFor(current, indexes)}`;
-  if (query.words !== undefined) return "Search for fewer or longer words, or add a filter.";
-  const path = accessPathOf(query, indexes);
-  if (path?.kind === "ids" && !isByIdsAlone(query)) return "Filter by fewer ids, or by the ids alone.";
-  if (path !== undefined) return pagingAdvice(query);
-  if (namesRelated(query.filter)) return relatedAdvice(query);
-  const repeated = repeatedAttribute(conjunctsOf(query.filter));
-  return repeated === undefined
-    ? indexAdvice(query)
-    : `No index supports several conditions on "${repeated}". Use one condition, or a range from one value to another.`;
-}
+type Compared = { path: Path; as?: string | undefined };
 
-/** The advice for a list that has an index. The page itself is fast, so the count or the offset takes the time. */
-function pagingAdvice({ count, filter }: CostQuery): string {
-  return count === true && filter !== undefined
-    ? 'Counting the total takes the time. Send count=none, or page with "cursor".'
-    : 'Page with "cursor", which is fast at any position.';
-}
-
-/** The advice for a filter by attributes of related resources. */
-function relatedAdvice({ filter }: CostQuery): string {
-  const indexes = conjunctsOf(filter)
-    .filter((each) => each.kind === "related")
-    .flatMap(({ relation, filter: inner }) =>
-      conjunctsOf(inner)
-        .filter(isEquality)
-        .map(
-          (each) =>
-            `"indexes": [${JSON.stringify(nameOf(each))}] to the configuration of "${relation.collection}"`,
-        ),
-    );
-  const [index] = indexes;
-  return index === undefined
-    ? "The filter reads related resources. Add a condition on an attribute with an index."
-    : `An index on the attribute of the related resources can make it faster: add ${index}.`;
-}
-
-/** The advice to declare an index. Names an index for the whole list, or for the largest possible part of it. */
-function indexAdvice({ filter, sort = [] }: CostQuery): string {
-  const conditions = conjunctsOf(filter);
-  const equal = conditions.filter(isEquality).map(nameOf);
-  const sorted = indexedKeys(sort)
-    .map(({ path, descending }) => ({ name: formatPath(path), descending }))
-    .filter(({ name }) => name !== "id" && !equal.includes(name));
-  const ranged = sort.length === 0 ? rangeAttribute(conditions, equal) : undefined;
-  if (ranged !== undefined) sorted.push({ name: ranged, descending: false });
-  const ordered = sorted.map(({ name, descending }) => `${descending ? "-" : ""}${name}`);
-  const keys = [...new Set(equal), ...ordered];
-  if (keys.length === 0) {
-    return 'No index supports such a filter. Filter by equal values or by a range, or declare the attributes in "search" and use "q".';
+function rangeOf({ equal, ends, isOrdered }: Candidate, { slot, index }: Slot, query: PathQuery): Range {
+  const values = equal.map(operandOf);
+  const start = keyAt(values, index);
+  let [low, high] = [before(start), after(start)];
+  for (const end of ends) {
+    const key = index[equal.length] as SortKey;
+    const value = operandOf(end);
+    const at = keyAt([...values, value], index);
+    const type = boundsOfType(start, value, key);
+    const isUpward = end.kind.startsWith("g") !== key.descending;
+    const hasValue = end.kind.length === 3;
+    // Values of other types do not match.
+    low = greatest(low, isUpward ? (hasValue ? before(at) : after(at)) : type.low);
+    high = least(high, isUpward ? type.high : hasValue ? after(at) : before(at));
   }
-  const index = JSON.stringify(keys.length === 1 ? keys[0] : keys);
-  const sorting = ranged === undefined ? "" : `, and sort=${ranged} to the request`;
-  const change = `add "indexes": [${index}] to the collection's configuration${sorting}.`;
-  const isSupported = (each: StoreFilter) =>
-    isEquality(each) || (isRange(each) && nameOf(each) === sorted[0]?.name);
-  return conditions.every(isSupported)
-    ? `An index would make it fast: ${change}`
-    : `An index would make it faster: ${change} No index supports the rest of the filter.`;
+  if (isOrdered && query.after !== undefined) {
+    const position = keyOfPosition(query.after, query.sort ?? [], index, values);
+    if (isBackward(query)) high = least(high, position);
+    else low = greatest(low, position);
+  }
+  return { slot, low, high };
 }
 
-/** The attribute of a range condition. An index supports the range only if the list is also sorted by this attribute. */
-function rangeAttribute(conditions: readonly StoreFilter[], equal: readonly string[]): string | undefined {
-  const range = conditions.find(isRange);
-  const name = range === undefined ? undefined : nameOf(range);
-  return name === undefined || equal.includes(name) ? undefined : name;
+/** The key of a position of a list. */
+function keyOfPosition(
+  position: CursorValues,
+  sort: readonly SortKey[],
+  index: Index,
+  equal: readonly SortValue[],
+): Buffer {
+  const names = sort.map(nameOfKey);
+  const values = index.map((key, n) => equal[n] ?? position[names.indexOf(nameOfKey(key))] ?? null);
+  return keyAt([...values, position.at(-1) ?? null], index);
 }
 
-function nameOf({ path }: { path: Path }): string {
-  return formatPath(path);
+function operandOf(condition: Condition): SortValue {
+  const [value = null] = "values" in condition ? condition.values : [];
+  return condition.kind !== "exists" && "as" in condition && condition.as !== undefined
+    ? [String(value)]
+    : value;
+}
+
+function greatest(a: Buffer, b: Buffer): Buffer {
+  return Buffer.compare(a, b) > 0 ? a : b;
+}
+
+function least(a: Buffer, b: Buffer): Buffer {
+  return Buffer.compare(a, b) < 0 ? a : b;
 }

@@ -10,8 +10,8 @@ import type { Attributes } from "../../collection/resource.ts";
 import { type Unique, uniqueValue } from "../../collection/unique.ts";
 import { type CursorValues, cursorValuesOf } from "../../query/sort.ts";
 import type { CollectionRecord } from "../port/record.ts";
+import type { Slot } from "./access-path.ts";
 import { keyAt } from "./order-keys.ts";
-import type { Slot } from "./ranges.ts";
 
 /** A unique attribute with its number. */
 export interface UniqueSlot {

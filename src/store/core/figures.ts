@@ -10,7 +10,8 @@ import {
   type GroupKey,
 } from "../../query/figures.ts";
 import { type Figures, type FiguresQuery, type GroupRow, maxPageBytes } from "../port/page.ts";
-import { conjunctsOf, isEquality, isRange, repeatedAttribute } from "./access-path.ts";
+import { conjunctsOf, indexWith, isEquality, isRange } from "./access-path.ts";
+import { ranks } from "./list-sql.ts";
 import type { RelatedPart } from "./related.ts";
 
 /** A query for the figures of a given collection. */
@@ -64,32 +65,15 @@ export function attributesOf({ figures, group }: FigureContents): readonly Path[
   return [...new Map(paths.map((path) => [formatPath(path), path])).values()];
 }
 
-/** The keys that an index must have to cover the groups and figures. */
-function neededKeys({ figures, group }: FigureContents): readonly string[] {
-  return [...group, ...figures].flatMap((each) => ("path" in each ? nameOfKey(each) : []));
-}
-
 /**
  * An index that has every attribute of the query, and whose scan gives exactly the resources of the filter. A store that
  * can read values from the index does not have to read the resources.
  */
 export function coveringIndex(query: FiguresOf, indexes: readonly Index[]): Index | undefined {
-  const { filter, words } = query;
-  if (words !== undefined) return undefined;
-  const conditions = conjunctsOf(filter);
-  if (repeatedAttribute(conditions) !== undefined) return undefined;
-  const equal = conditions.filter(isEquality).map(nameOfKey);
-  const ranged = new Set(conditions.filter(isRange).map(nameOfKey));
-  if (!conditions.every((each) => isEquality(each) || isRange(each)) || ranged.size > 1) return undefined;
-  const needed = neededKeys(query);
-  if (needed.length === 0 && conditions.length === 0) return undefined;
-  return indexes.find((index) => {
-    const names = index.map(nameOfKey);
-    const head = names.slice(0, equal.length);
-    if (head.length < equal.length || !head.every((name) => equal.includes(name))) return false;
-    if (ranged.size === 1 && !ranged.has(names[equal.length] ?? "")) return false;
-    return needed.every((name) => names.includes(name));
-  });
+  const { filter, words, group, figures } = query;
+  const names = [...group, ...figures].flatMap((each) => ("path" in each ? nameOfKey(each) : []));
+  if (words !== undefined || (names.length === 0 && conjunctsOf(filter).length === 0)) return undefined;
+  return indexWith(names, filter, indexes);
 }
 
 /** What would make the figures faster, in one or two sentences for the error message. */
@@ -131,18 +115,16 @@ export interface FigureSql {
   text(of: Attribute): string;
   /** The key of the instant of a declared date. Null if the value is not a date. */
   instant(of: Attribute): string;
-  /** The beginning of a date in a string. Null for other values. */
-  date(of: Attribute, unit: DateUnit): string;
+  /** The date in a string, with its time. Null for other values. */
+  date(of: Attribute): string;
   /** The expressions that sort by the value of a JSON text. The first one is the rank of its type. */
   order(text: string): readonly string[];
-  /** The rank of declared dates. */
-  dateRank: number;
   /** Makes the group key in another way than from the JSON text. @default the JSON text */
   key?(of: Attribute, groupBy: (text: string) => string): FigureColumn;
   /** The sum or the average of the numbers. */
   total(kind: "sum" | "avg", of: Attribute): FigureColumn;
-  /** The kinds of values that have a minimum and a maximum, in their order. Null for resources in which `unless` is not null. */
-  kinds(of: Attribute, unless?: string): readonly ValueKind[];
+  /** The kinds of values that have a minimum and a maximum, in their order. */
+  kinds(of: Attribute): readonly ValueKind[];
 }
 
 /** The parts of the statement for figures. A clause is empty if there is nothing to group or to sort by. */
@@ -198,7 +180,8 @@ type GroupBy = (text: string) => string;
 
 function keyColumn(sql: FigureSql, key: GroupKey, of: Attribute, groupBy: GroupBy): FigureColumn {
   if (key.as !== undefined) return instantColumn(sql, key.unit, of, groupBy);
-  if (key.unit !== undefined) return oneColumn(groupBy(sql.date(of, key.unit)), JSON.stringify);
+  if (key.unit !== undefined)
+    return oneColumn(groupBy(`substr(${sql.date(of)}, 1, ${dateUnits[key.unit]})`), JSON.stringify);
   if (sql.key !== undefined) return sql.key(of, groupBy);
   const text = groupBy(sql.text(of));
   return oneColumn(text, decodeText, [...sql.order(text), text]);
@@ -222,7 +205,7 @@ function instantColumn(
   const key = groupBy(`(case when ${instant} is null then ${text} else '@' || ${instant} end)`);
   const isInstant = `substr(${key}, 1, 1) = '@'`;
   const [rank, ...others] = sql.order(`(case when ${isInstant} then null else ${key} end)`);
-  const order = [`(case when ${isInstant} then ${sql.dateRank} else ${rank} end)`, ...others, key];
+  const order = [`(case when ${isInstant} then ${ranks.date} else ${rank} end)`, ...others, key];
   return oneColumn(`min(${text})`, decodeText, order);
 }
 
@@ -236,14 +219,15 @@ function figureColumn(
   of: Attribute,
 ): FigureColumn {
   if (figure.kind === "sum" || figure.kind === "avg") return sql.total(figure.kind, of);
-  return figure.as === undefined ? extremeColumn(sql, figure.kind, of) : extremeInstant(sql, figure.kind, of);
+  return figure.as === undefined
+    ? extremeColumn(figure.kind, sql.kinds(of))
+    : extremeInstant(sql, figure.kind, of);
 }
 
 type Extreme = "min" | "max";
 
 /** The minimum is of the first kind of value that occurs, and the maximum of the last kind. */
-function extremeColumn(sql: FigureSql, extreme: Extreme, of: Attribute, unless?: string): FigureColumn {
-  const kinds = sql.kinds(of, unless);
+function extremeColumn(extreme: Extreme, kinds: readonly ValueKind[]): FigureColumn {
   const inOrder = <T>(all: readonly T[]) => (extreme === "min" ? all : all.toReversed());
   const output = kinds.map(([values]) => `${extreme}(${values})`);
   const found = inOrder(output.map((each, n) => `when ${each} is not null then ${n + 1}`));
@@ -261,7 +245,11 @@ function extremeColumn(sql: FigureSql, extreme: Extreme, of: Attribute, unless?:
 /** The first or last instant of a declared date. It sorts after all values that are not dates, and keeps its JSON text. */
 function extremeInstant(sql: FigureSql, extreme: Extreme, of: Attribute): FigureColumn {
   const instant = sql.instant(of);
-  const others = extremeColumn(sql, extreme, of, instant);
+  const other = (values: string) => `case when ${instant} is null then ${values} end`;
+  const others = extremeColumn(
+    extreme,
+    sql.kinds(of).map(([values, decode]) => [other(values), decode]),
+  );
   const found = `${extreme}(${instant} || ' ' || ${sql.text(of)})`;
   const [rank = "", ...rest] = others.order;
   const isInstant = `${found} is not null${extreme === "max" ? "" : ` and ${rank} = 0`}`;

@@ -1,11 +1,16 @@
 /** Related resources: conditions about them, and the resources that refer to others. */
-import { allOf, type Filter, leavesOf, namesRelated, type StoreFilter } from "../../query/filter.ts";
+import {
+  allOf,
+  type Filter,
+  isRelative,
+  leavesOf,
+  namesRelated,
+  type StoreFilter,
+} from "../../query/filter.ts";
 import type { ListQuery, ReferringGroups, ReferringQuery } from "../port/page.ts";
-import type { CollectionRecord } from "../port/record.ts";
 import type { Stored } from "../port/stored.ts";
-import { accessPathOf } from "./access-path.ts";
+import { type Scan, scanOf } from "./access-path.ts";
 import type { NumberedCollection } from "./catalogue.ts";
-import { type Scan, scanOf } from "./ranges.ts";
 
 /** Collections by name. */
 export type RelatedCollections<C extends NumberedCollection = NumberedCollection> = Readonly<
@@ -46,6 +51,20 @@ export function pastQuery<Query extends { filter?: StoreFilter; related?: unknow
 /** A list request for a collection that is already known. */
 export type PageQuery = Omit<ListQuery, "collection" | "client"> & RelatedPart;
 
+/** Whether the list can have fewer resources than its collection. */
+export function isNarrowed({ filter, words }: PageQuery): boolean {
+  return filter !== undefined || words !== undefined;
+}
+
+/**
+ * Whether the state of a collection is the state of a list. A list with conditions about other collections also depends on their
+ * states. A search also depends on its table of words, which the background can be gathering. A filter that compares with the time of the request is
+ * another one at the next request.
+ */
+export function isKeepable({ words, related, filter }: PageQuery): boolean {
+  return words === undefined && related === undefined && !isRelative(filter);
+}
+
 /** The part of a query that a store adds. */
 export interface RelatedPart {
   /** The collections of related resources that the filter names; absent if it names none. */
@@ -55,50 +74,28 @@ export interface RelatedPart {
 /** A query for resources that refer to others, in a given collection. */
 export type GroupsQuery = Omit<ReferringQuery, "collection" | "client">;
 
-/** The index that supports the query, and otherwise `undefined`. Then the store finds the resources by its own references. */
-export function indexFor(
-  { reference: { path, type }, ids, filter, sort = [] }: GroupsQuery,
-  { indexes }: Pick<CollectionRecord, "indexes">,
-) {
-  if (type === "array" || ids.some((id) => !isIndexable(id))) return undefined;
-  // One place of the index has either the string or the number.
-  if (type === "number" && ids.some((id) => String(Number(id)) !== id)) return undefined;
-  if (type === "any" && ids.some((id) => String(Number(id)) === id)) return undefined;
-  const equality = { kind: "in", path, values: [type === "number" ? 0 : "x"] } as const;
-  const all = allOf<Filter>([equality, ...(filter === undefined ? [] : [filter])]);
-  const accessPath = accessPathOf({ filter: all, sort }, indexes);
-  return accessPath?.kind === "index" ? accessPath.index : undefined;
-}
-
 /** The scans for the resources that refer to each id, all of one index. `undefined` if no index supports the query. */
 export function referringScans(
   query: GroupsQuery,
-  collection: NumberedCollection,
+  { slots }: NumberedCollection,
 ): readonly [Scan, ...Scan[]] | undefined {
-  if (query.ids.length === 0 || indexFor(query, collection) === undefined) return undefined;
-  const { reference, ids, filter, sort = [] } = query;
-  const scans = ids.map((id) => {
-    const value = reference.type === "number" ? Number(id) : id;
-    const equality: Filter = { kind: "in", path: reference.path, values: [value] };
-    const all = allOf<Filter>([equality, ...(filter === undefined ? [] : [filter])]);
-    return scanOf({ filter: all, sort }, collection.slots) as Scan;
-  });
-  return scans as [Scan, ...Scan[]];
+  const { type } = query.reference;
+  const isNumber = (id: string) => String(Number(id)) === id;
+  // One place of the index has either the string or the number.
+  const isMixed = type === "array" || (type === "number" && !query.ids.every(isNumber));
+  if (isMixed || (type === "any" && query.ids.some(isNumber))) return undefined;
+  const scans: Scan[] = [];
+  for (const id of query.ids) {
+    const scan = scanOf(listLike(query, id), slots);
+    if (scan?.isOrdered !== true || scan.filter !== undefined) return undefined;
+    scans.push(scan);
+  }
+  return scans.length === 0 ? undefined : (scans as [Scan, ...Scan[]]);
 }
 
-/** Columns of indexes contain only the beginning of a long string. */
-function isIndexable(id: string): boolean {
-  return id.length < 128;
-}
-
-/** The list that has the same cost for one id, for advice. */
-export function listLike({
-  reference: { path, type },
-  filter,
-  sort = [],
-  limit,
-}: Omit<ReferringQuery, "collection">) {
-  const equality = { kind: "in", path, values: [type === "number" ? 0 : "x"] } as const;
+/** The list of the resources that refer to an id. Without one, it has the same cost, for advice. */
+export function listLike({ reference: { path, type }, filter, sort = [], limit }: GroupsQuery, id = "0") {
+  const equality: Filter = { kind: "in", path, values: [type === "number" ? Number(id) : id] };
   return { filter: allOf<Filter>([equality, ...(filter === undefined ? [] : [filter])]), sort, limit };
 }
 

@@ -3,12 +3,18 @@
  * declares the index. Each later step has its own transaction. Both stores use these steps.
  */
 import { type Path, valueAt } from "../../collection/paths.ts";
+import { Problem } from "../../errors.ts";
 import { createSplitting, wordsOf, wordsVersion } from "../../query/words.ts";
 import { type Decision, lookUp } from "./decision.ts";
 
 /** The warning that the search words are built again, because another version of the service built them differently. */
 export const wordsAreSplitAgain =
   "This version splits texts into search words differently. The service now builds the search words again. Until it has finished, requests with q get 503.";
+
+/** The problem of a search before the search words of the collection are complete. */
+export function wordsIncomplete(): Problem {
+  return new Problem("UNAVAILABLE", "The search index of the collection is not complete yet. Try again.");
+}
 
 /** The search index of one collection, in an open transaction. The keys are those of the store's tables. */
 export interface SearchIndex<Key> {

@@ -166,43 +166,41 @@ export class SlowReads {
 /** Reads that wait: a line for each caller. */
 class Lines {
   /** The caller whose turn is next comes first. */
-  readonly #lines = new Map<string, Read[]>();
-  length = 0;
+  readonly #lines = new Map<string, readonly Read[]>();
+
+  get length(): number {
+    return this.all().length;
+  }
 
   add(read: Read): void {
-    const line = this.#lines.get(read.caller);
-    if (line === undefined) this.#lines.set(read.caller, [read]);
-    else line.push(read);
-    this.length++;
+    this.#put(read.caller, [...(this.#lines.get(read.caller) ?? []), read]);
   }
 
   /** Takes the first read of the next caller, whose next turn comes after that of all others. */
   take(): Read | undefined {
-    const [first] = this.#lines;
-    if (first === undefined) return undefined;
-    const [caller, line] = first;
+    const [[caller, [read, ...others]] = ["", []]] = this.#lines;
     this.#lines.delete(caller);
-    if (line.length > 1) this.#lines.set(caller, line);
-    this.length--;
-    return line.shift();
+    this.#put(caller, others);
+    return read;
   }
 
   remove(read: Read): void {
-    const line = this.#lines.get(read.caller) ?? [];
-    const place = line.indexOf(read);
-    if (place === -1) return;
-    line.splice(place, 1);
-    if (line.length === 0) this.#lines.delete(read.caller);
-    this.length--;
+    this.#put(
+      read.caller,
+      (this.#lines.get(read.caller) ?? []).filter((each) => each !== read),
+    );
   }
 
   longest(): readonly Read[] {
-    let longest: readonly Read[] = [];
-    for (const line of this.#lines.values()) if (line.length > longest.length) longest = line;
-    return longest;
+    return [...this.#lines.values()].reduce((a, b) => (b.length > a.length ? b : a), []);
   }
 
-  all(): Read[] {
+  all(): readonly Read[] {
     return [...this.#lines.values()].flat();
+  }
+
+  #put(caller: string, line: readonly Read[]): void {
+    if (line.length === 0) this.#lines.delete(caller);
+    else this.#lines.set(caller, line);
   }
 }

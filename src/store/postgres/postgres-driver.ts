@@ -41,7 +41,7 @@ import { type Connections, probe } from "./connection/connections.ts";
 import { failureOf, retryOnce } from "./connection/failures.ts";
 import { Reachability } from "./connection/reachability.ts";
 import { transact, transactionModes } from "./connection/transaction.ts";
-import { Lists } from "./list/lists.ts";
+import { Lists, orRedeclared } from "./list/lists.ts";
 import { SlowStatements } from "./list/slow-statements.ts";
 import { postgresDialect, runPlan, storePlans } from "./postgres-dialect.ts";
 import { Heads, Reads, type Run, readSizes, Scans } from "./read/reads.ts";
@@ -213,8 +213,8 @@ export class PostgresDriver implements Driver {
   }
 
   /** Reads, and reads the declarations again if they have changed. */
-  async #asDeclared<T>(read: () => Declared<T>): Declared<T> {
-    const result = await this.#watch(() => retryOnce(read));
+  async #asDeclared<T>(read: () => Promise<T>): Declared<T> {
+    const result = await this.#watch(() => retryOnce(read).catch(orRedeclared));
     if (result === "redeclared") await this.#watch(() => this.#declarations.reload());
     return result;
   }

@@ -12,6 +12,7 @@ import {
   type ReadHow,
 } from "../core/driver.ts";
 import type { FiguresOf } from "../core/figures.ts";
+import { HotPages } from "../core/hot-pages.ts";
 import type { KeyChange } from "../core/key-plans.ts";
 import { type ExpectedEnd, Loads } from "../core/loads.ts";
 import type { GroupsQuery, PageQuery } from "../core/related.ts";
@@ -38,7 +39,7 @@ import type { Lock } from "./file/lock.ts";
 import { createLogReader, pageBytes } from "./file/log-state.ts";
 import { QueryThreads } from "./list/query-threads.ts";
 import { type Marks, SharedCatalogue } from "./marks.ts";
-import { HotPages, HotResources } from "./read/hot-reads.ts";
+import { HotResources } from "./read/hot-reads.ts";
 import { ReadBatch } from "./read/read-batch.ts";
 import { Reader, Scans } from "./read/reader.ts";
 import { Sizes } from "./read/sizes.ts";
@@ -103,7 +104,7 @@ export class SqliteDriver implements Driver {
     this.#database = database;
     this.#health = health;
     this.#hot = new HotResources(marks);
-    this.#reader = new Reader(database, new HotPages());
+    this.#reader = new Reader(database, new HotPages({ keepsFirst: true }));
     this.#runner = new PlanRunner(database);
     this.#scans = new Scans(path);
     this.#reads = new ReadBatch(this.#reader, { health, marks });

@@ -28,13 +28,13 @@ export const figuresFaults: readonly Fault[] = [
     name: "figures-index-for-any-filter",
     what: "Figures use an index although it lacks an attribute.",
     noticedBy: onSqlite,
-    replacements: [["return needed.every((name) => names.includes(name));", "return needed.length > 0;"]],
+    replacements: [["names.every((name) => has.has(name)) && ", "names.length > 0 && "]],
   },
   {
     name: "figures-dates-that-do-not-exist",
     what: "On SQLite, 30 February is a date if a time follows.",
     noticedBy: onSqlite,
-    replacements: [["const isDay = `date(", "const isDay = `true or date("]],
+    replacements: [["|| !isDate(text.slice(0, 10))) return undefined;", ") return undefined;"]],
   },
   {
     name: "figures-max-boolean",
@@ -58,7 +58,7 @@ export const figuresFaults: readonly Fault[] = [
     name: "figures-leap-years-of-postgres",
     what: "On PostgreSQL, every year has a 29 February.",
     noticedBy: onPostgres,
-    replacements: [["then '29' else '28' end", "then '29' else '29' end"]],
+    replacements: [["|${leapYears}-02-29)`", "|[0-9]{4}-02-29)`"]],
   },
   {
     name: "figures-more",

@@ -88,7 +88,9 @@ export const relatedFaults: readonly Fault[] = [
     name: "related-index-of-strings",
     what: "Without a schema, an index finds only the references that are strings.",
     noticedBy: "test/http/nested.test.ts",
-    replacements: [[`if (type === "any" && ids.some`, `if (type === "any" && ids.length === 0 && ids.some`]],
+    replacements: [
+      [`(type === "any" && query.ids.some`, `(type === "any" && query.ids.length === 0 && query.ids.some`],
+    ],
   },
   {
     name: "related-filter-without-rules",

@@ -145,7 +145,7 @@ export const storeFaults: readonly Fault[] = [
     name: "cursor-skips-null",
     what: "SQLite: a cursor at a resource that has null in the sort attribute skips all other resources with null.",
     noticedBy: "test/http/paging.test.ts",
-    replacements: [["{each.sql} is ?", "{each.sql} = ?"]],
+    replacements: [["each === null ? undefined : bind(", "bind("]],
   },
   {
     name: "key-not-inverted",
@@ -157,9 +157,7 @@ export const storeFaults: readonly Fault[] = [
     name: "range-with-its-position",
     what: "A page with an index begins with the resource of its cursor.",
     noticedBy: "test/store/indexes.test.ts",
-    replacements: [
-      ['const where = "entry.slot = ? and entry.k > ?', 'const where = "entry.slot = ? and entry.k >= ?'],
-    ],
+    replacements: [["`${key} > ${from}`", "`${key} >= ${from}`"]],
   },
   {
     name: "entry-stays",

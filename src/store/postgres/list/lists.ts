@@ -1,20 +1,20 @@
 /** Reads pages of lists. Each page needs one statement, which has a deadline. */
-import { isQuick, listTooExpensive } from "../../core/access-path.ts";
-import type { AskClient, Declared } from "../../core/driver.ts";
+import { isQuick } from "../../core/access-path.ts";
+import { listTooExpensive } from "../../core/advice.ts";
+import type { AskClient } from "../../core/driver.ts";
 import { type FiguresOf, figuresTooExpensive } from "../../core/figures.ts";
 import { type PastQuery, pageAt } from "../../core/past-page.ts";
-import { type GroupsQuery, listLike, type PageQuery, pastQuery } from "../../core/related.ts";
+import { type GroupsQuery, isNarrowed, listLike, type PageQuery, pastQuery } from "../../core/related.ts";
 import { unfinished } from "../../core/slow-reads.ts";
 import type { Figures, Page, ReferringGroups } from "../../port/page.ts";
 import type { Plan } from "../../sql/plans.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isUndefinedTable } from "../connection/failures.ts";
 import { askAll, historyOf, runPlan } from "../postgres-dialect.ts";
-import type { NumberedCollection } from "../tables/catalogue.ts";
+import { type NumberedCollection, Redeclared } from "../tables/catalogue.ts";
 import { selectFigures, toFigures } from "./figures.ts";
-import { isNarrowed, selectPage, toPage, wordsIncomplete } from "./page.ts";
+import { isQuickReferring, selectPage, selectReferring, toPage, toReferring } from "./page.ts";
 import { QuickLists } from "./quick-lists.ts";
-import { isQuickReferring, selectReferring, toReferring } from "./referring.ts";
 import { SlowStatements } from "./slow-statements.ts";
 
 /** What lists depend on. */
@@ -41,30 +41,18 @@ export class Lists {
 
   /**
    * Reads a page. Throws QUERY_TOO_EXPENSIVE, UNAVAILABLE while the search words are incomplete or too many lists wait,
-   * and the reason of the client's signal.
+   * the reason of the client's signal, and an error for which `orRedeclared` returns.
    */
-  async page(collection: NumberedCollection, query: PageQuery, client: AskClient): Declared<Page> {
-    if (query.words !== undefined && collection.search.length === 0) return "redeclared";
+  async page(collection: NumberedCollection, query: PageQuery, client: AskClient): Promise<Page> {
     const { at } = query;
-    try {
-      if (at !== undefined) {
-        const page = await this.#pageAt(collection, pastQuery(query, at), client);
-        return this.#finished(page, collection, query);
-      }
-    } catch (error) {
-      if (error instanceof Redeclared) return "redeclared";
-      throw error;
+    if (at !== undefined) {
+      const page = await this.#pageAt(collection, pastQuery(query, at), client);
+      return this.#finished(page, collection, query);
     }
     const isCounted = query.count === true && isNarrowed(query);
     if (isQuick(query, collection.indexes) && !isCounted) return this.#quick.page(collection, query);
-    try {
-      const rows = await this.#slow.rows(selectPage(collection, query), client?.());
-      const read = toPage(collection, query, this.#finished(rows, collection, query));
-      return read === "redeclared" ? read : read.page;
-    } catch (error) {
-      if (isUndefinedTable(error)) return "redeclared";
-      throw error;
-    }
+    const rows = await this.#slow.rows(selectPage(collection, query), client?.());
+    return toPage(collection, query, this.#finished(rows, collection, query)).page;
   }
 
   /** Reads the resources that refer to others. Throws as `page` does. */
@@ -72,7 +60,7 @@ export class Lists {
     collection: NumberedCollection,
     query: GroupsQuery,
     client: AskClient,
-  ): Declared<ReferringGroups> {
+  ): Promise<ReferringGroups> {
     const statement = selectReferring(collection, query);
     if (isQuickReferring(collection, query))
       return toReferring(collection, query, await this.#quick.rows(statement));
@@ -81,19 +69,11 @@ export class Lists {
   }
 
   /** Figures. Throws as `page` does. */
-  async figures(collection: NumberedCollection, query: FiguresOf, client: AskClient): Declared<Figures> {
-    if (query.words !== undefined && collection.search.length === 0) return "redeclared";
-    const statement = selectFigures(collection, query);
-    try {
-      const rows = await this.#slow.rows(statement, client?.());
-      if (rows === unfinished) throw figuresTooExpensive(query, collection.indexes, this.#maxMs);
-      const result = toFigures(rows, statement, query);
-      if (result === "words incomplete") throw wordsIncomplete();
-      return result;
-    } catch (error) {
-      if (isUndefinedTable(error)) return "redeclared";
-      throw error;
-    }
+  async figures(collection: NumberedCollection, query: FiguresOf, client: AskClient): Promise<Figures> {
+    const { columns, ...statement } = selectFigures(collection, query);
+    const rows = await this.#slow.rows(statement, client?.());
+    if (rows === unfinished) throw figuresTooExpensive(query, collection.indexes, this.#maxMs);
+    return toFigures(collection, query, columns, rows);
   }
 
   /** Reads a page as of a time, in one snapshot. */
@@ -104,9 +84,7 @@ export class Lists {
   ): Promise<Page | typeof unfinished> {
     return this.#slow.inSnapshot((run) => {
       function* current(each: PageQuery): Plan<Page> {
-        const found = toPage(collection, each, yield* askAll([selectPage(collection, each)]));
-        if (found === "redeclared") throw new Redeclared();
-        return found.page;
+        return toPage(collection, each, yield* askAll([selectPage(collection, each)])).page;
       }
       const { idKind } = collection;
       return runPlan(pageAt(query, { idKind, history: historyOf(collection), current }), run);
@@ -120,5 +98,8 @@ export class Lists {
   }
 }
 
-/** The declaration of the collection has changed since the catalogue was read. */
-class Redeclared extends Error {}
+/** Says that an error comes from a read with an old declaration. Throws any other error. */
+export function orRedeclared(error: unknown): "redeclared" {
+  if (error instanceof Redeclared || isUndefinedTable(error)) return "redeclared";
+  throw error;
+}

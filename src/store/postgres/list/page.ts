@@ -1,77 +1,39 @@
-/** The statement that reads a page: its resources, and the head of the collection from the same snapshot. It also searches. */
-import { Problem } from "../../../errors.ts";
-import type { StoreFilter } from "../../../query/filter.ts";
+/**
+ * The statements that read a page, or the resources that refer to others. Each also reads the head of the collection from the same
+ * snapshot.
+ */
 import { wordsVersion } from "../../../query/words.ts";
-import { type Scan, scanOf } from "../../core/ranges.ts";
-import type { PageQuery } from "../../core/related.ts";
-import { withoutImpliedWords } from "../../core/search-index.ts";
-import { maxPageBytes } from "../../port/page.ts";
+import type { Scan } from "../../core/access-path.ts";
+import {
+  bind,
+  exactScan,
+  keyTerm,
+  listSql,
+  orderedSql,
+  orderSql,
+  referringSql,
+  type Scope,
+  type SearchSql,
+  searchOf,
+} from "../../core/list-sql.ts";
+
+import {
+  type GroupsQuery,
+  isNarrowed,
+  type PageQuery,
+  type ReferringRow,
+  referringScans,
+  toGroups,
+} from "../../core/related.ts";
+import { wordsIncomplete } from "../../core/search-index.ts";
+import { maxPageBytes, type ReferringGroups } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import { toStored } from "../read/reads.ts";
-import type { NumberedCollection } from "../tables/catalogue.ts";
-import { keySql } from "../tables/indexes.ts";
-import { resourcesTable, wordsTable } from "../tables/tables.ts";
-import {
-  afterSql,
-  bind,
-  boundsSql,
-  filterSql,
-  orderSql,
-  orderTerms,
-  rangeSql,
-  type SqlScope,
-  scopeOf,
-} from "./conditions.ts";
+import { type NumberedCollection, requireDeclared } from "../tables/catalogue.ts";
+import { keyText } from "../tables/indexes.ts";
+import { resourcesTable } from "../tables/tables.ts";
+import { scopeOf } from "./postgres-lists.ts";
 import { type ReadPage, stateSql } from "./quick-lists.ts";
-
-/** The parts of a statement that a search adds. */
-export interface SearchSql {
-  /** The `with` clause: the resources that contain each of the words. */
-  with: string;
-  /** The `from` clause: the resources that contain all of the words. */
-  from: string;
-  /** The score of a resource. A better match has a greater score. */
-  score: string;
-}
-
-/** The parameters of BM25, with SQLite's values. */
-const k1 = 1.2;
-const b = 0.75;
-
-/** Greater than every character of a word. */
-const lastCharacter = "\u{10ffff}";
-
-/**
- * The search for resources that contain, for each of the words, a word that starts with it. Needs at least one word.
- */
-export function searchSql(number: number, words: readonly string[], scope: SqlScope): SearchSql {
-  const table = wordsTable(number);
-  const searched = withoutImpliedWords(words);
-  const hits = searched.map((word, n) => {
-    const range = `word >= ${bind(scope, word, "text")} and word < ${bind(scope, word + lastCharacter, "text")}`;
-    return `hits_${n} as (select key, sum(times)::float8 as times from ${table} where ${range} group by key)`;
-  });
-  const weights = searched.map(
-    (_, n) => `(select greatest(ln((head.count - found + 0.5) / (found + 0.5)), 0.000001)
-      from (select count(*)::float8 as found from hits_${n}) as counted)`,
-  );
-  const state = `words_state as (select ${weights.map((sql, n) => `${sql} as weight_${n}`).join(", ")},
-    head.words::float8 / greatest(head.count, 1) as average
-    from holdfast_heads as head where head.number = ${number})`;
-  const joined = searched.map((_, n) => `join hits_${n} on hits_${n}.key = resource.key`).join(" ");
-  const length = `join ${table} as length on length.word = '' and length.key = resource.key`;
-  return {
-    with: `with ${[...hits, state].join(", ")}`,
-    from: `${resourcesTable(number)} as resource ${joined} ${length} cross join words_state`,
-    score: searched.map((_, n) => scoreOf(n)).join(" + "),
-  };
-}
-
-function scoreOf(n: number): string {
-  const share = `${1 - b} + ${b} * length.times / words_state.average`;
-  const times = `hits_${n}.times`;
-  return `weight_${n} * (${times} * ${k1 + 1}) / (${times} + ${k1} * (${share}))`;
-}
 
 /**
  * Reads a page. The columns of the head: sequence, count, number of the declaration, whether the search words are
@@ -80,9 +42,8 @@ function scoreOf(n: number): string {
  */
 export function selectPage(collection: NumberedCollection, query: PageQuery): Statement {
   const { number } = collection;
-  const { words = [] } = query;
   const scope = scopeOf(collection, query.related);
-  const search = words.length === 0 ? undefined : searchSql(number, words, scope);
+  const search = searchOf(query, scope);
   const total =
     query.count === true && isNarrowed(query)
       ? `(select count(*) ${sourceSql(query, search, scope)})`
@@ -97,18 +58,13 @@ export function selectPage(collection: NumberedCollection, query: PageQuery): St
 }
 
 /** Another version of the program may have split the texts of an older store into other words. */
-const areWordsComplete = `head.gathered_to is null and head.words_version = '${wordsVersion}'`;
-
-/** Whether the list can have fewer resources than its collection. */
-export function isNarrowed({ filter, words }: PageQuery): boolean {
-  return filter !== undefined || words !== undefined;
-}
+export const areWordsComplete = `head.gathered_to is null and head.words_version = '${wordsVersion}'`;
 
 /**
  * The number of the declaration, in a statement about the head of a collection. Null if the declaration of a related collection
  * has changed, because the statement can then use indexes that no longer exist.
  */
-export function declaredSql({ related }: SqlScope): string {
+export function declaredSql({ related }: Scope): string {
   const others = Object.values(related).filter((each) => each !== undefined) as NumberedCollection[];
   if (others.length === 0) return "head.declared";
   const changed = others.map(({ number, declared }) => `number = ${number} and declared <> ${declared}`);
@@ -117,34 +73,16 @@ export function declaredSql({ related }: SqlScope): string {
 
 /** The `from` and `where` clauses for all resources of a list. */
 export function sourceSql(
-  { filter, words }: Pick<PageQuery, "filter" | "words">,
+  query: Pick<PageQuery, "filter" | "words">,
   search: SearchSql | undefined,
-  scope: SqlScope,
+  scope: Scope,
 ): string {
-  const scan = scanOf({ ...(filter && { filter }), ...(words && { words }) }, scope.collection.slots);
-  return foundSql({ scan, filter, from: search?.from }, scope);
-}
-
-/** The `from` and `where` clauses for the resources of a scan, or of the collection, that match. `more`: another condition. */
-function foundSql(
-  {
-    scan,
-    filter,
-    from,
-    more,
-  }: { scan: Scan | undefined; filter: StoreFilter | undefined; from?: string | undefined; more?: string },
-  scope: SqlScope,
-): string {
-  const rest = scan === undefined ? filter : scan.filter;
-  const terms = [scan && rangeSql(scan.range, scope), rest && filterSql(rest, scope), more].filter(
-    (each) => each !== undefined,
-  );
-  return `from ${from ?? `${resourcesTable(scope.collection.number)} as resource`}
-    where ${terms.length === 0 ? "true" : terms.join(" and ")}`;
+  const { from, where } = listSql(query, search, scope);
+  return `from ${from} where ${where}`;
 }
 
 /** Selects the resources of a page without words, in the order of the list, and one more if there is one. */
-export function resourcesSql(query: PageQuery, scope: SqlScope): string {
+export function resourcesSql(query: PageQuery, scope: Scope): string {
   return selectionOf(query, undefined, scope).sql;
 }
 
@@ -154,19 +92,15 @@ interface Selection {
   order: string;
 }
 
-function selectionOf(query: PageQuery, search: SearchSql | undefined, scope: SqlScope): Selection {
-  const { limit, offset = 0, after, sort = [], filter } = query;
-  const scan = scanOf(query, scope.collection.slots);
-  if (scan?.isOrdered && scan.filter === undefined) return rangePage(scan, query, scope);
-  const isRanked = search !== undefined && sort.length === 0;
-  const terms = scan?.isOrdered
-    ? [{ sql: `resource.${keySql(scan.range.slot)}`, descending: scan.isBackward }]
-    : [...(isRanked ? [{ sql: search.score, descending: true }] : []), ...orderTerms(sort)];
-  const isAfter = after !== undefined && scan?.isOrdered !== true;
-  const more = isAfter ? { more: afterSql(after, sort, scope) } : {};
+function selectionOf(query: PageQuery, search: SearchSql | undefined, scope: Scope): Selection {
+  const { limit, offset = 0 } = query;
+  const exact = exactScan(query, scope);
+  if (exact !== undefined) return rangePage(exact, query, scope);
+  const { from, where, terms } = orderedSql(query, search, scope);
   const columns = terms.map(({ sql }, n) => `${sql} as term_${n}`).join(", ");
   return {
-    sql: `select resource.key, version, updated_at, doc, checksum, size, ${columns} ${foundSql({ scan, filter, from: search?.from, ...more }, scope)}
+    sql: `select resource.key, version, updated_at, doc, checksum, size, ${columns} from ${from}
+      where ${where}
       order by ${orderSql(terms)} limit ${limit + 1} offset ${offset}`,
     order: orderSql(terms.map(({ descending }, n) => ({ sql: `term_${n}`, descending }))),
   };
@@ -176,13 +110,10 @@ function selectionOf(query: PageQuery, search: SearchSql | undefined, scope: Sql
  * The page that is a range of an index. The inner query reads resources from the start of the range, up to the limit. The outer
  * query removes those after the end. If one condition had both bounds, the database could read the whole range and sort it.
  */
-function rangePage(
-  { range, isBackward }: Scan,
-  { limit, offset = 0 }: PageQuery,
-  scope: SqlScope,
-): Selection {
-  const key = `resource.${keySql(range.slot)}`;
-  const [low, high] = boundsSql(range, scope);
+function rangePage(scan: Scan, { limit, offset = 0 }: PageQuery, scope: Scope): Selection {
+  const { range, isBackward } = scan;
+  const { sql: key } = keyTerm(scan, scope);
+  const [low, high] = [range.low, range.high].map((end) => bind(scope, keyText(end), "bytea"));
   const order = (sql: string) => orderSql([{ sql, descending: isBackward }]);
   const [start, end] = isBackward ? [`< ${high}`, `> ${low}`] : [`> ${low}`, `< ${high}`];
   return {
@@ -204,18 +135,12 @@ function pageSql({ sql, order }: Selection): string {
 }
 
 /**
- * The page from its rows. The first row always has the head of the collection, and the first resource if the page has
- * any.
+ * The page from its rows. The first row always has the head of the collection, and the first resource if the page has any. Throws
+ * Redeclared, and UNAVAILABLE while the search words are incomplete.
  */
-export function toPage(
-  collection: NumberedCollection,
-  query: PageQuery,
-  rows: readonly Row[],
-): ReadPage | "redeclared" {
-  const [first] = rows;
-  if (first === undefined) return "redeclared";
-  const [sequence, count, declared, isComplete, counted, state = null, found] = first;
-  if (Number(declared) !== collection.declared) return "redeclared";
+export function toPage(collection: NumberedCollection, query: PageQuery, rows: readonly Row[]): ReadPage {
+  const [sequence, count, declared, isComplete, counted, state = null, found] = rows[0] ?? [];
+  requireDeclared(collection, declared);
   if (query.words !== undefined && isComplete !== "t") throw wordsIncomplete();
   const items = rows.filter((row) => row[7] !== null).map((row) => toStored(collection, row.slice(7)));
   const more = Number(found ?? 0) > items.length || items.length > query.limit;
@@ -224,7 +149,69 @@ export function toPage(
   return { page: { items, more, total, sequence: Number(sequence) }, state };
 }
 
-/** The search words of the collection are not complete. */
-export function wordsIncomplete(): Problem {
-  return new Problem("UNAVAILABLE", "The search index of the collection is not complete yet. Try again.");
+/** Whether the statement reads little more than the resources of its result. */
+export function isQuickReferring(collection: NumberedCollection, query: GroupsQuery): boolean {
+  const { sort = [], filter } = query;
+  return (sort.length === 0 && filter === undefined) || referringScans(query, collection) !== undefined;
+}
+
+/**
+ * Reads up to `limit` + 1 resources for each id. The columns: the number of the declaration, the place of the id from 1, key,
+ * version, time, and the text, which is null if it does not fit into the result. Without resources, it has one row.
+ */
+export function selectReferring(collection: NumberedCollection, query: GroupsQuery): Statement {
+  const { number } = collection;
+  const { limit } = query;
+  const scope = scopeOf(collection);
+  const { parents, from, where, terms, end } = groupsOf(collection, query, scope);
+  const columns = terms.map(({ sql }, n) => `${sql} as term_${n}`).join(", ");
+  const order = orderSql(terms.map(({ descending }, n) => ({ sql: `term_${n}`, descending })));
+  const page = `select place, key, version, updated_at, n,
+      case when running <= ${maxPageBytes} or position = 1 then doc::text end as text, checksum
+    from (select *, row_number() over listed as position,
+        sum(case when n > ${limit} then 0 else size end) over (listed rows unbounded preceding) as running
+      from (select parent.place, found.*, row_number() over (partition by parent.place order by ${order}) as n
+        from ${parents}
+        cross join lateral (select resource.key, version, updated_at, doc, checksum, size, ${columns}
+          from ${from} where ${where}
+          order by ${orderSql(terms)} limit ${limit + 1}) as found where ${end}) as candidate
+      window listed as (order by place, n)) as measured`;
+  const sql = `select head.declared, page.place, page.key, page.version, page.updated_at, page.text, page.checksum
+    from holdfast_heads as head left join (${page}) as page on true
+    where head.number = ${number} order by page.place, page.n`;
+  return { sql, values: scope.values };
+}
+
+/** The ids, and the resources that refer to each of them: by a range of an index, or by the table of references. */
+function groupsOf(collection: NumberedCollection, query: GroupsQuery, scope: Scope) {
+  const scans = referringScans(query, collection);
+  if (scans === undefined) {
+    const parents = `unnest(${bind(scope, query.ids, "text[]")}) with ordinality as parent (value, place)`;
+    return { parents, ...referringSql(query, scope), end: "true" };
+  }
+  const ends = (["low", "high"] as const).map((end) => scans.map(({ range }) => keyText(range[end])));
+  const term = keyTerm(scans[0], scope);
+  return {
+    parents: `unnest(${ends.map((each) => bind(scope, each, "bytea[]")).join(", ")})
+      with ordinality as parent (low, high, place)`,
+    from: `${resourcesTable(collection.number)} as resource`,
+    where: `${term.sql} ${term.descending ? "< parent.high" : "> parent.low"}`,
+    terms: [term],
+    end: `term_0 ${term.descending ? "> parent.low" : "< parent.high"}`, // as in a page of a range
+  };
+}
+
+/** The groups from the rows of the statement. Throws Redeclared. */
+export function toReferring(
+  collection: NumberedCollection,
+  { ids, limit }: GroupsQuery,
+  rows: readonly Row[],
+): ReferringGroups {
+  requireDeclared(collection, rows[0]?.[0]);
+  return toGroups(rowsOf(collection, rows), ids.length, limit);
+}
+
+function* rowsOf(collection: NumberedCollection, rows: readonly Row[]): Generator<ReferringRow> {
+  for (const [, place, ...row] of rows.filter(([, place]) => place !== null))
+    yield { place: Number(place) - 1, resource: row[3] === null ? undefined : toStored(collection, row) };
 }

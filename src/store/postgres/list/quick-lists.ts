@@ -1,25 +1,17 @@
 /** Lists that cost no more than their page. Similar lists share a statement, and hot pages are not read again. */
 import { LRUCache } from "lru-cache";
-import { isRelative } from "../../../query/filter.ts";
-import type { Declared } from "../../core/driver.ts";
-import type { PageQuery } from "../../core/related.ts";
+import { HotPages } from "../../core/hot-pages.ts";
+import type { ParameterType } from "../../core/list-sql.ts";
+import { isKeepable, isNarrowed, type PageQuery } from "../../core/related.ts";
 import { type Batch, createBatch, type Outcome } from "../../port/batch.ts";
-import { lengthOf, maxPageBytes, type Page } from "../../port/page.ts";
+import { maxPageBytes, type Page } from "../../port/page.ts";
 import { integers } from "../connection/arrays.ts";
 import type { Connections, Row, Statement } from "../connection/connections.ts";
-import { type Run, toStored } from "../read/reads.ts";
-import type { NumberedCollection } from "../tables/catalogue.ts";
-import { type ParameterType, scopeOf } from "./conditions.ts";
-import { isNarrowed, resourcesSql, selectPage, toPage } from "./page.ts";
+import { toStored } from "../read/reads.ts";
+import { type NumberedCollection, requireDeclared } from "../tables/catalogue.ts";
 
-/** The pages in the cache, in characters. */
-const maxWeight = 4 * 1024 * 1024;
-
-/** The heaviest page in the cache, in characters. A heavier one would displace too many others. */
-const maxPageWeight = 256 * 1024;
-
-/** The approximate memory of a page without the texts of its resources, in characters. */
-const overhead = 500;
+import { resourcesSql, selectPage, toPage } from "./page.ts";
+import { scopeOf } from "./postgres-lists.ts";
 
 /** How many statements read head rows at the same time. Requests that arrive in the meantime share the next one. */
 const maxHeadStatements = 2;
@@ -37,69 +29,6 @@ export const stateSql = `(head.sequence::text || ' ' || head.declared::text ||
 export interface ReadPage {
   page: Page;
   state: string | null;
-}
-
-/** What is known about a list. */
-interface HotPage {
-  /** The state at the last read. */
-  state: string;
-  /** Absent if the list was read only once in this state. */
-  page?: Page;
-}
-
-/**
- * A page is valid for one state of its collection. Other services write to the same database, so each request reads the state.
- * Requests that wait at the same time share this read. A page is kept when its list is read for the second time in the
- * same state, so lists cost no more while many writes arrive.
- */
-export class HotPages {
-  readonly #pages = new LRUCache<string, HotPage>({
-    maxSize: maxWeight,
-    maxEntrySize: maxPageWeight,
-    sizeCalculation: ({ page }, key) => key.length + overhead + (page === undefined ? 0 : lengthOf(page)),
-  });
-  /** The states of collections by their numbers. */
-  readonly #states: Batch<number, string | undefined>;
-
-  constructor(run: Run) {
-    this.#states = createBatch({
-      async perform(numbers: readonly number[]) {
-        const { rows } = await run(selectStates([...new Set(numbers)]));
-        const states = new Map(rows.map(([number, state]) => [Number(number), state ?? undefined]));
-        return numbers.map((number) => ({ answer: states.get(number) }));
-      },
-      maxConcurrent: maxHeadStatements,
-    });
-  }
-
-  /** The cached page, if its collection still has the same state. */
-  async find({ number }: NumberedCollection, key: string): Promise<Page | undefined> {
-    const hot = this.#pages.get(key);
-    if (hot?.page === undefined) return undefined;
-    const state = await this.#states.run(number);
-    return state === hot.state ? hot.page : undefined;
-  }
-
-  /** Remembers what was read. */
-  note(key: string, { page, state }: ReadPage): void {
-    if (state === null) return;
-    const isAgain = this.#pages.peek(key)?.state === state;
-    this.#pages.set(key, isAgain ? { state, page } : { state });
-  }
-}
-
-/**
- * Whether the state of a collection is the state of a list. A list with conditions about other collections also depends on their
- * states. A search also depends on its table of words, which the background can be gathering. A filter that compares with the time of the request is
- * another one at the next request.
- */
-export function isKeepable({ words, related, filter }: PageQuery): boolean {
-  return words === undefined && related === undefined && !isRelative(filter);
-}
-
-/** The key of a list: equal for the same query on the same declaration. */
-export function keyOf({ number, declared }: NumberedCollection, query: PageQuery): string {
-  return `${number} ${declared} ${JSON.stringify(query)}`;
 }
 
 function selectStates(numbers: readonly number[]) {
@@ -128,9 +57,12 @@ const maxBytes = 4 * maxPageBytes;
 
 /** The list with its form. */
 export function formOf(collection: NumberedCollection, query: PageQuery): FormedList {
-  const scope = scopeOf(collection, undefined, (place) => `asked.value_${place}`);
-  const form = resourcesSql(query, scope);
-  return { collection, query, form, types: scope.types, values: scope.values };
+  const types: ParameterType[] = [];
+  const scope = scopeOf(collection, undefined, (place, type) => {
+    types.push(type);
+    return `asked.value_${place}::${type}`;
+  });
+  return { collection, query, form: resourcesSql(query, scope), types, values: scope.values };
 }
 
 /** How many lists of this form can share a statement. */
@@ -175,26 +107,20 @@ export function selectTogether(lists: readonly FormedList[]): Statement {
 
 /**
  * The pages of the lists, in their order; `apart` for a page that only a statement of its own can read, because its texts
- * are large or contain line breaks.
+ * are large or contain line breaks. Throws Redeclared.
  */
-export function toPages(
-  lists: readonly FormedList[],
-  rows: readonly Row[],
-): readonly (ReadPage | "redeclared" | "apart")[] {
+export function toPages(lists: readonly FormedList[], rows: readonly Row[]): readonly (ReadPage | "apart")[] {
   const byPlace = new Map(rows.map(([place, ...row]) => [Number(place), row]));
   const size = maxSize(lists);
-  return lists.map((list, place) => {
-    const row = byPlace.get(place);
-    return row === undefined ? "redeclared" : toOwnPage(list, row, size); // no row, no head
-  });
+  return lists.map((list, place) => toOwnPage(list, byPlace.get(place) ?? [], size));
 }
 
 function toOwnPage(
   { collection, query }: FormedList,
   [sequence, count, declared, state = null, found, largest, heads, texts]: Row,
   size: number,
-): ReadPage | "redeclared" | "apart" {
-  if (Number(declared) !== collection.declared) return "redeclared";
+): ReadPage | "apart" {
+  requireDeclared(collection, declared);
   const lines = { heads: linesOf(heads), texts: linesOf(texts) };
   const isComplete = Number(largest) <= size && lines.texts.length === Number(found);
   if (!isComplete || lines.heads.length !== Number(found)) return "apart";
@@ -226,7 +152,7 @@ type QueuedRead = Sent & { key: string };
 type Rows = readonly Row[];
 
 /** The rows of a statement, or the page of a list that was read with others. */
-type Answer = Rows | ReadPage | "redeclared" | "apart";
+type Answer = Rows | ReadPage | "apart";
 
 /** How many statements run at the same time. Lists that arrive in the meantime share the next ones. */
 const maxStatements = 4;
@@ -240,7 +166,9 @@ const maxForms = 256;
 /** The quick lists of one store. */
 export class QuickLists {
   readonly #connections: Connections;
-  readonly #pages: HotPages;
+  readonly #pages = new HotPages<string>({ keepsFirst: false });
+  /** The states of collections by their numbers. Other services write to the same database, so each request reads the state. */
+  readonly #states: Batch<number, string | undefined>;
   readonly #queue: Batch<QueuedRead, Answer>;
   /** The reads that have not been sent, by key. */
   readonly #waiting = new Map<string, Promise<unknown>>();
@@ -249,7 +177,14 @@ export class QuickLists {
 
   constructor(connections: Connections) {
     this.#connections = connections;
-    this.#pages = new HotPages((statement) => connections.run(statement));
+    this.#states = createBatch({
+      async perform(numbers: readonly number[]) {
+        const { rows } = await connections.run(selectStates([...new Set(numbers)]));
+        const states = new Map(rows.map(([number, state]) => [Number(number), state ?? undefined]));
+        return numbers.map((number) => ({ answer: states.get(number) }));
+      },
+      maxConcurrent: maxHeadStatements,
+    });
     this.#queue = createBatch({
       perform: (reads) => this.#perform(reads),
       kindOf: (read) => ("list" in read ? read.list.form : read.key),
@@ -258,24 +193,25 @@ export class QuickLists {
     });
   }
 
-  /** Reads a page. */
-  async page(collection: NumberedCollection, query: PageQuery): Declared<Page> {
+  /** Reads a page. Throws Redeclared. */
+  async page(collection: NumberedCollection, query: PageQuery): Promise<Page> {
     if (!isKeepable(query)) {
       const rows = await this.#queue.run({ key: "", statement: selectPage(collection, query) });
-      return pageOf(toPage(collection, query, rows as Rows));
+      return toPage(collection, query, rows as Rows).page;
     }
-    const key = keyOf(collection, query);
-    const hot = await this.#pages.find(collection, key);
-    if (hot !== undefined) return hot;
+    const { number, declared } = collection;
+    const key = `${number} ${declared} ${JSON.stringify(query)}`;
+    const hot = this.#pages.find(key);
+    if (hot !== undefined && hot.state === (await this.#states.run(number))) return hot.page;
     const send = () => this.#sendingOf(collection, query);
     const read = await this.#share(key, send, (answer) => {
       const page = Array.isArray(answer)
         ? toPage(collection, query, answer)
         : (answer as Exclude<Answer, Rows>);
-      if (typeof page === "object") this.#pages.note(key, page);
+      if (page !== "apart" && page.state !== null) this.#pages.note(key, { ...page, state: page.state });
       return page;
     });
-    return read === "apart" ? this.page(collection, query) : pageOf(read);
+    return read === "apart" ? this.page(collection, query) : read.page;
   }
 
   /** The rows of a statement. */
@@ -321,8 +257,4 @@ export class QuickLists {
       return { answer };
     });
   }
-}
-
-function pageOf(read: ReadPage | "redeclared"): Page | "redeclared" {
-  return typeof read === "object" ? read.page : read;
 }

@@ -14,6 +14,14 @@ export interface NumberedCollection extends Numbered {
   declared: number;
 }
 
+/** The declaration of a collection has changed since the catalogue was read. */
+export class Redeclared extends Error {}
+
+/** Throws Redeclared if the number of the declaration is another one, or if the collection has no head. */
+export function requireDeclared(collection: NumberedCollection, declared: unknown): void {
+  if (Number(declared) !== collection.declared) throw new Redeclared();
+}
+
 const selectCollections = `
   select ${declarations.sql}, declared, (select value from holdfast_meta where name = 'format')
   from holdfast_collections join holdfast_heads using (number)`;

@@ -3,11 +3,10 @@
  * an index. The outer query groups them. The inner query has a limit, so that SQLite does not merge the two: the sorter of
  * the groups would then contain the JSON texts of the resources.
  */
-import type { SQLInputValue } from "node:sqlite";
 import { type Index, nameOfKey, type SortKey } from "../../../collection/indexes.ts";
 import type { Path } from "../../../collection/paths.ts";
-import { type DateUnit, dateUnits } from "../../../query/figures.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
+import { rangeIn } from "../../core/access-path.ts";
 import {
   coveringIndex,
   type FigureColumn,
@@ -17,13 +16,11 @@ import {
   numberText,
   oneColumn,
 } from "../../core/figures.ts";
-import { either, every } from "../../core/filter-sql.ts";
-import type { Slot } from "../../core/ranges.ts";
+import { listSql, rangeSql, ranks, searchOf } from "../../core/list-sql.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
-import { resourcesTable, valueColumns } from "../file/tables.ts";
-import { type Column, computedColumn, extractSql, ranks, textSql, typeSql } from "./conditions.ts";
-import { dayPattern, instantSql } from "./instants.ts";
-import { type SelectStatement, sourceOf } from "./select.ts";
+import { entriesTable, resourcesTable, valueColumns } from "../file/tables.ts";
+import { type SelectStatement, statementOf } from "./select.ts";
+import { extractSql, interruptFunction, orderOf, scopeOf, sqliteLists } from "./sqlite-lists.ts";
 
 /**
  * Sums are computed with numbers divided by this power of two. Otherwise a partial sum could exceed the range of numbers
@@ -36,32 +33,49 @@ export interface FiguresStatement extends SelectStatement {
   columns: readonly FigureColumn[];
 }
 
-/** The statement. Its rows are groups, at most one more than the limit. */
+/**
+ * The statement. Its rows are groups, at most one more than the limit. It calls `interruptFunction` for one of 64 resources, because
+ * the call takes as long as reading a value.
+ */
 export function selectFigures(collection: NumberedCollection, query: FiguresOf): FiguresStatement {
-  const index = coveringEntries(query, collection.slots);
-  const values = index === undefined ? textValues : entryValues(index, collection.number);
+  const { number, slots } = collection;
+  const interrupt = `iif(random() & 63, 1, ${interruptFunction}())`;
+  const scope = scopeOf(collection, [interrupt], query.related);
+  const covering = slots.find(
+    ({ index }) =>
+      index ===
+      coveringEntries(
+        query,
+        slots.map((each) => each.index),
+      ),
+  );
+  const values = covering === undefined ? textValues : entryValues(covering.index, number);
   const { columns, outputs, from, groupBy, orderBy } = figureParts(query, figureSql(values));
-  const { from: source, where, values: found } = sourceOf(collection, query, index);
-  const sql = `select ${outputs.join(", ")} from ${from(`from ${source} where ${where} limit -1`)}
-    ${groupBy} ${groupBy && orderBy} limit +? offset +?`;
-  return { sql, values: [...found, query.limit + 1, query.offset] as SQLInputValue[], columns };
+  const source =
+    covering === undefined
+      ? listSql(query, searchOf(query, scope), scope)
+      : {
+          from: `${entriesTable(number)} as resource_entry`,
+          where: `${interrupt} and ${rangeSql(rangeIn(covering, query.filter), scope)}`,
+        };
+  const rows = (n: number) => sqliteLists.rows(n, scope);
+  const sql = `select ${outputs.join(", ")} from ${from(`from ${source.from} where ${source.where} limit -1`)}
+    ${groupBy} ${groupBy && orderBy} limit ${rows(query.limit + 1)} offset ${rows(query.offset)}`;
+  return { ...statementOf(sql, scope), columns };
 }
 
 /** An index whose entries have all values of the figures. For a declared date, an entry has only the instant. */
-function coveringEntries(query: FiguresOf, slots: readonly Slot[]): Index | undefined {
-  const isText = (each: { as?: "date" | undefined; unit?: DateUnit | undefined }) =>
-    each.as !== undefined && each.unit === undefined;
-  if (query.group.some(isText) || query.figures.some((each) => "path" in each && isText(each)))
-    return undefined;
-  return coveringIndex(
-    query,
-    slots.map(({ index }) => index),
+function coveringEntries(query: FiguresOf, indexes: readonly Index[]): Index | undefined {
+  const needsText = [...query.group, ...query.figures].some(
+    (each) => "as" in each && each.as !== undefined && !("unit" in each && each.unit !== undefined),
   );
+  return needsText ? undefined : coveringIndex(query, indexes);
 }
 
 /** The SQL of values of an attribute. */
 interface Values {
-  column(path: Path): Column;
+  /** The rank and the value, as `orderOf` gives them. */
+  ordered(path: Path): readonly [rank: string, value: string];
   /** The number; null for other values. */
   number(path: Path): string;
   /** The key of the instant of a declared date; null if it is not a date. */
@@ -71,27 +85,25 @@ interface Values {
 
 /** The values in the JSON text of a resource. */
 const textValues: Values = {
-  column: (path) => computedColumn({ path }),
-  number(path) {
-    const whole = extractSql(path);
-    return `case ${typeSql(path)} when 'integer' then ${whole} when 'real' then ${whole} end`;
-  },
-  instant: (path) => instantSql(path, "date"),
+  ordered: (path) => orderOf(sqliteLists.type(path), extractSql(path)),
+  number: (path) => sqliteLists.typed(path, "number"),
+  instant: (path) => sqliteLists.instant(path, "date"),
 };
 
 /** The values in the entries of an index (`../writer/entry-tables.ts`). */
 function entryValues(index: Index, number: number): Values {
   const nameOf = (key: Pick<SortKey, "path" | "as">) =>
-    `entry.${valueColumns[index.findIndex((each) => nameOfKey(each) === nameOfKey(key))]}`;
+    `resource_entry.${valueColumns[index.findIndex((each) => nameOfKey(each) === nameOfKey(key))]}`;
   return {
-    column(path) {
+    ordered(path) {
       const name = nameOf({ path });
       const json = `cast(${name} as text)`;
-      return {
-        rank: `case typeof(${name}) when 'blob' then iif(substr(${json}, 1, 1) = '"', ${ranks.string}, ${ranks.boolean})
-          when 'text' then ${ranks.string} when 'null' then ${ranks.null} else ${ranks.number} end`,
-        value: `case typeof(${name}) when 'blob' then json_extract(${json}, '$') else ${name} end`,
-      };
+      return [
+        `case typeof(${name}) when 'text' then ${ranks.string} when 'null' then ${ranks.null} when 'blob' then
+          case substr(${json}, 1, 1) when '"' then ${ranks.string} when 't' then ${ranks.true} else ${ranks.false} end
+          else ${ranks.number} end`,
+        `case typeof(${name}) when 'blob' then json_extract(${json}, '$') else ${name} end`,
+      ];
     },
     number(path) {
       const name = nameOf({ path });
@@ -101,7 +113,8 @@ function entryValues(index: Index, number: number): Values {
     /** A number or a short string is the key. For any other value, the key is the JSON text as a blob. */
     key({ path, read }, groupBy) {
       const name = nameOf({ path });
-      const whole = `(select cast(${textSql(path)} as blob) from ${resourcesTable(number)} where key = entry.row)`;
+      const json = sqliteLists.json(path);
+      const whole = `(select cast(${json} as blob) from ${resourcesTable(number)} where key = resource_entry.row)`;
       const isCut = `typeof(${name}) = 'blob' and octet_length(${name}) >= ${sortedCodePoints}`;
       const key = groupBy(read("k", `iif(${name} is null or ${isCut}, ${whole}, ${name})`));
       const text = `cast(${key} as text)`;
@@ -117,32 +130,32 @@ function entryValues(index: Index, number: number): Values {
   };
 }
 
-function figureSql(values: Values): FigureSql {
+function figureSql({ ordered, number, instant, key }: Values): FigureSql {
   return {
-    text: ({ path, read }) => read("t", textSql(path)),
-    instant: ({ path, read }) => read("d", values.instant(path)),
-    date({ path, read }, unit) {
-      const { rank, value } = values.column(path);
-      return dateSql(read("s", `case ${rank} when ${ranks.string} then ${value} end`), unit);
+    text: ({ path, read }) => read("t", sqliteLists.json(path)),
+    instant: ({ path, read }) => read("d", instant(path)),
+    date({ path, read }) {
+      const [rank, value] = ordered(path);
+      return `holdfast_date(${read("s", `case ${rank} when ${ranks.string} then ${value} end`)})`;
     },
     order: (text) => orderOf(`json_type(${text})`, `json_extract(${text}, '$')`),
-    dateRank: ranks.date,
-    ...(values.key && { key: values.key }),
+    ...(key && { key }),
     total(kind, { path, read }) {
-      const number = read("n", values.number(path));
-      const sum = `total(${number} * ${1 / scale})`;
+      const name = read("n", number(path));
+      const sum = `total(${name} * ${1 / scale})`;
       const decode = (scaled: unknown) => (scaled === null ? "null" : numberText(Number(scaled) * scale));
-      if (kind === "avg") return oneColumn(`${sum} / nullif(count(${number}), 0)`, decode);
+      if (kind === "avg") return oneColumn(`${sum} / nullif(count(${name}), 0)`, decode);
       return oneColumn(sum, decode, [`iif(abs(${sum}) <= ${Number.MAX_VALUE / scale}, ${sum}, null)`]);
     },
     /** Booleans are 0 and 1, so they are apart from numbers. SQLite sorts numbers before strings. */
-    kinds({ path, read }, unless) {
-      const column = values.column(path);
-      const [type, value] = [read("r", column.rank), read("v", column.value)];
-      const rank = unless === undefined ? type : `iif(${unless} is null, ${type}, null)`;
+    kinds({ path, read }) {
+      const [type, plain] = ordered(path);
+      const [rank, value] = [read("r", type), read("v", plain)];
+      const of = (first: number, last: number) =>
+        `case when ${rank} between ${first} and ${last} then ${value} end`;
       return [
-        [`case ${rank} when ${ranks.boolean} then ${value} end`, (truth) => String(Number(truth) === 1)],
-        [`case when ${rank} in (${ranks.number}, ${ranks.string}) then ${value} end`, jsonOf],
+        [of(ranks.false, ranks.true), (truth) => String(Number(truth) === 1)],
+        [of(ranks.number, ranks.string), jsonOf],
       ];
     },
   };
@@ -150,29 +163,4 @@ function figureSql(values: Values): FigureSql {
 
 function jsonOf(value: unknown): string {
   return JSON.stringify(typeof value === "bigint" ? Number(value) : value);
-}
-
-/** The order of values, by the name of their JSON type. */
-function orderOf(type: string, value: string): readonly [rank: string, value: string] {
-  return [
-    `case ${type} when 'true' then ${ranks.boolean} when 'false' then ${ranks.boolean}
-      when 'integer' then ${ranks.number} when 'real' then ${ranks.number} when 'text' then ${ranks.string}
-      when 'array' then ${ranks.container} when 'object' then ${ranks.container} else ${ranks.null} end`,
-    `case ${type} when 'text' then substr(${value}, 1, ${sortedCodePoints}) when 'array' then null
-      when 'object' then null else ${value} end`,
-  ];
-}
-
-/** The beginning of a date; null for other texts. SQLite's own dates have many more forms. */
-function dateSql(text: string, unit: DateUnit): string {
-  const [day, fraction] = [`substr(${text}, 1, 10)`, `substr(${text}, 20, length(${text}) - 20)`];
-  const isFraction = `${fraction} glob '.[0-9]*' and length(${fraction}) <= 10 and ${fraction} not glob '.*[^0-9]*'`;
-  const isTime = every([
-    `${text} glob '${dayPattern}T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]*Z'`,
-    `substr(${text}, 12, 2) <= '23'`,
-    either([`${fraction} = ''`, isFraction]),
-  ]);
-  const timed = `iif(${isTime}, ${text}, iif(${text} = ${day}, ${text} || 'T00:00', null))`;
-  const isDay = `date(${day}) = ${day}`;
-  return `iif(${isDay}, substr(${timed}, 1, ${dateUnits[unit]}), null)`;
 }

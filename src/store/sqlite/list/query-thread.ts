@@ -19,7 +19,6 @@ import { Reader } from "../read/reader.ts";
 import { collectionSizes } from "../read/sizes.ts";
 import { historyOf, PlanRunner } from "../sqlite-dialect.ts";
 import { lowerThreadPriority } from "../upkeep/thread-priority.ts";
-import { interruptFunction } from "./conditions.ts";
 import type {
   QueryAnswer,
   QueryRequest,
@@ -28,6 +27,7 @@ import type {
   QueryThreadData,
   ThreadMessage,
 } from "./query-threads.ts";
+import { interruptFunction } from "./sqlite-lists.ts";
 
 const cacheKibibytes = 32 * 1024;
 const mappedBytes = 256 * 1024 * 1024;

@@ -2,7 +2,7 @@
 import type { Worker } from "node:worker_threads";
 import { Problem, type ProblemCode } from "../../../errors.ts";
 import { startThread } from "../../../program.ts";
-import { listTooExpensive } from "../../core/access-path.ts";
+import { listTooExpensive } from "../../core/advice.ts";
 import { type FiguresOf, figuresTooExpensive } from "../../core/figures.ts";
 import { type GroupsQuery, listLike, type PageQuery } from "../../core/related.ts";
 import { SlowReads, unfinished } from "../../core/slow-reads.ts";

@@ -4,24 +4,11 @@
  * again.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { Problem } from "../../../errors.ts";
 import { wordsVersion } from "../../../query/words.ts";
-import { withoutImpliedWords } from "../../core/search-index.ts";
+import { bind, type Scope, type SearchSql } from "../../core/list-sql.ts";
+import { withoutImpliedWords, wordsIncomplete } from "../../core/search-index.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { resourcesTable } from "../file/tables.ts";
-
-/** The SQL of a search. */
-export interface SearchSql {
-  /** The table of words. It has one row for each resource, so a count does not need the table of resources. */
-  table: string;
-  /** The `from` clause that finds the resources. */
-  from: string;
-  /** The condition. Its only value is `pattern`. */
-  where: string;
-  pattern: string;
-  /** The order with the best matches first. */
-  order: string;
-}
 
 /** The name of the table of words. */
 export function searchTable(number: number): string {
@@ -42,15 +29,15 @@ export function searchDdl(number: number): string {
 }
 
 /** The search for resources that have each of these words, or a word that begins with it. `words` is not empty. */
-export function searchSql(number: number, words: readonly string[]): SearchSql {
-  const table = searchTable(number);
+export function searchSql(words: readonly string[], scope: Scope): SearchSql {
+  const { collection, table } = scope;
+  const found = searchTable(collection.number);
   return {
-    table,
+    with: "",
     // `cross join` fixes the order. Otherwise SQLite could read every resource and look it up in the result of the search.
-    from: `${table} cross join ${resourcesTable(number)} on key = ${table}.rowid`,
-    where: `${table} match ?`,
-    pattern: patternOf(words),
-    order: `bm25(${table})`,
+    from: `${found} cross join ${resourcesTable(collection.number)} as ${table} on ${table}.key = ${found}.rowid`,
+    where: [`${found} match ${bind(scope, patternOf(words), "text")}`],
+    order: { sql: `bm25(${found})`, descending: false },
   };
 }
 
@@ -75,6 +62,6 @@ export class SearchState {
   requireComplete({ number, name, search }: NumberedCollection): void {
     if (search.length === 0) throw new Error(`No attributes of ${name} are declared to be searched.`);
     if (this.#find.get(number, wordsVersion) !== undefined) return;
-    throw new Problem("UNAVAILABLE", "The search index of the collection is not complete yet. Try again.");
+    throw wordsIncomplete();
   }
 }

@@ -1,14 +1,15 @@
 /** Reads resources, lists, receipts and whole collections on one connection. The caller decides on transactions. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { Problem } from "../../../errors.ts";
-import { isRelative } from "../../../query/filter.ts";
 import { damageOf, intactResource } from "../../core/checksums.ts";
 import type { Slots } from "../../core/entries.ts";
 import { type FiguresOf, groupsIn } from "../../core/figures.ts";
+import type { HotPages } from "../../core/hot-pages.ts";
 import { integerOf } from "../../core/integer-ids.ts";
 import {
   type GroupsQuery,
-  indexFor,
+  isKeepable,
+  isNarrowed,
   type PageQuery,
   type ReferringRow,
   type RelatedPart,
@@ -21,17 +22,24 @@ import { openForReading } from "../file/open-file.ts";
 import { resourcesTable, toSqliteId } from "../file/tables.ts";
 import { selectFigures } from "../list/figures.ts";
 import { SearchState } from "../list/search.ts";
-import { selectCount, selectHasFewReferring, selectPage, selectReferring } from "../list/select.ts";
-import { GenerationalCache, type HotPages } from "./hot-reads.ts";
+import {
+  type SelectStatement,
+  selectCount,
+  selectHasFewReferring,
+  selectPage,
+  selectReferring,
+} from "../list/select.ts";
+import { addListFunctions } from "../list/sqlite-lists.ts";
+import { GenerationalCache } from "./hot-reads.ts";
 
 /** The values of a row, in the order of its columns. */
-export type Row = readonly unknown[];
+type Row = readonly unknown[];
 
 /** The columns of a resource, in the order that `toStored` reads. */
-export const resourceColumns = "id, version, updated_at, doc, checksum";
+const resourceColumns = "id, version, updated_at, doc, checksum";
 
 /** The resource in a row of `resourceColumns`. Throws DATA_DAMAGED. */
-export function toStored(collection: string, row: Row): Stored {
+function toStored(collection: string, row: Row): Stored {
   const stored = {
     id: String(row[0]),
     version: Number(row[1]),
@@ -42,49 +50,20 @@ export function toStored(collection: string, row: Row): Stored {
 }
 
 /** The first row; `undefined` without rows. */
-export function firstRow(statement: StatementSync, ...values: SQLInputValue[]): Row | undefined {
+function firstRow(statement: StatementSync, ...values: SQLInputValue[]): Row | undefined {
   return withBigIntsIfNeeded(statement, () => statement.get(...values) as unknown as Row | undefined);
 }
 
 /** All rows. */
-export function allRows(statement: StatementSync, ...values: SQLInputValue[]): Row[] {
+function allRows(statement: StatementSync, ...values: SQLInputValue[]): Row[] {
   return withBigIntsIfNeeded(statement, () => statement.all(...values) as unknown as Row[]);
-}
-
-/** A page while it is being read. */
-export interface PartialPage {
-  items: Stored[];
-  /** The bytes of the texts of `items`. */
-  bytes: number;
-  isTruncated: boolean;
-}
-
-/** Adds resources to a page until their texts reach `maxPageBytes`. A page has at least one resource. */
-export function fillPage(
-  page: PartialPage,
-  { statement, collection }: { statement: StatementSync; collection: string },
-  values: readonly SQLInputValue[],
-): void {
-  const { bytes } = page;
-  const { length } = page.items;
-  withBigIntsIfNeeded(statement, () => {
-    page.items.length = length;
-    page.bytes = bytes;
-    for (const row of statement.iterate(...values)) {
-      const stored = toStored(collection, row as unknown as Row);
-      page.bytes += Buffer.byteLength(stored.text);
-      page.isTruncated = page.items.length > 0 && page.bytes > maxPageBytes;
-      if (page.isTruncated) return;
-      page.items.push(stored);
-    }
-  });
 }
 
 /**
  * Runs a statement again with big integers if it returns an integer above 2^53. `node:sqlite` throws on such an integer. Only
  * damage or another program can have made it. With it, the checksum of the row is wrong, and the error names the resource.
  */
-export function withBigIntsIfNeeded<T>(statement: StatementSync, run: () => T): T {
+function withBigIntsIfNeeded<T>(statement: StatementSync, run: () => T): T {
   try {
     return run();
   } catch (error) {
@@ -160,10 +139,11 @@ export class Reader {
   /** The column `slots` in the file, for the collections that this reader has compared with it. */
   readonly #knownSlots = new WeakMap<NumberedCollection, string>();
   readonly #search: SearchState;
-  readonly #pages: HotPages | undefined;
+  /** By the sequence of the collection, because every change of a resource raises it. */
+  readonly #pages: HotPages<number> | undefined;
 
   /** `pages` is the cache for the reader of the HTTP thread. Other readers have none. */
-  constructor(database: DatabaseSync, pages?: HotPages) {
+  constructor(database: DatabaseSync, pages?: HotPages<number>) {
     this.#database = database;
     this.#pages = pages;
     this.#lists = new ListStatements(database);
@@ -172,6 +152,7 @@ export class Reader {
     this.#head = this.#prepare("select sequence, count from heads where number = ?");
     this.#slots = this.#prepare("select slots from collections where number = ?");
     this.#search = new SearchState(database);
+    addListFunctions(database);
   }
 
   /** Runs `read` in one read transaction, so that it sees a single state. If the caller has a transaction, uses that one. */
@@ -216,10 +197,13 @@ export class Reader {
       if (query.words !== undefined) this.#search.requireComplete(collection);
       const head = this.head(collection);
       const read = () => this.#page(collection, query, { isInterruptible, ...head });
-      // A page with conditions about other collections depends on their sequences, too.
-      const isKept = query.words === undefined && query.related === undefined && !isRelative(query.filter);
-      if (!isKept) return read();
-      return this.#pages?.find(collection, query, { sequence: head.sequence, read }) ?? read();
+      if (this.#pages === undefined || !isKeepable(query)) return read();
+      const key = `${collection.number} ${JSON.stringify(query)}`;
+      const hot = this.#pages.find(key);
+      if (hot?.state === head.sequence) return hot.page;
+      const page = read();
+      this.#pages.note(key, { state: head.sequence, page });
+      return page;
     });
   }
 
@@ -255,11 +239,10 @@ export class Reader {
     );
     const more = isTruncated || items.length > query.limit;
     if (items.length > query.limit) items.pop();
-    const isNarrowed = query.filter !== undefined || query.words !== undefined;
     return {
       items,
       more,
-      total: isNarrowed ? this.#count(current, asked, isInterruptible) : count,
+      total: isNarrowed(query) ? this.#count(current, asked, isInterruptible) : count,
       sequence,
     };
   }
@@ -299,35 +282,51 @@ export class Reader {
     const shortPage = isInterruptible ? undefined : this.#shortPage(collection, query);
     if (shortPage !== undefined) return { items: shortPage, isTruncated: false };
     const { sql, values } = selectPage(collection, query, { isInterruptible });
-    const page: PartialPage = { items: [], bytes: 0, isTruncated: false };
-    const source = { statement: this.#lists.get(sql), collection: collection.name };
-    fillPage(page, source, [...values, query.limit, query.offset ?? 0]);
-    return page;
+    const statement = this.#lists.get(sql);
+    return withBigIntsIfNeeded(statement, () => {
+      const items: Stored[] = [];
+      let bytes = 0;
+      for (const row of statement.iterate(...values)) {
+        const stored = toStored(collection.name, row as unknown as Row);
+        bytes += Buffer.byteLength(stored.text);
+        if (items.length > 0 && bytes > maxPageBytes) return { items, isTruncated: true };
+        items.push(stored);
+      }
+      return { items, isTruncated: false };
+    });
   }
 
   /** The resources that refer to each of several ids. With `isInterruptible` as in `page`. */
   referring(collection: NumberedCollection, query: GroupsQuery, isInterruptible = false): ReferringGroups {
-    return this.#inSnapshotOf(collection, () => {
-      const { sql, values } = selectReferring(this.#current(collection), query, { isInterruptible });
-      const keys = allRows(this.#lists.get(sql), ...values).map(
-        ([found]) => JSON.parse(String(found)) as number[],
-      );
-      return toGroups(this.#rowsOf(collection, keys, query.limit), query.ids.length, query.limit);
-    });
+    return this.#inSnapshotOf(collection, () =>
+      this.#groups(collection, query, selectReferring(this.#current(collection), query, { isInterruptible })),
+    );
   }
 
   /** As `referring`, if this reads few resources. Otherwise `undefined`. */
   referringIfFew(collection: NumberedCollection, query: GroupsQuery): ReferringGroups | undefined {
-    return this.inSnapshot(() => {
+    return this.#inSnapshotOf(collection, () => {
       const { ids, sort = [], filter } = query;
-      if (indexFor(query, collection) === undefined) {
+      const statement = selectReferring(this.#current(collection), query, { isInterruptible: false });
+      if (!statement.isByIndex) {
         if (sort.length > 0 || filter !== undefined) return undefined; // it reads texts
         const max = Math.ceil(maxQuickReferring / Math.max(1, ids.length));
         const { sql, values } = selectHasFewReferring(collection, query, max);
         if (Number(firstRow(this.#lists.get(sql), ...values)?.[0]) !== 1) return undefined;
       }
-      return this.referring(collection, query);
+      return this.#groups(collection, query, statement);
     });
+  }
+
+  #groups(
+    collection: NumberedCollection,
+    { ids, limit }: GroupsQuery,
+    { sql, values }: SelectStatement,
+  ): ReferringGroups {
+    const found = allRows(this.#lists.get(sql), ...values).map(
+      ([keys]) => JSON.parse(String(keys)) as number[],
+    );
+    return toGroups(this.#rowsOf(collection, found, limit), ids.length, limit);
   }
 
   /**
@@ -360,12 +359,12 @@ export class Reader {
 
   /** A short page, read without an iterator. `undefined` if the page is long or has a large resource. */
   #shortPage(collection: NumberedCollection, query: PageQuery): Stored[] | undefined {
-    const { limit, offset = 0 } = query;
+    const { limit } = query;
     if (limit > maxShortPage) return undefined;
     const maxBytes = Math.floor(maxPageBytes / Math.max(1, limit));
     const { sql, values } = selectPage(collection, query, { isInterruptible: false, maxBytes });
     const items: Stored[] = [];
-    for (const row of allRows(this.#lists.get(sql), ...values, limit, offset)) {
+    for (const row of allRows(this.#lists.get(sql), ...values)) {
       if (row[3] === null) return undefined;
       items.push(toStored(collection.name, row));
     }

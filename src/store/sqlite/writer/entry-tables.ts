@@ -5,6 +5,7 @@ import type { SortKey } from "../../../collection/indexes.ts";
 import type { Reference } from "../../../collection/references.ts";
 import { dateUnits } from "../../../query/figures.ts";
 import { isInstant, type SortValue, sortedCodePoints } from "../../../query/sort.ts";
+import type { Slot } from "../../core/access-path.ts";
 import type { StagedChange } from "../../core/commits/staged-changes.ts";
 import {
   type Entry,
@@ -15,7 +16,6 @@ import {
   type UniqueSlot,
   unusedSlots,
 } from "../../core/entries.ts";
-import type { Slot } from "../../core/ranges.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { entriesTable, referencesDdl, refersTable, resourcesTable, valueColumns } from "../file/tables.ts";
 

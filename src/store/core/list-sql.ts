@@ -1,0 +1,437 @@
+/**
+ * The SQL of lists that all stores share: how resources are found, filtered and sorted. The SQL of a filter is true for exactly the
+ * resources that `matches` accepts. For other resources it is false or null, and `not` must treat null as false. Each kind of store
+ * has its own `ListDialect`.
+ */
+import type { IdKind } from "../../collection/ids.ts";
+import type { SortKey } from "../../collection/indexes.ts";
+import type { InstantForm } from "../../collection/instants.ts";
+import { formatPath, isIdPath, type Path } from "../../collection/paths.ts";
+import { lowerAscii } from "../../collection/text.ts";
+import {
+  type Condition,
+  matchesAll,
+  type RelatedCondition,
+  type Scalar,
+  type StoreFilter,
+} from "../../query/filter.ts";
+import { type CursorValues, isInstant, type SortValue } from "../../query/sort.ts";
+import { isStorable } from "../port/stored.ts";
+import type { Dialect } from "../sql/dialect.ts";
+import { accessPathOf, keysToId, type Range, type Scan, scanOf } from "./access-path.ts";
+import type { NumberedCollection } from "./catalogue.ts";
+import { type GroupsQuery, type PageQuery, type RelatedCollections, relatedCollection } from "./related.ts";
+
+/** The type of a parameter. */
+export type ParameterType = "text" | "text[]" | "float8" | "bytea" | "bytea[]";
+
+/** The kinds of conditions that SQL expresses with one of its operators. */
+export const comparisons = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
+type Comparison = keyof typeof comparisons;
+
+/** The order of types: absent or null, false, true, number, string, array or object, and declared dates. */
+export const ranks = { null: 0, false: 1, true: 2, number: 3, string: 4, container: 5, date: 6 } as const;
+
+/** One expression that a list is ordered by. */
+export interface OrderTerm {
+  sql: string;
+  descending: boolean;
+}
+
+/** How the SQL of lists differs between the kinds of stores. All texts compare by code points. */
+export interface ListDialect extends Dialect {
+  /** Whether the database joins tables in the order of the statement. Otherwise it finds the best order itself. */
+  readonly joinsInOrder: boolean;
+  quote(text: string): string;
+  /** The number of rows in `limit` or `offset`. */
+  rows(n: number, scope: Scope): string;
+  /** The expression equals one of the values; there is at least one. */
+  oneOf(sql: string, values: readonly Scalar[], scope: Scope): string;
+  /** The JSON type of the attribute. Null if and only if it is absent. */
+  type(path: Path): string;
+  /** The JSON text of the attribute, as `JSON.stringify` made it. Null if it is absent. */
+  json(path: Path): string;
+  /** The string or the number. Null for all other values. */
+  typed(path: Path, type: "string" | "number"): string;
+  /** The key of the instant that the attribute means. Null if it means none. */
+  instant(path: Path, form: InstantForm): string;
+  /** The attribute is an array with an item that equals one of the values. */
+  hasItem(path: Path, values: readonly Scalar[], scope: Scope): string;
+  /** The attribute is an array with an item that means one of the instants. */
+  hasInstant(path: Path, keys: readonly string[], form: InstantForm, scope: Scope): string;
+  /** The last characters of a text, or all of them if it has fewer. */
+  suffix(text: string, length: number): string;
+  /** The expressions that sort by the attribute: its rank (`ranks`), and then others. */
+  sortTerms(path: Path): readonly string[];
+  /** The values of the other expressions. A value is null if it is equal for all resources with the same rank. */
+  sortValues(value: string | number | null): readonly (string | number | null)[];
+  /** The key of an id that a request contains. `undefined`: no resource of the collection can have it. */
+  keyOfValue(kind: IdKind, value: string | number): string | number | bigint | undefined;
+  compareId(kind: Comparison, value: string | number, scope: Scope): string;
+  /** The id. Null if it is an integer. */
+  textId(scope: Scope): string;
+  /** The id of a key, and the key of an id, both as texts of SQL. */
+  idSql(kind: IdKind, key: string): string;
+  keySql(kind: IdKind, id: string): string;
+  /** The resources of a collection with their keys in an index, and the column of these keys. */
+  keyed(number: number, table: string): string;
+  keyColumnOf(slot: number, table: string): string;
+  /** The condition for the keys of an index, if its table has those of other indexes too. */
+  ofSlot(slot: number, table: string): readonly string[];
+  bytes(key: Buffer): Uint8Array | string;
+  /** The SQL that searches for words; there is at least one. */
+  search(words: readonly string[], scope: Scope): SearchSql;
+}
+
+/** The parts of a statement that a search adds. */
+export interface SearchSql {
+  /** The `with` clause. */
+  with: string;
+  /** The `from` clause: resources that contain the words. */
+  from: string;
+  where: readonly string[];
+  /** The best matches come first. */
+  order: OrderTerm;
+}
+
+/** What the SQL of a statement depends on, and the values of its parameters so far. */
+export interface Scope {
+  readonly dialect: ListDialect;
+  readonly collection: NumberedCollection;
+  /** The name of the collection's table in the statement. */
+  readonly table: string;
+  /** The collections of related resources. */
+  readonly related: RelatedCollections;
+  /** Conditions that come before the others wherever the statement reads resources. */
+  readonly first: readonly string[];
+  readonly values: unknown[];
+  /** The SQL of the value at a place from 1. */
+  valueAt(place: number, type: ParameterType): string;
+}
+
+/** Adds a value, and returns its SQL. */
+export function bind({ values, valueAt }: Scope, value: unknown, type: ParameterType): string {
+  return valueAt(values.push(value), type);
+}
+
+/** The table of a collection's resources. */
+export function resourcesOf({ tablePrefix }: Dialect, { number }: { number: number }): string {
+  return `${tablePrefix}resources_${number}`;
+}
+
+/** The table of the ids that a collection's resources refer to. */
+export function linksOf({ tablePrefix }: Dialect, { number }: { number: number }): string {
+  return `${tablePrefix}refers_${number}`;
+}
+
+/** The condition for the resources of a range. */
+export function rangeSql({ slot, low, high }: Range, scope: Scope): string {
+  const { dialect, table } = scope;
+  const key = dialect.keyColumnOf(slot, table);
+  const [from, to] = [low, high].map((end) => bind(scope, dialect.bytes(end), "bytea"));
+  return [...dialect.ofSlot(slot, table), `${key} > ${from}`, `${key} < ${to}`].join(" and ");
+}
+
+/** A filter as an SQL expression. */
+export function filterSql(filter: StoreFilter, scope: Scope): string {
+  switch (filter.kind) {
+    case "and":
+      return every(filter.filters.map((each) => filterSql(each, scope)));
+    case "or":
+      return either(filter.filters.map((each) => filterSql(each, scope)));
+    case "not":
+      return `(${filterSql(filter.filter, scope)}) is not true`;
+    case "related":
+      return relatedSql(filter, scope);
+    default:
+      return conditionSql(filter, scope);
+  }
+}
+
+function conditionSql(condition: Condition, scope: Scope): string {
+  const { path } = condition;
+  const { dialect, collection, table } = scope;
+  const isId = isIdPath(path);
+  if ("as" in condition && condition.as !== undefined) {
+    const { kind, as } = condition;
+    const keys = condition.values.map(String);
+    if (kind === "contains") return dialect.hasInstant(path, keys, as, scope);
+    const key = dialect.instant(path, as);
+    if (kind === "in") return dialect.oneOf(key, keys, scope);
+    return either(keys.map((each) => compareSql(key, kind, each, scope)));
+  }
+  const lowered = () => `lower(${isId ? dialect.textId(scope) : dialect.typed(path, "string")})`;
+  switch (condition.kind) {
+    case "in": {
+      const { values } = condition;
+      if (values.length === 0) return "false";
+      // Equal values have equal JSON texts, because `JSON.stringify` wrote all of them.
+      if (!isId) return dialect.oneOf(dialect.json(path), values.map(toJson), scope);
+      const keys = values.flatMap((value) =>
+        typeof value === "string" || typeof value === "number"
+          ? (dialect.keyOfValue(collection.idKind, value) ?? [])
+          : [],
+      );
+      return keys.length === 0
+        ? "false"
+        : dialect.oneOf(`${table}.${dialect.keyColumn}`, keys as Scalar[], scope);
+    }
+    case "contains": {
+      const texts = condition.values.filter((value) => typeof value === "string").filter(isStorable);
+      const parts = texts.map(
+        (text) => `${dialect.position(lowered(), bind(scope, lowerAscii(text), "text"))} > 0`,
+      );
+      if (!isId && condition.values.length > 0) parts.push(dialect.hasItem(path, condition.values, scope));
+      return either(parts);
+    }
+    case "startsWith":
+    case "endsWith": {
+      const affixSql = (text: string) => {
+        if (text === "") return `${lowered()} is not null`;
+        const { length } = [...text];
+        const part =
+          condition.kind === "endsWith"
+            ? dialect.suffix(lowered(), length)
+            : `substr(${lowered()}, 1, ${length})`;
+        return `${part} = ${bind(scope, lowerAscii(text), "text")}`;
+      };
+      return either(condition.values.filter(isStorable).map(affixSql));
+    }
+    case "exists":
+      return isId ? String(condition.value) : `${dialect.type(path)} is ${condition.value ? "not " : ""}null`;
+    default: {
+      const { kind } = condition;
+      const typed = (value: string | number) =>
+        dialect.typed(path, typeof value === "number" ? "number" : "string");
+      return either(
+        condition.values.map((value) =>
+          isId ? dialect.compareId(kind, value, scope) : compareSql(typed(value), kind, value, scope),
+        ),
+      );
+    }
+  }
+}
+
+/**
+ * Compares an expression with a value. No text of a store contains a null character. A text with one sorts directly after the part
+ * before it. `toKey`: the key of this part.
+ */
+export function compareSql(
+  sql: string,
+  kind: Comparison,
+  value: string | number,
+  scope: Scope,
+  toKey = (text: string) => text,
+): string {
+  if (typeof value === "number") return `${sql} ${comparisons[kind]} ${bind(scope, value, "float8")}`;
+  const [start = "", rest] = value.split("\0", 2);
+  const known = rest === undefined ? kind : kind.startsWith("g") ? "gt" : "lte";
+  return `${sql} ${comparisons[known]} ${bind(scope, toKey(start), "text")}`;
+}
+
+/** Resources in a statement. */
+export interface Found {
+  from: string;
+  where: string;
+}
+
+/** How the resources of a list are found, and the conditions for them. */
+interface Finding {
+  scan?: Scan | undefined;
+  search?: SearchSql | undefined;
+  filter?: StoreFilter | undefined;
+  more?: readonly string[];
+}
+
+/** The resources of a scan, of a search, or of the collection, that match. */
+export function foundSql({ scan, search, filter, more = [] }: Finding, scope: Scope): Found {
+  const { dialect, collection, table, first } = scope;
+  const rest = scan === undefined ? filter : scan.filter;
+  const terms = [
+    ...first,
+    ...(search?.where ?? []),
+    ...(scan === undefined ? [] : [rangeSql(scan.range, scope)]),
+    ...(rest === undefined ? [] : [filterSql(rest, scope)]),
+    ...more,
+  ];
+  const resources =
+    scan === undefined
+      ? `${resourcesOf(dialect, collection)} as ${table}`
+      : dialect.keyed(collection.number, table);
+  return { from: search?.from ?? resources, where: terms.length === 0 ? "true" : terms.join(" and ") };
+}
+
+/** All resources of a list. */
+export function listSql(
+  { filter, words }: Pick<PageQuery, "filter" | "words">,
+  search: SearchSql | undefined,
+  scope: Scope,
+): Found {
+  return foundSql({ scan: scanOf({ filter, words }, scope.collection.slots), search, filter }, scope);
+}
+
+/** The scan whose range has exactly the resources of the list after its position, in its order. `undefined` without one. */
+export function exactScan(query: PageQuery, { collection }: Scope): Scan | undefined {
+  const scan = scanOf(query, collection.slots);
+  return scan?.isOrdered === true && scan.filter === undefined ? scan : undefined;
+}
+
+/** The search for the words of a query. `undefined` without words. */
+export function searchOf({ words = [] }: Pick<PageQuery, "words">, scope: Scope): SearchSql | undefined {
+  return words.length === 0 ? undefined : scope.dialect.search(words, scope);
+}
+
+/** The resources of a list after its position, and their order. */
+export function orderedSql(
+  query: PageQuery,
+  search: SearchSql | undefined,
+  scope: Scope,
+): Found & { terms: readonly OrderTerm[] } {
+  const { after, sort = [], filter } = query;
+  const scan = scanOf(query, scope.collection.slots);
+  if (scan?.isOrdered) return { ...foundSql({ scan, search }, scope), terms: [keyTerm(scan, scope)] };
+  const order = orderTerms(sort, scope);
+  const more = after === undefined ? [] : [afterSql(after, sort, order, scope)];
+  const terms = search !== undefined && sort.length === 0 ? [search.order, ...order] : order;
+  return { ...foundSql({ scan, search, filter, more }, scope), terms };
+}
+
+/** The order of the keys of a scan. */
+export function keyTerm({ range, isBackward }: Scan, { dialect, table }: Scope): OrderTerm {
+  return { sql: dialect.keyColumnOf(range.slot, table), descending: isBackward };
+}
+
+/** The resources that refer to the id `parent.value`, by the table of references, and their order. */
+export function referringSql(
+  { reference, filter, sort = [] }: GroupsQuery,
+  scope: Scope,
+): Found & { terms: readonly OrderTerm[] } {
+  const { dialect, collection, table } = scope;
+  const join = `${dialect.joinsInOrder ? "cross " : ""}join`;
+  const { where } = foundSql({ filter, more: [linkSql(reference, scope)] }, scope);
+  return {
+    from: `${linksOf(dialect, collection)} as link
+      ${join} ${resourcesOf(dialect, collection)} as ${table} on ${table}.key = link.key`,
+    where,
+    terms: orderTerms(sort, scope),
+  };
+}
+
+/** The condition for the references to the id `parent.value`. */
+export function linkSql({ path }: GroupsQuery["reference"], { dialect }: Scope): string {
+  return `link.attribute = ${dialect.quote(formatPath(path))} and link.target = parent.value`;
+}
+
+/**
+ * A condition about related resources. The table of references connects both. If the database does not decide where to start, and ids
+ * or an index find the related resources that match, the statement starts from them.
+ */
+function relatedSql({ relation, filter }: RelatedCondition, scope: Scope): string {
+  const { dialect, collection, table, related } = scope;
+  const { joinsInOrder, keyColumn, idSql, keySql } = dialect;
+  const other = relatedCollection(related, relation.collection);
+  if (other === undefined) return "false";
+  const isReference = relation.kind === "reference";
+  const isAny = matchesAll(filter);
+  const links = `${linksOf(dialect, isReference ? collection : other)} as link`;
+  const path = isAny ? undefined : accessPathOf({ filter }, other.indexes);
+  const scan = path?.kind === "index" ? scanOf({ filter }, other.slots) : undefined;
+  const inner = { ...scope, collection: other, table: "related" };
+  const attribute = `link.attribute = ${dialect.quote(formatPath(relation.path))}`;
+  const foundWith = (...more: string[]) =>
+    foundSql({ scan, filter: isAny ? undefined : filter, more: [attribute, ...more] }, inner);
+  if (joinsInOrder && path !== undefined) {
+    const { from, where } = foundWith();
+    const [ids, own, join] = isReference
+      ? ["link.key", "key", `link.target = ${idSql(other.idKind, `related.${keyColumn}`)}`]
+      : [keySql(collection.idKind, "link.target"), keyColumn, "link.key = related.key"];
+    return `${table}.${own} in (select ${ids} from ${from} cross join ${links} on ${join} where ${where})`;
+  }
+  const [own, join] = isReference
+    ? [`link.key = ${table}.key`, `related.${keyColumn} = ${keySql(other.idKind, "link.target")}`]
+    : [`link.target = ${idSql(collection.idKind, `${table}.${keyColumn}`)}`, "related.key = link.key"];
+  const { from, where } = foundWith(own);
+  const joined = isAny && !isReference ? "" : `${joinsInOrder ? "cross " : ""}join ${from} on ${join}`;
+  return `exists (select 1 from ${links} ${joined} where ${where})`;
+}
+
+/** The expressions that a list is ordered by. The key of the id is the last one. Sort keys after the id change nothing. */
+export function orderTerms(sort: readonly SortKey[], { dialect, table }: Scope): readonly OrderTerm[] {
+  return keysToId(sort).flatMap(({ path, as, descending }) => {
+    const expressions = isIdPath(path) ? [`${table}.${dialect.keyColumn}`] : dialect.sortTerms(path);
+    return expressions
+      .map((sql, n) => (as === undefined ? sql : datedTerm(sql, n, dialect.instant(path, as), expressions)))
+      .map((sql) => ({ sql, descending }));
+  });
+}
+
+/** An expression that also sorts declared dates: their rank is the last one, and their key is in the last expression. */
+function datedTerm(sql: string, n: number, key: string, { length }: readonly string[]): string {
+  if (n === length - 1) return `coalesce(${key}, ${sql})`;
+  return `(case when ${key} is null then ${sql} else ${n === 0 ? ranks.date : 0} end)`;
+}
+
+/** The `order by` of terms, or of columns that contain them. */
+export function orderSql(terms: readonly OrderTerm[]): string {
+  return terms.map(({ sql, descending }) => `${sql}${descending ? " desc" : ""}`).join(", ");
+}
+
+/** The condition that a resource comes after a position. */
+function afterSql(
+  position: CursorValues,
+  sort: readonly SortKey[],
+  terms: readonly OrderTerm[],
+  scope: Scope,
+): string {
+  const bounds = keysToId(sort).flatMap(({ path }, n) =>
+    boundsOf(position[n] ?? null, isIdPath(path), scope),
+  );
+  const known = terms
+    .map((term, n) => ({ ...term, bound: bounds[n] }))
+    .filter(({ bound }) => bound !== undefined);
+  const beyond = known.map(({ sql, descending, bound }, n) =>
+    every([
+      ...known.slice(0, n).map((each) => `${each.sql} = ${each.bound}`),
+      `${sql} ${descending ? "<" : ">"} ${bound}`,
+    ]),
+  );
+  return either(beyond);
+}
+
+/** The values at a position. `undefined`: the expression has one value for all resources with the same rank. */
+function boundsOf(value: SortValue, isId: boolean, scope: Scope): readonly (string | undefined)[] {
+  const { dialect, collection } = scope;
+  if (isId) {
+    const isKey = typeof value === "string" || typeof value === "number";
+    return [bind(scope, (isKey ? dialect.keyOfValue(collection.idKind, value) : undefined) ?? "", "text")];
+  }
+  const [rank, other] = rankedValue(value);
+  const others = dialect
+    .sortValues(other)
+    .map((each) =>
+      each === null ? undefined : bind(scope, each, typeof each === "number" ? "float8" : "text"),
+    );
+  return [String(rank), ...others];
+}
+
+function rankedValue(value: SortValue): readonly [rank: number, other: string | number | null] {
+  if (typeof value === "boolean") return [value ? ranks.true : ranks.false, null];
+  if (typeof value === "number") return [ranks.number, value];
+  if (typeof value === "string") return [ranks.string, value];
+  if (isInstant(value)) return [ranks.date, value[0]];
+  return [value === null ? ranks.null : ranks.container, null];
+}
+
+/** An expression that is true if all parts are true. */
+export function every(parts: readonly string[]): string {
+  return parts.length === 0 ? "true" : `(${parts.join(" and ")})`;
+}
+
+/** An expression that is true if one of the parts is true. */
+export function either(parts: readonly string[]): string {
+  return parts.length === 0 ? "false" : `(${parts.join(" or ")})`;
+}
+
+function toJson(value: Scalar): string {
+  return JSON.stringify(value);
+}

@@ -1,0 +1,80 @@
+/** Dates in the SQL of PostgreSQL. The keys of instants are equal to those of `collection/instants.ts`. */
+import { maxUnixMillis } from "../../../collection/dates.ts";
+import { type InstantForm, keyDigits, maxFraction, usualMs } from "../../../collection/instants.ts";
+
+const months = [
+  "(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])",
+  "(0[469]|11)-(0[1-9]|[12][0-9]|30)",
+  "02-(0[1-9]|1[0-9]|2[0-8])",
+];
+const leapYears = "([0-9][0-9](0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)";
+
+/** Exactly the days that exist, because no other day can be computed without an error. */
+const dayPattern = `([0-9]{4}-(${months.join("|")})|${leapYears}-02-29)`;
+
+/** The first 28 days of a month. Most dates have one, and the test takes a fraction of the time. */
+const quickDayPattern = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])";
+
+const minutePattern = "([01][0-9]|2[0-3]):[0-5][0-9]";
+const clockPattern = `[Tt]${minutePattern}(:[0-5][0-9]([.][0-9]{1,${maxFraction}})?)?([Zz]|[+-]${minutePattern})`;
+
+/** The time in the form whose key is the text itself. */
+const usualPattern = `T${minutePattern}:[0-5][0-9][.][0-9]{3}Z`;
+
+/** Whether a text is a day and what follows it. */
+function isDay(text: string, rest: string): string {
+  const [quick, any] = [quickDayPattern, dayPattern].map((day) => `${text} collate "C" ~ '^${day}${rest}$'`);
+  return `(${quick} or ${any})`;
+}
+
+/** The date in a text, with its time; null for other texts. A cast would fail for them. */
+export function dateSql(text: string): string {
+  const isDate = isDay(text, `(T${minutePattern}:[0-5][0-9]([.][0-9]{1,9})?Z)?`);
+  return `case when length(${text}) <= 30 and ${isDate}
+    then case length(${text}) when 10 then ${text} || 'T00:00' else ${text} end end`;
+}
+
+/** The key of the instant that a value means, from its type as `json_typeof` names it, and its text. Null if it means none. */
+export function keySql(type: string, text: string, form: InstantForm): string {
+  const [day, millis] =
+    form === "time"
+      ? ["", ""]
+      : [
+          `when ${isDay(text, "")} then ${text} || 'T00:00:00.000Z'`,
+          `when 'number' then case when ${isMillis(text)} then ${millisKey(text)} end`,
+        ];
+  // An offset cannot lead to a year that no text can have.
+  const isBeyond = `${text} collate "C" ~ '^(0000-01-01.*[+]|9999-12-31.*-)..:..$'`;
+  return `(case ${type} when 'string' then case when ${isDay(text, usualPattern)} then ${text}
+    when ${isDay(text, clockPattern)} and not ${isBeyond} then ${timeKey(text)} ${day} end ${millis} end collate "C")`;
+}
+
+/** Whether the text of a number is Unix time in milliseconds. */
+function isMillis(text: string): string {
+  return `(case when ${text} collate "C" ~ '^-?[0-9]{1,16}$' then abs(${text}::bigint) <= ${maxUnixMillis} else false end)`;
+}
+
+function timeKey(t: string): string {
+  const number = (start: number, length = 2) => `substr(${t}, ${start}, ${length})::int`;
+  const offset = `case when right(${t}, 1) in ('Z', 'z') then 0 else
+    (case left(right(${t}, 6), 1) when '-' then -60 else 60 end)
+      * (60 * left(right(${t}, 5), 2)::int + right(${t}, 2)::int) end`;
+  const minutes = `(make_timestamp(${number(1, 4)} + 400, ${number(6)}, ${number(9)}, ${number(12)}, ${number(15)}, 0)
+    - make_interval(secs => ${offset}))`;
+  const seconds = `case when substr(${t}, 17, 1) = ':' then substr(${t}, 18, 2) else '00' end`;
+  const fraction = `coalesce(substring(${t} from '[.]([0-9]+)'), '')`;
+  return `${timeText(minutes, '"T"HH24:MI:')} || ${seconds}
+    || '.' || left(${fraction} || '000', 3) || 'Z' || rtrim(substr(${fraction}, 4), '0')`;
+}
+
+function millisKey(t: string): string {
+  const n = `${t}::bigint`;
+  const time = `(timestamp '2370-01-01' + make_interval(days => (${n} / 86400000)::int, secs => ${n} % 86400000 / 1000.0))`;
+  return `case when ${n} between ${usualMs.first} and ${usualMs.last} then ${timeText(time, '"T"HH24:MI:SS.MS"Z"')}
+    else (case when ${n} < 0 then '-' else '~' end) || lpad((${n} + ${maxUnixMillis})::text, ${keyDigits}, '0') end`;
+}
+
+/** The text of a time that is 400 years later. PostgreSQL has no year 0. Days repeat every 400 years. */
+function timeText(time: string, format: string): string {
+  return `lpad((extract(year from ${time})::int - 400)::text, 4, '0') || to_char(${time}, '-MM-DD${format}')`;
+}

@@ -1,0 +1,187 @@
+/** What differs in the SQL of lists on PostgreSQL. */
+import type { IdKind } from "../../../collection/ids.ts";
+import type { InstantForm } from "../../../collection/instants.ts";
+import type { Path } from "../../../collection/paths.ts";
+import { sortedCodePoints } from "../../../query/sort.ts";
+import { bind, compareSql, type ListDialect, ranks, type Scope } from "../../core/list-sql.ts";
+import type { RelatedCollections } from "../../core/related.ts";
+import { withoutImpliedWords } from "../../core/search-index.ts";
+import { isStorable } from "../../port/stored.ts";
+import { postgresDialect } from "../postgres-dialect.ts";
+import { type NumberedCollection, Redeclared } from "../tables/catalogue.ts";
+import { idSql, integerKey, keySql as keyOfIdSql, textMark } from "../tables/id-keys.ts";
+import { keyText, keySql as slotSql } from "../tables/indexes.ts";
+import { resourcesTable, wordsTable } from "../tables/tables.ts";
+import { keySql } from "./date-sql.ts";
+
+/**
+ * A text as an SQL literal. Whether a backslash is an escape in plain quotes depends on a setting of the database, so
+ * such texts use `E'…'`.
+ */
+export function quoteText(text: string): string {
+  const quoted = `'${text.replaceAll("'", "''")}'`;
+  return text.includes("\\") ? `E${quoted.replaceAll("\\", "\\\\")}` : quoted;
+}
+
+/** The attribute as `json`; null if it is absent. */
+export function valueSql(path: Path): string {
+  if (path.some((name) => name.includes("\0"))) return "null::json";
+  return `(doc${path.map((name) => ` -> ${quoteText(name)}`).join("")})`;
+}
+
+/** The attribute as text: a string without its quotes. */
+function textSql(path: Path): string {
+  if (path.some((name) => name.includes("\0"))) return "null::text";
+  const names = path.map(quoteText);
+  const last = names.pop();
+  return `(doc${names.map((name) => ` -> ${name}`).join("")} ->> ${last})`;
+}
+
+/** The rank, the number and the text that sort a value, from its type as `json_typeof` names it, and its text. */
+export function orderOf(type: string, text: string): readonly [rank: string, number: string, text: string] {
+  return [
+    `(case ${type} when 'string' then ${ranks.string} when 'number' then ${ranks.number}
+      when 'boolean' then case ${text} when 'true' then ${ranks.true} else ${ranks.false} end
+      when 'array' then ${ranks.container} when 'object' then ${ranks.container} else ${ranks.null} end)`,
+    `(case ${type} when 'number' then ${text}::float8 else 0::float8 end)`,
+    `(case ${type} when 'string' then left(${text}, ${sortedCodePoints}) else '' end collate "C")`,
+  ];
+}
+
+/** The key of the instant that an attribute means; null if it means none. */
+export function instantSql(path: Path, form: InstantForm): string {
+  // The inner query reads the attribute once. With an offset, PostgreSQL does not merge the two.
+  return `(select ${keySql("value.type", "value.text", form)} from (
+    select ${postgresLists.type(path)} as type, ${textSql(path)} as text offset 0) as value)`;
+}
+
+/** `json_array_elements` fails for a value that is not an array. */
+function hasElement(path: Path, where: string): string {
+  const elements = `case ${postgresLists.type(path)} when 'array' then ${valueSql(path)} else '[]'::json end`;
+  return `exists (select 1 from json_array_elements(${elements}) as element where ${where})`;
+}
+
+function textKey(idKind: IdKind, text: string): string {
+  return idKind === "integer" ? textMark + text : text;
+}
+
+/** The SQL of lists. */
+export const postgresLists: ListDialect = {
+  ...postgresDialect,
+  joinsInOrder: false,
+  quote: quoteText,
+  rows: String,
+  oneOf: (sql, values, scope) => `${sql} = any(${bind(scope, values, "text[]")})`,
+  type: (path) => `json_typeof(${valueSql(path)})`,
+  json: (path) => `${valueSql(path)}::text`,
+  typed(path, type) {
+    const value = type === "number" ? `${textSql(path)}::float8` : `${textSql(path)} collate "C"`;
+    return `(case ${postgresLists.type(path)} when '${type}' then ${value} end)`;
+  },
+  instant: instantSql,
+  hasItem: (path, values, scope) =>
+    hasElement(
+      path,
+      postgresLists.oneOf(
+        "element.value::text",
+        values.map((value) => JSON.stringify(value)),
+        scope,
+      ),
+    ),
+  hasInstant(path, keys, form, scope) {
+    const key = keySql("json_typeof(element.value)", "(element.value #>> '{}')", form);
+    return hasElement(path, postgresLists.oneOf(key, keys, scope));
+  },
+  suffix: (text, length) => `right(${text}, ${length})`,
+  sortTerms: (path) => orderOf(postgresLists.type(path), textSql(path)),
+  sortValues: (value) => [
+    typeof value === "number" ? value : 0,
+    typeof value === "string" && isStorable(value) ? value : "",
+  ],
+  /** A number matches only integer ids. A string never matches an integer id. */
+  keyOfValue(kind, value) {
+    if (typeof value === "string") return isStorable(value) ? textKey(kind, value) : undefined;
+    return kind === "integer" && Number.isSafeInteger(value) ? integerKey(value) : undefined;
+  },
+  compareId(kind, value, scope) {
+    const { table, collection } = scope;
+    const { idKind } = collection;
+    const key = `${table}.key`;
+    if (typeof value === "string") {
+      const compared = compareSql(key, kind, value, scope, (text) => textKey(idKind, text));
+      return idKind === "integer" ? `(${key} >= '${textMark}' and ${compared})` : compared;
+    }
+    if (idKind !== "integer") return "false";
+    const isInteger = `${key} < '${textMark}'`;
+    const isUpwards = kind.startsWith("g");
+    if (Math.abs(value) > Number.MAX_SAFE_INTEGER)
+      return isUpwards === value < 0 ? `(${isInteger})` : "false";
+    const floor = Math.floor(value);
+    // Between two integers, a comparison with the lower one gives the same result.
+    const known = floor === value ? kind : isUpwards ? "gt" : "lte";
+    return `(${isInteger} and ${compareSql(key, known, integerKey(floor), scope)})`;
+  },
+  textId({ table, collection }) {
+    if (collection.idKind !== "integer") return `${table}.key`;
+    return `(case when ${table}.key >= '${textMark}' then substr(${table}.key, 2) end)`;
+  },
+  idSql,
+  keySql: keyOfIdSql,
+  keyed: (number, table) => `${resourcesTable(number)} as ${table}`,
+  keyColumnOf: (slot, table) => `${table}.${slotSql(slot)}`,
+  ofSlot: () => [],
+  bytes: keyText,
+  search: searchSql,
+};
+
+/**
+ * The context of a statement about the resources of a collection. `valueAt`: how the statement names its values, for example the
+ * columns of a row of values. @default parameters
+ */
+export function scopeOf(
+  collection: NumberedCollection,
+  related: RelatedCollections = {},
+  valueAt: Scope["valueAt"] = (place, type) => `$${place}::${type}`,
+): Scope {
+  return { dialect: postgresLists, collection, table: "resource", related, first: [], values: [], valueAt };
+}
+
+/** The parameters of BM25, with SQLite's values. */
+const k1 = 1.2;
+const b = 0.75;
+
+/** Greater than every character of a word. */
+const lastCharacter = "\u{10ffff}";
+
+/** The search for resources that contain, for each of the words, a word that starts with it. */
+function searchSql(words: readonly string[], scope: Scope) {
+  const { number, search } = scope.collection;
+  if (search.length === 0) throw new Redeclared(); // it has no table of words
+  const table = wordsTable(number);
+  const searched = withoutImpliedWords(words);
+  const hits = searched.map((word, n) => {
+    const range = `word >= ${bind(scope, word, "text")} and word < ${bind(scope, word + lastCharacter, "text")}`;
+    return `hits_${n} as (select key, sum(times)::float8 as times from ${table} where ${range} group by key)`;
+  });
+  const weights = searched.map(
+    (_, n) => `(select greatest(ln((head.count - found + 0.5) / (found + 0.5)), 0.000001)
+      from (select count(*)::float8 as found from hits_${n}) as counted) as weight_${n}`,
+  );
+  const state = `words_state as (select ${weights.join(", ")},
+    head.words::float8 / greatest(head.count, 1) as average
+    from holdfast_heads as head where head.number = ${number})`;
+  const joined = searched.map((_, n) => `join hits_${n} on hits_${n}.key = resource.key`).join(" ");
+  const length = `join ${table} as length on length.word = '' and length.key = resource.key`;
+  return {
+    with: `with ${[...hits, state].join(", ")}`,
+    from: `${resourcesTable(number)} as resource ${joined} ${length} cross join words_state`,
+    where: [],
+    order: { sql: searched.map((_, n) => scoreOf(n)).join(" + "), descending: true },
+  };
+}
+
+function scoreOf(n: number): string {
+  const share = `${1 - b} + ${b} * length.times / words_state.average`;
+  const times = `hits_${n}.times`;
+  return `weight_${n} * (${times} * ${k1 + 1}) / (${times} + ${k1} * (${share}))`;
+}

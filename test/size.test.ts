@@ -16,7 +16,7 @@ const bounds: Readonly<Record<string, number>> = {
   query: 3_950,
   store: 22_550,
   "store/sqlite": 7_050,
-  "store/postgres": 6_200,
+  "store/postgres": 6_050,
   import: 1_250,
   rewind: 400,
   access: 2_050,

@@ -16,7 +16,7 @@ const bounds: Readonly<Record<string, number>> = {
   query: 3_950,
   store: 22_150,
   "store/sqlite": 6_650,
-  "store/postgres": 5_800,
+  "store/postgres": 5_650,
   import: 1_250,
   rewind: 400,
   access: 2_050,

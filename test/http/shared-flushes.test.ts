@@ -179,3 +179,42 @@ test("a refused value fails only its own change, and a delete and a batch lose n
   check(await service.send({ path: made.path }), { status: 200, headers: { ETag: '"3"' }, json });
   check(await service.send({ method: "DELETE", path: made.path }), { status: 205 });
 });
+
+test("batches that change one resource share a flush, and each is decided from what the one before it makes", async (t) => {
+  const made = await service.create("counters", { n: 0 });
+  const { held } = holdCommits(t);
+  const operations = [
+    { method: "PATCH", path: `/counters/${made.id}`, headers: update, body: { n: { $increment: 1 } } },
+    { method: "POST", path: "/counters", body: { of: "batch" } },
+  ];
+  const sent = Array.from({ length: writes }, () =>
+    service.send({ method: "POST", path: "/api/v1/_batch", content: { operations } }),
+  );
+  const single = addOne(made);
+  await untilHeld(held, writes + 1);
+  for (const { letGo } of held) letGo();
+  for (const answer of await Promise.all([...sent, single])) check(answer, { status: 200 });
+  const json = { id: made.id, n: writes + 1 };
+  check(await service.send({ path: made.path }), { status: 200, headers: { ETag: `"${writes + 2}"` }, json });
+});
+
+test("a batch that fails takes back what was decided after it", async (t) => {
+  const made = await service.create("counters", { n: 0 });
+  const { held, end } = holdCommits(t);
+  const operations = [
+    { method: "PATCH", path: `/counters/${made.id}`, headers: update, body: { n: { $increment: 10 } } },
+  ];
+  const batch = service.send(
+    { method: "POST", path: "/api/v1/_batch", content: { operations } },
+    { mayFail: true },
+  );
+  await untilHeld(held, 1);
+  const others = Array.from({ length: 3 }, () => addOne(made));
+  await untilHeld(held, 4);
+  end();
+  held[0]?.fail(new Problem("UNAVAILABLE", "The disk is full."));
+  for (const { letGo } of held) letGo();
+  checkProblem(await batch, "UNAVAILABLE");
+  for (const answer of await Promise.all(others)) check(answer, { status: 200 });
+  check(await service.send({ path: made.path }), { status: 200, json: { id: made.id, n: 3 } });
+});

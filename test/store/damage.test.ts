@@ -16,7 +16,7 @@ import { walkedFile } from "../../src/store/sqlite/copy/walked-file.ts";
 import { makePlace } from "../copy/places.ts";
 import { type Below, openBelow } from "../http/below.ts";
 import { until } from "../until.ts";
-import { at, commit, created, declaration, deleted, topic, updated } from "./contract/fixture.ts";
+import { at, commit, created, declaration, deleted, topic, updated, user } from "./contract/fixture.ts";
 import { makeFolder } from "./sqlite-fixture.ts";
 
 for (const kind of ["sqlite", "postgres"] as const)
@@ -274,6 +274,56 @@ for (const kind of ["sqlite", "postgres"] as const)
         ["a", "c"],
       );
       assert.equal(again.store.health().data, undefined);
+    });
+
+    test("a write to a collection whose counter is too low is an error that says so, and others are written", async (t) => {
+      const { store } = await openDamaged(t, kind, (table) => [
+        `update ${table("heads")} set sequence = 1 where number = 1`,
+      ]);
+      await store.migrate([declaration("users")]);
+      const message =
+        /^The counter of the collection topics is damaged in the store: .* Restore a backup, or/;
+      const writes = ["d", "e"].map((id) => () => commit(store, [created(topic(id), { n: 4 })]));
+      const together = writes.map((write, n) => rejectsAsDamaged(`create ${n}`, write, message));
+      await Promise.all([...together, commit(store, [created(user("ada"))])]);
+      assert.equal((await store.read(user("ada")))?.version, 1);
+      await rejectsAsDamaged("delete", () => commit(store, [deleted(topic("a"), 1)]), message);
+      await rejectsAsDamaged("erase", () => store.erase(topic("a")), message);
+      const load = await store.load("topics");
+      await rejectsAsDamaged("import", () => load.add([{ id: "f", text: '{"id":"f"}' }]), message);
+      await load.cancel();
+      assert.equal((await store.read(topic("a")))?.version, 1);
+      assert.equal(await store.read(topic("f")), undefined);
+    });
+
+    test("a restore after a delete whose version is damaged, or that the log lacks, says so", async (t) => {
+      const { store, address } = await openDamaged(t, kind, () => []);
+      for (const id of ["a", "b", "c"]) await commit(store, [deleted(topic(id), 1)]);
+      const load = await store.load("topics");
+      await load.add([{ id: "c", text: '{"id":"c","n":3}' }]);
+      await load.finish();
+      await commit(store, [deleted(topic("c"), 3)]);
+      await store.close();
+      const below = await openBelow(address);
+      await below.run(`update ${below.table("deleted_1")} set version = 1 where id = 'b'`);
+      // As if there was no history for a while.
+      await below.run(`delete from ${below.table("changes_1")} where id = 'c' and version > 2`);
+      await below.run(`insert into ${below.table("meta")} values ('gaps_1', 8)`);
+      await below.close();
+      const again = (await open(t, address)).store;
+      const restore = (id: string) => commit(again, [{ ...created(topic(id), { n: 4 }), after: 2 }]);
+      await rejectsAsDamaged(
+        "damaged",
+        () => restore("b"),
+        /last delete of the resource topics\/b is damaged/,
+      );
+      const message = /topics\/c cannot be restored: the store kept no history when it was last deleted/;
+      await assert.rejects(restore("c"), { code: "UNAVAILABLE", message });
+      assert.deepEqual(
+        (await restore("a")).map(({ version }) => version),
+        [3],
+      );
+      await assert.rejects(restore("a"), { code: "PRECONDITION_FAILED" });
     });
 
     for (const { what, sql, message } of [

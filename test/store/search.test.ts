@@ -77,6 +77,24 @@ const isIndexed = (database: DatabaseSync) =>
     .get() !== undefined;
 
 describe("search in a SQLite store", () => {
+  test("without a history, deletes remove resources and their words", async () => {
+    const { store, cleanup } = await openSqliteFixture({ history: "none" });
+    try {
+      await fill(store, 20);
+      const key = (n: number) => ({ collection: "topics", id: `id${n}` });
+      const deletes = Array.from({ length: 18 }, (_, n) => ({ key: key(n), expect: 1, next: undefined }));
+      await Promise.all(deletes.map((change, n) => store.commit({ changes: [change], at: n + 1 })));
+      await store.commit({
+        changes: [{ key: key(18), expect: 1, next: '{"id":"id18","text":"common"}' }],
+        at: 1,
+      });
+      const { items } = await find(store, ["common"]);
+      assert.deepEqual(items.map(({ id }) => id).sort(), ["id18", "id19"]);
+    } finally {
+      await cleanup();
+    }
+  });
+
   test(
     "a search reads the resources that it finds and no others",
     onFile({ resources: 100 }, async (_, database) => {

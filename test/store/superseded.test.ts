@@ -9,6 +9,7 @@ import {
   maxChain,
   textFrom,
 } from "../../src/store/core/superseded.ts";
+import { runLater } from "../../src/store/sql/plans.ts";
 import { anyCharacter } from "../characters.ts";
 
 const large = Array.from({ length: 20_000 }, (_, n) => `é${(n * 7919) % 10_007} `).join("");
@@ -115,7 +116,9 @@ test("other work gets turns while the differences of many large texts are made",
     if (!isDone) setImmediate(count);
   };
   setImmediate(count);
-  const kept = await keptTexts(changes).finally(() => {
+  const kept = await runLater(keptTexts(changes), () =>
+    Promise.reject(new Error("It asks for nothing.")),
+  ).finally(() => {
     isDone = true;
   });
   assert.ok(turns >= changes.length, `${turns} turns`);

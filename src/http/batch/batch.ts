@@ -5,6 +5,8 @@
 import type { IdKind } from "../../collection/ids.ts";
 import { Problem } from "../../errors.ts";
 import type { Change } from "../../store/port/commit.ts";
+import { withMethods } from "../../store/port/store.ts";
+import type { Key } from "../../store/port/stored.ts";
 import { createTimedPauses, pauseAfter } from "../limits/turns.ts";
 import type { Operation, OperationOf } from "../operations/operation.ts";
 import { parseOperation } from "../operations/parse.ts";
@@ -18,7 +20,7 @@ import { findCollection, type Service } from "../service.ts";
 import { change } from "../writes/change.ts";
 import { type CommitPlan, overtaken, type Write, type WriteAttempt } from "../writes/commit.ts";
 import { create, requireCollection } from "../writes/create.ts";
-import { nameOf, runWrite, type WriteSteps } from "../writes/write.ts";
+import { nameOf, type PendingStates, runWrite, type WriteSteps } from "../writes/write.ts";
 import { type BatchOperation, parseBatch } from "./content.ts";
 import { type CreatedResources, requestOf, resultText } from "./messages.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
@@ -65,6 +67,7 @@ const steps: WriteSteps<OperationOf<"batch">, true, Batch> = {
     return { operations, ids: new Map(), notBefore: 0 };
   },
   resources: existingResources,
+  follows: (_, { operations }) => operations.every(({ method }) => method !== "DELETE"),
   decide,
 };
 
@@ -85,11 +88,16 @@ function existingResources({ service, request }: BatchWrite, { operations }: Bat
   return [...names].sort();
 }
 
-async function decide(write: BatchWrite, _: true, batch: Batch): Promise<CommitPlan | WriteAttempt> {
+async function decide(
+  write: BatchWrite,
+  _: true,
+  batch: Batch,
+  pending?: PendingStates,
+): Promise<CommitPlan | WriteAttempt> {
   const { service } = write;
   const at = Math.max(service.now(), batch.notBefore);
   const overlay = createOverlay(
-    service.store,
+    withPending(service.store, pending),
     idSource(batch, (name) => service.store.reserveIds(name, 1)),
   );
   const body = await carryOutAll(
@@ -107,6 +115,13 @@ async function decide(write: BatchWrite, _: true, batch: Batch): Promise<CommitP
     return operation === undefined ? error : withOperation(error, operation);
   };
   return { kind: "plan", changes, at, result: { kind: "batch", body }, explain };
+}
+
+/** The store with the pending states of the resources. */
+function withPending(store: Service["store"], pending: PendingStates = new Map()): Service["store"] {
+  if (pending.size === 0) return store;
+  const stateOf = (key: Key) => pending.get(nameOf(key))?.state;
+  return withMethods(store, { read: async (key) => stateOf(key) ?? store.read(key) });
 }
 
 /**

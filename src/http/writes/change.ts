@@ -39,7 +39,8 @@ const steps: WriteSteps<ChangeOperation, Stored, ChangeContent> = {
   find: async (write, pending) => {
     const { service, operation, request } = write;
     const { collection, guard } = operation;
-    const current = pending ?? (await service.store.read(keyOf(operation)));
+    const key = keyOf(operation);
+    const current = pending?.get(nameOf(key))?.state ?? (await service.store.read(key));
     if (current === undefined || !guard.sees(current.text)) return undefined;
     hold(write, current);
     requireRight(operation, current);

@@ -23,18 +23,25 @@ export interface WriteSteps<Op extends WriteOperation, State, Content> {
   /**
    * Finds the state that the write changes; `undefined` if it does not exist for the caller. Throws if the caller cannot
    * change it, or if a precondition fails. The pipeline calls this before it reads the content, and again in each attempt.
-   * `pending`: the state that a commit in progress makes. It replaces the stored state.
    */
-  find(write: Write<Op>, pending?: Stored): Promise<State | undefined>;
-  /** Whether the write changes one resource and can start from its pending state. @default false */
-  follows?(write: Write<Op>): boolean;
+  find(write: Write<Op>, pending?: PendingStates): Promise<State | undefined>;
+  /** Whether the write deletes nothing, and can start from the pending states of its resources. @default false */
+  follows?(write: Write<Op>, content: Content): boolean;
   /** Reads and checks the content. */
   read(write: Write<Op>): Promise<Content>;
   /** The names (`nameOf`) of the resources that the write changes. Writes to the same resource wait for each other. */
   resources(write: Write<Op>, content: Content): readonly string[];
   /** Decides what to commit. */
-  decide(write: Write<Op>, state: State, content: Content): Promise<CommitPlan | WriteAttempt>;
+  decide(
+    write: Write<Op>,
+    state: State,
+    content: Content,
+    pending?: PendingStates,
+  ): Promise<CommitPlan | WriteAttempt>;
 }
+
+/** The states that commits in progress make, by the names of the resources. They replace the stored states. */
+export type PendingStates = ReadonlyMap<string, Pick<Pending, "state">>;
 
 /** Carries out a write. Throws what its steps throw, and UNAVAILABLE if other writes come first every time. */
 export async function runWrite<Op extends WriteOperation, State, Content>(
@@ -50,11 +57,9 @@ export async function runWrite<Op extends WriteOperation, State, Content>(
   const content = await steps.read(write);
   const { service } = write;
   const names = steps.resources(write, content);
-  const [name] = names;
-  if (name !== undefined && service.pending !== undefined && steps.follows?.(write)) {
-    const queue = { name, pending: service.pending, writes: service.writes };
-    return untilCommitted(service, () => attemptNext(steps, write, content, queue));
-  }
+  const { pending } = service;
+  if (names.length > 0 && pending !== undefined && steps.follows?.(write, content))
+    return untilCommitted(service, () => attemptNext(steps, write, content, { names, pending }));
   return inTurn(service, names, async () => {
     await Promise.all(names.map((each) => service.pending?.get(each)?.committed));
     return untilCommitted(service, () => attempt(steps, write, content));
@@ -73,58 +78,67 @@ async function decide<Op extends WriteOperation, State, Content>(
   steps: WriteSteps<Op, State, Content>,
   write: Write<Op>,
   content: Content,
-  pending?: Stored,
+  pending?: PendingStates,
 ): Promise<CommitPlan | WriteAttempt> {
   const state = await steps.find(write, pending);
-  return state === undefined ? notFound : steps.decide(write, state, content);
+  return state === undefined ? notFound : steps.decide(write, state, content, pending);
 }
 
 function finish(write: Write, decided: CommitPlan | WriteAttempt): WriteAttempt | Promise<WriteAttempt> {
   return decided.kind === "plan" ? commit(write, decided) : decided;
 }
 
-/** The queue of the writes to one resource. */
-interface Queue extends Pick<Service, "writes"> {
-  name: string;
+/** The resources of a write, and the pending states of all resources. */
+interface Following {
+  names: readonly string[];
   pending: Map<string, Pending>;
 }
 
 /**
- * Attempts a change of one resource. Its turn ends when its commit is in the queue of the store. The next changes are decided from
- * the state that this commit makes, so all of them can share one flush. Their decisions count only if this commit succeeds.
+ * Attempts a change of resources. Its turn ends when its commit is in the queue of the store. The next changes are decided from
+ * the states that this commit makes, so all of them can share one flush. Their decisions count only if this commit succeeds.
  */
 async function attemptNext<Op extends WriteOperation, State, Content>(
   steps: WriteSteps<Op, State, Content>,
   write: Write<Op>,
   content: Content,
-  { name, pending, writes }: Queue,
+  { names, pending }: Following,
 ): Promise<WriteAttempt> {
-  const { outcome } = await writes.run(name, async () => {
-    const latest = pending.get(name);
-    const base = latest?.series.hasFailed ? undefined : latest;
-    const deciding = decide(steps, write, content, base?.state);
+  const { outcome } = await inTurn(write.service, names, async () => {
+    const latest = names.map((name) => [name, pending.get(name)] as const);
+    const bases = new Map(
+      latest.flatMap(([name, each]) => (each && !each.series.hasFailed ? [[name, each]] : [])),
+    );
+    const deciding = decide(steps, write, content, bases);
     const decided = await deciding.catch(() => undefined);
-    const change = decided?.kind === "plan" ? decided.changes[0] : undefined;
-    if (decided?.kind !== "plan" || change?.next === undefined) {
+    if (decided?.kind !== "plan" || !decided.changes.some(({ next }) => next !== undefined)) {
       const finished = () => deciding.then((each) => finish(write, each));
+      const committed = Promise.all(Array.from(bases.values(), (base) => base.committed));
+      const isFirst = bases.size === 0;
       return {
-        outcome: base === undefined ? finished() : base.committed.then((is) => (is ? finished() : overtaken)),
+        outcome: isFirst
+          ? finished()
+          : committed.then((all) => (all.every(Boolean) ? finished() : overtaken)),
       };
     }
-    if (base?.series.hasFailed) return { outcome: overtaken };
-    const { key, expect, next: text } = change;
-    const expectText = base && { expectText: base.state.text };
-    const outcome = commit(write, { ...decided, changes: [{ ...change, ...expectText }] });
-    const made = {
-      state: { id: key.id, version: Number(expect) + 1, text, updatedAt: decided.at },
-      committed: outcome.then(({ kind }) => kind !== "overtaken").catch(() => false),
-      series: base?.series ?? { hasFailed: false },
-    };
-    pending.set(name, made);
-    void made.committed.then((is) => {
-      if (!is) made.series.hasFailed = true;
-      if (pending.get(name) === made) pending.delete(name);
+    if (bases.values().some(({ series }) => series.hasFailed)) return { outcome: overtaken };
+    const changes = decided.changes.map((change) => {
+      const base = bases.get(nameOf(change.key));
+      return base === undefined ? change : { ...change, expectText: base.state.text };
     });
+    const outcome = commit(write, { ...decided, changes });
+    const committed = outcome.then(({ kind }) => kind !== "overtaken").catch(() => false);
+    for (const { key, expect, next: text } of changes) {
+      const name = nameOf(key);
+      if (text === undefined || expect === "absent") continue; // no other write knows the new one yet
+      const state = { id: key.id, version: expect + 1, text, updatedAt: decided.at };
+      const made = { state, committed, series: bases.get(name)?.series ?? { hasFailed: false } };
+      pending.set(name, made);
+      void committed.then((is) => {
+        if (!is) made.series.hasFailed = true;
+        if (pending.get(name) === made) pending.delete(name);
+      });
+    }
     return { outcome };
   });
   return outcome;

@@ -104,6 +104,15 @@ export function damageOf(name: string): string {
   return `${name} is damaged in the store: its checksum is wrong. Restore a backup.`;
 }
 
+/** The problem of a collection whose change log has a higher sequence than its counter. */
+export function damagedCounter(collection: string): Problem {
+  const detail = `The counter of the collection ${collection} is damaged in the store: its change log has later changes.`;
+  return new Problem(
+    "DATA_DAMAGED",
+    `${detail} Restore a backup, or import an export of the collection into a new store.`,
+  );
+}
+
 /** Whether an error says that a row is damaged. */
 export function isDamage(error: unknown): error is Problem {
   return error instanceof Problem && error.code === "DATA_DAMAGED";

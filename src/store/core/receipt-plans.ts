@@ -3,7 +3,7 @@
  * none waits for another one while it holds the totals.
  */
 import { Problem } from "../../errors.ts";
-import type { KeptReceipt, Receipt } from "../port/commit.ts";
+import type { KeptReceipt } from "../port/commit.ts";
 import { type ReceiptLimits, receiptLimits } from "../port/options.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { type Plan, together, type Value } from "../sql/plans.ts";
@@ -19,6 +19,7 @@ import {
   select,
 } from "../sql/table.ts";
 import { checksumOfReceipt, damageOf, nameOfReceipt } from "./checksums.ts";
+import type { StagedReceipt } from "./commits/staged-changes.ts";
 
 /** A change of the totals: of the number of receipts, and of the bytes of all responses. */
 export interface ReceiptTotals {
@@ -65,13 +66,12 @@ export class ReceiptPlans {
   }
 
   /**
-   * Stores receipts, in place of the expired ones with the keys `replaced`. Returns the change of the totals, or `undefined` if
-   * another transaction has stored one of these receipts. Then this transaction must be rolled back.
+   * Stores receipts. Returns the change of the totals, or `undefined` if another transaction has stored one of them. Then this
+   * transaction must be rolled back.
    */
-  *add(
-    receipts: readonly Receipt[],
-    { replaced, now }: { replaced: readonly string[]; now: number },
-  ): Plan<ReceiptTotals | undefined> {
+  *add(receipts: readonly StagedReceipt[]): Plan<ReceiptTotals | undefined> {
+    const replaced = receipts.filter(({ replaces }) => replaces).map(({ key }) => key);
+    const now = receipts.reduce((latest, { at }) => Math.max(latest, at), 0);
     const rows = receipts.map(({ key, fingerprint, answer, brief = "", expiresAt }) => {
       const fits = Buffer.byteLength(answer) <= this.limits.answer;
       return withChecksum({ key, fingerprint, answer: fits ? answer : "", expires_at: expiresAt, brief });

@@ -6,8 +6,8 @@
  * write often changes attributes at both ends (`updatedAt` is the last one). All forms are text. Every kind of store can
  * therefore keep them in one column, and a copy does not change them.
  */
-import { setImmediate as turn } from "node:timers/promises";
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import type { Plan } from "../sql/plans.ts";
 import { fromRuns, toRuns } from "./runs.ts";
 
 /**
@@ -49,7 +49,7 @@ export function keptText({ before, next, version }: SupersedingChange): string |
 const maxCharactersInARow = 524_288;
 
 /** Like `keptText`, for several changes. If the texts are large, other work gets turns in between. */
-export async function keptTexts(changes: readonly SupersedingChange[]): Promise<(string | null)[]> {
+export function* keptTexts(changes: readonly SupersedingChange[]): Plan<readonly (string | null)[]> {
   const kept: (string | null)[] = [];
   let length = 0;
   for (const change of changes) {
@@ -57,7 +57,7 @@ export async function keptTexts(changes: readonly SupersedingChange[]): Promise<
     length += change.before?.text.length ?? 0;
     if (length < maxCharactersInARow) continue;
     length = 0;
-    await turn();
+    yield [];
   }
   return kept;
 }

@@ -68,12 +68,13 @@ export const postgresDialect: Dialect = {
       ),
     };
     const cells = rows.map((row) => Object.keys(columns).map((name) => row[name] ?? null));
-    return (yield* askAll(insertNewRows(target, cells))).length;
+    return (yield* askRows(insertNewRows(target, cells))).length;
   },
 };
 
 /** Runs statements that are sent together. Returns their rows. */
-export function* askAll(statements: readonly Statement[]): Plan<Row[]> {
+export function* askRows(statements: readonly Statement[]): Plan<Row[]> {
+  if (statements.length === 0) return [];
   const asked = statements.map(({ sql, values = [] }) => ({
     text: { sql },
     values: [values as readonly Value[]],

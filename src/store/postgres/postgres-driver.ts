@@ -34,6 +34,7 @@ import type { Key, Stored } from "../port/stored.ts";
 import type { Plan } from "../sql/plans.ts";
 import { Commits, type CommitsParts } from "./commit/commits.ts";
 import { erase } from "./commit/erase.ts";
+import { flushing } from "./commit/flush.ts";
 import { HeldWrites } from "./commit/holds.ts";
 import { beginLoad } from "./commit/load.ts";
 import { GroupNumbers, IdNumbers } from "./commit/numbers.ts";
@@ -43,7 +44,7 @@ import { Reachability } from "./connection/reachability.ts";
 import { transact, transactionModes } from "./connection/transaction.ts";
 import { Lists, orRedeclared } from "./list/lists.ts";
 import { SlowStatements } from "./list/slow-statements.ts";
-import { postgresDialect, runPlan, storePlans } from "./postgres-dialect.ts";
+import { lookupsOf, postgresDialect, runPlan, storePlans } from "./postgres-dialect.ts";
 import { Heads, Reads, type Run, readSizes, Scans } from "./read/reads.ts";
 import type { NumberedCollection } from "./tables/catalogue.ts";
 import { Declarations } from "./tables/declarations.ts";
@@ -108,6 +109,7 @@ export class PostgresDriver implements Driver {
       onNone: () => this.#heads.stopPolling(),
     });
     this.#ids = new IdNumbers(connections, maxBatchSize);
+    const receipts = new ReceiptPlans(postgresDialect, parts.receipts);
     const expectedEnd = new ExpectedEnd();
     this.#held = new HeldWrites(connections, parts.importWaitMs, (waitedMs) =>
       expectedEnd.secondsLeft(waitedMs),
@@ -117,10 +119,9 @@ export class PostgresDriver implements Driver {
       catalogue: () => this.#declarations.catalogue,
       reload: () => this.#declarations.reload(),
       groups: new GroupNumbers(connections),
-      ids: this.#ids,
-      isLogged: history !== "none",
-      receipts: new ReceiptPlans(postgresDialect, parts.receipts),
+      lookupsOf,
       meter: parts.meter,
+      ...flushing({ ids: this.#ids, isLogged: history !== "none", receipts }),
     };
     this.#writer = new Commits(this.#writing);
     const perform = (group: readonly Commit[], since: readonly number[] | undefined) => {

@@ -3,6 +3,8 @@
  * receives their results. SQLite runs it at once (`runNow`), and PostgreSQL while it waits for responses (`runLater`).
  */
 
+import { setImmediate as turn } from "node:timers/promises";
+
 /** A value of a parameter. */
 export type Value = string | number | bigint | null | Uint8Array;
 
@@ -25,7 +27,7 @@ export interface Statement<T> {
   readonly isSilent?: true;
 }
 
-/** What a plan yields: a statement, or several that do not depend on each other. */
+/** What a plan yields: a statement, or several that do not depend on each other. With none, other work gets a turn. */
 export type Step = Statement<unknown> | readonly Statement<unknown>[];
 
 /** Work on a store with the result `T`. */
@@ -63,6 +65,12 @@ function isSeveral(step: Step): step is readonly Statement<unknown>[] {
   return Array.isArray(step);
 }
 
+/** A plan without statements. */
+export function* done<T>(result: T): Plan<T> {
+  yield* together();
+  return result;
+}
+
 /** Runs a plan on a connection that responds at once. */
 export function runNow<T>(plan: Plan<T>, run: <R>(statement: Statement<R>) => R): T {
   let step = plan.next();
@@ -81,6 +89,7 @@ export async function runLater<T>(
   let step = plan.next();
   while (step.done !== true) {
     const asked = step.value;
+    if (isSeveral(asked) && asked.length === 0) await turn();
     step = plan.next(await (isSeveral(asked) ? Promise.all(asked.map((each) => run(each))) : run(asked)));
   }
   return step.value;

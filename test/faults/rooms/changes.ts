@@ -41,8 +41,8 @@ export const changesFaults: readonly Fault[] = [
     noticedBy: "test/postgres/feed-order.test.ts",
     replacements: [
       [
-        "transaction.run(raiseHead(number, { sequence: changes.length,",
-        '(parts as unknown as { connections: Pick<Transaction, "run"> }).connections.run(raiseHead(number, { sequence: changes.length,',
+        "await transaction.runPlan(flush(this.#parts, staged));",
+        'await (await import("../postgres-dialect.ts")).runPlan(flush(this.#parts, staged), (each) => this.#parts.connections.run(each));',
       ],
     ],
   },
@@ -50,7 +50,12 @@ export const changesFaults: readonly Fault[] = [
     name: "erase-without-note",
     what: "An erase does not note the gap in the change log, so since=start is gone again and again.",
     noticedBy: "test/store/sqlite.test.ts",
-    replacements: [["yield* logs.noteGaps(number, typeof raised", "void (typeof raised"]],
+    replacements: [
+      [
+        "yield* logs.noteGaps(number, yield* parts.raiseSequence(collection, by));",
+        "yield* parts.raiseSequence(collection, by);",
+      ],
+    ],
   },
   {
     name: "stream-keeps-rights",

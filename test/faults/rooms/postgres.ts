@@ -33,7 +33,7 @@ export const postgresFaults: readonly Fault[] = [
     name: "postgres-key-twice",
     what: "PostgreSQL: two instances that get the same Idempotency-Key at the same time both write.",
     noticedBy: "test/postgres/instances.test.ts",
-    replacements: [["if (stored !== undefined && totals === undefined) throw new Overtaken(false);", ""]],
+    replacements: [["if (totals === undefined && staged.receipts.size > 0) throw new Overtaken(false);", ""]],
   },
   {
     name: "postgres-no-lock",
@@ -54,12 +54,10 @@ export const postgresFaults: readonly Fault[] = [
     replacements: [["if (next === undefined || whole !== undefined)", "if (whole !== undefined)"]],
   },
   {
-    name: "postgres-sequence-skips",
-    what: "PostgreSQL: the sequence of a collection skips one number with each group of commits.",
+    name: "sequence-skips",
+    what: "The sequence of a collection skips one number with each group of commits.",
     noticedBy: "test/store/postgres.test.ts",
-    replacements: [
-      ["raiseHead(number, { sequence: changes.length,", "raiseHead(number, { sequence: changes.length + 1,"],
-    ],
+    replacements: [["  counters.sequence++;\n", "  counters.sequence += counters.sequence === 0 ? 2 : 1;\n"]],
   },
   {
     name: "postgres-other-format",
@@ -80,8 +78,13 @@ export const postgresFaults: readonly Fault[] = [
   },
   {
     name: "deleted-version-lost",
-    what: "PostgreSQL: an id that one group of commits creates and deletes loses its last version.",
+    what: "An id that one group of commits creates and deletes loses its last version.",
     noticedBy: "test/store/postgres.test.ts",
-    replacements: [["if (versions.length > 0) work.push", "if (deleted.length > 0) work.push"]],
+    replacements: [
+      [
+        'const deletes = changes.filter(({ kind }) => kind === "deleted");',
+        'const deletes = changes.filter(({ kind, id }) => kind === "deleted" && resources.some((each) => each.id === id));',
+      ],
+    ],
   },
 ];

@@ -320,10 +320,7 @@ export const storeFaults: readonly Fault[] = [
     what: "The head of a collection does not follow the checksums of its resources.",
     noticedBy: "test/store/damage.test.ts",
     replacements: [
-      [
-        "head.checksums = (head.checksums + (next?.checksum ?? 0)",
-        "head.checksums = (0 + (next?.checksum ?? 0)",
-      ],
+      ["counters.checksums += (next?.checksum ?? 0)", "counters.checksums = (next?.checksum ?? 0)"],
     ],
   },
 ];

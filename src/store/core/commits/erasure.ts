@@ -1,14 +1,13 @@
-/** Decides whether a resource can be erased, and removes its traces, in the same way for all stores. */
-
+/** Erases resources with their traces, in the same way for all stores. */
 import type { Erased } from "../../port/change-log.ts";
 import { ask, type Plan } from "../../sql/plans.ts";
 import type { NumberedCollection } from "../catalogue.ts";
 import type { LogPlans } from "../log-plans.ts";
-import type { ReceiptPlans } from "../receipt-plans.ts";
 import { erasedName } from "./deleted.ts";
-import { type Accepted, affectedBy, judge, type Verdict } from "./judge.ts";
+import { affectedBy, judge, type Verdict } from "./judge.ts";
 import type { Refusal } from "./refusals.ts";
-import type { Judging } from "./resolved-commit.ts";
+import type { Judging, WriteParts } from "./resolved-commit.ts";
+import type { StagedChanges } from "./staged-changes.ts";
 
 /** The refusal names some of the resources whose references keep the resource. */
 const named = { resources: 5, text: 1024 * 1024 };
@@ -17,7 +16,7 @@ const named = { resources: 5, text: 1024 * 1024 };
  * Stages the delete of a resource and the changes that follow from it. Returns `undefined` if the resource does not
  * exist. A damaged resource can be erased too.
  */
-export function* judgeErasure(
+function* judgeErasure(
   judging: Judging,
   { collection, id }: { collection: NumberedCollection; id: string },
 ): Plan<Verdict | undefined> {
@@ -37,29 +36,25 @@ export function* judgeErasure(
   return { refusal: yield* nameReferrers(judging, change, verdict.refusal) };
 }
 
-/** The parts of a store that an erasure changes besides the resource. */
-export interface TracesParts {
-  logs: LogPlans;
-  receipts: ReceiptPlans;
-  isLogged: boolean;
-  /** Adds to the sequence of a collection, and returns it. */
-  raiseSequence(number: number, by: number): number | Plan<number>;
-}
-
 /**
- * Removes a resource from the change log, from the receipts and from the table of deleted ids, which keeps the hash of its id. The
- * changes of `verdict` must already be written. This must be the last step of the transaction.
+ * Erases a resource: deletes it, and removes it from the change log, from the receipts and from the table of deleted ids, which keeps
+ * the hash of its id. This must be the last step of the transaction.
  */
-export function* removeTraces(
-  { logs, receipts, isLogged, raiseSequence }: TracesParts,
-  { collection: { number }, id }: { collection: NumberedCollection; id: string },
-  verdict: Accepted | undefined,
-): Plan<Erased> {
+export function* erase<C extends NumberedCollection>(
+  parts: WriteParts<C> & { logs: LogPlans },
+  judging: Judging & { staged: StagedChanges<C> },
+  erasing: { collection: C; id: string },
+): Plan<Erased | { refusal: Refusal }> {
+  const { logs, receipts, isLogged } = parts;
+  const { collection, id } = erasing;
+  const { number } = collection;
+  const verdict = yield* judgeErasure(judging, erasing);
+  if (verdict !== undefined && "refusal" in verdict) return verdict;
+  yield* parts.write(judging.staged);
   const logged = yield* logs.erase(number, id);
   if (verdict !== undefined || logged > 0) {
     const by = verdict === undefined ? 1 : 0; // subscribers must notice the erasure
-    const raised = raiseSequence(number, by);
-    yield* logs.noteGaps(number, typeof raised === "number" ? raised : yield* raised);
+    yield* logs.noteGaps(number, yield* parts.raiseSequence(collection, by));
   }
   const isKnown = yield* logs.renameDeleted(number, id, erasedName(id));
   yield* receipts.erase(id);

@@ -1,7 +1,4 @@
-/**
- * Decides which resources an import can add, and at its end whether all references of these resources lead to resources. Both
- * stores use these decisions. They stage the resources, and the stores write them.
- */
+/** Adds the resources of an import that can be added, and decides at its end whether all their references lead to resources. */
 import { formatPath } from "../../../collection/paths.ts";
 import { type Reference, referencedIds } from "../../../collection/references.ts";
 import { toFragment } from "../../../json/pointer.ts";
@@ -12,8 +9,8 @@ import { canBeId } from "../entries.ts";
 import { exists, findDangling, findTaken, type ParsedResource } from "./constraints.ts";
 import { lastVersions } from "./deleted.ts";
 import type { Refusal } from "./refusals.ts";
-import type { Judging } from "./resolved-commit.ts";
-import type { Origin } from "./staged-changes.ts";
+import type { Judging, WriteParts } from "./resolved-commit.ts";
+import type { Origin, StagedChanges } from "./staged-changes.ts";
 
 /** An import in progress. */
 export interface Importing<C extends NumberedCollection = NumberedCollection> {
@@ -34,11 +31,23 @@ const maxNamed = 10;
 /** The number of ids that one lookup reads. */
 const pageSize = 1_000;
 
+/** Adds the resources that can be added, and returns the others. Throws Overtaken. */
+export function* addImported<C extends NumberedCollection>(
+  parts: Pick<WriteParts<C>, "write">,
+  judging: Judging & { staged: StagedChanges<C> },
+  importing: Importing<C>,
+  imported: readonly ImportedResource[],
+): Plan<Refused[]> {
+  const refused = yield* judgeImported(judging, importing, imported);
+  yield* parts.write(judging.staged);
+  return refused;
+}
+
 /**
  * Stages the resources that can be added, and returns the others. A staged resource has version 1, or if its id was used before,
  * the version after the last one.
  */
-export function* judgeImported(
+function* judgeImported(
   judging: Judging,
   importing: Importing,
   imported: readonly ImportedResource[],

@@ -6,7 +6,9 @@ import { findBrokenConstraints } from "./constraints.ts";
 import { findReferrersOfDeleted, propagateDeletes } from "./deletes.ts";
 import {
   collectionChanged,
+  deleteDamaged,
   keyReused,
+  lastChangeUnknown,
   maxRefusals,
   type Refusal,
   refuseDamaged,
@@ -59,8 +61,9 @@ export function* judge(judging: Judging, commit: ResolvedCommit): Plan<Verdict> 
     resources[index] = resource;
     const isOther = expectText !== undefined && resource.now?.text !== expectText;
     const isStale = isOther || (resource.now?.version ?? "absent") !== expect;
-    if (isStale || (change.after !== undefined && (yield* isSuperseded(judging, change))))
-      return { refusal: staleVersion(id, expect, resource.now) };
+    if (isStale) return { refusal: staleVersion(id, expect, resource.now) };
+    const refusal = change.after === undefined ? undefined : yield* refuseRestore(judging, change);
+    if (refusal !== undefined) return { refusal };
   }
   const mark = staged.mark();
   const origin: Origin = { principal, group: null };
@@ -76,7 +79,8 @@ export function* judge(judging: Judging, commit: ResolvedCommit): Plan<Verdict> 
     staged.takeBack(mark);
     return { changes: [], own: 0 };
   }
-  if (receipt !== undefined) staged.receipts.set(receipt.key, { ...receipt, at });
+  if (receipt !== undefined)
+    staged.receipts.set(receipt.key, { ...receipt, at, replaces: judging.lookups.hasReceipt(receipt.key) });
   const all = staged.since(mark);
   if (all.length > 1) origin.group = judging.nextGroup();
   return { changes: all, own: changes.length };
@@ -128,13 +132,19 @@ function* refuseReceipt(
   return count + staged.receipts.size >= maxReceipts ? tooManyReceipts : undefined;
 }
 
-/** Whether the last change of a deleted resource is not the delete that a restore expects. An erased one has none. */
-function* isSuperseded(
+/** Refuses a restore if the last change of the resource is not the expected delete. An erased resource has no last change. */
+function* refuseRestore(
   { staged, lookups }: Judging,
-  { collection, id, after }: ResolvedChange,
-): Plan<boolean> {
-  const version = staged.lastChangeOf(collection, id)?.version;
-  return (version ?? (yield* lookups.deleted(collection, [id])).get(id)) !== after;
+  { collection, id, after = 0, expect }: ResolvedChange,
+): Plan<Refusal | undefined> {
+  const last = staged.lastChangeOf(collection, id);
+  const version = last?.version ?? (yield* lookups.deleted(collection, [id])).get(id) ?? 0;
+  if (version === after) return undefined;
+  const logged = last === undefined ? yield* lookups.lastLogged(collection, id) : undefined;
+  if (logged?.version !== after) return staleVersion(id, expect, undefined);
+  return version > after && logged.hasGaps
+    ? lastChangeUnknown(collection.name, id)
+    : deleteDamaged(collection.name, id);
 }
 
 /** Stages changes of resources. If they can break a constraint, it returns their parsed texts. */

@@ -135,6 +135,14 @@ export class Lookups {
     });
   }
 
+  /** The version of the last change of a resource in the log, and whether the log lacks changes; `undefined`: it has none. */
+  lastLogged(
+    { number }: NumberedCollection,
+    id: string,
+  ): Plan<{ version: number; hasGaps: boolean } | undefined> {
+    return this.#parts.textsOf(number).lastLogged(id);
+  }
+
   /** The ids of resources that have a value in a unique attribute. `enough` of them are sufficient. */
   *holders(
     collection: NumberedCollection,
@@ -294,6 +302,11 @@ function makeTexts(dialect: Dialect, number: number) {
     deleted: query<[Value], readonly Row[]>(
       `select id, version from ${tablePrefix}deleted_${number} where ${among("id", 1)}`,
       all,
+    ),
+    lastLogged: query<[string], { version: number; hasGaps: boolean } | undefined>(
+      `select version, (select count(*) from ${tablePrefix}meta where name = 'gaps_${number}')
+        from ${tablePrefix}changes_${number} where id = $1::text order by version desc limit 1`,
+      ([row]) => row && { version: Number(row[0]), hasGaps: Number(row[1]) > 0 },
     ),
     holders(slot: number): Text {
       const text = holders.get(slot) ?? { sql: dialect.holders.sql(number, slot) };

@@ -92,6 +92,18 @@ export function refuseDamaged(
   return { code: "DATA_DAMAGED", detail: damageOf(nameOfResource(collection, id)) };
 }
 
+/** The version of the last delete of a resource is not the one in the change log. */
+export function deleteDamaged(collection: string, id: string): Refusal {
+  const detail = `The version of the last delete of the resource ${collection}/${id} is damaged in the store. Restore a backup.`;
+  return { code: "DATA_DAMAGED", detail };
+}
+
+/** The change log lacks the last delete of a resource, so it is not known what a restore would follow. */
+export function lastChangeUnknown(collection: string, id: string): Refusal {
+  const detail = `The resource ${collection}/${id} cannot be restored: the store kept no history when it was last deleted.`;
+  return { code: "UNAVAILABLE", detail };
+}
+
 /** The refusal as an error. */
 export function problemOf({ code, detail, pointer, change, others }: Refusal): Problem {
   return new Problem(code, detail, { attribute: pointer, change, others: others?.map(problemOf) });

@@ -1,9 +1,11 @@
 /** A commit whose collections have been found, and what every decision about it works with. */
 
 import type { Commit, Receipt } from "../../port/commit.ts";
+import type { Plan } from "../../sql/plans.ts";
 import type { Catalogue, NumberedCollection } from "../catalogue.ts";
+import type { ReceiptPlans } from "../receipt-plans.ts";
 import type { Lookups } from "./lookups.ts";
-import type { StagedChanges } from "./staged-changes.ts";
+import { StagedChanges } from "./staged-changes.ts";
 
 /** What a decision works with. */
 export interface Judging {
@@ -72,4 +74,28 @@ export function resolveCommit(
     maxCascadeText,
     whole: whole && [...whole].map(([name, sequence]) => ({ collection: find(name), sequence })),
   };
+}
+
+/** What decisions and their writes depend on. */
+export interface WriteParts<C extends NumberedCollection = NumberedCollection> {
+  /** The declarations that the decisions assume. */
+  catalogue(): Catalogue<C>;
+  receipts: ReceiptPlans;
+  /** Whether the change log is written. */
+  isLogged: boolean;
+  lookupsOf(catalogue: Pick<Catalogue, "byName">, receipts: ReceiptPlans): Lookups;
+  /** Writes everything that is staged. Each change has its sequence afterwards. Throws Overtaken. */
+  write(staged: StagedChanges<C>): Plan<void>;
+  /** Adds to the sequence of a collection. Returns it. */
+  raiseSequence(collection: C, by: number): Plan<number>;
+}
+
+/** What decisions work with. Nothing is staged yet. */
+export function judgingOf<C extends NumberedCollection>(
+  { catalogue, receipts, lookupsOf }: WriteParts<C>,
+  { nextGroup, sequenceOf = () => 0 }: Pick<Judging, "nextGroup"> & Partial<Pick<Judging, "sequenceOf">>,
+): Judging & { staged: StagedChanges<C> } {
+  const lookups = lookupsOf(catalogue(), receipts);
+  const staged = new StagedChanges<C>();
+  return { catalogue, staged, lookups, maxReceipts: receipts.limits.keys, sequenceOf, nextGroup };
 }

@@ -1,10 +1,11 @@
-/** Changes that commits make, before any of them is written. */
+/** Changes that commits make, before any of them is written, and what all stores write of them. */
 import { type Reference, referencedIds } from "../../../collection/references.ts";
 import { type Unique, uniqueValue } from "../../../collection/unique.ts";
 import type { ChangeKind } from "../../port/change-log.ts";
 import type { Receipt } from "../../port/commit.ts";
 import type { NumberedCollection } from "../catalogue.ts";
-import { checksumOfResource } from "../checksums.ts";
+import { checksumOfChange, checksumOfKept, checksumOfResource } from "../checksums.ts";
+import { integerOf } from "../integer-ids.ts";
 
 /** One state of a resource. */
 export interface ResourceState {
@@ -47,6 +48,25 @@ export interface StagedChange {
   next: ResourceState | undefined;
   /** The parsed text, if it was parsed. */
   attributes: unknown;
+  /** The number of the change in its collection; 0 before it is written. */
+  sequence: number;
+}
+
+/** A receipt that a commit stores. */
+export interface StagedReceipt extends Receipt {
+  /** The time of the commit: Unix time in milliseconds. */
+  at: number;
+  /** Whether it replaces an expired one with the same key. */
+  replaces: boolean;
+}
+
+/** What is staged for one collection. */
+export interface CollectionChanges<C extends NumberedCollection = NumberedCollection> {
+  collection: C;
+  /** The resources whose state has changed. */
+  resources: readonly StagedResource[];
+  /** All changes, in order. */
+  changes: readonly StagedChange[];
 }
 
 /** The state of a resource after a change. */
@@ -102,19 +122,25 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
   /** Exists only if there are several collections. Most commits change one. */
   #collections: Map<number, StagedCollection<C>> | undefined;
   #changes: StagedChange[] | undefined;
-  #receipts: Map<string, Receipt & { at: number }> | undefined;
+  #receipts: Map<string, StagedReceipt> | undefined;
   #targets: WeakMap<ResourceState, Map<Reference, readonly string[]>> | undefined;
 
   /** The receipts to store, by their keys. */
-  get receipts(): Map<string, Receipt & { at: number }> {
+  get receipts(): Map<string, StagedReceipt> {
     this.#receipts ??= new Map();
     return this.#receipts;
   }
 
-  /** The collections, in the order of their numbers. */
-  get collections(): readonly StagedCollection<C>[] {
-    const all = this.#collections?.values() ?? (this.#latest === undefined ? [] : [this.#latest]);
-    return [...all].sort((a, b) => a.collection.number - b.collection.number);
+  /** What is staged for each collection with changes, in the order of their numbers. */
+  get changed(): readonly CollectionChanges<C>[] {
+    const byNumber = Map.groupBy(this.#changes ?? none, ({ collection }) => collection.number);
+    return [...byNumber]
+      .sort(([a], [b]) => a - b)
+      .map(([number, changes]) => {
+        const { collection, resources } =
+          this.#collections?.get(number) ?? (this.#latest as StagedCollection<C>);
+        return { collection, changes, resources: resources.filter(({ before, now }) => before !== now) };
+      });
   }
 
   /** The noted resources of a collection. */
@@ -169,7 +195,18 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
     };
     const kind = next === undefined ? "deleted" : before === undefined ? "created" : "updated";
     resource.now = next;
-    const change = { collection, id, kind, version, at, origin, before, next, attributes } as const;
+    const change: StagedChange = {
+      collection,
+      id,
+      kind,
+      version,
+      at,
+      origin,
+      before,
+      next,
+      attributes,
+      sequence: 0,
+    };
     if (this.#changes === undefined) this.#changes = [change];
     else this.#changes.push(change);
     if (next !== undefined && collection.unique.length > 0)
@@ -246,6 +283,44 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
     }
   }
 }
+
+/** The counters in the head of a collection, or how they change. */
+export interface HeadCounters {
+  sequence: number;
+  /** The number of resources. */
+  count: number;
+  /** The sum of the checksums of the resources. */
+  checksums: number;
+  /** The greatest integer id that a resource ever had; 0 without one. */
+  lastId: number;
+}
+
+/** Counts a change. */
+export function countChange(
+  counters: HeadCounters,
+  { collection, id, kind, before, next }: StagedChange,
+): void {
+  counters.sequence++;
+  counters.checksums += (next?.checksum ?? 0) - (before?.checksum ?? 0);
+  if (kind === "deleted") counters.count--;
+  if (kind !== "created") return;
+  counters.count++;
+  counters.lastId = Math.max(counters.lastId, integerOf(collection.idKind, id) ?? 0);
+}
+
+/** The row of a change in the change log, with the superseded text as `keptText` gives it. The cells have the order of the table `changes`. */
+export function logCells(
+  { collection, id, version, kind, at, origin: { principal, group }, sequence }: StagedChange,
+  superseded: string | null,
+): LogCells {
+  const kept_checksum = superseded === null ? null : checksumOfKept(superseded);
+  const row = { sequence, id, version, kind, at, principal, group, kept_checksum };
+  const checksum = checksumOfChange(collection.name, row);
+  return [sequence, id, version, kind, at, principal, group, superseded, kept_checksum, checksum];
+}
+
+/** The cells of a row of a change log. */
+export type LogCells = readonly (string | number | null)[];
 
 const none: readonly never[] = [];
 

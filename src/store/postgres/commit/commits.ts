@@ -4,35 +4,42 @@
 import { setTimeout as pass } from "node:timers/promises";
 import { clockSeconds } from "../../../counters.ts";
 import { Problem } from "../../../errors.ts";
+import { damagedCounter, isDamage } from "../../core/checksums.ts";
 import { maxCascadeText } from "../../core/commits/deletes.ts";
 import { judge, type Verdict } from "../../core/commits/judge.ts";
 import { problemOf } from "../../core/commits/refusals.ts";
-import { type Judging, type ResolvedCommit, resolveCommit } from "../../core/commits/resolved-commit.ts";
-import { StagedChanges } from "../../core/commits/staged-changes.ts";
-import type { ReceiptPlans } from "../../core/receipt-plans.ts";
+import {
+  type Judging,
+  judgingOf,
+  type ResolvedCommit,
+  resolveCommit,
+  type WriteParts,
+} from "../../core/commits/resolved-commit.ts";
 import type { Outcome } from "../../port/batch.ts";
 import { type Commit, type Committed, textLength } from "../../port/commit.ts";
 import type { CommitMeter } from "../../port/commit-meter.ts";
 import type { Connections, Statement } from "../connection/connections.ts";
-import { failureOf, isQuickLoss, isUndefinedTable, toClientError } from "../connection/failures.ts";
+import {
+  counterOf,
+  failureOf,
+  isQuickLoss,
+  isUndefinedTable,
+  toClientError,
+} from "../connection/failures.ts";
 import { smallWrite, type Transaction, transact, transactionModes } from "../connection/transaction.ts";
-import { lookupsOf } from "../postgres-dialect.ts";
 import type { Catalogue, NumberedCollection } from "../tables/catalogue.ts";
-import { type Flushed, flush, Overtaken } from "./flush.ts";
+import { type FlushParts, flush, Overtaken } from "./flush.ts";
 import { findHeld, Held, hold, lockFreeHeads } from "./holds.ts";
-import type { GroupNumbers, IdNumbers } from "./numbers.ts";
+import type { GroupNumbers } from "./numbers.ts";
 
 /** What commits depend on. */
-export interface CommitsParts {
+export interface CommitsParts extends WriteParts<NumberedCollection>, FlushParts {
   connections: Connections;
   /** The catalogue as it was last read. */
   catalogue(): Catalogue;
   /** Reads the catalogue again. */
   reload(): Promise<void>;
   groups: GroupNumbers;
-  ids: IdNumbers;
-  isLogged: boolean;
-  receipts: ReceiptPlans;
   meter: CommitMeter | undefined;
 }
 
@@ -154,7 +161,7 @@ export class Commits {
   ): Promise<readonly Outcome<Committed>[]> {
     const resolved = commits.map((commit) => resolveCommit(catalogue, commit));
     const sequenceOf = ({ number }: { number: number }) => locked.sequences.get(number) as number; // `Commit.whole` names only locked collections
-    const judging = judgingOf({ ...this.#parts, catalogue: () => catalogue, nextGroup }, sequenceOf);
+    const judging = judgingOf({ ...this.#parts, catalogue: () => catalogue }, { nextGroup, sequenceOf });
     const { staged, lookups } = judging;
     const locked = await lockRelated(transaction, catalogue, collectionsOf(commits), () =>
       transaction.runPlan(lookups.readAhead(resolved, staged)),
@@ -168,18 +175,30 @@ export class Commits {
     }
     if (staged.mark() === 0 && staged.receipts.size === 0) {
       await transaction.rollBack();
-      return verdicts.map((verdict) => outcomeOf(verdict, undefined));
+      return verdicts.map((verdict) => outcomeOf(verdict));
     }
     await transaction.extend(msToWrite(lookups.referrerBytes));
-    const replaced = [...staged.receipts.keys()].filter((key) => lookups.hasReceipt(key));
-    const flushed = await flush(staged, { ...this.#parts, transaction }, replaced);
     const { meter } = this.#parts;
-    const start = meter === undefined ? 0 : clockSeconds();
-    const unknownOutcome = await transaction.commit(flushed.last).catch(returnUnknownOutcome);
-    meter?.flushes.observe(clockSeconds() - start);
+    const unknownOutcome = await namingDamage(catalogue, async () => {
+      const last = await transaction.runPlan(flush(this.#parts, staged));
+      const start = meter === undefined ? 0 : clockSeconds();
+      const outcome = await transaction.commit(last).catch(returnUnknownOutcome);
+      meter?.flushes.observe(clockSeconds() - start);
+      return outcome;
+    });
     return verdicts.map((verdict) =>
-      unknownOutcome && "changes" in verdict ? { error: unknownOutcome } : outcomeOf(verdict, flushed),
+      unknownOutcome && "changes" in verdict ? { error: unknownOutcome } : outcomeOf(verdict),
     );
+  }
+}
+
+/** Does work. Throws DATA_DAMAGED if the counter of a collection is damaged. */
+export async function namingDamage<T>({ byNumber }: Catalogue, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const collection = byNumber.get(counterOf(error) ?? 0);
+    throw collection === undefined ? error : damagedCounter(collection.name);
   }
 }
 
@@ -198,20 +217,6 @@ function throwOvertaken(error: unknown): never {
 interface WithinCatalogue {
   transaction: Transaction;
   catalogue: Catalogue;
-}
-
-/** What decisions work with, and the changes that they stage. */
-export function judgingOf(
-  {
-    catalogue,
-    receipts,
-    nextGroup,
-  }: Pick<CommitsParts, "catalogue" | "receipts"> & Pick<Judging, "nextGroup">,
-  sequenceOf: Judging["sequenceOf"] = () => 0,
-): Judging & { staged: StagedChanges<NumberedCollection> } {
-  const lookups = lookupsOf(catalogue(), receipts);
-  const staged = new StagedChanges<NumberedCollection>();
-  return { catalogue, staged, lookups, maxReceipts: receipts.limits.keys, sequenceOf, nextGroup };
 }
 
 /** The database writes at least this much text in a millisecond. */
@@ -323,14 +328,11 @@ function canHaveGroup({ changes }: Commit, catalogue: Catalogue): boolean {
   );
 }
 
-function outcomeOf(verdict: Verdict | Held, flushed: Flushed | undefined): Outcome<Committed> {
+function outcomeOf(verdict: Verdict | Held): Outcome<Committed> {
   if (verdict instanceof Held) return { error: verdict };
   if ("refusal" in verdict) return { error: problemOf(verdict.refusal) };
   return {
-    answer: verdict.changes.slice(0, verdict.own).map((change) => ({
-      version: change.version,
-      sequence: flushed?.sequences.get(change) ?? 0,
-    })),
+    answer: verdict.changes.slice(0, verdict.own).map(({ version, sequence }) => ({ version, sequence })),
   };
 }
 
@@ -341,7 +343,7 @@ function returnUnknownOutcome(error: unknown): Problem {
 
 /** Whether one commit can have made the whole group fail. */
 function canBeCausedByOne(error: unknown): boolean {
-  if (error instanceof Overtaken) return true;
+  if (error instanceof Overtaken || isDamage(error)) return true;
   if (error instanceof Problem) return false;
   const failure = failureOf(error);
   return failure === "other" || failure === "conflict" || failure === "denied";

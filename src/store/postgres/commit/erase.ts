@@ -1,22 +1,15 @@
 /** Erases a resource: removes it with its history. */
 
-import { judgeErasure, removeTraces } from "../../core/commits/erasure.ts";
+import { erase as erasePlan } from "../../core/commits/erasure.ts";
 import { problemOf } from "../../core/commits/refusals.ts";
-import type { Judging } from "../../core/commits/resolved-commit.ts";
+import { type Judging, judgingOf } from "../../core/commits/resolved-commit.ts";
 import type { Erased } from "../../port/change-log.ts";
-import { numberOf, query } from "../../sql/table.ts";
 import { type Transaction, transact, transactionModes } from "../connection/transaction.ts";
 import { logPlans } from "../postgres-dialect.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { tablesOf, wordsTable } from "../tables/tables.ts";
-import { type CommitsParts, isRedeclared, judgingOf, lockRelated } from "./commits.ts";
-import { flush } from "./flush.ts";
+import { type CommitsParts, isRedeclared, lockRelated, namingDamage } from "./commits.ts";
 import { Held } from "./holds.ts";
-
-const raiseSequence = query<[number, number], number>(
-  "update holdfast_heads set sequence = sequence + $2::bigint where number = $1::integer returning sequence",
-  numberOf,
-);
 
 /** Erases a resource. Then `vacuum` frees the space that its rows used. Throws Held. */
 export async function erase(
@@ -52,12 +45,10 @@ async function eraseWithin(
   const catalogue = parts.catalogue();
   const { held } = await lockRelated(transaction, catalogue, { changed: [collection.name] });
   if (held.size > 0) throw new Held(held);
-  const judging = judgingOf(parts);
-  const verdict = await transaction.runPlan(judgeErasure(judging, { collection, id }));
-  if (verdict !== undefined && "refusal" in verdict) throw problemOf(verdict.refusal);
-  const { last } = await flush(judging.staged, { ...parts, transaction });
-  for (const statement of last) await transaction.run(statement);
-  return transaction.runPlan(
-    removeTraces({ ...parts, logs: logPlans, raiseSequence }, { collection, id }, verdict),
+  const judging = judgingOf(parts, parts);
+  const erased = await namingDamage(catalogue, () =>
+    transaction.runPlan(erasePlan({ ...parts, logs: logPlans }, judging, { collection, id })),
   );
+  if ("refusal" in erased) throw problemOf(erased.refusal);
+  return erased;
 }

@@ -1,6 +1,7 @@
 /** The transaction of an import. It stays open until the import ends. */
-import { type Importing, judgeImported, refuseLost } from "../../core/commits/imported.ts";
+import { addImported, type Importing, refuseLost } from "../../core/commits/imported.ts";
 import { problemOf } from "../../core/commits/refusals.ts";
+import { judgingOf } from "../../core/commits/resolved-commit.ts";
 import type { LoadTransaction } from "../../core/loads.ts";
 import type { ImportedResource, LoadOptions, Refused } from "../../port/load.ts";
 import type { CollectionRecord } from "../../port/record.ts";
@@ -9,19 +10,15 @@ import { type Transaction, transact, transactionModes } from "../connection/tran
 import { Catalogue, type NumberedCollection, servedCatalogueSql, toCollection } from "../tables/catalogue.ts";
 import { migrateServed } from "../tables/migrate.ts";
 import { lockHeads } from "../tables/statements.ts";
-import { type CommitsParts, judgingOf } from "./commits.ts";
-import { flush } from "./flush.ts";
+import { type CommitsParts, namingDamage } from "./commits.ts";
 import { hold } from "./holds.ts";
-
-/** The parts of a store that an import uses. */
-export type LoadParts = Pick<CommitsParts, "connections" | "groups" | "ids" | "isLogged" | "receipts">;
 
 /** Makes `transact` roll the transaction back. */
 class Cancelled extends Error {}
 
 /** Starts an import. Throws StartError if the collection cannot be as given. */
 export async function beginLoad(
-  parts: LoadParts,
+  parts: CommitsParts,
   into: string | CollectionRecord,
   { among, principal }: Required<LoadOptions>,
 ): Promise<LoadTransaction> {
@@ -106,24 +103,23 @@ async function find(
 async function addAll(
   state: ImportInProgress,
   imported: readonly ImportedResource[],
-  parts: LoadParts,
+  parts: CommitsParts,
 ): Promise<Refused[]> {
-  const { transaction, collection } = state;
+  const { transaction, catalogue, collection } = state;
   const judging = judgingFor(state, parts);
-  await transaction.runPlan(judging.lookups.readImported(collection, imported));
-  const refused = await transaction.runPlan(judgeImported(judging, state, imported));
-  const { last } = await flush(judging.staged, { ...parts, transaction });
-  await Promise.all(last.map((statement) => transaction.run(statement)));
-  return refused;
+  return namingDamage(catalogue, async () => {
+    await transaction.runPlan(judging.lookups.readImported(collection, imported));
+    return transaction.runPlan(addImported(parts, judging, state, imported));
+  });
 }
 
 /** Throws REFERENCE_NOT_FOUND if a reference leads to no resource, now that all are imported. */
-async function requireTargets(state: ImportInProgress, parts: LoadParts): Promise<void> {
+async function requireTargets(state: ImportInProgress, parts: CommitsParts): Promise<void> {
   const refusal = await state.transaction.runPlan(refuseLost(judgingFor(state, parts), state));
   if (refusal !== undefined) throw problemOf(refusal);
 }
 
-function judgingFor({ catalogue, origin }: ImportInProgress, parts: LoadParts) {
+function judgingFor({ catalogue, origin }: ImportInProgress, parts: CommitsParts) {
   const nextGroup = () => origin.group as number; // an import is one group
-  return judgingOf({ ...parts, catalogue: () => catalogue, nextGroup });
+  return judgingOf({ ...parts, catalogue: () => catalogue }, { nextGroup });
 }

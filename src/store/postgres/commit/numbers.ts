@@ -4,8 +4,9 @@ import { type Batch, createBatch, type Outcome } from "../../port/batch.ts";
 import type { Connections, Statement, StatementResult } from "../connection/connections.ts";
 import { retryOnce } from "../connection/failures.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";
+import { postgresDialect, runPlan } from "../postgres-dialect.ts";
 import { findHeld, Held } from "./holds.ts";
-import { reserveGroups, reserveIds } from "./statements.ts";
+import { reserveIds } from "./statements.ts";
 
 /** Runs a statement, on its own or in a transaction. */
 type Run = (statement: Statement) => Promise<StatementResult>;
@@ -107,9 +108,11 @@ export class GroupNumbers {
   async take(n: number): Promise<() => number> {
     if (this.#last - this.#next + 1 < n) {
       const size = Math.max(n, blockSize);
-      const { rows } = await this.#connections.run(reserveGroups(size));
-      this.#last = Number(rows[0]?.[0]);
-      this.#next = this.#last - size + 1;
+      const [last = 0] = await runPlan(postgresDialect.raise([["groups", size]]), (statement) =>
+        this.#connections.run(statement),
+      );
+      this.#last = last;
+      this.#next = last - size + 1;
     }
     let next = this.#next;
     this.#next += n;

@@ -1,33 +1,11 @@
+/** The statements of writes. */
+import type { Reference } from "../../../collection/references.ts";
+import type { LogCells } from "../../core/commits/staged-changes.ts";
+import { referencesOf } from "../../core/entries.ts";
 import { bigints, integers, jsons, texts } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
 import { changesTable, deletedTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
 import { insertNewRows, insertRows } from "./values.ts";
-
-/** A resource, as `insertResources` and `updateResources` take it. */
-export interface ResourceRow {
-  key: string;
-  version: number;
-  at: number;
-  checksum: number;
-  text: string;
-  /** The keys, in the form that `keysOf` makes (`tables/indexes.ts`). */
-  keys: string | null;
-}
-
-const resourceArrays =
-  "unnest($1::text[], $2::bigint[], $3::bigint[], $4::integer[], $5::integer[], $6::json[], $7::text[])";
-
-function columnsOf(rows: readonly ResourceRow[]): readonly unknown[] {
-  return [
-    texts(rows.map(({ key }) => key)),
-    bigints(rows.map(({ version }) => version)),
-    bigints(rows.map(({ at }) => at)),
-    integers(rows.map(({ text }) => Buffer.byteLength(text))),
-    integers(rows.map(({ checksum }) => checksum)),
-    jsons(rows.map(({ text }) => text)),
-    texts(rows.map(({ keys }) => keys)),
-  ];
-}
 
 const resourceTypes = {
   key: "text",
@@ -39,23 +17,23 @@ const resourceTypes = {
   keys: "bytea[]",
 } as const;
 
+/** The cells of a resource, in the order of `resourceTypes`. The last one has the form that `keysOf` makes (`tables/indexes.ts`). */
+export type ResourceRow = readonly [
+  key: string,
+  version: number,
+  at: number,
+  size: number,
+  checksum: number,
+  text: string,
+  keys: string | null,
+];
+
 /**
  * Creates resources in the order of keys. The statements return the keys of the created ones: fewer, if another instance
  * has created one of them.
  */
 export function insertResources(number: number, rows: readonly ResourceRow[]): Statement[] {
-  return insertNewRows(
-    { table: resourcesTable(number), columns: resourceTypes },
-    rows.map(({ key, version, at, checksum, text, keys }) => [
-      key,
-      version,
-      at,
-      Buffer.byteLength(text),
-      checksum,
-      text,
-      keys,
-    ]),
-  );
+  return insertNewRows({ table: resourcesTable(number), columns: resourceTypes }, rows);
 }
 
 /** Updates locked resources. */
@@ -64,8 +42,17 @@ export function updateResources(number: number, rows: readonly ResourceRow[]): S
     sql: `update ${resourcesTable(number)} as resource
       set version = next.version, updated_at = next.updated_at, size = next.size, checksum = next.checksum, doc = next.doc,
         keys = next.keys::bytea[]
-      from ${resourceArrays} as next (key, version, updated_at, size, checksum, doc, keys) where resource.key = next.key`,
-    values: columnsOf(rows),
+      from unnest($1::text[], $2::bigint[], $3::bigint[], $4::integer[], $5::integer[], $6::json[], $7::text[])
+        as next (key, version, updated_at, size, checksum, doc, keys) where resource.key = next.key`,
+    values: [
+      texts(rows.map(([key]) => key)),
+      bigints(rows.map(([, version]) => version)),
+      bigints(rows.map(([, , at]) => at)),
+      integers(rows.map(([, , , size]) => size)),
+      integers(rows.map(([, , , , checksum]) => checksum)),
+      jsons(rows.map(([, , , , , text]) => text)),
+      texts(rows.map(([, , , , , , keys]) => keys)),
+    ],
   };
 }
 
@@ -102,51 +89,22 @@ export function raiseHead(
   };
 }
 
-/** A row of the change log, as `insertChanges` takes it. */
-export interface ChangeRow {
-  sequence: number;
-  id: string;
-  version: number;
-  kind: string;
-  at: number;
-  principal: string | null;
-  group: number | null;
-  /** The superseded text, or its difference from the next text (`store/core/superseded.ts`). */
-  superseded: string | null;
-  kept_checksum: number | null;
-  checksum: number;
-}
-
 const changeTypes = {
   sequence: "bigint",
+  id: "text",
   version: "bigint",
   kind: "text",
   at: "bigint",
   principal: "text",
   '"group"': "bigint",
-  id: "text",
   superseded: "text",
   kept_checksum: "integer",
   checksum: "integer",
 } as const;
 
 /** Adds rows to the change log. */
-export function insertChanges(number: number, rows: readonly ChangeRow[]): Statement[] {
-  return insertRows(
-    { table: changesTable(number), columns: changeTypes },
-    rows.map((row) => [
-      row.sequence,
-      row.version,
-      row.kind,
-      row.at,
-      row.principal,
-      row.group,
-      row.id,
-      row.superseded,
-      row.kept_checksum,
-      row.checksum,
-    ]),
-  );
+export function insertChanges(number: number, rows: readonly LogCells[]): Statement[] {
+  return insertRows({ table: changesTable(number), columns: changeTypes }, rows);
 }
 
 const deletedTypes = { id: "text", version: "bigint" } as const;
@@ -178,19 +136,20 @@ export function raiseLastId(number: number, id: number): Statement {
   };
 }
 
-/** Reserves `n` group numbers and returns the last. */
-export function reserveGroups(n: number): Statement {
-  return {
-    sql: "update holdfast_meta set value = value + $1::bigint where name = 'groups' returning value",
-    values: [n],
-  };
-}
-
 /** A reference from one resource to another, as `insertReferences` takes it. */
 export interface ReferenceRow {
   attribute: string;
   target: string;
   key: string;
+}
+
+/** The rows for the references of a resource. */
+export function referenceRows(key: string, text: string, references: readonly Reference[]): ReferenceRow[] {
+  return referencesOf(JSON.parse(text), references).map(([attribute, target]) => ({
+    attribute,
+    target,
+    key,
+  }));
 }
 
 const referenceTypes = { attribute: "text", target: "text", key: "text" } as const;

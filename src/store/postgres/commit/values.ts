@@ -2,8 +2,7 @@
  * Inserts of rows, as `values` lists. In a Citus cluster, `insert … select` goes through the coordinator, which makes the commit a
  * two-phase commit, and it reports the number of rows that were offered, not of those that were inserted.
  */
-import type { Row, Statement } from "../connection/connections.ts";
-import type { Transaction } from "../connection/transaction.ts";
+import type { Statement } from "../connection/connections.ts";
 
 /** Where rows go. */
 export interface RowsTarget {
@@ -45,13 +44,4 @@ function insertSql({ table, columns }: RowsTarget, rows: number): string {
     return `(${types.map((type, n) => `$${first + n}::${type}`).join(", ")})`;
   });
   return `insert into ${table} (${Object.keys(columns).join(", ")}) values ${lists.join(", ")}`;
-}
-
-/** Runs statements in their order, all sent at once. Returns their rows. */
-export async function runTogether(
-  transaction: Transaction,
-  statements: readonly Statement[],
-): Promise<Row[]> {
-  const results = await Promise.all(statements.map((statement) => transaction.run(statement)));
-  return results.flatMap(({ rows }) => rows);
 }

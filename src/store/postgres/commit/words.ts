@@ -2,24 +2,20 @@
 import type { Path } from "../../../collection/paths.ts";
 import type { StagedResource } from "../../core/commits/staged-changes.ts";
 import { searchedWords } from "../../core/search-index.ts";
-import type { Transaction } from "../connection/transaction.ts";
+import type { Plan } from "../../sql/plans.ts";
+import { askRows } from "../postgres-dialect.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { keyOf } from "../tables/id-keys.ts";
 import { deleteWords, insertWords, type WordRow } from "./statements.ts";
-import { runTogether } from "./values.ts";
 
 /** Replaces the words of changed resources. Returns how much the number of words grows. */
-export async function writeWords(
-  collection: NumberedCollection,
-  changed: readonly StagedResource[],
-  transaction: Transaction,
-): Promise<number> {
+export function writeWords(collection: NumberedCollection, changed: readonly StagedResource[]): Plan<number> {
   const { number, idKind, search } = collection;
   const put = changed.flatMap(({ id, now }) =>
     now === undefined ? [] : [{ key: keyOf(idKind, id), text: now.text }],
   );
   const existing = changed.filter(({ before }) => before !== undefined);
-  return replaceWords(transaction, {
+  return replaceWords({
     number,
     search,
     gone: existing.map(({ id }) => keyOf(idKind, id)),
@@ -31,26 +27,22 @@ export async function writeWords(
  * Deletes the words of the resources in `gone`, and adds those of the resources in `put`. Returns how much the number
  * of words grows.
  */
-export async function replaceWords(
-  transaction: Transaction,
-  {
-    number,
-    search,
-    gone,
-    put,
-  }: {
-    number: number;
-    search: readonly Path[];
-    gone: readonly string[];
-    put: readonly { key: string; text: string }[];
-  },
-): Promise<number> {
+export function* replaceWords({
+  number,
+  search,
+  gone,
+  put,
+}: {
+  number: number;
+  search: readonly Path[];
+  gone: readonly string[];
+  put: readonly { key: string; text: string }[];
+}): Plan<number> {
   const rows = put.flatMap(({ key, text }) => wordRows(key, searchedWords(text, search)));
-  const [removed] = await Promise.all([
-    gone.length === 0 ? undefined : transaction.run(deleteWords(number, gone)),
-    runTogether(transaction, insertWords(number, rows)),
-  ]);
-  const removedTotals = (removed?.rows ?? []).filter(([word]) => word === "");
+  const deletes = gone.length === 0 ? [] : [deleteWords(number, gone)];
+  // Only the delete returns rows.
+  const removed = yield* askRows([...deletes, ...insertWords(number, rows)]);
+  const removedTotals = removed.filter(([word]) => word === "");
   return sumOf(rows) - removedTotals.reduce((sum, [, times]) => sum + Number(times), 0);
 }
 

@@ -112,6 +112,14 @@ export function isRetryable(error: unknown): boolean {
 const workerReason =
   "a worker node of a Citus cluster cannot create a collection or an index, so declare it through the coordinator first";
 
+/** The number of the collection whose counter is damaged, if an error says that its change log has the next sequence already. */
+export function counterOf(error: unknown): number | undefined {
+  const constraint = error instanceof Error && "constraint" in error ? error.constraint : undefined;
+  // On a node of a Citus cluster, the number of the shard follows.
+  const [, number] = /^holdfast_changes_(\d+)_pkey(?:_\d+)?$/.exec(String(constraint)) ?? [];
+  return number === undefined ? undefined : Number(number);
+}
+
 /** The problem for a failure that wrote nothing; `undefined` for an error in our code. */
 export function problemFor(failure: Failure, cause: unknown): Problem | undefined {
   switch (failure) {

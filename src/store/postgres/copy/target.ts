@@ -9,7 +9,7 @@ import {
   withStartErrors,
 } from "../connection/connections.ts";
 import { transact, transactionModes } from "../connection/transaction.ts";
-import { askAll } from "../postgres-dialect.ts";
+import { askRows } from "../postgres-dialect.ts";
 import { Catalogue, catalogueSql, toCollection } from "../tables/catalogue.ts";
 import { keysOf } from "../tables/indexes.ts";
 import { migrateAll } from "../tables/migrate.ts";
@@ -45,7 +45,7 @@ function targetDriver(connections: Connections): Omit<TargetDriver, "close"> {
         ),
       ),
     addsKeys: true, // an update would write all resources again
-    add: (table, rows) => askAll(insertItems(table, rows as readonly Cells[])),
+    add: (table, rows) => askRows(insertItems(table, rows as readonly Cells[])),
     async finish() {
       const { rows } = await run({ sql: catalogueSql });
       const catalogue = new Catalogue(rows.map(toCollection));

@@ -6,12 +6,10 @@ import { damageOf, nameOfResource } from "../../core/checksums.ts";
 import { decideAsync } from "../../core/decision.ts";
 import { startIndex } from "../../core/search-index.ts";
 import { type CollectionRecord, isDeclared, isEqualJson } from "../../port/record.ts";
-import { referenceRows } from "../commit/flush.ts";
 import { hold } from "../commit/holds.ts";
-import { insertReferences, updateKeys } from "../commit/statements.ts";
-import { runTogether } from "../commit/values.ts";
+import { insertReferences, referenceRows, updateKeys } from "../commit/statements.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import { cataloguePlans } from "../postgres-dialect.ts";
+import { askRows, cataloguePlans } from "../postgres-dialect.ts";
 import { selectChunk } from "../read/reads.ts";
 import { clearIndex, searchIndexOf } from "../upkeep/background.ts";
 import {
@@ -178,7 +176,7 @@ async function rewriteReferences(transaction: Transaction, collection: NumberedC
   if (references.length === 0) return;
   for await (const rows of pagesOf(transaction, number)) {
     const found = rows.flatMap(({ key, text }) => referenceRows(key, text, references));
-    await runTogether(transaction, insertReferences(number, found));
+    await transaction.runPlan(askRows(insertReferences(number, found)));
   }
 }
 

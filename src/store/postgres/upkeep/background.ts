@@ -135,7 +135,7 @@ export function searchIndexOf(
     },
     async add(put, { from, to }) {
       const gone = put.map(({ key }) => key);
-      const words = await replaceWords(transaction, { number, search, gone, put });
+      const words = await transaction.runPlan(replaceWords({ number, search, gone, put }));
       const { rows } = await transaction.run(noteIndexed(number, { from, to, words }));
       if (rows.length === 0) throw new Error("Another instance has indexed these words.");
     },

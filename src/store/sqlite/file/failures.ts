@@ -35,6 +35,9 @@ export function mayBeCommitted(error: unknown): boolean {
 
 const primaryCodeBits = 0xff;
 
+/** SQLITE_CONSTRAINT_PRIMARYKEY */
+const constraintPrimaryKey = 1555;
+
 /** A file of the store was removed or replaced while it was open. Writes to the open file are lost. */
 export class FileGone extends Error {}
 
@@ -57,4 +60,11 @@ export function describeError(error: unknown): string {
   const code = resultCode(error);
   const message = error instanceof Error ? error.message : String(error);
   return code === undefined ? message : `${message} (SQLite result code ${code})`;
+}
+
+/** The number of the collection whose counter is damaged, if an error says that its change log has the next sequence already. */
+export function counterOf(error: unknown): number | undefined {
+  if (resultCode(error) !== constraintPrimaryKey || !(error instanceof Error)) return undefined;
+  const [, number] = /changes_(\d+)\.sequence/.exec(error.message) ?? [];
+  return number === undefined ? undefined : Number(number);
 }

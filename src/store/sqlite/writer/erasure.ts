@@ -1,7 +1,7 @@
 /** Erases resources with their history, and finishes erasures that were interrupted. */
 import { createHash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
-import { judgeErasure, removeTraces } from "../../core/commits/erasure.ts";
+import { erase } from "../../core/commits/erasure.ts";
 import type { Erased } from "../../port/change-log.ts";
 import type { Refused } from "../commit/protocol.ts";
 import { collectionOf } from "../file/catalogue.ts";
@@ -67,24 +67,16 @@ export class Erasure {
    * `finish` must remove the text from the unused parts of the files.
    */
   erase(number: number, id: string): Omit<Erased, "unfinished"> | Refused {
-    const { database, collections, entries, heads, plans, commits, search, transactions } = this.#parts;
+    const { database, collections, entries, commits, search, transactions } = this.#parts;
     const erasing = { collection: collectionOf(collections, number), id };
     const name = erasureName(database, number, id);
     const isResumed = this.#finished.has(name) || unfinishedErasures(database).includes(name);
     transactions.begin();
-    const { result } = commits.decide((judging) => judgeErasure(judging, erasing));
-    if (result !== undefined && "refusal" in result) {
+    const erased = commits.run(erase({ ...this.#parts, logs: logPlans }, commits.judging(), erasing));
+    if ("refusal" in erased) {
       transactions.rollBack();
-      return result;
+      return erased;
     }
-    const raiseSequence = (of: number, by: number) => {
-      const head = heads.of(of);
-      head.sequence += by;
-      return head.sequence;
-    };
-    const erased = plans.run(
-      removeTraces({ ...this.#parts, logs: logPlans, raiseSequence }, erasing, result),
-    );
     if (erased.isKnown || erased.resource || erased.changes > 0) {
       entries.removeUnused(number);
       search.rebuild(number);

@@ -3,18 +3,7 @@
  * that it has changed at its end.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-
-/** The counters of a collection. */
-export interface Head {
-  /** The sequence of the last change. */
-  sequence: number;
-  /** The number of resources. */
-  count: number;
-  /** The highest integer id that a resource ever had. */
-  lastId: number;
-  /** The sum of the checksums of the resources, modulo 2^32. */
-  checksums: number;
-}
+import type { HeadCounters } from "../../core/commits/staged-changes.ts";
 
 /** The heads of all collections, and what the open transaction makes of them. */
 export class Heads {
@@ -22,10 +11,11 @@ export class Heads {
   readonly changed = new Set<number>();
   readonly #select: StatementSync;
   readonly #update: StatementSync;
+  readonly #insertAgain: StatementSync;
   /** What the file has. */
-  readonly #saved = new Map<number, Head>();
+  readonly #saved = new Map<number, HeadCounters>();
   /** The heads that the open transaction uses. */
-  readonly #open = new Map<number, Head>();
+  readonly #open = new Map<number, HeadCounters>();
 
   constructor(database: DatabaseSync) {
     this.#select = database.prepare(
@@ -34,15 +24,24 @@ export class Heads {
     this.#update = database.prepare(
       "update heads set sequence = ?, count = ?, last_id = ?, checksums = ? where number = ?",
     );
+    this.#insertAgain = database.prepare("insert or replace into heads select * from heads where number = ?");
   }
 
   /** The head of a collection. The caller can change it until the transaction ends. */
-  of(collection: number): Head {
+  of(collection: number): HeadCounters {
     const open = this.#open.get(collection);
     if (open !== undefined) return open;
     const head = { ...this.#savedOf(collection) };
     this.#open.set(collection, head);
     return head;
+  }
+
+  /**
+   * Inserts a row again as it is. Call it after a delete from an FTS5 table without an insert into another table: the last rowid is too
+   * large for the result of any `run`.
+   */
+  insertAgain(collection: number): void {
+    this.#insertAgain.run(collection);
   }
 
   /** Writes the heads that the transaction has changed. Call it at the end of a transaction. */
@@ -67,7 +66,7 @@ export class Heads {
     this.#open.clear();
   }
 
-  #savedOf(collection: number): Head {
+  #savedOf(collection: number): HeadCounters {
     const saved = this.#saved.get(collection);
     if (saved !== undefined) return saved;
     const row = this.#select.get(collection);

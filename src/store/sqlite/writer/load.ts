@@ -1,5 +1,5 @@
 /** An import in the writer thread. Its transaction stays open over many requests. */
-import { type Importing, judgeImported, refuseLost } from "../../core/commits/imported.ts";
+import { addImported, type Importing, refuseLost } from "../../core/commits/imported.ts";
 import type { ImportedResource, LoadOptions, Refused } from "../../port/load.ts";
 import type { CollectionRecord } from "../../port/record.ts";
 import type { Refused as RefusedTask } from "../commit/protocol.ts";
@@ -64,13 +64,14 @@ export class WriterLoad {
     const imported: ImportedResource[] = [];
     for (let cell = 0; cell < cells.length; cell += 2)
       imported.push({ id: cells[cell] as string, text: cells[cell + 1] as string });
-    return this.#parts.commits.decide((judging) => judgeImported(judging, importing, imported)).result;
+    const { commits } = this.#parts;
+    return commits.run(addImported(this.#parts, commits.judging(), importing, imported));
   }
 
   /** The reason why the import cannot be committed. */
   check(): RefusedTask | undefined {
-    const importing = this.#require();
-    const refusal = this.#parts.commits.decide((judging) => refuseLost(judging, importing)).result;
+    const { commits } = this.#parts;
+    const refusal = commits.run(refuseLost(commits.judging(), this.#require()));
     return refusal && { refusal };
   }
 

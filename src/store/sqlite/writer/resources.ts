@@ -1,24 +1,23 @@
 /**
- * The tables of resources on the writer's connection. A change of a resource also updates the head row, the integer ids, the
- * entries, the words and the change log. The caller keeps a transaction open.
+ * Writes changes of resources on the writer's connection, row by row: the resource, its entries and words, the change log, and the
+ * counters of the collection. The caller keeps a transaction open.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { checksumOfChange, checksumOfKept, checksumOfResource } from "../../core/checksums.ts";
-import type { ResourceState, StagedChange } from "../../core/commits/staged-changes.ts";
-import { integerOf } from "../../core/integer-ids.ts";
+import { checksumOfResource } from "../../core/checksums.ts";
+import {
+  countChange,
+  logCells,
+  type ResourceState,
+  type StagedChange,
+  type StagedChanges,
+} from "../../core/commits/staged-changes.ts";
 import { keptText } from "../../core/superseded.ts";
 import { isInternal } from "../../port/record.ts";
-import type { NumberedCollection } from "../file/catalogue.ts";
 import { changesTable, deletedTable, resourcesTable, toSqliteId } from "../file/tables.ts";
 import type { Marks } from "../marks.ts";
 import type { EntryTables } from "./entry-tables.ts";
 import type { Heads } from "./heads.ts";
 import type { SearchTables } from "./search-tables.ts";
-
-/** Whether a state has its checksum. Only an erase removes a damaged resource. */
-function isIntact(collection: string, id: string, state: ResourceState): boolean {
-  return checksumOfResource(collection, { id, ...state }) === state.checksum;
-}
 
 /** The prepared statements of one collection. */
 interface Statements {
@@ -42,90 +41,71 @@ export interface ResourcesParts {
 
 /** The resources of all collections. */
 export class Resources {
-  readonly #database: DatabaseSync;
-  readonly #heads: Heads;
-  readonly #entries: EntryTables;
-  readonly #search: SearchTables;
-  readonly #isLogged: boolean;
-  readonly #marks: Marks;
+  readonly #parts: ResourcesParts;
   readonly #statements = new Map<number, Statements>();
 
-  constructor({ database, heads, entries, search, isLogged, marks }: ResourcesParts) {
-    this.#database = database;
-    this.#heads = heads;
-    this.#entries = entries;
-    this.#search = search;
-    this.#isLogged = isLogged;
-    this.#marks = marks;
+  constructor(parts: ResourcesParts) {
+    this.#parts = parts;
   }
 
-  /** Writes an accepted change. Returns its sequence. */
-  write(change: StagedChange): number {
-    const { collection, id, kind, version, at, origin, before, next } = change;
+  /** Writes everything that is staged, except receipts. Each change has its sequence afterwards. */
+  write(staged: StagedChanges): void {
+    for (const change of staged.since(0)) this.#write(change);
+  }
+
+  #write(change: StagedChange): void {
+    const { heads, entries, search, isLogged, marks } = this.#parts;
+    const { collection, id, version, at, before, next } = change;
     const { number, idKind } = collection;
-    const statements = this.#statementsOf(number);
-    const head = this.#heads.of(number);
-    const sqliteId = toSqliteId(idKind, id);
-    let rowId = before?.rowId;
-    this.#marks.mark(number, id);
-    head.sequence++;
-    head.checksums = (head.checksums + (next?.checksum ?? 0) - (before?.checksum ?? 0)) | 0;
+    const { insert, update, remove, log, noteDeleted } = this.#statementsOf(number);
+    const head = heads.of(number);
+    let row = before?.rowId as number;
+    marks.mark(number, id);
+    countChange(head, change);
+    head.checksums |= 0;
+    change.sequence = head.sequence;
     if (next === undefined) {
-      statements.remove.run(sqliteId);
-      statements.noteDeleted.run(id, version);
-      head.count--;
+      remove.run(row);
+      noteDeleted.run(id, version);
     } else if (before === undefined) {
-      rowId = Number(statements.insert.run(sqliteId, version, at, next.checksum, next.text).lastInsertRowid);
-      head.count++;
-      this.#noteId(collection, id);
+      const sqliteId = toSqliteId(idKind, id);
+      row = Number(insert.run(sqliteId, version, at, next.checksum, next.text).lastInsertRowid);
     } else {
-      statements.update.run(version, at, next.checksum, next.text, sqliteId);
+      update.run(version, at, next.checksum, next.text, row);
     }
-    if (rowId !== undefined) {
-      if (next === undefined && before !== undefined && !isIntact(collection.name, id, before))
-        this.#entries.removeDamaged(collection, rowId);
-      else this.#entries.update(change, rowId);
-      this.#search.update(number, rowId, { before: before?.text, next: next?.text ?? null });
-    }
-    if (this.#isLogged && !isInternal(collection.name)) {
-      const superseded = keptText({ before, next, version });
-      const { principal, group } = origin;
-      const kept = superseded === null ? null : checksumOfKept(superseded);
-      const row = { sequence: head.sequence, id, version, kind, at, principal, group, kept_checksum: kept };
-      const sum = checksumOfChange(collection.name, row);
-      statements.log.run(head.sequence, id, version, kind, at, principal, group, superseded, kept, sum);
-    }
-    return head.sequence;
-  }
-
-  #noteId({ number, idKind }: NumberedCollection, id: string): void {
-    const integer = integerOf(idKind, id);
-    if (integer === undefined) return;
-    const head = this.#heads.of(number);
-    head.lastId = Math.max(head.lastId, integer);
+    if (next === undefined && before !== undefined && !isIntact(collection.name, id, before))
+      entries.removeDamaged(collection, row);
+    else entries.update(change, row);
+    search.update(number, row, { before: before?.text, next: next?.text ?? null });
+    if (isLogged && !isInternal(collection.name)) log.run(...logCells(change, keptText(change)));
+    else if (next === undefined && collection.search.length > 0) heads.insertAgain(number);
   }
 
   #statementsOf(number: number): Statements {
     const known = this.#statements.get(number);
     if (known !== undefined) return known;
-    const resources = resourcesTable(number);
-    const deleted = deletedTable(number);
+    const { database } = this.#parts;
+    const table = resourcesTable(number);
     const statements = {
-      insert: this.#database.prepare(
-        `insert into ${resources} (id, version, updated_at, checksum, doc) values (?, ?, ?, ?, ?) on conflict do nothing`,
+      insert: database.prepare(
+        `insert into ${table} (id, version, updated_at, checksum, doc) values (?, ?, ?, ?, ?)`,
       ),
-      update: this.#database.prepare(
-        `update ${resources} set version = ?, updated_at = ?, checksum = ?, doc = ? where id = ?`,
+      update: database.prepare(
+        `update ${table} set version = ?, updated_at = ?, checksum = ?, doc = ? where key = ?`,
       ),
-      remove: this.#database.prepare(`delete from ${resources} where id = ?`),
-      log: this.#database.prepare(
-        `insert into ${changesTable(number)} values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ),
-      noteDeleted: this.#database.prepare(
-        `insert into ${deleted} values (?, ?) on conflict do update set version = max(version, excluded.version)`,
+      remove: database.prepare(`delete from ${table} where key = ?`),
+      log: database.prepare(`insert into ${changesTable(number)} values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
+      noteDeleted: database.prepare(
+        `insert into ${deletedTable(number)} values (?, ?)
+          on conflict do update set version = max(version, excluded.version)`,
       ),
     };
     this.#statements.set(number, statements);
     return statements;
   }
+}
+
+/** Whether a state has its checksum. Only an erase removes a damaged resource. */
+function isIntact(collection: string, id: string, state: ResourceState): boolean {
+  return checksumOfResource(collection, { id, ...state }) === state.checksum;
 }

@@ -1,8 +1,10 @@
 /** The writer: opens its connection and creates its parts, and performs commits, imports, declarations and maintenance. */
 import { DatabaseSync } from "node:sqlite";
 import type { ResolvedCommit } from "../../core/commits/resolved-commit.ts";
+import type { StagedChanges } from "../../core/commits/staged-changes.ts";
 import { ReceiptPlans } from "../../core/receipt-plans.ts";
 import type { CommitMeter } from "../../port/commit-meter.ts";
+import { done } from "../../sql/plans.ts";
 import {
   type CommitOutcome,
   decodeCommits,
@@ -20,7 +22,7 @@ import { failureOf, InvalidStateError } from "../file/failures.ts";
 import { flushLog, logSizeLimit } from "../file/log-state.ts";
 import { createFileCheck, noteFiles } from "../file/watch.ts";
 import { createMarksMemory, Marks } from "../marks.ts";
-import { keyPlans, logPlans, PlanRunner, sqliteDialect } from "../sqlite-dialect.ts";
+import { keyPlans, logPlans, lookupsOf, PlanRunner, sqliteDialect } from "../sqlite-dialect.ts";
 import { Commits, type TaskParts } from "./commits.ts";
 import { Declarations } from "./declarations.ts";
 import { EntryTables } from "./entry-tables.ts";
@@ -198,20 +200,29 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
     noteFiles(settings.path, database);
   });
   const resources = new Resources({ database, heads, entries, search, isLogged, marks });
-  const catalogue = () => declarations.catalogue;
-  const commits = new Commits({ database, catalogue, heads, receipts, plans, resources });
-  const shared = {
+  const writing = {
     database,
     collections,
     heads,
+    plans,
+    receipts,
+    isLogged,
+    resources,
+    catalogue: () => declarations.catalogue,
+    lookupsOf,
+    write: (staged: StagedChanges) => done(resources.write(staged)),
+    raiseSequence({ number }: NumberedCollection, by: number) {
+      const head = heads.of(number);
+      head.sequence += by;
+      return done(head.sequence);
+    },
+  };
+  const shared = {
+    ...writing,
+    commits: new Commits(writing),
     ids,
     entries,
     search,
-    isLogged,
-    receipts,
-    plans,
-    resources,
-    commits,
     transactions,
     declarations,
   };

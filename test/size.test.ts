@@ -14,9 +14,9 @@ const bounds: Readonly<Record<string, number>> = {
   counters: 50,
   collection: 3_900,
   query: 3_950,
-  store: 22_550,
+  store: 22_850,
   "store/sqlite": 7_050,
-  "store/postgres": 6_200,
+  "store/postgres": 6_050,
   import: 1_250,
   rewind: 400,
   access: 2_050,
@@ -34,7 +34,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 557;
+const mostFiles = 559;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

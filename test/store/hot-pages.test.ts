@@ -16,6 +16,7 @@ const collection: NumberedCollection = {
   timestamps: false,
   slots: [],
   uniqueSlots: [],
+  places: [],
   numbers: { next: 1, used: [] },
 };
 

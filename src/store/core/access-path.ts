@@ -5,6 +5,7 @@ import { Problem } from "../../errors.ts";
 import { type Condition, matches, namesRelated, type StoreFilter } from "../../query/filter.ts";
 import { type CursorValues, isInstant, sortedCodePoints, withId } from "../../query/sort.ts";
 import type { ListQuery } from "../port/page.ts";
+import type { NumberedCollection } from "./catalogue.ts";
 
 /** The conditions of a filter that must all be true. */
 export function conjunctsOf(filter: StoreFilter | undefined): readonly StoreFilter[] {
@@ -170,11 +171,18 @@ function isSameKey(a: SortKey, b: SortKey): boolean {
 }
 
 /** The problem of a list that takes longer than the option `queryMs` allows. */
-export function listTooExpensive(query: CostQuery, indexes: readonly Index[], maxMs: number): Problem {
-  return new Problem(
-    "QUERY_TOO_EXPENSIVE",
-    `The list takes longer than the limit of ${maxMs} ms. ${adviceFor(query, indexes)}`,
-  );
+export function listTooExpensive(
+  query: CostQuery,
+  { indexes, slots }: Pick<NumberedCollection, "indexes" | "slots">,
+  maxMs: number,
+): Problem {
+  const built = slots.map(({ index }) => index);
+  const isBeingBuilt =
+    query.at === undefined && accessPathOf(query, indexes)?.kind !== accessPathOf(query, built)?.kind;
+  const advice = isBeingBuilt
+    ? "The service is still building the index for it. Try again later."
+    : adviceFor(query, indexes);
+  return new Problem("QUERY_TOO_EXPENSIVE", `The list takes longer than the limit of ${maxMs} ms. ${advice}`);
 }
 
 /** What would make the list faster, in one or two sentences for the error message. */

@@ -1,10 +1,9 @@
 /** Related resources: conditions about them, and the resources that refer to others. */
 import { allOf, type Filter, leavesOf, namesRelated, type StoreFilter } from "../../query/filter.ts";
 import type { ListQuery, ReferringGroups, ReferringQuery } from "../port/page.ts";
-import type { CollectionRecord } from "../port/record.ts";
 import type { Stored } from "../port/stored.ts";
 import { accessPathOf } from "./access-path.ts";
-import type { NumberedCollection } from "./catalogue.ts";
+import { builtIndexes, type NumberedCollection } from "./catalogue.ts";
 import { type Scan, scanOf } from "./ranges.ts";
 
 /** Collections by name. */
@@ -58,7 +57,7 @@ export type GroupsQuery = Omit<ReferringQuery, "collection" | "client">;
 /** The index that supports the query, and otherwise `undefined`. Then the store finds the resources by its own references. */
 export function indexFor(
   { reference: { path, type }, ids, filter, sort = [] }: GroupsQuery,
-  { indexes }: Pick<CollectionRecord, "indexes">,
+  collection: NumberedCollection,
 ) {
   if (type === "array" || ids.some((id) => !isIndexable(id))) return undefined;
   // One place of the index has either the string or the number.
@@ -66,7 +65,7 @@ export function indexFor(
   if (type === "any" && ids.some((id) => String(Number(id)) === id)) return undefined;
   const equality = { kind: "in", path, values: [type === "number" ? 0 : "x"] } as const;
   const all = allOf<Filter>([equality, ...(filter === undefined ? [] : [filter])]);
-  const accessPath = accessPathOf({ filter: all, sort }, indexes);
+  const accessPath = accessPathOf({ filter: all, sort }, builtIndexes(collection));
   return accessPath?.kind === "index" ? accessPath.index : undefined;
 }
 

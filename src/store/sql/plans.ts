@@ -63,6 +63,12 @@ function isSeveral(step: Step): step is readonly Statement<unknown>[] {
   return Array.isArray(step);
 }
 
+/** A plan without statements. */
+export function* done<T>(result: T): Plan<T> {
+  yield* together();
+  return result;
+}
+
 /** Runs a plan on a connection that responds at once. */
 export function runNow<T>(plan: Plan<T>, run: <R>(statement: Statement<R>) => R): T {
   let step = plan.next();

@@ -1,60 +1,42 @@
 /** Keeps the search words in step with the resources, in the same transaction. */
-import type { Path } from "../../../collection/paths.ts";
 import type { StagedResource } from "../../core/commits/staged-changes.ts";
 import { searchedWords } from "../../core/search-index.ts";
+import { type Plan, together } from "../../sql/plans.ts";
 import type { Transaction } from "../connection/transaction.ts";
+import { askAll } from "../postgres-dialect.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { keyOf } from "../tables/id-keys.ts";
 import { deleteWords, insertWords, type WordRow } from "./statements.ts";
-import { runTogether } from "./values.ts";
 
 /** Replaces the words of changed resources. Returns how much the number of words grows. */
-export async function writeWords(
-  collection: NumberedCollection,
+export function writeWords(
+  { number, idKind, search }: NumberedCollection,
   changed: readonly StagedResource[],
   transaction: Transaction,
 ): Promise<number> {
-  const { number, idKind, search } = collection;
-  const put = changed.flatMap(({ id, now }) =>
-    now === undefined ? [] : [{ key: keyOf(idKind, id), text: now.text }],
+  const gone = changed.filter(({ before }) => before !== undefined).map(({ id }) => keyOf(idKind, id));
+  const rows = changed.flatMap(({ id, now }) =>
+    now === undefined ? [] : wordRows(keyOf(idKind, id), searchedWords(JSON.parse(now.text), search)),
   );
-  const existing = changed.filter(({ before }) => before !== undefined);
-  return replaceWords(transaction, {
-    number,
-    search,
-    gone: existing.map(({ id }) => keyOf(idKind, id)),
-    put,
-  });
+  return transaction.runPlan(replaceWords(number, gone, rows));
 }
 
-/**
- * Deletes the words of the resources in `gone`, and adds those of the resources in `put`. Returns how much the number
- * of words grows.
- */
-export async function replaceWords(
-  transaction: Transaction,
-  {
-    number,
-    search,
-    gone,
-    put,
-  }: {
-    number: number;
-    search: readonly Path[];
-    gone: readonly string[];
-    put: readonly { key: string; text: string }[];
-  },
-): Promise<number> {
-  const rows = put.flatMap(({ key, text }) => wordRows(key, searchedWords(text, search)));
-  const [removed] = await Promise.all([
-    gone.length === 0 ? undefined : transaction.run(deleteWords(number, gone)),
-    runTogether(transaction, insertWords(number, rows)),
-  ]);
-  const removedTotals = (removed?.rows ?? []).filter(([word]) => word === "");
+/** Deletes the words of the resources in `gone`, and adds rows. Returns how much the number of words grows. */
+export function* replaceWords(
+  number: number,
+  gone: readonly string[],
+  rows: readonly WordRow[],
+): Plan<number> {
+  const [removed] = yield* together(
+    askAll(gone.length === 0 ? [] : [deleteWords(number, gone)]),
+    askAll(insertWords(number, rows)),
+  );
+  const removedTotals = removed.filter(([word]) => word === "");
   return sumOf(rows) - removedTotals.reduce((sum, [, times]) => sum + Number(times), 0);
 }
 
-function wordRows(key: string, words: readonly string[]): WordRow[] {
+/** The rows of the words of a resource. */
+export function wordRows(key: string, words: readonly string[]): WordRow[] {
   const times = new Map<string, number>();
   for (const word of words) times.set(word, (times.get(word) ?? 0) + 1);
   const rows = [...times].map(([word, count]) => ({ word, key, times: count }));

@@ -5,7 +5,7 @@ import { formatPath, isIdPath, type Path } from "../../../collection/paths.ts";
 import { matchesAll, type RelatedCondition, type Scalar, type StoreFilter } from "../../../query/filter.ts";
 import { type CursorValues, isInstant, type SortValue, sortedCodePoints } from "../../../query/sort.ts";
 import { accessPathOf, keysToId } from "../../core/access-path.ts";
-import type { NumberedCollection } from "../../core/catalogue.ts";
+import { builtIndexes, type NumberedCollection } from "../../core/catalogue.ts";
 import {
   type Comparison,
   comparisons,
@@ -295,7 +295,7 @@ function relatedSql({ relation, filter }: RelatedCondition, scope: SqlScope): st
   const { idKind } = other;
   const inner = { ...scope, collection: other, table: "related", idKind };
   const isAny = matchesAll(filter);
-  const isIndexed = accessPathOf({ filter }, other.indexes)?.kind === "index";
+  const isIndexed = accessPathOf({ filter }, builtIndexes(other))?.kind === "index";
   const range = isIndexed ? scanOf({ filter }, other.slots)?.range : undefined;
   const join = `related.key = ${isReference ? keyOfIdSql(idKind, "link.target") : "link.key"}`;
   const from =

@@ -49,7 +49,7 @@ export function selectFigures(collection: NumberedCollection, query: FiguresOf):
   const page = `select *, sum(${bytes}) over (order by place) - (${bytes}) as bytes_before from (${grouped}) as grouped`;
   const sql = `${search?.with ?? ""}
     select head.sequence, ${declaredSql(scope)},
-      head.gathered_to is null and head.words_version = '${wordsVersion}', page.place, ${outs.map((out) => `page.${out}`).join(", ")}
+      head.words_version = '${wordsVersion}', page.place, ${outs.map((out) => `page.${out}`).join(", ")}
     from holdfast_heads as head
       left join (select * from (${page}) as page where bytes_before <= ${maxPageBytes} or place <= ${offset + 2}) as page on true
     where head.number = ${number} order by page.place`;

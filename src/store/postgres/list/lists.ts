@@ -1,5 +1,6 @@
 /** Reads pages of lists. Each page needs one statement, which has a deadline. */
 import { isQuick, listTooExpensive } from "../../core/access-path.ts";
+import { builtIndexes } from "../../core/catalogue.ts";
 import type { PastQuery } from "../../core/changes-since.ts";
 import { decideAsync } from "../../core/decision.ts";
 import type { AskClient, Declared } from "../../core/driver.ts";
@@ -58,7 +59,7 @@ export class Lists {
       throw error;
     }
     const isCounted = query.count === true && isNarrowed(query);
-    if (isQuick(query, collection.indexes) && !isCounted) return this.#quick.page(collection, query);
+    if (isQuick(query, builtIndexes(collection)) && !isCounted) return this.#quick.page(collection, query);
     try {
       const rows = await this.#slow.rows(selectPage(collection, query), client?.());
       const read = toPage(collection, query, this.#finished(rows, collection, query));
@@ -117,8 +118,8 @@ export class Lists {
   }
 
   /** Throws QUERY_TOO_EXPENSIVE. */
-  #finished<T>(result: T | typeof unfinished, { indexes }: NumberedCollection, query: PageQuery): T {
-    if (result === unfinished) throw listTooExpensive(query, indexes, this.#maxMs);
+  #finished<T>(result: T | typeof unfinished, collection: NumberedCollection, query: PageQuery): T {
+    if (result === unfinished) throw listTooExpensive(query, collection, this.#maxMs);
     return result;
   }
 }

@@ -97,7 +97,7 @@ export function selectPage(collection: NumberedCollection, query: PageQuery): St
 }
 
 /** Another version of the program may have split the texts of an older store into other words. */
-const areWordsComplete = `head.gathered_to is null and head.words_version = '${wordsVersion}'`;
+const areWordsComplete = `head.words_version = '${wordsVersion}'`;
 
 /** Whether the list can have fewer resources than its collection. */
 export function isNarrowed({ filter, words }: PageQuery): boolean {

@@ -5,6 +5,7 @@ import { formatPath, isIdPath, type Path } from "../../../collection/paths.ts";
 import { matchesAll, type RelatedCondition, type Scalar, type StoreFilter } from "../../../query/filter.ts";
 import { type CursorValues, isInstant, type SortValue, sortedCodePoints } from "../../../query/sort.ts";
 import { accessPathOf, keysToId } from "../../core/access-path.ts";
+import { builtIndexes } from "../../core/catalogue.ts";
 import {
   type Comparison,
   comparisons,
@@ -229,7 +230,7 @@ function relatedSql({ relation, filter }: RelatedCondition, scope: SqlScope): st
   const isReference = relation.kind === "reference";
   const isAny = matchesAll(filter);
   const links = `${refersTable((isReference ? collection : other).number)} as link`;
-  const accessPath = isAny ? undefined : accessPathOf({ filter }, other.indexes);
+  const accessPath = isAny ? undefined : accessPathOf({ filter }, builtIndexes(other));
   const range = accessPath?.kind === "index" ? scanOf({ filter }, other.slots)?.range : undefined;
   const resources = `${resourcesTable(other.number)} as related`;
   const others =

@@ -85,7 +85,7 @@ export class Resources {
       if (next === undefined && before !== undefined && !isIntact(collection.name, id, before))
         this.#entries.removeDamaged(collection, rowId);
       else this.#entries.update(change, rowId);
-      this.#search.update(number, rowId, { before: before?.text, next: next?.text ?? null });
+      this.#search.update(collection, rowId, { before: before?.text, next: next?.text ?? null });
     }
     if (this.#isLogged && !isInternal(collection.name)) {
       const superseded = keptText({ before, next, version });

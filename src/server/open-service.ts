@@ -99,6 +99,7 @@ export async function openService(config: Config, options: ServiceOptions = {}):
     ...options.storeOptions,
     onFailure,
     onWarning: thread.kind === "main" ? (text) => log.warn(text) : () => {}, // it is about the whole store
+    onInfo: (text) => log.info(text),
     mayWait: true,
   });
   const store = tracing === undefined ? opened : tracing.storeWithSpans(opened);

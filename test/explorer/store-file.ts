@@ -170,8 +170,8 @@ function textBefore(kept: string, next: string): string {
 }
 
 function searchOf(database: DatabaseSync, number: number): Collection["find"] {
-  const state = database.prepare(`select indexed_to from searches where number = ${number}`).get();
-  if (state?.indexed_to !== null) throw new Error(`the words of collection ${number} are not complete`);
+  const state = database.prepare(`select words_version from heads where number = ${number}`).get();
+  if (state?.words_version === null) throw new Error(`the words of collection ${number} are not complete`);
   // The table can have words of a resource that no longer exists: such a row has no id.
   const find = database.prepare(
     `select id from search_${number} left join resources_${number} on key = search_${number}.rowid

@@ -97,10 +97,8 @@ for (const kind of ["sqlite", "postgres"] as const)
       ]);
       const by: Reference = { path: ["by"], collection: "topics", onDelete: "restrict" };
       const changes: Record<string, Partial<CollectionRecord>> = {
-        index: { indexes: [[{ path: ["m"], descending: false }]] },
         unique: { unique: [{ path: ["m"], ignoreCase: false }] },
         reference: { references: [by] },
-        search: { search: [["m"]] },
       };
       for (const [name, change] of Object.entries(changes))
         await assert.rejects(
@@ -151,7 +149,7 @@ for (const kind of ["sqlite", "postgres"] as const)
       assert.equal(warnings.filter((each) => /damaged|wrong keys/.test(each)).length, 1, warnings.join("\n"));
     });
 
-    test("the walk finds references and index entries that do not match the resources, and no others", async (t) => {
+    test("the walk finds references, index entries and words that do not match the resources, and no others", async (t) => {
       const address = await makePlace(t, kind);
       const { store } = await open(t, address);
       const references: readonly Reference[] = [
@@ -186,6 +184,11 @@ for (const kind of ["sqlite", "postgres"] as const)
       await below.run(
         `insert into ${refers} values ('parents', 't0', ${kind === "sqlite" ? 9_999 : "'zzz'"})`,
       );
+      await below.run(
+        kind === "sqlite"
+          ? `delete from search_1 where rowid = ${rowOf("t7")}`
+          : "delete from holdfast_words_1 where key = 't7'",
+      );
       if (kind === "sqlite") {
         await below.run("insert into entries_1 (slot, k, row) values (1, x'ff01', 9999)"); // no resource
         await below.run(`insert into entries_1 (slot, k, row) values (2, x'00', ${rowOf("t8")})`); // another key
@@ -200,6 +203,7 @@ for (const kind of ["sqlite", "postgres"] as const)
         /resource topics\/t8 has wrong references/,
         /resource topics\/t9 has wrong references/,
         /table of references of topics is damaged in the store: 1 of its rows/,
+        /resource topics\/t7 has no search words/,
       ];
       const ofFiles = [
         /search words of topics are damaged in the store: .*search_1/,

@@ -13,6 +13,7 @@ import { readCatalogue } from "../../src/store/sqlite/file/catalogue.ts";
 import { selectPage } from "../../src/store/sqlite/list/select.ts";
 import { interruptFunction } from "../../src/store/sqlite/list/sqlite-lists.ts";
 import { Reader } from "../../src/store/sqlite/read/reader.ts";
+import { until } from "../until.ts";
 import { declaration } from "./contract/fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
@@ -345,28 +346,24 @@ test("indexes come and go with the declaration, while others read", async () => 
       ?.slots.map(({ slot }) => slot);
   try {
     await fill(store, declare(), 20_000);
-    const migrated = store.migrate([declare("name", ["status", "-publishedAt"])]);
+    await store.migrate([declare("name", ["status", "-publishedAt"])]);
     let reads = 0;
-    let isDone = false;
-    void migrated.then(() => {
-      isDone = true;
-    });
-    while (!isDone) {
+    for (; used()?.length !== 2; reads++)
       assert.equal((await store.list({ collection: "articles", limit: 5 })).items.length, 5);
-      reads++;
-    }
     assert.ok(reads > 1, "nobody read meanwhile");
     assert.deepEqual(used(), [1, 2]);
     await store.migrate([declare("name", "rating")]);
+    assert.deepEqual(used(), [1]);
+    await until("the new one is complete", () => used()?.length === 2);
     assert.deepEqual(used(), [1, 3]);
     const sorted = await store.list({ collection: "articles", limit: 1, sort: sortBy("rating") });
     assert.match(sorted.items[0]?.text ?? "", /"rating":0/);
     await store.migrate([declare()]);
     assert.deepEqual(used(), []);
     const entries = () => Number(database.prepare("select count(*) as n from entries_1").get()?.n);
-    assert.equal(entries(), 60_000);
+    assert.ok(entries() > 35_000, "one transaction removed them");
     await reopen();
-    assert.equal(entries(), 0);
+    await until("all entries are removed", () => entries() === 0);
   } finally {
     database.close();
     await cleanup();
@@ -470,12 +467,14 @@ test("an erased resource leaves no value in an index, also of a removed index or
     await store.erase({ collection: "articles", id: "a" });
     assert.equal(left(), 0, text);
   }
-  await create("b");
+  const load = await store.load("articles");
+  await load.add(
+    Array.from({ length: 3_000 }, (_, n) => ({ id: `b${n}`, text: `{"id":"b${n}","name":"secret"}` })),
+  );
+  await load.finish();
   await store.migrate([declare()]);
-  const key = { collection: "articles", id: "b" };
-  await store.commit({ changes: [{ key, expect: 1, next: undefined }], at: 1 });
-  assert.equal(left(), 1);
-  await store.erase(key);
+  assert.ok(left() > 2_000, "one step removed them");
+  await store.erase({ collection: "articles", id: "b7" });
   assert.equal(left(), 0);
 });
 

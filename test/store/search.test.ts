@@ -5,12 +5,16 @@ import { describe, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { Problem } from "../../src/errors.ts";
 import type { Filter } from "../../src/query/filter.ts";
+import { wordsVersion } from "../../src/query/words.ts";
 import type { PageQuery } from "../../src/store/core/related.ts";
 import { wordsAreSplitAgain } from "../../src/store/core/search-index.ts";
 import type { ListQuery } from "../../src/store/port/page.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { readCatalogue } from "../../src/store/sqlite/file/catalogue.ts";
 import { selectPage } from "../../src/store/sqlite/list/select.ts";
+import { PlanRunner } from "../../src/store/sqlite/sqlite-dialect.ts";
+import { Heads } from "../../src/store/sqlite/writer/heads.ts";
+import { createMigrations } from "../../src/store/sqlite/writer/migrate.ts";
 import { SearchTables } from "../../src/store/sqlite/writer/search-tables.ts";
 import { ceilingMs, until } from "../until.ts";
 import { declaration } from "./contract/fixture.ts";
@@ -73,7 +77,7 @@ const tablesOf = (database: DatabaseSync) =>
 
 const isIndexed = (database: DatabaseSync) =>
   database
-    .prepare("select 1 from searches where indexed_to is null and words_version like '2, Unicode%'")
+    .prepare("select 1 from heads where built_to is null and words_version like '2, Unicode%'")
     .get() !== undefined;
 
 describe("search in a SQLite store", () => {
@@ -148,30 +152,25 @@ describe("search in a SQLite store", () => {
   );
 
   test(
-    "a search is refused while words are missing, and they are indexed at the next start",
-    onFile({ resources: 2_000 }, async ({ store, reopen }, database) => {
-      assert.equal((await find(store, ["common"], { count: true })).total, 2_000);
-      database.exec("update searches set indexed_to = 700; delete from search_1 where rowid > 700");
-      await assert.rejects(find(store, ["common"]), unavailable);
-      const again = await reopen();
-      await until("the words are indexed", () => isIndexed(database));
-      assert.equal((await find(again, ["common"], { count: true })).total, 2_000);
-    }),
-  );
-
-  test(
-    "resources that change while words are indexed are found by their new words",
+    "resources that change while words are gathered are found by their new words",
     onFile({ resources: 10 }, async (_, database) => {
       database.exec(
-        "begin immediate; update searches set indexed_to = 5; delete from search_1 where rowid > 5",
+        `begin immediate; update heads set words_version = null, built_to = 5; delete from search_1 where rowid > 5;
+          update collections set slots = json_set(slots, '$.building',
+            json('{"slots":[],"words":"${wordsVersion}","unused":[]}'))`,
       );
+      const topics = readCatalogue(database).get("topics");
+      assert.ok(topics !== undefined);
       const tables = new SearchTables(database);
       const next = JSON.stringify({ text: "changed" });
       database.exec(`update resources_1 set doc = '${next}' where key between 4 and 6`);
-      for (const key of [4, 5, 6]) tables.update(1, key, { before: "{}", next });
-      while (tables.buildNext());
+      for (const key of [4, 5, 6]) tables.update(topics, key, { before: "{}", next });
+      const { building } = createMigrations(database, new Heads(database));
+      const plans = new PlanRunner(database);
+      const { after } = plans.run(building.step(topics, { number: 1, builtTo: 5, words: undefined }));
+      assert.equal(after.numbers.building, undefined);
       const found = database.prepare("select rowid from search_1 where search_1 match 'changed'").all();
-      database.exec("commit");
+      database.exec("rollback");
       assert.deepEqual(
         found.map(({ rowid }) => rowid),
         [4, 5, 6],
@@ -182,12 +181,12 @@ describe("search in a SQLite store", () => {
   test(
     "words that another version of the program made are made anew",
     onFile({ resources: 1_000 }, async ({ store, reopen }, database) => {
-      database.exec("update searches set words_version = 'older'");
+      database.exec("update heads set words_version = 'older'");
       await assert.rejects(find(store, ["common"]), unavailable);
       warnings.splice(0);
       const again = await reopen();
-      assert.deepEqual(warnings, [wordsAreSplitAgain]);
       await until("the words are indexed", () => isIndexed(database));
+      assert.deepEqual(warnings, [wordsAreSplitAgain]);
       assert.equal((await find(again, ["common"], { count: true })).total, 1_000);
     }),
   );
@@ -198,7 +197,7 @@ describe("search in a SQLite store", () => {
       assert.notDeepEqual(tablesOf(database), []);
       await store.migrate([declare()]);
       assert.deepEqual(tablesOf(database), []);
-      assert.equal(database.prepare("select 1 from searches").get(), undefined);
+      assert.equal(database.prepare("select words_version as v from heads").get()?.v, null);
       await assert.rejects(find(store, ["common"]));
       await store.migrate([declare("other")]);
       assert.equal((await find(store, ["elsewhere"], { count: true })).total, 10);

@@ -8,7 +8,6 @@ import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
 import { allOf, isRelative, matchNone, namesRelated } from "../../query/filter.ts";
 import { inBody, inQuery, Violations } from "../../query/violations.ts";
-import { isQuick } from "../../store/core/access-path.ts";
 import { HistoryMissing } from "../../store/port/change-log.ts";
 import { type ListQuery, lengthOf, maxPageBytes, type Page } from "../../store/port/page.ts";
 import { isInternal } from "../../store/port/record.ts";
@@ -161,7 +160,7 @@ export async function readPage(service: Service, query: ListQuery, context: Page
   const { largeReads } = request;
   const { collection, limit } = query;
   const size = () => largeReads.sizes.ofPage(collection, limit);
-  const turn = waitsForTurn(query, context.collection) ? largeReads.waitForTurn(request, size) : undefined;
+  const turn = waitsForTurn(service, query) ? largeReads.waitForTurn(request, size) : undefined;
   if (turn !== undefined) await turn;
   if (query.at !== undefined) largeReads.requireMemory(request, maxPageBytes);
   const page = await (isPlain(query) ? service.store.list(query) : getSlowPage(service, query, context));
@@ -184,7 +183,7 @@ async function readSentPage(service: Service, query: ListQuery, context: ListCon
   const { caller, collection } = listing;
   const scope = { request, listed, caller, collection };
   const page = await readPage(service, query, scope);
-  const isQuickList = isPlain(query) || isQuick(query, listing.collection.indexes);
+  const isQuickList = isPlain(query) || service.store.isQuick(query);
   if (!page.more || page.items.length >= query.limit || !isQuickList || !needsLess(listing)) return page;
   const { offset: _, ...all } = query;
   const items: Stored[] = [];
@@ -210,8 +209,8 @@ async function readSentPage(service: Service, query: ListQuery, context: ListCon
 }
 
 /** Whether the page waits for its turn before it is read. A slow list would delay all other large reads in the queue. */
-function waitsForTurn(query: ListQuery, { indexes }: Collection): boolean {
-  return isPlain(query) || (isQuick(query, indexes) && (query.count !== true || query.filter === undefined));
+function waitsForTurn({ store }: Service, query: ListQuery): boolean {
+  return isPlain(query) || (store.isQuick(query) && (query.count !== true || query.filter === undefined));
 }
 
 /** Reads a page that can take long. The read ends when the connection closes. */

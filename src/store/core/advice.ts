@@ -13,13 +13,21 @@ import {
   isEquality,
   isRange,
 } from "./access-path.ts";
+import type { NumberedCollection } from "./catalogue.ts";
 
 /** The problem of a list that takes longer than the option `queryMs` allows. */
-export function listTooExpensive(query: CostQuery, indexes: readonly Index[], maxMs: number): Problem {
-  return new Problem(
-    "QUERY_TOO_EXPENSIVE",
-    `The list takes longer than the limit of ${maxMs} ms. ${adviceFor(query, indexes)}`,
-  );
+export function listTooExpensive(
+  query: CostQuery,
+  { indexes, slots }: Pick<NumberedCollection, "indexes" | "slots">,
+  maxMs: number,
+): Problem {
+  const built = slots.map(({ index }) => index);
+  const isBeingBuilt =
+    query.at === undefined && accessPathOf(query, indexes)?.kind !== accessPathOf(query, built)?.kind;
+  const advice = isBeingBuilt
+    ? "The service is still building the index for it. Try again later."
+    : adviceFor(query, indexes);
+  return new Problem("QUERY_TOO_EXPENSIVE", `The list takes longer than the limit of ${maxMs} ms. ${advice}`);
 }
 
 /** What would make the list faster, in one or two sentences for the error message. */

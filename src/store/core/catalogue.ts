@@ -1,12 +1,13 @@
 /** The collections of a store, with their table numbers and the references between them. */
 import type { IdKind } from "../../collection/ids.ts";
+import type { Index } from "../../collection/indexes.ts";
 import type { Reference } from "../../collection/references.ts";
 import type { Unique } from "../../collection/unique.ts";
 import type { CollectionRecord } from "../port/record.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Plan, Value } from "../sql/plans.ts";
 import { allOf, command, firstOf, type Query, query, type Selection } from "../sql/table.ts";
-import { changeSlots, type Numbered, noSlots, numberedOf, type Slots } from "./entries.ts";
+import { changeSlots, type Derived, type Numbered, noSlots, numberedOf, type Slots } from "./entries.ts";
 
 /** A collection with its number, which is part of the names of its tables. */
 export interface NumberedCollection extends CollectionRecord, Numbered {
@@ -73,11 +74,11 @@ export class CataloguePlans {
   }
 }
 
-/** The parts of a declaration that have numbers. */
-export type Numbering = Pick<NumberedCollection, "indexes" | "unique" | "numbers">;
+/** The parts of a declaration that have numbers or search words. */
+type Numbering = Derived & Pick<NumberedCollection, "numbers">;
 
 /** A new collection before its declaration. */
-export const undeclared: Numbering = { indexes: [], unique: [], numbers: noSlots };
+export const undeclared: Numbering = { indexes: [], unique: [], search: [], numbers: noSlots };
 
 /** A collection after a new declaration. */
 export function redeclared(
@@ -88,6 +89,16 @@ export function redeclared(
   const numbers = changeSlots(before, before.numbers, record);
   const { number } = before;
   return { ...record, unique, references, timestamps, number, numbers, ...numberedOf(record, numbers) };
+}
+
+/** A collection with other numbers. */
+export function renumbered<C extends NumberedCollection>(collection: C, numbers: Slots): C {
+  return { ...collection, numbers, ...numberedOf(collection, numbers) };
+}
+
+/** The complete indexes of a collection. */
+export function builtIndexes({ slots }: NumberedCollection): readonly Index[] {
+  return slots.map(({ index }) => index);
 }
 
 /** The message for a new kind of ids in a collection that has resources. */

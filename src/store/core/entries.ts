@@ -9,7 +9,8 @@ import { type Reference, referencedIds } from "../../collection/references.ts";
 import type { Attributes } from "../../collection/resource.ts";
 import { type Unique, uniqueValue } from "../../collection/unique.ts";
 import { type CursorValues, cursorValuesOf } from "../../query/sort.ts";
-import type { CollectionRecord } from "../port/record.ts";
+import { wordsVersion } from "../../query/words.ts";
+import { type CollectionRecord, isEqualJson } from "../port/record.ts";
 import type { Slot } from "./access-path.ts";
 import { keyAt } from "./order-keys.ts";
 
@@ -98,44 +99,70 @@ export interface Slots {
   next: number;
   /** The numbers of the declared indexes and then of the unique attributes, in their order. */
   used: readonly number[];
+  /** Absent if everything is built. */
+  building?: Building;
+}
+
+/** What a store still does in steps, because the declaration has changed (`building.ts`). */
+export interface Building {
+  /** The numbers of indexes that do not have all resources yet. No read uses them, but writes keep their keys. */
+  slots: readonly number[];
+  /** The version of the search words that are gathered. */
+  words?: string;
+  /** Numbers that nothing uses any more. Their entries are removed. */
+  unused: readonly number[];
 }
 
 /** The numbers of a new collection. */
 export const noSlots: Slots = { next: 1, used: [] };
 
-/** What has a number: the indexes, and then the unique attributes. */
+/** What has a number: the indexes and the unique attributes. */
 export interface Numbered {
+  /** The complete indexes. Reads use these. */
   slots: readonly Slot[];
   uniqueSlots: readonly UniqueSlot[];
+  /** Also the indexes that are being built. Writes keep the keys of all of them. */
+  places: readonly (Slot | UniqueSlot)[];
 }
 
 /** The declared indexes and unique attributes with their numbers. */
-export function numberedOf({ indexes, unique = [] }: Declared, { used }: Slots): Numbered {
-  return {
-    slots: indexes.map((index, n) => ({ slot: used[n] as number, index })),
-    uniqueSlots: unique.map((each, n) => ({ slot: used[indexes.length + n] as number, unique: each })),
-  };
+export function numberedOf({ indexes, unique = [] }: Keyed, { used, building }: Slots): Numbered {
+  const all = indexes.map((index, n) => ({ slot: used[n] as number, index }));
+  const uniqueSlots = unique.map((each, n) => ({ slot: used[indexes.length + n] as number, unique: each }));
+  const slots = all.filter(({ slot }) => building?.slots.includes(slot) !== true);
+  return { slots, uniqueSlots, places: [...all, ...uniqueSlots] };
 }
 
-type Declared = Pick<CollectionRecord, "indexes" | "unique">;
+type Keyed = Pick<CollectionRecord, "indexes" | "unique">;
+
+/** The parts of a declaration from which a store derives what it builds in steps. */
+export type Derived = Keyed & Pick<CollectionRecord, "search">;
 
 /**
- * The numbers after a change of the declaration. What stays keeps its number. No number is used twice, because a read that knows the
- * old declaration can still use it.
+ * The numbers after a change of the declaration, and what must be built because of it. What stays keeps its number. No number is used
+ * twice, because a read that knows the old declaration can still use it.
  */
-export function changeSlots(before: Declared, { next, used: known }: Slots, after: Declared): Slots {
+export function changeSlots(before: Derived, { next, used: known, building }: Slots, after: Derived): Slots {
   const numbers = new Map(namesOf(before).map((name, n) => [name, known[n] as number]));
   let last = next;
   const used = namesOf(after).map((name) => numbers.get(name) ?? last++);
-  return { next: last, used };
+  const isIncomplete = (slot: number) => slot >= next || building?.slots.includes(slot) === true;
+  const slots = used.slice(0, after.indexes.length).filter(isIncomplete);
+  const unused = [...(building?.unused ?? []), ...known.filter((slot) => !used.includes(slot))];
+  const hasOldSearch = isEqualJson(before.search, after.search);
+  const words = hasOldSearch ? building?.words : after.search.length > 0 ? wordsVersion : undefined;
+  return withBuilding({ next: last, used }, { slots, unused, ...(words !== undefined && { words }) });
 }
 
-/** The numbers that are no longer used. */
-export function unusedSlots({ next, used }: Slots): readonly number[] {
-  return Array.from({ length: next - 1 }, (_, n) => n + 1).filter((slot) => !used.includes(slot));
+/** The numbers with what must be built. */
+export function withBuilding({ next, used }: Slots, building: Building | undefined): Slots {
+  const hasWork =
+    building !== undefined &&
+    (building.words !== undefined || building.slots.length + building.unused.length > 0);
+  return { next, used, ...(hasWork && { building }) };
 }
 
-function namesOf({ indexes, unique = [] }: Declared): string[] {
+function namesOf({ indexes, unique = [] }: Keyed): string[] {
   return [
     ...indexes.map((index) => JSON.stringify(index.map((key) => [nameOfKey(key), key.descending]))),
     ...unique.map(({ path, ignoreCase, as }) => JSON.stringify({ path, ignoreCase, as })),

@@ -19,7 +19,7 @@ import { type CursorValues, isInstant, type SortValue } from "../../query/sort.t
 import { isStorable } from "../port/stored.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { accessPathOf, keysToId, type Range, type Scan, scanOf } from "./access-path.ts";
-import type { NumberedCollection } from "./catalogue.ts";
+import { builtIndexes, type NumberedCollection } from "./catalogue.ts";
 import { type GroupsQuery, type PageQuery, type RelatedCollections, relatedCollection } from "./related.ts";
 
 /** The type of a parameter. */
@@ -334,7 +334,7 @@ function relatedSql({ relation, filter }: RelatedCondition, scope: Scope): strin
   const isReference = relation.kind === "reference";
   const isAny = matchesAll(filter);
   const links = `${linksOf(dialect, isReference ? collection : other)} as link`;
-  const path = isAny ? undefined : accessPathOf({ filter }, other.indexes);
+  const path = isAny ? undefined : accessPathOf({ filter }, builtIndexes(other));
   const scan = path?.kind === "index" ? scanOf({ filter }, other.slots) : undefined;
   const inner = { ...scope, collection: other, table: "related" };
   const attribute = `link.attribute = ${dialect.quote(formatPath(relation.path))}`;

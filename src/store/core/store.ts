@@ -24,7 +24,8 @@ import type { CollectionRecord } from "../port/record.ts";
 import type { StoreAttachment, StoreHealth, Store as StorePort, StoreStatistics } from "../port/store.ts";
 import { isStorable, type Key, type Stored } from "../port/stored.ts";
 import { ask, type Plan, runLater } from "../sql/plans.ts";
-import type { NumberedCollection } from "./catalogue.ts";
+import { isQuick } from "./access-path.ts";
+import { builtIndexes, type NumberedCollection } from "./catalogue.ts";
 import { changesSince } from "./changes-since.ts";
 import type { CommitListener, Declared, Driver, ReadHow } from "./driver.ts";
 import { emptyFigures } from "./figures.ts";
@@ -65,6 +66,11 @@ export class Store implements StorePort {
       this.#driver.page(known, this.#withRelated(query), client),
     );
     return page ?? emptyPage;
+  }
+
+  isQuick(query: ListQuery): boolean {
+    const known = this.#driver.collections.get(query.collection);
+    return known === undefined || isQuick(query, builtIndexes(known));
   }
 
   async figures({ collection, client, ...query }: FiguresQuery): Promise<Figures> {

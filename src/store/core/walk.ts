@@ -54,6 +54,11 @@ export interface SliceReads extends Pick<Contents, "items"> {
     collection: NumberedCollection,
     resources: readonly { id: string; text: string }[],
   ): Promise<readonly string[]>;
+  /** The ids of the given resources that searches do not find, because they have no search words. */
+  unsearchable(
+    collection: NumberedCollection,
+    resources: readonly { id: string; text: string }[],
+  ): Promise<readonly string[]>;
   /** Looks at rows of a table that is made from the resources, after a place; from the first one without it. */
   surplus(kind: DerivedRows, collection: NumberedCollection, after: unknown): Promise<Surplus>;
   /** What is wrong with the search words of a collection. */
@@ -80,6 +85,8 @@ export interface SliceDriver extends ContentsDriver {
   historyOf(collection: NumberedCollection): HistoryPlans;
   /** As in `SliceReads`. The collection has an index. */
   misindexed: SliceReads["misindexed"];
+  /** SQL: where a collection has the row with the number of search words of `resource`. */
+  wordCountOf(number: number): string;
   /** As `SliceReads.surplus`, if entries are rows of their own. */
   surplusEntries?(collection: NumberedCollection, after: unknown): Promise<Surplus>;
   /** As in `SliceReads`. The collection has search words. */
@@ -96,11 +103,17 @@ export function sliceReads(driver: SliceDriver): SliceReads {
     counts: ({ number }) => driver.run(log.counts(number)),
     async misindexed({ name }, resources) {
       const collection = await contents.find(name);
-      return collection.numbers.used.length === 0 ? [] : driver.misindexed(collection, resources);
+      const { slots, uniqueSlots } = collection;
+      return slots.length + uniqueSlots.length === 0 ? [] : driver.misindexed(collection, resources);
     },
     async misreferred({ name }, resources) {
       const collection = await contents.find(name);
       return collection.references.length === 0 ? [] : driver.run(misreferred(driver, collection, resources));
+    },
+    async unsearchable({ name }, resources) {
+      const collection = await contents.find(name);
+      const isGathered = collection.search.length > 0 && collection.numbers.building?.words === undefined;
+      return isGathered ? driver.run(unsearchable(driver, collection, resources)) : [];
     },
     async surplus(kind, { name }, after) {
       const collection = await contents.find(name);
@@ -137,6 +150,20 @@ function* misreferred(
       return !isDeepStrictEqual(namesOf(wanted), namesOf(stored));
     })
     .map(({ id }) => id);
+}
+
+function unsearchable(
+  { plans, wordCountOf }: SliceDriver,
+  { number, idKind }: NumberedCollection,
+  resources: readonly { id: string }[],
+): Plan<readonly string[]> {
+  const { tablePrefix, keyColumn, keyOf, idOf, among, list } = plans.dialect;
+  const column = `resource.${keyColumn}`;
+  return query<[Value], readonly string[]>(
+    `select ${column} from ${tablePrefix}resources_${number} as resource
+      where ${among(column, 1)} and not exists (select 1 from ${wordCountOf(number)})`,
+    (rows) => rows.map(([key]) => idOf(idKind, key)),
+  )(list(resources.map(({ id }) => keyOf(idKind, id))));
 }
 
 function namesOf(rows: readonly Row[]): Set<string> {
@@ -233,19 +260,23 @@ async function* walkCollection(
   let counting: Counting | undefined;
   let after: Cell | undefined;
   for (;;) {
-    const { counts, changed, items, misindexed, misreferred } = await store.slice(async (reads) => {
-      const now = await reads.counts(collection);
-      const found = await reads.items(section, after, sliceSize);
-      const intact = found.filter((item) => damagedIn(section, item) === undefined);
-      const resources = intact.map((item) => ({ id: String(item[0]), text: String(item[textAt]) }));
-      return {
-        counts: now,
-        changed: counting === undefined ? [] : await changesSince(reads, collection, counting, now.sequence),
-        items: found,
-        misindexed: await reads.misindexed(collection, resources),
-        misreferred: await reads.misreferred(collection, resources),
-      };
-    });
+    const { counts, changed, items, misindexed, misreferred, unsearchable } = await store.slice(
+      async (reads) => {
+        const now = await reads.counts(collection);
+        const found = await reads.items(section, after, sliceSize);
+        const intact = found.filter((item) => damagedIn(section, item) === undefined);
+        const resources = intact.map((item) => ({ id: String(item[0]), text: String(item[textAt]) }));
+        return {
+          counts: now,
+          changed:
+            counting === undefined ? [] : await changesSince(reads, collection, counting, now.sequence),
+          items: found,
+          misindexed: await reads.misindexed(collection, resources),
+          misreferred: await reads.misreferred(collection, resources),
+          unsearchable: await reads.unsearchable(collection, resources),
+        };
+      },
+    );
     for (const id of misindexed)
       onDamage(
         `The resource ${name}/${id} has wrong keys in the store, so lists with an index can lack it. Restore a backup.`,
@@ -253,6 +284,10 @@ async function* walkCollection(
     for (const id of misreferred)
       onDamage(
         `The resource ${name}/${id} has wrong references in the store, so the delete of another resource can miss it. Restore a backup.`,
+      );
+    for (const id of unsearchable)
+      onDamage(
+        `The resource ${name}/${id} has no search words in the store, so searches can lack it. Restore a backup.`,
       );
     counting ??= new Counting(counts);
     const end = after === undefined ? undefined : position(after);

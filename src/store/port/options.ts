@@ -23,6 +23,8 @@ export interface StoreOptions {
   onFailure?: (reason: string) => void;
   /** Called with a text that the operator should read. @default does nothing */
   onWarning?: (text: string) => void;
+  /** Called with a text about long work in the background. @default does nothing */
+  onInfo?: (text: string) => void;
   /** Whether to open a store that cannot be reached yet. Call `reach` before you use it. @default false */
   mayWait?: boolean;
   /**
@@ -63,6 +65,7 @@ export function resolveOptions(options: StoreOptions): ResolvedStoreOptions {
   return {
     onFailure: () => {},
     onWarning: () => {},
+    onInfo: () => {},
     mayWait: false,
     answersPerTurn: () => Number.POSITIVE_INFINITY,
     groupCommit: true,

@@ -122,6 +122,9 @@ export interface ServingStore {
    */
   list(query: ListQuery): Promise<Page>;
 
+  /** Whether a list reads little more than its page. An index that is still being built makes no list quick. */
+  isQuick(query: ListQuery): boolean;
+
   /**
    * For each of several ids, the first resources that refer to it. An unknown collection is empty. Throws
    * QUERY_TOO_EXPENSIVE as `list` does.

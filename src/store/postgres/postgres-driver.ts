@@ -166,9 +166,9 @@ export class PostgresDriver implements Driver {
     if (readOnly) return;
     if (history !== "none")
       await runPlan(storePlans.logs.noteGapsAtEnd(), (statement) => connections.run(statement));
-    const catalogue = () => this.#declarations.catalogue;
+    const { catalogue, reload } = this.#writing;
     const isFirst = this.#parts.attachment === undefined;
-    this.#buildIndexesNow = startWork(this.#scheduler, { ...this.#parts, catalogue, isFirst });
+    this.#buildIndexesNow = startWork(this.#scheduler, { ...this.#parts, catalogue, reload, isFirst });
   }
 
   get collections(): ReadonlyMap<string, NumberedCollection> {

@@ -4,6 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { MessagePort } from "node:worker_threads";
 import { Problem, StartError } from "../../errors.ts";
 import { isQuick } from "../core/access-path.ts";
+import { builtIndexes } from "../core/catalogue.ts";
 import {
   type AskClient,
   type CommitListener,
@@ -177,7 +178,7 @@ export class SqliteDriver implements Driver {
   }
 
   async page(collection: NumberedCollection, query: PageQuery, client: AskClient): Promise<Page> {
-    if (isQuick(query, collection.indexes)) {
+    if (isQuick(query, builtIndexes(collection))) {
       const page = await this.#reads.run(() => this.#reader.page(collection, query), lengthOf);
       if (page.total !== undefined || query.count !== true) return page;
     }

@@ -36,6 +36,25 @@ export const postgresFaults: readonly Fault[] = [
     replacements: [["if (totals === undefined && staged.receipts.size > 0) throw new Overtaken(false);", ""]],
   },
   {
+    name: "postgres-build-without-lock",
+    what: "PostgreSQL: a step of a build does not lock the resources that it reads, so it overwrites the keys of a later write.",
+    noticedBy: "test/store/building.test.ts",
+    replacements: [
+      ["this.#read(collection, from, this.#driver.dialect.lockRows)", 'this.#read(collection, from, "")'],
+    ],
+  },
+  {
+    name: "postgres-build-old-declaration",
+    what: "PostgreSQL: an instance that does not know the present declaration writes keys, so the new index lacks them.",
+    noticedBy: "test/store/building.test.ts",
+    replacements: [
+      [
+        "if (!isFirst && !(yield* this.#driver.lockHead(collection))) throw new StepTaken();",
+        "if (!isFirst) yield* this.#driver.lockHead(collection);",
+      ],
+    ],
+  },
+  {
     name: "postgres-no-lock",
     what: "PostgreSQL: a write to a collection with unique attributes does not lock the head row before it reads.",
     noticedBy: "test/postgres/instances.test.ts",

@@ -44,10 +44,12 @@ export class ContentsPlans {
       this.catalogue.all(),
       this.sql.counters(),
     );
-    const collections = all.map(({ number, slots, uniqueSlots, numbers, ...record }): CollectionOutline => {
-      const [sequence = 0, count = 0, checksums = 0, lastId = 0, gapsUpTo = 0] = counters.get(number) ?? [];
-      return { ...record, sequence, gapsUpTo, count, checksums: checksums | 0, lastId };
-    });
+    const collections = all.map(
+      ({ number, slots, uniqueSlots, places, numbers, ...record }): CollectionOutline => {
+        const [sequence = 0, count = 0, checksums = 0, lastId = 0, gapsUpTo = 0] = counters.get(number) ?? [];
+        return { ...record, sequence, gapsUpTo, count, checksums: checksums | 0, lastId };
+      },
+    );
     return { secret, groups, collections };
   }
 

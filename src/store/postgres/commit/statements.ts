@@ -56,18 +56,6 @@ export function updateResources(number: number, rows: readonly ResourceRow[]): S
   };
 }
 
-/** Sets the keys of resources in the declared indexes. */
-export function updateKeys(
-  number: number,
-  rows: readonly (readonly [key: string, keys: string | null])[],
-): Statement {
-  return {
-    sql: `update ${resourcesTable(number)} as resource set keys = next.keys::bytea[]
-      from unnest($1::text[], $2::text[]) as next (key, keys) where resource.key = next.key`,
-    values: [texts(rows.map(([key]) => key)), texts(rows.map(([, keys]) => keys))],
-  };
-}
-
 /** Deletes locked resources. */
 export function deleteResources(number: number, keys: readonly string[]): Statement {
   return { sql: `delete from ${resourcesTable(number)} where key = any($1::text[])`, values: [texts(keys)] };

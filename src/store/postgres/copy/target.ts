@@ -15,7 +15,7 @@ import { keysOf } from "../tables/indexes.ts";
 import { migrateAll } from "../tables/migrate.ts";
 import { isUnfinished, prepareDatabase } from "../tables/prepare.ts";
 import { resourcesTable } from "../tables/tables.ts";
-import { buildSearchIndexes } from "../upkeep/background.ts";
+import { buildNext } from "../upkeep/background.ts";
 import { postgresContents, typeOf } from "./contents.ts";
 
 /** Opens the database at `url` as the target of a copy. Throws StartError, also from each method. */
@@ -47,10 +47,15 @@ function targetDriver(connections: Connections): Omit<TargetDriver, "close"> {
     addsKeys: true, // an update would write all resources again
     add: (table, rows) => askRows(insertItems(table, rows as readonly Cells[])),
     async finish() {
-      const { rows } = await run({ sql: catalogueSql });
-      const catalogue = new Catalogue(rows.map(toCollection));
+      let catalogue = new Catalogue([]);
+      const reload = async () => {
+        const { rows } = await run({ sql: catalogueSql });
+        catalogue = new Catalogue(rows.map(toCollection));
+      };
+      await reload();
       for (const number of catalogue.byNumber.keys()) await run({ sql: `analyze ${resourcesTable(number)}` });
-      while (await withStartErrors(buildSearchIndexes(connections, catalogue))) {}
+      const parts = { connections, catalogue: () => catalogue, reload };
+      while (await withStartErrors(buildNext(parts))) {}
     },
   };
 }

@@ -6,7 +6,7 @@ import { transact, transactionModes } from "../connection/transaction.ts";
 import { historyOf } from "../postgres-dialect.ts";
 import { idOf, keyOf } from "../tables/id-keys.ts";
 import { keysOf } from "../tables/indexes.ts";
-import { resourcesTable } from "../tables/tables.ts";
+import { resourcesTable, wordsTable } from "../tables/tables.ts";
 import { postgresContents } from "./contents.ts";
 
 /** The rows of the store on these connections. */
@@ -18,10 +18,12 @@ export function walkedDatabase(connections: Connections): WalkedStore {
           sliceReads({
             ...postgresContents((statement) => transaction.run(statement)),
             historyOf,
+            wordCountOf: (number) =>
+              `${wordsTable(number)} as words where word = '' and words.key = resource.key`,
             async misindexed(collection, resources) {
-              const { number, idKind, numbers } = collection;
-              const differs = numbers.used.map(
-                (slot) => `resource.keys[${slot}] is distinct from (wanted.keys::bytea[])[${slot}]`,
+              const { number, idKind, slots, uniqueSlots } = collection;
+              const differs = [...slots, ...uniqueSlots].map(
+                ({ slot }) => `resource.keys[${slot}] is distinct from (wanted.keys::bytea[])[${slot}]`,
               );
               const { rows } = await transaction.run({
                 sql: `select key from unnest($1::text[], $2::text[]) as wanted (key, keys)

@@ -1,6 +1,7 @@
 /** Reads pages of lists. Each page needs one statement, which has a deadline. */
 import { isQuick } from "../../core/access-path.ts";
 import { listTooExpensive } from "../../core/advice.ts";
+import { builtIndexes } from "../../core/catalogue.ts";
 import type { AskClient } from "../../core/driver.ts";
 import { type FiguresOf, figuresTooExpensive } from "../../core/figures.ts";
 import { type PastQuery, pageAt } from "../../core/past-page.ts";
@@ -10,7 +11,7 @@ import type { Figures, Page, ReferringGroups } from "../../port/page.ts";
 import type { Plan } from "../../sql/plans.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isUndefinedTable } from "../connection/failures.ts";
-import { askAll, historyOf, runPlan } from "../postgres-dialect.ts";
+import { askRows, historyOf, runPlan } from "../postgres-dialect.ts";
 import { type NumberedCollection, Redeclared } from "../tables/catalogue.ts";
 import { selectFigures, toFigures } from "./figures.ts";
 import { isQuickReferring, selectPage, selectReferring, toPage, toReferring } from "./page.ts";
@@ -50,7 +51,7 @@ export class Lists {
       return this.#finished(page, collection, query);
     }
     const isCounted = query.count === true && isNarrowed(query);
-    if (isQuick(query, collection.indexes) && !isCounted) return this.#quick.page(collection, query);
+    if (isQuick(query, builtIndexes(collection)) && !isCounted) return this.#quick.page(collection, query);
     const rows = await this.#slow.rows(selectPage(collection, query), client?.());
     return toPage(collection, query, this.#finished(rows, collection, query)).page;
   }
@@ -84,7 +85,7 @@ export class Lists {
   ): Promise<Page | typeof unfinished> {
     return this.#slow.inSnapshot((run) => {
       function* current(each: PageQuery): Plan<Page> {
-        return toPage(collection, each, yield* askAll([selectPage(collection, each)])).page;
+        return toPage(collection, each, yield* askRows([selectPage(collection, each)])).page;
       }
       const { idKind } = collection;
       return runPlan(pageAt(query, { idKind, history: historyOf(collection), current }), run);
@@ -92,8 +93,8 @@ export class Lists {
   }
 
   /** Throws QUERY_TOO_EXPENSIVE. */
-  #finished<T>(result: T | typeof unfinished, { indexes }: NumberedCollection, query: PageQuery): T {
-    if (result === unfinished) throw listTooExpensive(query, indexes, this.#maxMs);
+  #finished<T>(result: T | typeof unfinished, collection: NumberedCollection, query: PageQuery): T {
+    if (result === unfinished) throw listTooExpensive(query, collection, this.#maxMs);
     return result;
   }
 }

@@ -58,7 +58,7 @@ export function selectPage(collection: NumberedCollection, query: PageQuery): St
 }
 
 /** Another version of the program may have split the texts of an older store into other words. */
-export const areWordsComplete = `head.gathered_to is null and head.words_version = '${wordsVersion}'`;
+export const areWordsComplete = `head.words_version = '${wordsVersion}'`;
 
 /**
  * The number of the declaration, in a statement about the head of a collection. Null if the declaration of a related collection

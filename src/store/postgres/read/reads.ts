@@ -50,7 +50,7 @@ export function selectLargeResources(
   };
 }
 
-/** As `selectAfter`, with a limit of bytes of text. It returns at least one resource, if there is one. */
+/** The next resources after a key, with limits. It returns at least one resource, if there is one. Repeated calls read all. */
 export function selectChunk(
   number: number,
   after: string,

@@ -2,13 +2,16 @@
  * The indexes of a collection, as its declaration requires them. A resource has a column with its keys: bytes with the order of
  * lists (`store/core/order-keys.ts`), and keys of its unique values. Each has its own place, so a new index adds no column.
  */
+
+import type { Attributes } from "../../../collection/resource.ts";
 import { uniqueValue } from "../../../collection/unique.ts";
+import type { ReadResource } from "../../core/building.ts";
+import type { NumberedCollection } from "../../core/catalogue.ts";
 import { type Numbered, uniqueKey } from "../../core/entries.ts";
 import { keyOf } from "../../core/order-keys.ts";
+import { texts } from "../connection/arrays.ts";
+import type { Statement } from "../connection/connections.ts";
 import { resourcesTable } from "./tables.ts";
-
-/** The parts of a declaration that decide the keys. */
-export type Keyed = Numbered;
 
 /** The statements that drop the indexes whose numbers are only in `before`, and create those whose numbers are only in `after`. */
 export function indexStatements(number: number, before: readonly number[], after: readonly number[]) {
@@ -35,18 +38,38 @@ export function keyText(key: Buffer): string {
 }
 
 /** The column `keys` of a resource with this text, as the database reads an array. Null without indexes and unique attributes. */
-export function keysOf({ slots, uniqueSlots }: Keyed, text: string): string | null {
-  const last = Math.max(0, ...[...slots, ...uniqueSlots].map(({ slot }) => slot));
-  if (last === 0) return null;
-  const resource = JSON.parse(text);
-  const cells: string[] = Array(last).fill("null");
+export function keysOf({ places }: Numbered, text: string): string | null {
+  return places.length === 0 ? null : keysIn(places, JSON.parse(text));
+}
+
+/** The column `keys` of a resource with these attributes. */
+function keysIn(places: Numbered["places"], resource: Attributes): string {
+  const cells: string[] = Array(Math.max(...places.map(({ slot }) => slot))).fill("null");
   const set = (slot: number, key: Buffer) => {
     cells[slot - 1] = `"\\${keyText(key)}"`;
   };
-  for (const { slot, index } of slots) set(slot, keyOf(resource, index));
-  for (const { slot, unique } of uniqueSlots) {
-    const value = uniqueValue(resource, unique);
-    if (value !== undefined) set(slot, uniqueKey(value));
+  for (const place of places) {
+    if ("index" in place) set(place.slot, keyOf(resource, place.index));
+    else {
+      const value = uniqueValue(resource, place.unique);
+      if (value !== undefined) set(place.slot, uniqueKey(value));
+    }
   }
   return `{${cells.join(",")}}`;
+}
+
+/** Sets the keys of resources, except of those that have them. */
+export function updateKeys(
+  { number, places }: NumberedCollection,
+  resources: readonly ReadResource[],
+): Statement {
+  return {
+    sql: `update ${resourcesTable(number)} as resource set keys = next.keys::bytea[]
+      from unnest($1::text[], $2::text[]) as next (key, keys)
+      where resource.key = next.key and resource.keys is distinct from next.keys::bytea[]`,
+    values: [
+      texts(resources.map(({ key }) => String(key))),
+      texts(resources.map(({ attributes }) => keysIn(places, attributes))),
+    ],
+  };
 }

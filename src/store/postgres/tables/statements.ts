@@ -1,18 +1,9 @@
 /** SQL for the catalogue, the heads of collections and the format. The tables themselves are in `tables.ts`. */
 import { integers } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
-import { referencesTable, resourcesTable } from "./tables.ts";
 
 /** The columns of a resource, in the order that `toStored` reads. */
 export const resourceColumns = "key, version, updated_at, doc::text, checksum";
-
-/** The resources after a key. Repeated calls read all resources. */
-export function selectAfter(number: number, after: string, limit: number): Statement {
-  return {
-    sql: `select ${resourceColumns} from ${resourcesTable(number)} where key > $1::text order by key limit $2::bigint`,
-    values: [after, limit],
-  };
-}
 
 /** Locks heads in the order of their numbers. Returns number, sequence, number of the declaration, and count. */
 export function lockHeads(numbers: readonly number[]): Statement {
@@ -38,11 +29,6 @@ export function raiseDeclared(numbers: readonly number[]): Statement {
     sql: "update holdfast_heads set declared = declared + 1 where number = any($1::integer[])",
     values: [integers(numbers)],
   };
-}
-
-/** Deletes all references of a collection's resources. */
-export function deleteAllReferences(number: number): Statement {
-  return { sql: `delete from ${referencesTable(number)}` };
 }
 
 /** Locks the catalogue, so that only one instance changes declarations at a time. Returns the number of the format. */

@@ -15,7 +15,7 @@ import { ownRelation } from "./schema.ts";
  * an existing store also raises `declared` of every head, in the same transaction. An instance of the older version that still
  * runs then reads the catalogue again before its next write, and refuses to use it (`catalogue.ts`).
  */
-export const formatNumber = 6;
+export const formatNumber = 7;
 
 /** SQL for the table of a copy's mark, which exists while the copy into this database is incomplete; otherwise null. */
 export const findCopyingTable = ownRelation("'holdfast_copying'");
@@ -42,7 +42,7 @@ export const storeTables: readonly string[] = [
     checksums bigint not null default 0,
     words bigint not null default 0,
     words_version text,
-    gathered_to text,
+    built_to text,
     declared integer not null
   )`,
   "create table if not exists holdfast_ids (number integer primary key, last_id bigint not null default 0)",

@@ -1,32 +1,24 @@
-/** The background work of an open store: it builds search indexes, removes old data, and walks through the rows. */
-import { wordsVersion } from "../../../query/words.ts";
+/** The background work of an open store: it builds indexes and search words, removes old data, and walks through the rows. */
+import { BuildReports, buildPauseMs, StepTaken } from "../../core/building.ts";
 import type { Damage } from "../../core/checksums.ts";
-import { decideAsync } from "../../core/decision.ts";
 import { Retention } from "../../core/log-plans.ts";
 import type { Scheduler } from "../../core/scheduler.ts";
-import {
-  buildPauseMs,
-  continueIndex,
-  type SearchIndex,
-  wordsAreSplitAgain,
-} from "../../core/search-index.ts";
 import { walk, walkTimes } from "../../core/walk.ts";
 import type { ResolvedStoreOptions } from "../../port/options.ts";
-import { replaceWords } from "../commit/words.ts";
-import type { Connections, Statement } from "../connection/connections.ts";
-import { smallWrite, type Transaction, transact } from "../connection/transaction.ts";
+import { findHeld } from "../commit/holds.ts";
+import type { Connections } from "../connection/connections.ts";
+import { smallWrite, transact } from "../connection/transaction.ts";
 import { walkedDatabase } from "../copy/walked-database.ts";
 import { runPlan, storePlans } from "../postgres-dialect.ts";
-import type { Catalogue, NumberedCollection } from "../tables/catalogue.ts";
+import type { Catalogue } from "../tables/catalogue.ts";
+import { building } from "../tables/migrate.ts";
 import { isUnfinished } from "../tables/prepare.ts";
-import { lockHeads, selectAfter } from "../tables/statements.ts";
-import { resourcesTable, wordsTable } from "../tables/tables.ts";
+import { lockHeads } from "../tables/statements.ts";
 
 /** The parts of a store that the work uses. */
-export interface BackgroundParts extends Pick<ResolvedStoreOptions, "history" | "sweepMs" | "onWarning"> {
-  connections: Connections;
-  /** The catalogue as it was last read. */
-  catalogue: () => Catalogue;
+export interface BackgroundParts
+  extends BuildParts,
+    Pick<ResolvedStoreOptions, "history" | "sweepMs" | "onWarning" | "onInfo"> {
   /** For work without a time limit. */
   long: Connections;
   damage: Damage;
@@ -37,22 +29,18 @@ export interface BackgroundParts extends Pick<ResolvedStoreOptions, "history" | 
 /** The pause before the first piece of work, so that a new service answers requests first. In milliseconds. */
 const initialDelayMs = 200;
 
-/** The pause between two looks for search indexes that another service has not completed. In milliseconds. */
+/** The pause between two looks for indexes and search words that another service has not completed. In milliseconds. */
 const buildEveryMs = 5_000;
 
-/** Starts the work. Returns a function that looks for search indexes to build at once. */
+/** Starts the work. Returns a function that looks at once for what is to be built. */
 export function startWork(scheduler: Scheduler, parts: BackgroundParts): () => void {
-  const { connections, catalogue, history, sweepMs, onWarning, isFirst } = parts;
-  let hasWarned = false;
-  const warn = () => {
-    if (!hasWarned) onWarning(wordsAreSplitAgain);
-    hasWarned = true;
-  };
+  const { connections, history, sweepMs, isFirst } = parts;
   const retention = new Retention(storePlans.logs, history, slice);
   const sweep = () => sweepSome(connections, retention, Date.now());
   scheduler.repeat(sweep, { pauseMs: 5, everyMs: sweepMs, initialDelayMs });
   if (isFirst) scheduler.repeat(walkSteps(parts), walkTimes);
-  const build = () => buildSearchIndexes(connections, catalogue(), warn);
+  const reports = new BuildReports(parts);
+  const build = () => buildNext(parts, reports);
   return scheduler.repeat(build, { pauseMs: buildPauseMs, everyMs: buildEveryMs, initialDelayMs });
 }
 
@@ -92,114 +80,42 @@ async function sweepSome(connections: Connections, retention: Retention, now: nu
   return hadChanges || hadReceipts;
 }
 
-/** Takes one step, if an index is not complete. Returns whether there may be more. Calls `onOutdated` for words of another version. */
-export async function buildSearchIndexes(
-  connections: Connections,
-  catalogue: Catalogue,
-  onOutdated: () => void = () => {},
+/** What building depends on. */
+export interface BuildParts {
+  connections: Connections;
+  /** The catalogue as it was last read. */
+  catalogue: () => Catalogue;
+  /** Reads the catalogue again. */
+  reload: () => Promise<void>;
+}
+
+/**
+ * Takes the next step of indexes and search words that are not complete. Returns whether there may be more. If another instance builds
+ * them at the same time, this one leaves it to the other for a while.
+ */
+export async function buildNext(
+  { connections, catalogue, reload }: BuildParts,
+  reports?: BuildReports,
 ): Promise<boolean> {
-  const { rows } = await connections.run(selectIncompleteIndexes(wordsVersion));
-  for (const [number, to, version] of rows) {
-    const collection = catalogue.byNumber.get(Number(number));
-    if (collection === undefined || collection.search.length === 0) continue;
-    if (version !== wordsVersion) onOutdated();
-    await transact(connections, smallWrite, async (transaction) => {
-      if (catalogue.relatedTo(collection).length > 0) await transaction.run(lockHeads([collection.number])); // as its writers begin
-      const index = searchIndexOf(transaction, collection);
-      await decideAsync(continueIndex(String(version), to ?? null), index);
+  for (const state of await runPlan(building.incomplete(), (statement) => connections.run(statement))) {
+    if (!catalogue().byNumber.has(state.number)) await reload();
+    const collection = catalogue().byNumber.get(state.number);
+    if (collection === undefined) continue; // a copy is incomplete
+    const isConstrained = catalogue().relatedTo(collection).length > 0;
+    const step = await transact(connections, smallWrite, async (transaction) => {
+      const held = await findHeld((statement) => transaction.run(statement), [state.number]);
+      if (held.size > 0) return undefined;
+      if (isConstrained) await transaction.run(lockHeads([state.number])); // as its writers begin
+      return transaction.runPlan(building.step(collection, state));
+    }).catch(async (error: unknown) => {
+      if (!(error instanceof StepTaken)) throw error;
+      await reload();
+      return undefined;
     });
+    if (step === undefined) continue;
+    if (step.after !== collection) await reload();
+    reports?.note(step.report);
     return true;
   }
   return false;
-}
-
-/** The search index of a collection in a transaction. Locks resources before the head, as every writer does. */
-export function searchIndexOf(
-  transaction: Transaction,
-  { number, search }: NumberedCollection,
-): SearchIndex<string> {
-  return {
-    async clear() {
-      await transaction.run(lockHeads([number]));
-      await transaction.run(deleteAllWords(number));
-      await transaction.run(restartIndex(number, wordsVersion));
-      return "";
-    },
-    async sizesAfter(key, limit) {
-      const { rows } = await transaction.run(selectSizesAfter(number, key, limit));
-      return rows.map(([size]) => Number(size));
-    },
-    async resourcesAfter(after, limit) {
-      const { rows } = await transaction.run(lockAfter(number, after, limit));
-      return rows.map(([key, , , text]) => ({ key: String(key), text: String(text) }));
-    },
-    async add(put, { from, to }) {
-      const gone = put.map(({ key }) => key);
-      const words = await transaction.runPlan(replaceWords({ number, search, gone, put }));
-      const { rows } = await transaction.run(noteIndexed(number, { from, to, words }));
-      if (rows.length === 0) throw new Error("Another instance has indexed these words.");
-    },
-  };
-}
-
-/** Reads the resources after a key, as `selectAfter` does, and locks them. */
-export function lockAfter(number: number, after: string, limit: number): Statement {
-  const { sql, values = [] } = selectAfter(number, after, limit);
-  return { sql: `${sql} for update`, values };
-}
-
-/** The sizes of resources after a key, in bytes. */
-export function selectSizesAfter(number: number, after: string, limit: number): Statement {
-  return {
-    sql: `select size from ${resourcesTable(number)} where key > $1::text order by key limit $2::bigint`,
-    values: [after, limit],
-  };
-}
-
-/**
- * The collections whose search words are incomplete or of another version, each with the key up to which words are
- * indexed.
- */
-export function selectIncompleteIndexes(version: string): Statement {
-  return {
-    sql: `select number, gathered_to, words_version from holdfast_heads
-      where gathered_to is not null or words_version <> $1::text order by number`,
-    values: [version],
-  };
-}
-
-/** Starts to index the search words of a collection from the beginning. */
-export function restartIndex(number: number, version: string): Statement {
-  return {
-    sql: "update holdfast_heads set words = 0, gathered_to = '', words_version = $2::text where number = $1::integer",
-    values: [number, version],
-  };
-}
-
-/** Records that a collection has no search words. */
-export function clearIndex(number: number): Statement {
-  return {
-    sql: "update holdfast_heads set words = 0, gathered_to = null, words_version = null where number = $1::integer",
-    values: [number],
-  };
-}
-
-/**
- * Records that words were indexed from one key to another, or to the end (null). Returns no row if another
- * instance has recorded it first.
- */
-export function noteIndexed(
-  number: number,
-  indexed: { from: string; to: string | null; words: number },
-): Statement {
-  return {
-    sql: `update holdfast_heads set words = words + $4::bigint, gathered_to = $3::text
-      where number = $1::integer and gathered_to = $2::text returning number`,
-    values: [number, indexed.from, indexed.to, indexed.words],
-  };
-}
-
-/** Deletes all search words of a collection. */
-export function deleteAllWords(number: number): Statement {
-  return { sql: `delete from ${wordsTable(number)}` };
 }

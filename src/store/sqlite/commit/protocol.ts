@@ -5,6 +5,7 @@
  * fraction of the time for objects, and the HTTP thread does that work.
  */
 import type { MessagePort } from "node:worker_threads";
+import type { StepReport } from "../../core/building.ts";
 import type { Refusal } from "../../core/commits/refusals.ts";
 import type { ResolvedChange, ResolvedCommit } from "../../core/commits/resolved-commit.ts";
 import type { KeyChange } from "../../core/key-plans.ts";
@@ -36,8 +37,8 @@ export interface WriterTasks {
   checkLoad(): Refused | undefined;
   finish(): Refused | undefined;
   cancel(): void;
-  /** Returns whether there is more to build. */
-  buildIndex(): boolean;
+  /** Takes a step of what is built in the background. `undefined`: everything is complete. */
+  buildNext(): StepReport | undefined;
   /** Returns whether there can be more to remove. */
   trim(now: number): boolean;
   erase(collection: number, id: string): Omit<Erased, "unfinished"> | Refused;

@@ -1,8 +1,10 @@
 /** A store's file as the target of a copy. */
 import { DatabaseSync } from "node:sqlite";
+import { Catalogue } from "../../core/catalogue.ts";
 import type { CopyTarget } from "../../core/copy/contents.ts";
 import { StoredTarget, type TargetDriver } from "../../core/copy/stored-contents.ts";
 import { ask } from "../../sql/plans.ts";
+import { readCatalogue } from "../file/catalogue.ts";
 import { takeLock } from "../file/lock.ts";
 import {
   isIncompleteCopy,
@@ -12,8 +14,7 @@ import {
   requireWritablePath,
 } from "../file/open-file.ts";
 import { Heads } from "../writer/heads.ts";
-import { migrateCollection } from "../writer/migrate.ts";
-import { SearchTables } from "../writer/search-tables.ts";
+import { createMigrations } from "../writer/migrate.ts";
 import { sqliteContents } from "./contents.ts";
 
 const busyTimeoutMs = 5_000;
@@ -53,8 +54,9 @@ function targetDriver(path: string, database: DatabaseSync): Omit<TargetDriver, 
       const result = await work({
         run: contents.run,
         async declare(records) {
-          const [heads, search] = [new Heads(database), new SearchTables(database)];
-          for (const record of records) search.declare(migrateCollection(database, heads, record));
+          const known = readCatalogue(database);
+          const migrations = createMigrations(database, new Heads(database), { buildsAtOnce: true });
+          for (const record of records) await contents.run(migrations.migrate(record, known));
         },
       });
       database.exec("commit");
@@ -75,8 +77,9 @@ function targetDriver(path: string, database: DatabaseSync): Omit<TargetDriver, 
       return ask({ text, values: rows, read: () => {}, isSilent: true });
     },
     async finish() {
-      const search = new SearchTables(database);
-      while (await transact(async () => search.buildNext())) {}
+      const { building } = createMigrations(database, new Heads(database));
+      const find = (number: number) => new Catalogue(readCatalogue(database).values()).byNumber.get(number);
+      while ((await transact(({ run }) => run(building.next(find)))) !== undefined) {}
     },
   };
 }

@@ -21,6 +21,7 @@ export function walkedFile(database: DatabaseSync): WalkedStore {
   const driver: SliceDriver = {
     ...sqliteContents(database),
     historyOf,
+    wordCountOf: (number) => `${searchTable(number)}_docsize as words where words.id = resource.key`,
     async misindexed({ number, idKind, slots, uniqueSlots }, resources) {
       const places = [...slots, ...uniqueSlots];
       if (places.length === 0) return [];

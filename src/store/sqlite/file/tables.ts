@@ -9,8 +9,8 @@
  * Rows have checksums (`store/core/checksums.ts`). In a head, `checksums` is the sum of the checksums of the resources, modulo
  * 2^32.
  *
- * A collection with search also has a table of words (`../list/search.ts`). Its row in `searches` names the attributes of
- * the words, and the key up to which the resources are indexed.
+ * A collection with search also has a table of words (`../list/search.ts`). While the indexes and words of a collection are built,
+ * its head has the key up to which they are (`store/core/building.ts`).
  */
 import type { IdKind } from "../../../collection/ids.ts";
 import { integerOf } from "../../core/integer-ids.ts";
@@ -19,7 +19,7 @@ import { integerOf } from "../../core/integer-ids.ts";
 export const applicationId = 0x486f6c64;
 
 /** The format that this version reads and writes. Raise it with every change of the tables. */
-export const formatNumber = 7;
+export const formatNumber = 8;
 
 /** The table with the mark of a copy into this file. It exists until the copy is complete. */
 export const copyingTable = "copying";
@@ -45,13 +45,9 @@ export const storeTables = `
     sequence integer not null,
     count integer not null,
     last_id integer not null,
-    checksums integer not null
-  ) strict;
-  create table searches (
-    number integer primary key,
-    paths text not null,
-    words_version text not null,
-    indexed_to integer
+    checksums integer not null,
+    words_version text,
+    built_to integer
   ) strict;
   create table receipts (
     key text primary key not null,

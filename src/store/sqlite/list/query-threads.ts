@@ -207,7 +207,7 @@ function closed(): Problem {
 
 function tooExpensive(asked: QueryTask, maxMs: number): Problem {
   if (asked.name === "sizes") return closed();
-  const [{ indexes }] = asked.args;
-  if (asked.name === "figures") return figuresTooExpensive(asked.args[1], indexes, maxMs);
-  return listTooExpensive(asked.name === "page" ? asked.args[1] : listLike(asked.args[1]), indexes, maxMs);
+  const [collection] = asked.args;
+  if (asked.name === "figures") return figuresTooExpensive(asked.args[1], collection.indexes, maxMs);
+  return listTooExpensive(asked.name === "page" ? asked.args[1] : listLike(asked.args[1]), collection, maxMs);
 }

@@ -53,9 +53,7 @@ export class SearchState {
   readonly #find: StatementSync;
 
   constructor(database: DatabaseSync) {
-    this.#find = database.prepare(
-      "select 1 from searches where number = ? and words_version = ? and indexed_to is null",
-    );
+    this.#find = database.prepare("select 1 from heads where number = ? and words_version = ?");
   }
 
   /** Throws UNAVAILABLE while the table of words is being built. Call it in the same snapshot as the search. */

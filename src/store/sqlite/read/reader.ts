@@ -2,7 +2,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { Problem } from "../../../errors.ts";
 import { damageOf, intactResource } from "../../core/checksums.ts";
-import type { Slots } from "../../core/entries.ts";
 import { type FiguresOf, groupsIn } from "../../core/figures.ts";
 import type { HotPages } from "../../core/hot-pages.ts";
 import { integerOf } from "../../core/integer-ids.ts";
@@ -252,12 +251,11 @@ export class Reader {
    * not change the entries of an index that is no longer declared.
    */
   #current(collection: NumberedCollection): NumberedCollection {
-    const { slots, number } = collection;
-    if (slots.length === 0) return collection;
+    const { numbers, number } = collection;
+    if (numbers.used.length === 0) return collection;
     const text = String(firstRow(this.#slots, number)?.[0]);
     if (this.#knownSlots.get(collection) === text) return collection;
-    const { used } = JSON.parse(text) as Slots;
-    if (used.length !== slots.length || used.some((slot, n) => slot !== slots[n]?.slot))
+    if (JSON.stringify(numbers) !== text)
       return readCatalogue(this.#database).get(collection.name) ?? collection;
     this.#knownSlots.set(collection, text);
     return collection;

@@ -1,10 +1,10 @@
-/** The background work of an open store: search indexes, removal of old data, checks of the file, and a short log. */
+/** The background work of an open store: indexes and search words, removal of old data, checks of the file, and a short log. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
 import { startThread } from "../../../program.ts";
 import { wordsVersion } from "../../../query/words.ts";
+import { BuildReports, buildPauseMs } from "../../core/building.ts";
 import { Scheduler } from "../../core/scheduler.ts";
-import { buildPauseMs, wordsAreSplitAgain } from "../../core/search-index.ts";
 import { walkTimes } from "../../core/walk.ts";
 import type { WriterRequests } from "../commit/writer-client.ts";
 import { createLogReader, duePages, type LogState, logSizeLimit, pageBytes } from "../file/log-state.ts";
@@ -14,6 +14,7 @@ import type { Health } from "./health.ts";
 /** The parts of a store that the background work uses. */
 export interface BackgroundParts extends LongLogParts {
   sweepMs: number;
+  onInfo: (text: string) => void;
 }
 
 /** The background work of one store. It starts with the constructor. */
@@ -41,15 +42,19 @@ export class Background {
     this.#endCheck = hasUpkeep ? startCheck(path, parts) : async () => {};
   }
 
-  /** Builds search indexes now, and whenever the function that it returns is called. */
+  /** Builds indexes and search words now, and whenever the function that it returns is called. */
   #scheduleBuilds(): () => void {
-    const { database, requests, hasUpkeep, onWarning } = this.#parts;
-    const outdated = database.prepare("select 1 from searches where words_version <> ? limit 1");
-    if (hasUpkeep && outdated.get(wordsVersion) !== undefined) onWarning(wordsAreSplitAgain);
+    const { database, requests, health, onWarning, onInfo } = this.#parts;
+    const reports = new BuildReports({ damage: health.damage, onWarning, onInfo });
     const incomplete = database.prepare(
-      "select 1 from searches where indexed_to is not null or words_version <> ? limit 1",
+      "select 1 from heads where built_to is not null or words_version <> ? limit 1",
     );
-    const build = async () => incomplete.get(wordsVersion) !== undefined && requests.run("buildIndex", []);
+    const build = async () => {
+      if (incomplete.get(wordsVersion) === undefined) return false;
+      const report = await requests.run("buildNext", []);
+      if (report !== undefined) reports.note(report);
+      return report !== undefined;
+    };
     return this.#scheduler.repeat(build, { pauseMs: buildPauseMs, everyMs: Number.POSITIVE_INFINITY });
   }
 
@@ -59,7 +64,7 @@ export class Background {
     this.#scheduler.repeat(trim, { pauseMs: 5, everyMs: sweepMs });
   }
 
-  /** Continues to build search indexes at once, because a declaration may have changed. */
+  /** Continues to build at once, because a declaration may have changed. */
   buildIndexes(): void {
     this.#buildIndexesNow();
   }

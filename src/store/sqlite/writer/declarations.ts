@@ -1,14 +1,16 @@
 /**
- * The declarations of all collections, in the writer's memory and in its transactions. `migrate.ts` changes the tables of one
+ * The declarations of all collections, in the writer's memory and in its transactions. `migrate.ts` changes the tables of a
  * collection.
  */
 import type { DatabaseSync } from "node:sqlite";
+import type { StepReport } from "../../core/building.ts";
 import { Catalogue } from "../../core/catalogue.ts";
+import type { MigrationPlans } from "../../core/migration.ts";
 import type { CollectionRecord } from "../../port/record.ts";
-import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
+import { collectionOf, type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
 import type { Marks } from "../marks.ts";
-import type { Heads } from "./heads.ts";
-import { declarationError, migrateCollection } from "./migrate.ts";
+import type { PlanRunner } from "../sqlite-dialect.ts";
+import { declarationError, removeUnused } from "./migrate.ts";
 import type { SearchTables } from "./search-tables.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -17,7 +19,8 @@ export interface DeclarationsParts {
   database: DatabaseSync;
   /** The collections by number. `Declarations` keeps this map equal to the catalogue. */
   collections: Map<number, NumberedCollection>;
-  heads: Heads;
+  migrations: MigrationPlans;
+  plans: PlanRunner;
   search: SearchTables;
   marks: Marks;
   transactions: Transactions;
@@ -44,38 +47,67 @@ export class Declarations {
    * before the change. A store can have thousands of collections, and open mode creates them one by one.
    */
   migrate(plan: readonly CollectionRecord[]): { collections: readonly NumberedCollection[]; before: number } {
-    const { transactions, collections, marks } = this.#parts;
+    const { transactions, marks } = this.#parts;
     const before = marks.catalogue;
-    const migrated = transactions.run(() => plan.map((record) => this.#declare(record)));
-    for (const collection of migrated) collections.set(collection.number, collection);
-    this.#catalogue = undefined;
-    return { collections: migrated, before };
+    const known = new Map(this.catalogue.byName);
+    const collections = transactions.run(() => plan.map((record) => this.#declare(record, known)));
+    return { collections, before };
   }
 
   /** Declares a collection in the open transaction, and undoes that if the transaction is rolled back. Returns its number. */
   takeOver(record: CollectionRecord): number {
-    this.#parts.transactions.onRollBack(() => this.#read());
-    const { number } = this.#declare(record);
-    this.#read();
-    return number;
+    return this.#declare(record, new Map(this.catalogue.byName)).number;
   }
 
-  #declare(record: CollectionRecord): NumberedCollection {
-    const { database, heads, search, transactions } = this.#parts;
-    transactions.noteDeclared();
+  /** Takes the next step of what is built in the background. Returns what it did; `undefined`: everything is complete. */
+  buildNext(): StepReport | undefined {
+    const { plans, migrations, collections, transactions } = this.#parts;
+    return transactions.run(() => {
+      const step = plans.run(migrations.building.next((number) => collections.get(number)));
+      if (step !== undefined) this.#keep(step.after);
+      return step?.report;
+    });
+  }
+
+  /** Removes what other tables still have of erased resources: entries of removed indexes, and words in the segments of FTS5. */
+  removeTraces(number: number): void {
+    const { plans, migrations, collections, database } = this.#parts;
+    const collection = collectionOf(collections, number);
+    removeUnused(database, collection);
+    if (collection.search.length === 0) return;
+    const emptied = plans.run(migrations.building.gatherAgain(collection));
+    const state = { number, builtTo: 0, words: undefined };
+    this.#keep(plans.run(migrations.building.step(emptied, state)).after);
+  }
+
+  #declare(record: CollectionRecord, known: Map<string, NumberedCollection>): NumberedCollection {
+    const { database, migrations, plans } = this.#parts;
     try {
-      const collection = migrateCollection(database, heads, record);
-      search.declare(collection);
+      const collection = plans.run(migrations.migrate(record, known));
+      known.set(record.name, collection);
+      this.#keep(collection);
       return collection;
     } catch (error) {
       throw declarationError(database, record.name, error);
     }
   }
 
+  /** Keeps a collection in memory as the open transaction has changed it. */
+  #keep(collection: NumberedCollection): void {
+    const { collections, search, transactions } = this.#parts;
+    transactions.onRollBack(() => this.#read());
+    search.readState();
+    if (collections.get(collection.number) === collection) return;
+    transactions.noteDeclared();
+    collections.set(collection.number, collection);
+    this.#catalogue = undefined;
+  }
+
   #read(): void {
-    const { database, collections } = this.#parts;
+    const { database, collections, search } = this.#parts;
     collections.clear();
     for (const collection of readCatalogue(database).values()) collections.set(collection.number, collection);
     this.#catalogue = undefined;
+    search.readState();
   }
 }

@@ -2,22 +2,13 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { isDeepStrictEqual } from "node:util";
 import type { SortKey } from "../../../collection/indexes.ts";
-import type { Reference } from "../../../collection/references.ts";
 import { dateUnits } from "../../../query/figures.ts";
 import { isInstant, type SortValue, sortedCodePoints } from "../../../query/sort.ts";
 import type { Slot } from "../../core/access-path.ts";
 import type { StagedChange } from "../../core/commits/staged-changes.ts";
-import {
-  type Entry,
-  entryChanges,
-  entryOf,
-  referencesOf,
-  type Slots,
-  type UniqueSlot,
-  unusedSlots,
-} from "../../core/entries.ts";
+import { type Entry, entryChanges, entryOf, referencesOf, type UniqueSlot } from "../../core/entries.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
-import { entriesTable, referencesDdl, refersTable, resourcesTable, valueColumns } from "../file/tables.ts";
+import { entriesTable, refersTable, resourcesTable, valueColumns } from "../file/tables.ts";
 
 /** The SQL functions that make the key of a resource, and the values of its entry, while an index is built. */
 const [keyFunction, valueFunction] = ["holdfast_key", "holdfast_value"];
@@ -41,29 +32,22 @@ export class EntryTables {
 
   constructor(database: DatabaseSync) {
     this.#database = database;
-    this.#removeUnused(database.prepare("select number, slots from collections").all());
   }
 
   /** Changes the entries and references of a resource whose text changes. `row` is its key. */
   update({ collection, before, next, attributes }: StagedChange, row: number): void {
-    const { number, slots, uniqueSlots, references } = collection;
-    if (slots.length + uniqueSlots.length + references.length === 0) return;
+    const { number, uniqueSlots, references } = collection;
+    const places = this.#suspended.has(number) ? uniqueSlots : collection.places;
+    if (places.length + references.length === 0) return;
     const old = before && JSON.parse(before.text);
     const now = next && (attributes ?? JSON.parse(next.text));
-    for (const places of [this.#suspended.has(number) ? [] : slots, uniqueSlots]) {
-      if (places.length === 0) continue;
+    if (places.length > 0) {
       const { removed, added } = entryChanges(places, old, now);
       const statements = this.#entriesOf(number);
       for (const { slot, key } of removed) statements.remove.run(slot, key);
-      for (const { slot, key, index, values } of added)
-        if (index.length === 0) statements.add.run(slot, key, row);
-        else
-          statements.addWithValues.run(
-            slot,
-            key,
-            row,
-            ...valueColumns.map((_, n) => entryValue(index[n], values[n])),
-          );
+      for (const entry of added)
+        if (entry.index.length === 0) statements.add.run(entry.slot, entry.key, row);
+        else statements.addWithValues.run(...entryCells(entry, row));
     }
     if (references.length === 0) return;
     const [were, are] = [old, now].map((each) => (each === undefined ? [] : referencesOf(each, references)));
@@ -74,8 +58,8 @@ export class EntryTables {
   }
 
   /** Removes the entries and references of a damaged resource. Its text does not say what keys they have, so this looks at all entries. */
-  removeDamaged({ number, slots, uniqueSlots, references }: NumberedCollection, row: number): void {
-    if (slots.length + uniqueSlots.length > 0)
+  removeDamaged({ number, places, references }: NumberedCollection, row: number): void {
+    if (places.length > 0)
       this.#database.prepare(`delete from ${entriesTable(number)} where row = ?`).run(row);
     if (references.length > 0) this.#referencesOf(number).remove.run(row);
   }
@@ -84,37 +68,28 @@ export class EntryTables {
    * Stops adding entries to the indexes of an empty collection until `build` adds all of them. This is faster than one by one. An
    * import needs those of unique values.
    */
-  suspend({ number, slots }: NumberedCollection): { build(): void; resume(): void } {
+  suspend({ number, places }: NumberedCollection): { build(): void; resume(): void } {
     if (this.#suspended.has(number)) return { build: () => {}, resume: () => {} };
     this.#suspended.add(number);
     const resume = () => void this.#suspended.delete(number);
     return {
       build: () => {
         resume();
-        buildEntries(this.#database, number, slots);
+        buildEntries(
+          this.#database,
+          number,
+          places.filter((place) => "index" in place),
+        );
       },
       resume,
     };
-  }
-
-  /** Removes the entries of indexes that are no longer declared. Reads that know an old declaration can need them until then. */
-  removeUnused(number: number): void {
-    this.#removeUnused(
-      this.#database.prepare("select number, slots from collections where number = ?").all(number),
-    );
-  }
-
-  #removeUnused(rows: readonly Record<string, unknown>[]): void {
-    for (const { number, slots } of rows)
-      for (const slot of unusedSlots(JSON.parse(String(slots)) as Slots))
-        this.#database.prepare(`delete from ${entriesTable(Number(number))} where slot = ?`).run(slot);
   }
 
   #entriesOf(number: number): EntryStatements {
     const table = entriesTable(number);
     return preparedIn(this.#entries, number, () => ({
       add: this.#database.prepare(`insert into ${table} (slot, k, row) values (?, ?, ?)`),
-      addWithValues: this.#database.prepare(`insert into ${table} values (?, ?, ?, ?, ?, ?, ?, ?)`),
+      addWithValues: this.#database.prepare(`insert into ${table} values (${entryPlaces})`),
       remove: this.#database.prepare(`delete from ${table} where slot = ? and k = ?`),
     }));
   }
@@ -162,20 +137,12 @@ export function buildEntries(
   }
 }
 
-/** Creates the table of references again, and fills it. A collection without references has none. */
-export function buildReferences(
-  database: DatabaseSync,
-  number: number,
-  references: readonly Reference[],
-): void {
-  const table = refersTable(number);
-  database.exec(`drop table if exists ${table}`);
-  if (references.length === 0) return;
-  database.exec(referencesDdl(number));
-  const add = database.prepare(`insert into ${table} values (?, ?, ?)`);
-  for (const { key, doc } of database.prepare(`select key, doc from ${resourcesTable(number)}`).iterate())
-    for (const [attribute, target] of referencesOf(JSON.parse(String(doc)), references))
-      add.run(attribute, target, Number(key));
+/** The parameters of a statement that adds an entry. */
+export const entryPlaces = "?, ?, ?, ?, ?, ?, ?, ?";
+
+/** The cells of an entry in its table. `row` is the key of the resource. */
+export function entryCells({ slot, key, index, values }: Entry, row: number): SQLInputValue[] {
+  return [slot, key, row, ...valueColumns.map((_, n) => entryValue(index[n], values[n]))];
 }
 
 /**

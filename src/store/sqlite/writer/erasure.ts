@@ -67,7 +67,7 @@ export class Erasure {
    * `finish` must remove the text from the unused parts of the files.
    */
   erase(number: number, id: string): Omit<Erased, "unfinished"> | Refused {
-    const { database, collections, entries, commits, search, transactions } = this.#parts;
+    const { database, collections, declarations, commits, transactions } = this.#parts;
     const erasing = { collection: collectionOf(collections, number), id };
     const name = erasureName(database, number, id);
     const isResumed = this.#finished.has(name) || unfinishedErasures(database).includes(name);
@@ -78,8 +78,7 @@ export class Erasure {
       return erased;
     }
     if (erased.isKnown || erased.resource || erased.changes > 0) {
-      entries.removeUnused(number);
-      search.rebuild(number);
+      declarations.removeTraces(number);
     }
     if (erased.isKnown) {
       noteErasure(database, name);

@@ -1,41 +1,102 @@
-/** Creates collections in the file and changes their declarations. The caller keeps a transaction open. */
+/** How SQLite changes its tables for a declaration, and builds indexes and words. The caller keeps a transaction open. */
 import type { DatabaseSync } from "node:sqlite";
-import { idKindChanged, type NumberedCollection, redeclared, undeclared } from "../../core/catalogue.ts";
+import { StartError } from "../../../errors.ts";
 import { damageOf, nameOfResource } from "../../core/checksums.ts";
-import { type CollectionRecord, isEqualJson } from "../../port/record.ts";
-import { readCatalogue } from "../file/catalogue.ts";
+import { entryOf } from "../../core/entries.ts";
+import { MigrationPlans } from "../../core/migration.ts";
+import { searchedWords } from "../../core/search-index.ts";
+import { ask, done, type Value } from "../../sql/plans.ts";
+import { numberOf } from "../../sql/table.ts";
+import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
 import { failureOf, InvalidStateError } from "../file/failures.ts";
-import { collectionTables, resourcesTable } from "../file/tables.ts";
-import { cataloguePlans, PlanRunner } from "../sqlite-dialect.ts";
-import { buildEntries, buildReferences } from "./entry-tables.ts";
+import {
+  collectionTables,
+  entriesTable,
+  referencesDdl,
+  refersTable,
+  resourcesTable,
+} from "../file/tables.ts";
+import { searchDdl, searchTable } from "../list/search.ts";
+import { cataloguePlans, logPlans, sqliteDialect } from "../sqlite-dialect.ts";
+import { buildEntries, entryCells, entryPlaces } from "./entry-tables.ts";
 import type { Heads } from "./heads.ts";
 
-/** Creates a collection, or changes its declaration. Never removes data. Throws InvalidStateError if the kind of id cannot change. */
-export function migrateCollection(
+/**
+ * The plans that change declarations. `buildsAtOnce`: the entries of new indexes are complete afterwards, in any collection. That is
+ * faster than in steps, but other writes wait for it.
+ */
+export function createMigrations(
   database: DatabaseSync,
   heads: Heads,
-  record: CollectionRecord,
-): NumberedCollection {
-  const plans = new PlanRunner(database);
-  const before = plans.run(cataloguePlans.find(record.name));
-  const number = before?.number ?? create(database);
-  if (before !== undefined && before.idKind !== record.idKind && heads.of(number).count > 0)
-    throw new InvalidStateError(idKindChanged(before, record));
-  const after = redeclared(record, before ?? { number, ...undeclared });
-  plans.run(cataloguePlans.put(after));
-  if (!isEqualJson(before?.references ?? [], after.references))
-    buildReferences(database, number, after.references);
-  const { next } = (before ?? undeclared).numbers;
-  buildEntries(
-    database,
-    number,
-    [...after.slots, ...after.uniqueSlots].filter(({ slot }) => slot >= next),
-  );
-  return after;
+  { buildsAtOnce = false } = {},
+): MigrationPlans {
+  return new MigrationPlans({
+    dialect: sqliteDialect,
+    catalogue: cataloguePlans,
+    logs: logPlans,
+    buildsAtOnce,
+    beforeAll: 0,
+    create(number) {
+      database
+        .prepare("insert into heads (number, sequence, count, last_id, checksums) values (?, 0, 0, 0, 0)")
+        .run(number);
+      database.exec(collectionTables(number));
+      return done(undefined);
+    },
+    addAll({ number }, places) {
+      buildEntries(database, number, places);
+      return done(undefined);
+    },
+    changeIndexes: () => done(undefined),
+    clearReferences({ number, references }) {
+      database.exec(`drop table if exists ${refersTable(number)}`);
+      if (references.length > 0) database.exec(referencesDdl(number));
+      return done(undefined);
+    },
+    lockHeads: ([number = 0]) => done(heads.of(number).count),
+    lockHead: () => done(true),
+    raiseDeclared: () => done(undefined),
+    addKeys({ number, numbers, places }, resources) {
+      const built = places.filter(({ slot }) => numbers.building?.slots.includes(slot));
+      const entries = resources.flatMap(({ key, attributes }) =>
+        built.flatMap((place) => {
+          const entry = entryOf(attributes, place);
+          return entry === undefined ? [] : [entryCells(entry, Number(key)) as readonly Value[]];
+        }),
+      );
+      const sql = `insert into ${entriesTable(number)} values (${entryPlaces}) on conflict do nothing`;
+      return ask({ text: { sql }, values: entries, read: () => {}, isSilent: true });
+    },
+    removeEntries({ number }, slot, most) {
+      const table = entriesTable(number);
+      const sql = `delete from ${table} where slot = $1 and k in (select k from ${table} where slot = $1 order by k limit $2)`;
+      return ask({ text: { sql }, values: [[slot, most]], read: numberOf, isSilent: true });
+    },
+    clearWords({ number, search }) {
+      database.exec(`drop table if exists ${searchTable(number)}`);
+      if (search.length > 0) database.exec(searchDdl(number));
+      return done(undefined);
+    },
+    addWords({ number, search }, resources) {
+      const sql = `insert or replace into ${searchTable(number)} (rowid, words) values ($1, $2)`;
+      const values = resources.map(({ key, attributes }) => [
+        key,
+        searchedWords(attributes, search).join(" "),
+      ]);
+      return ask({ text: { sql }, values, read: () => {}, isSilent: true });
+    },
+  });
 }
 
-/** An InvalidStateError that names a resource whose text is no JSON, if there is one; otherwise the error itself. */
+/** Removes all entries of indexes that are no longer declared. */
+export function removeUnused(database: DatabaseSync, { number, numbers }: NumberedCollection): void {
+  for (const slot of numbers.building?.unused ?? [])
+    database.prepare(`delete from ${entriesTable(number)} where slot = ?`).run(slot);
+}
+
+/** The reason why a declaration is refused, and otherwise the error itself. It names a resource whose text is no JSON. */
 export function declarationError(database: DatabaseSync, name: string, error: unknown): unknown {
+  if (error instanceof StartError) return new InvalidStateError(error.message);
   const collection = failureOf(error) === "other" && readCatalogue(database).get(name);
   if (!collection || error instanceof InvalidStateError) return error;
   const table = resourcesTable(collection.number);
@@ -43,12 +104,4 @@ export function declarationError(database: DatabaseSync, name: string, error: un
   return damaged === undefined
     ? error
     : new InvalidStateError(damageOf(nameOfResource(name, String(damaged.id))));
-}
-
-/** Creates the tables of the next collection. Returns its number. */
-function create(database: DatabaseSync): number {
-  const { lastInsertRowid } = database.prepare("insert into heads values (null, 0, 0, 0, 0)").run();
-  const number = Number(lastInsertRowid);
-  database.exec(collectionTables(number));
-  return number;
 }

@@ -76,7 +76,7 @@ export class Resources {
     if (next === undefined && before !== undefined && !isIntact(collection.name, id, before))
       entries.removeDamaged(collection, row);
     else entries.update(change, row);
-    search.update(number, row, { before: before?.text, next: next?.text ?? null });
+    search.update(collection, row, { before: before?.text, next: next?.text ?? null });
     if (isLogged && !isInternal(collection.name)) log.run(...logCells(change, keptText(change)));
     else if (next === undefined && collection.search.length > 0) heads.insertAgain(number);
   }

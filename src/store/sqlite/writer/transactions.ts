@@ -7,13 +7,11 @@ import type { CommitMeter } from "../../port/commit-meter.ts";
 import { describeError, FileGone, failureOf, InvalidStateError, mayBeCommitted } from "../file/failures.ts";
 import type { Marks } from "../marks.ts";
 import type { Heads } from "./heads.ts";
-import type { SearchTables } from "./search-tables.ts";
 
 /** The parts of the writer that transactions use. */
 export interface TransactionsParts {
   database: DatabaseSync;
   heads: Heads;
-  search: SearchTables;
   marks: Marks;
   findLostFile(): string | undefined;
   meter: CommitMeter | undefined;
@@ -25,7 +23,6 @@ export class Transactions {
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #heads: Heads;
-  readonly #search: SearchTables;
   readonly #marks: Marks;
   /** Returns the reason if a file of the store was removed, replaced or emptied. */
   readonly findLostFile: () => string | undefined;
@@ -37,14 +34,13 @@ export class Transactions {
   /** The reason why the writer has stopped permanently. `undefined` while it works. */
   failure: string | undefined;
 
-  constructor({ database, heads, search, marks, findLostFile, meter }: TransactionsParts) {
+  constructor({ database, heads, marks, findLostFile, meter }: TransactionsParts) {
     this.#meter = meter;
     this.#database = database;
     // A transaction that reads first could not wait for the lock of another process when it writes.
     this.#begin = database.prepare("begin immediate");
     this.#commit = database.prepare("commit");
     this.#heads = heads;
-    this.#search = search;
     this.#marks = marks;
     this.findLostFile = findLostFile;
   }
@@ -108,7 +104,6 @@ export class Transactions {
     this.#isKeptOpen = false;
     if (this.#undos.length > 0) this.#undos = [];
     this.#heads.afterCommit();
-    this.#search.afterCommit();
   }
 
   /** Rolls the open transaction back, if there is one. */
@@ -119,7 +114,6 @@ export class Transactions {
     this.#heads.afterRollback();
     if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec("rollback");
     this.#marks.end();
-    if (this.#database.isOpen) this.#search.afterRollback();
     const undos = this.#undos;
     this.#undos = [];
     if (this.#database.isOpen) for (const undo of undos) undo();

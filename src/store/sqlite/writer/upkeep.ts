@@ -1,6 +1,7 @@
-/** Maintenance of the file between writes: checkpoints, search indexes, removal of old data, and tidying up at the end. */
+/** Maintenance of the file between writes: checkpoints, indexes, removal of old data, and tidying up at the end. */
 import type { DatabaseSync } from "node:sqlite";
 import { clockSeconds } from "../../../counters.ts";
+import type { StepReport } from "../../core/building.ts";
 import { Retention } from "../../core/log-plans.ts";
 import type { CommitMeter } from "../../port/commit-meter.ts";
 import type { History } from "../../port/options.ts";
@@ -23,11 +24,10 @@ export class Upkeep {
     this.#retention = new Retention(logPlans, history, stepLimits);
   }
 
-  /** Builds the next part of a search index. Returns whether there is more to build. */
-  buildIndex(): boolean {
-    const { search, transactions } = this.#parts;
+  /** Builds the next part of indexes and search words. Returns what it did; `undefined`: everything is complete. */
+  buildNext(): StepReport | undefined {
     this.#requireNoImport();
-    return transactions.run(() => search.buildNext());
+    return this.#parts.declarations.buildNext();
   }
 
   /** Removes some expired receipts or old changes. Returns whether there can be more. */

@@ -30,6 +30,7 @@ import { Erasure } from "./erasure.ts";
 import { Heads } from "./heads.ts";
 import { IntegerIds } from "./integer-ids.ts";
 import { WriterLoad } from "./load.ts";
+import { createMigrations } from "./migrate.ts";
 import { Resources } from "./resources.ts";
 import { SearchTables } from "./search-tables.ts";
 import { Transactions } from "./transactions.ts";
@@ -61,7 +62,7 @@ export class Writer {
       checkLoad: () => load.check(),
       finish: () => load.finish(),
       cancel: () => transactions.rollBack(),
-      buildIndex: () => upkeep.buildIndex(),
+      buildNext: () => upkeep.buildNext(),
       trim: (now) => upkeep.trim(now),
       erase: (collection, id) => erasure.erase(collection, id),
       finishErasures: () => erasure.finish(),
@@ -189,12 +190,19 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
   const transactions = new Transactions({
     database,
     heads,
-    search,
     marks,
     findLostFile: createFileCheck(settings.path),
     meter,
   });
-  const declarations = new Declarations({ database, collections, heads, search, marks, transactions });
+  const declarations = new Declarations({
+    database,
+    collections,
+    migrations: createMigrations(database, heads),
+    plans,
+    search,
+    marks,
+    transactions,
+  });
   transactions.run(() => {
     if (isLogged) plans.run(logPlans.noteGapsAtEnd());
     noteFiles(settings.path, database);

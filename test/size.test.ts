@@ -15,8 +15,9 @@ const bounds: Readonly<Record<string, number>> = {
   collection: 3_900,
   query: 3_950,
   store: 22_150,
+  store: 22_400,
   "store/sqlite": 6_650,
-  "store/postgres": 5_650,
+  "store/postgres": 5_500,
   import: 1_250,
   rewind: 400,
   access: 2_050,
@@ -34,7 +35,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 556;
+const mostFiles = 557;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

@@ -51,11 +51,7 @@ export const storeFaults: readonly Fault[] = [
     what: "All slow lists of one caller come before those of another one that came later.",
     noticedBy: "test/store/slow-reads.test.ts",
     replacements: [
-      [
-        "if (line.length > 1) this.#lines.set(caller, line);",
-        "if (line.length > 1) this.#lines = new Map([[caller, line], ...this.#lines]);",
-      ],
-      ["readonly #lines = new Map<string, Read[]>();", "#lines = new Map<string, Read[]>();"],
+      ["    this.#lines.delete(caller);\n    this.#put(caller, others);", "    this.#put(caller, others);"],
     ],
   },
   {

@@ -30,7 +30,7 @@ function isDay(text: string, rest: string): string {
 /** The date in a text, with its time; null for other texts. A cast would fail for them. */
 export function dateSql(text: string): string {
   const isDate = isDay(text, `(T${minutePattern}:[0-5][0-9]([.][0-9]{1,9})?Z)?`);
-  return `case when length(${text}) <= 30 and ${isDate}
+  return `case when length(${text}) <= 30 and substr(${text}, 5, 1) = '-' and ${isDate}
     then case length(${text}) when 10 then ${text} || 'T00:00' else ${text} end end`;
 }
 
@@ -40,13 +40,13 @@ export function keySql(type: string, text: string, form: InstantForm): string {
     form === "time"
       ? ["", ""]
       : [
-          `when ${isDay(text, "")} then ${text} || 'T00:00:00.000Z'`,
+          `when length(${text}) = 10 and ${isDay(text, "")} then ${text} || 'T00:00:00.000Z'`,
           `when 'number' then case when ${isMillis(text)} then ${millisKey(text)} end`,
         ];
   // An offset cannot lead to a year that no text can have.
   const isBeyond = `${text} collate "C" ~ '^(0000-01-01.*[+]|9999-12-31.*-)..:..$'`;
-  return `(case ${type} when 'string' then case when ${isDay(text, usualPattern)} then ${text}
-    when ${isDay(text, clockPattern)} and not ${isBeyond} then ${timeKey(text)} ${day} end ${millis} end collate "C")`;
+  return `(case ${type} when 'string' then case ${day} when ${isDay(text, usualPattern)} then ${text}
+    when ${isDay(text, clockPattern)} and not ${isBeyond} then ${timeKey(text)} end ${millis} end collate "C")`;
 }
 
 /** Whether the text of a number is Unix time in milliseconds. */

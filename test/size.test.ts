@@ -14,7 +14,6 @@ const bounds: Readonly<Record<string, number>> = {
   counters: 50,
   collection: 3_900,
   query: 3_950,
-  store: 22_150,
   store: 22_400,
   "store/sqlite": 6_650,
   "store/postgres": 5_500,

@@ -58,7 +58,7 @@ export const figuresFaults: readonly Fault[] = [
     name: "figures-leap-years-of-postgres",
     what: "On PostgreSQL, every year has a 29 February.",
     noticedBy: onPostgres,
-    replacements: [["|${leapYears}-02-29)`", "|[0-9]{4}-02-29)`"]],
+    replacements: [['const leapYears = "(', 'const leapYears = "([0-9]{4}|']],
   },
   {
     name: "figures-more",

@@ -153,7 +153,7 @@ export const storeFaults: readonly Fault[] = [
     name: "range-with-its-position",
     what: "A page with an index begins with the resource of its cursor.",
     noticedBy: "test/store/indexes.test.ts",
-    replacements: [["`${key} > ${from}`", "`${key} >= ${from}`"]],
+    replacements: [["low = greatest(low, position);", "low = greatest(low, position.subarray(0, -1));"]],
   },
   {
     name: "entry-stays",

@@ -1,6 +1,7 @@
 /** `holdfast openapi`: writes the OpenAPI document of the configured service. */
+
+import { openApiDocument } from "../http/describe/document.ts";
 import type { OpenApiVersion } from "../http/openapi/described.ts";
-import { openApiDocument } from "../http/openapi/document.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";
 import { writeText } from "./output.ts";
 

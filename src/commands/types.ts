@@ -1,7 +1,7 @@
 /** `holdfast types`: writes the types of the collections, of a configuration or of a running service. */
 import type { Collection } from "../collection/collection.ts";
 import { StartError } from "../errors.ts";
-import { openApiDocument } from "../http/openapi/document.ts";
+import { openApiDocument } from "../http/describe/document.ts";
 import { configOf, type Environment, type Flags, tokenVariable } from "./options.ts";
 import { writeText } from "./output.ts";
 import { fetchDocument } from "./types/fetch-document.ts";

@@ -1,15 +1,12 @@
 /** Carries out an operation. The steps of all writes are in `write.ts`. */
 import { Problem } from "../errors.ts";
-import { checkAccess } from "./administration/access.ts";
-import { describeCollections } from "./administration/collections.ts";
-import { configurationDocument } from "./administration/configuration.ts";
 import { createFirstKey } from "./administration/first-key.ts";
-import { performOnKeys } from "./administration/keys.ts";
 import { performBatch } from "./batch/batch.ts";
 import { performBulk } from "./batch/bulk.ts";
 import type { Caller } from "./caller/admit.ts";
+import { documentOf } from "./describe/documents.ts";
 import { collectionsDocument } from "./documents/collections.ts";
-import { documentOf } from "./documents/documents.ts";
+import type { Endpoint } from "./endpoint/endpoint.ts";
 import { readEvents } from "./events/events.ts";
 import { performFigures } from "./lists/figures.ts";
 import { performList } from "./lists/lists.ts";
@@ -22,7 +19,6 @@ import type { HttpRequest } from "./protocol/message.ts";
 import { readChanges, readEarlierState } from "./reads/history.ts";
 import { read } from "./reads/read.ts";
 import type { Service } from "./service.ts";
-import { performOnWebhook } from "./webhooks/webhooks.ts";
 import { change } from "./writes/change.ts";
 import { create } from "./writes/create.ts";
 import { isKeyed, performOnce } from "./writes/idempotency.ts";
@@ -60,19 +56,12 @@ function carryOutHere(
       return documentResult(rootPage(service, operation.caller, request));
     case "collections":
       return documentResult(collectionsDocument(service, operation.caller));
-    case "collectionDetails":
-      return describeCollections(service, operation, request);
-    case "configuration":
-      return { kind: "document", document: configurationDocument(service) };
-    case "keys":
-    case "key":
-    case "createKey":
-    case "keyAction":
-      return performOnKeys(service, operation, request);
+    case "endpoint": {
+      const { endpoint, ...asked } = operation;
+      return (endpoint as Endpoint).handle(service, { ...asked, request }); // the table has endpoints only
+    }
     case "firstKey":
       return createFirstKey(service, request);
-    case "accessCheck":
-      return checkAccess(service, operation, request);
     case "options":
       return { kind: "options", operation };
     case "document":
@@ -98,10 +87,6 @@ function carryOutHere(
       return readChanges(service, operation);
     case "events":
       return readEvents(service, operation, request);
-    case "webhookStatus":
-    case "webhookDeliveries":
-    case "webhookAction":
-      return performOnWebhook(service, operation, request);
     case "import":
       return imports().then(({ performImport }) => performImport(service, operation, request));
     case "create":

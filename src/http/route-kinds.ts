@@ -4,6 +4,7 @@ import type { Relation } from "../collection/relations.ts";
 import { Problem } from "../errors.ts";
 import { isInternal } from "../store/port/record.ts";
 import type { HttpRequest } from "./protocol/message.ts";
+import type { EndpointPath } from "./service.ts";
 
 /** What a request target addresses. `query` is the raw query string without `?`, and `path` is the path of the collection. */
 export type Route =
@@ -22,13 +23,8 @@ export type Route =
   | { kind: "changes" | "restore"; collection: Collection; id: string; path: string; query: string }
   /** The resources of `collection` that refer to one resource. `path` is the path of `collection`. */
   | ({ kind: "nested"; collection: Collection; path: string; query: string } & NestedIn)
-  /** The state of the deliveries of a webhook, and its recent deliveries. */
-  | { kind: "webhookStatus" | "webhookDeliveries"; id: string; query: string }
-  /** What an administrator does with a webhook. `event` is the event to send again. */
-  | { kind: "webhookAction"; action: WebhookAction; id: string; event: string; query: string }
-  /** An API key, and what an administrator does with it. `prefix` is its public part. */
-  | { kind: "key"; prefix: string; query: string }
-  | { kind: "keyAction"; action: KeyAction; prefix: string; query: string }
+  /** A path of the table of endpoints. `names` are the values in it. */
+  | { kind: "endpoint"; endpoint: EndpointPath; names: Readonly<Record<string, string>>; query: string }
   /** The change of many resources of a collection. */
   | { kind: "bulk"; collection: Collection; path: string; query: string }
   /** The import of many resources into a collection. */
@@ -37,8 +33,6 @@ export type Route =
   | { kind: "events"; collection: Collection; path: string; query: string }
   /** The events of several collections. */
   | { kind: "feed"; query: string }
-  /** Paths that describe the service, or administer it. */
-  | { kind: "collectionDetails" | "accessCheck" | "configuration" | "keys"; query: string }
   | { kind: "document"; name: string; query: string }
   /** The metrics of the service. */
   | { kind: "metrics"; query: string }
@@ -70,27 +64,12 @@ export const methodsOf = {
   import: "POST, OPTIONS",
   events: "GET, HEAD, OPTIONS",
   feed: "GET, HEAD, OPTIONS",
-  collectionDetails: "GET, HEAD, OPTIONS",
-  accessCheck: "POST, OPTIONS",
   document: "GET, HEAD, OPTIONS",
   metrics: "GET, HEAD, OPTIONS",
   batch: "POST, OPTIONS",
-  configuration: "GET, HEAD, OPTIONS",
-  keys: "GET, HEAD, POST, OPTIONS",
-  key: "GET, HEAD, OPTIONS",
   firstKey: "POST, OPTIONS",
-  keyAction: "POST, OPTIONS",
   rewind: "POST, OPTIONS",
-  webhookStatus: "GET, HEAD, OPTIONS",
-  webhookDeliveries: "GET, HEAD, OPTIONS",
-  webhookAction: "POST, OPTIONS",
 } as const;
-
-/** What can be done with an API key. */
-export type KeyAction = "rotate" | "revoke";
-
-/** What an administrator can do with a webhook: send an event again, send a test event, make a new secret. */
-export type WebhookAction = "retry" | "test" | "rotate";
 
 const methodSets: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries(methodsOf).map(([kind, methods]) => [kind, new Set(methods.split(", "))]),
@@ -101,8 +80,12 @@ export function requireMethod<R extends Exclude<Route, { kind: "nothing" | "serv
   route: R,
   request: Pick<HttpRequest, "method">,
 ): R {
-  if (methodSets.get(route.kind)?.has(request.method)) return route;
-  const allow = methodsOf[route.kind];
+  const allow = allowOf(route);
+  const has =
+    route.kind === "endpoint"
+      ? request.method === "OPTIONS" || route.endpoint.methods.has(request.method)
+      : methodSets.get(route.kind)?.has(request.method) === true;
+  if (has) return route;
   throw new Problem(
     "METHOD_NOT_ALLOWED",
     `This path does not support ${request.method}. It supports ${allow}.`,
@@ -110,8 +93,14 @@ export function requireMethod<R extends Exclude<Route, { kind: "nothing" | "serv
   );
 }
 
+/** The methods of a route. */
+export function allowOf(route: Exclude<Route, { kind: "nothing" | "service" }>): string {
+  return route.kind === "endpoint" ? route.endpoint.allow : methodsOf[route.kind];
+}
+
 /** Whether a route exists for administrators only. */
 export function isAdministrative(route: Route): boolean {
-  if (/^(?:import$|rewind$|metrics$|configuration$|webhook|key)/.test(route.kind)) return true;
+  if (route.kind === "endpoint") return route.endpoint.who === "administrators";
+  if (["import", "rewind", "metrics"].includes(route.kind)) return true;
   return "collection" in route && isInternal(route.collection.name);
 }

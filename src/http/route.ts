@@ -1,5 +1,4 @@
 /** The first step of a request: checks the request line and the Host header, and finds out what the request addresses. */
-import { isKeyPrefix } from "../access/api-key.ts";
 import { Problem } from "../errors.ts";
 import { webhooksName } from "../webhooks/webhook.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
@@ -137,34 +136,24 @@ function decodeSegments(path: string): string[] {
 }
 
 function matchWebhooks(
-  { webhooks, settings }: Service & { webhooks: Webhooks },
-  segments: readonly string[],
+  { settings }: Service,
+  { collection }: Webhooks,
+  [name, id, ...rest]: readonly string[],
   query: string,
 ): Route {
-  const [name, id, part, event, last, ...rest] = segments;
-  if (rest.length > 0 || id === "") return nothing;
-  const { collection } = webhooks;
   const path = `${settings.prefix}/${name}`;
   if (id === undefined) return { kind: "collection", collection, path, query };
-  if (part === undefined) return { kind: "resource", collection, id, path, query };
-  if (event !== undefined)
-    return part === "_deliveries" && last === "_retry" && event !== ""
-      ? { kind: "webhookAction", action: "retry", id, event, query }
-      : nothing;
-  if (part === "_status") return { kind: "webhookStatus", id, query };
-  if (part === "_deliveries") return { kind: "webhookDeliveries", id, query };
-  if (part === "_test" || part === "_rotate")
-    return { kind: "webhookAction", action: part === "_test" ? "test" : "rotate", id, event: "", query };
-  return nothing;
+  return rest.length > 0 || id === "" ? nothing : { kind: "resource", collection, id, path, query };
 }
 
 function matchSegments(service: Service, segments: string[], query: string): Route {
   if (segments.length > 1 && segments.at(-1) === "") segments.pop(); // one trailing slash is allowed
+  const listed = service.endpoints.find(service, segments);
+  if (listed !== undefined) return { kind: "endpoint", endpoint: listed.path, names: listed.names, query };
   const { webhooks } = service;
-  if (segments[0] === webhooksName && webhooks !== undefined)
-    return matchWebhooks({ ...service, webhooks }, segments, query);
-  if (segments[0] === "_keys" && service.keys !== undefined) return matchKeys(segments, query);
   const [name, id, part] = segments;
+  if (name === webhooksName && webhooks !== undefined)
+    return matchWebhooks(service, webhooks, segments, query);
   if (name === undefined || segments.length > 3) return nothing;
   const collection = findCollection(service, name);
   if (collection === undefined) {
@@ -188,30 +177,19 @@ function matchSegments(service: Service, segments: string[], query: string): Rou
   return { kind: "resource", collection, id, path, query };
 }
 
-function matchKeys([, prefix, part, ...rest]: readonly string[], query: string): Route {
-  if (prefix === undefined) return { kind: "keys", query };
-  if (rest.length > 0 || !isKeyPrefix(prefix)) return nothing;
-  if (part === undefined) return { kind: "key", prefix, query };
-  if (part !== "_rotate" && part !== "_revoke") return nothing;
-  return { kind: "keyAction", action: part === "_rotate" ? "rotate" : "revoke", prefix, query };
-}
-
 /** A path of the service itself, directly below the prefix. */
 function ownPath({ feed, webhooks }: Service, name: string, query: string): Route {
   if (name === "_events" && feed === undefined) return nothing;
   // Without webhooks, the service has no administrators.
-  if ((name === "_configuration" || name === "_rewind") && webhooks === undefined) return nothing;
+  if (name === "_rewind" && webhooks === undefined) return nothing;
   const kind = ownPaths.get(name);
   return kind === undefined ? { kind: "nothing", name } : { kind, query };
 }
 
-type OwnPath = "accessCheck" | "batch" | "collectionDetails" | "configuration" | "feed" | "rewind";
+type OwnPath = "batch" | "feed" | "rewind";
 
 const ownPaths = new Map<string, OwnPath>([
-  ["_access", "accessCheck"],
   ["_batch", "batch"],
-  ["_collections", "collectionDetails"],
-  ["_configuration", "configuration"],
   ["_events", "feed"],
   ["_rewind", "rewind"],
 ]);

@@ -63,8 +63,38 @@ export interface Metrics {
   exposition(): Promise<{ type: string; text: string }>;
 }
 
+/** What the steps of a request know of an endpoint. */
+export interface EndpointMethod {
+  /** Whether it returns pages, and how long they can be. @default it has no parameters in the query */
+  readonly page?: { usual: number; most: number; hasAfter: boolean; what?: string };
+  /** Absent if requests have no body. */
+  readonly body?: unknown;
+}
+
+/** A path of the table of endpoints. */
+export interface EndpointPath {
+  /** Below the prefix, such as `/_keys/{id}`. */
+  readonly template: string;
+  /** By the method of a request. */
+  readonly methods: ReadonlyMap<string, EndpointMethod>;
+  readonly allow: string;
+  /** The headers that say which media types a request can have. */
+  readonly accept: Readonly<Record<string, string>>;
+  readonly who: "everyone" | "administrators";
+}
+
+/** The paths of the table of endpoints. */
+export interface EndpointPaths {
+  /** The path with these segments below the prefix, and the values in it; `undefined` if the service does not have it. */
+  find(
+    service: Service,
+    segments: readonly string[],
+  ): { path: EndpointPath; names: Readonly<Record<string, string>> } | undefined;
+}
+
 /** Everything that `handle` depends on. */
 export interface Service {
+  endpoints: EndpointPaths;
   store: ServingStore & HistoryStore;
   /** Starts an import (`StoreAdministration`). */
   load: StoreAdministration["load"];

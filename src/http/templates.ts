@@ -76,24 +76,8 @@ class RouteTemplates {
         return `${this.#prefix}/_batch`;
       case "rewind":
         return `${this.#prefix}/_rewind`;
-      case "collectionDetails":
-        return `${this.#prefix}/_collections`;
-      case "accessCheck":
-        return `${this.#prefix}/_access`;
-      case "configuration":
-        return `${this.#prefix}/_configuration`;
-      case "keys":
-        return `${this.#prefix}/_keys`;
-      case "key":
-        return `${this.#prefix}/_keys/{id}`;
-      case "keyAction":
-        return `${this.#prefix}/_keys/{id}/_${route.action}`;
-      case "webhookStatus":
-        return `${this.#prefix}/${webhooksName}/{id}/_status`;
-      case "webhookDeliveries":
-        return `${this.#prefix}/${webhooksName}/{id}/_deliveries`;
-      case "webhookAction":
-        return `${this.#prefix}/${webhooksName}/{id}/${webhookActions[route.action]}`;
+      case "endpoint":
+        return this.#prefix + route.endpoint.template;
       case "firstKey":
         return firstKeyPath;
       case "metrics":
@@ -105,8 +89,6 @@ class RouteTemplates {
     }
   }
 }
-
-const webhookActions = { retry: "_deliveries/{event}/_retry", test: "_test", rotate: "_rotate" } as const;
 
 function templatesBelow(path: string): OfCollection {
   return {

@@ -12,6 +12,7 @@ import type { Collection } from "../collection/collection.ts";
 import { createUuidSource } from "../collection/uuids.ts";
 import type { Config } from "../config.ts";
 import { planStart, requireDeclared } from "../fit.ts";
+import { endpointTable } from "../http/endpoints/endpoint-table.ts";
 import { heartbeatMs } from "../http/events/stream.ts";
 import { createQuotas } from "../http/limits/rate-limit.ts";
 import { createLimits, openLimits, sizeFor } from "../http/limits/shared.ts";
@@ -195,6 +196,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     tags,
     isDraining: () => isDraining,
     hasStarted: preparation.isComplete,
+    endpoints: endpointTable,
     isEmbedded,
     collections: config.collections,
     openCollections: config.openCollections,

@@ -9,6 +9,7 @@ import { type TestContext, test } from "node:test";
 import { pino } from "pino";
 import { createTags } from "../../src/access/tags.ts";
 import { openCollection } from "../../src/collection/collection.ts";
+import { endpointTable } from "../../src/http/endpoints/endpoint-table.ts";
 import { createLimits, openLimits, sizeFor } from "../../src/http/limits/shared.ts";
 import { closeServer, createHttpServer } from "../../src/http/wire/http-server.ts";
 import { createKeyedQueue } from "../../src/store/core/keyed-queue.ts";
@@ -69,6 +70,7 @@ async function startWatched(
       exclusively: (...args) => watched.exclusively(...args),
       collections: new Map([["things", openCollection("things")]]),
       openCollections: false,
+      endpoints: endpointTable,
       configuration: { file: undefined, options: [] },
       settings: { ...plainSettings, hasFeed: false },
       isEmbedded: false,

@@ -26,22 +26,7 @@ export const actionsOf: Readonly<
   Record<
     Exclude<
       keyof typeof methodsOf,
-      | "collections"
-      | "collectionDetails"
-      | "accessCheck"
-      | "configuration"
-      | "keys"
-      | "key"
-      | "keyAction"
-      | "firstKey"
-      | "document"
-      | "metrics"
-      | "batch"
-      | "rewind"
-      | "feed"
-      | "webhookStatus"
-      | "webhookDeliveries"
-      | "webhookAction"
+      "collections" | "firstKey" | "document" | "metrics" | "batch" | "rewind" | "feed"
     >,
     Readonly<Record<string, readonly Action[]>>
   >

@@ -5,6 +5,9 @@ import { hiddenResult, type MethodsOf, type OperationPlan, operationPart, succes
 /** The tag of operations that belong to no collection. */
 export const serviceTag = "Service";
 
+/** The tag of webhooks. */
+export const webhooksTag = "Webhooks";
+
 /** The operations on the path of batches, by method. */
 export const batchOperations: Record<MethodsOf<"batch">, (described: Described) => OperationPlan> = {
   POST: (described) => ({

@@ -11,7 +11,7 @@ import type { Caller } from "../caller/admit.ts";
 import type { Guard } from "../caller/permission.ts";
 import type { FeedType, ListType } from "../protocol/accept.ts";
 import type { PatchFormat } from "../protocol/content-types.ts";
-import type { KeyAction, WebhookAction } from "../route-kinds.ts";
+import type { EndpointMethod } from "../service.ts";
 import type { FeedAsked } from "./feed-parameters.ts";
 import type { ChangesAsked, PointInTime } from "./history-parameters.ts";
 import type { ImportAsked } from "./import-parameters.ts";
@@ -116,13 +116,15 @@ export type Operation =
   /** The page that a browser gets at the root. */
   | { kind: "front page"; caller: Caller }
   | { kind: "collections"; caller: Caller }
-  | { kind: "collectionDetails"; asked: PageAsked; caller: Caller }
-  | { kind: "accessCheck"; caller: Caller }
-  | { kind: "configuration" | "firstKey" }
-  | { kind: "keys"; asked: PageAsked }
-  | { kind: "createKey" }
-  | { kind: "key"; prefix: string }
-  | { kind: "keyAction"; action: KeyAction; prefix: string }
+  /** An operation of the table of endpoints. */
+  | {
+      kind: "endpoint";
+      endpoint: EndpointMethod;
+      names: Readonly<Record<string, string>>;
+      page: PageAsked;
+      caller: Caller;
+    }
+  | { kind: "firstKey" }
   | { kind: "options"; allow: string | undefined; accept: Record<string, string> }
   | { kind: "document"; name: string }
   | { kind: "metrics" }
@@ -146,10 +148,6 @@ export type Operation =
   | ({ kind: "changes"; asked: ChangesAsked } & OfResource)
   | { kind: "import"; collection: Collection; asked: ImportAsked; caller: Caller }
   | ({ kind: "events" } & Subscription)
-  | { kind: "webhookStatus"; id: string }
-  /** `limit` is the most deliveries in the response. */
-  | { kind: "webhookDeliveries"; id: string; limit: number }
-  | { kind: "webhookAction"; action: WebhookAction; id: string; event: string }
   /** Changes the resources that match a filter. */
   | ({ kind: "bulk" } & InCollection & Writes)
   | ({ kind: "restore" } & OfResource & Writes)

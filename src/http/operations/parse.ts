@@ -27,7 +27,7 @@ import {
 import type { HttpRequest } from "../protocol/message.ts";
 import { metricsPath } from "../route.ts";
 import { isAdministrative, methodsOf, type Route, requireMethod } from "../route-kinds.ts";
-import type { Service } from "../service.ts";
+import type { EndpointMethod, Service } from "../service.ts";
 import { parseSubscription } from "./feed-parameters.ts";
 import { parseChanges, splitPointInTime } from "./history-parameters.ts";
 import { parseImport } from "./import-parameters.ts";
@@ -60,7 +60,7 @@ export function parseOperation(
       return { kind: "nothing", path: isMetrics ? metricsPath : undefined };
     requireMethod(route, request);
   }
-  if (method === "OPTIONS") return optionsOf(route.kind);
+  if (method === "OPTIONS") return optionsOf(route);
   requireAllowed(service, route, caller, method);
   requireKnownExpectation(request);
   const { bodyBytes, importBytes } = service.settings.limits;
@@ -75,12 +75,7 @@ export function parseOperation(
     return { kind: "import", collection, asked: parseImport(query, request), caller };
   }
   if ("collection" in route) return operationIn(service, route, caller, request);
-  if (route.kind === "webhookDeliveries")
-    return { kind: route.kind, id: route.id, limit: parsePage(route.query, ofDeliveries).limit };
-  if (route.kind === "collectionDetails")
-    return { kind: route.kind, asked: parsePage(route.query, ofCollections), caller };
-  if (route.kind === "keys" && isRead(request))
-    return { kind: "keys", asked: parsePage(route.query, ofKeys) };
+  if (route.kind === "endpoint") return ofEndpoint(route, caller, request);
   requireNoParameters(route.query);
   switch (route.kind) {
     case "document":
@@ -89,31 +84,25 @@ export function parseOperation(
       return { kind: "metrics" };
     case "batch":
     case "rewind":
-    case "accessCheck":
       return { kind: route.kind, caller };
-    case "configuration":
     case "firstKey":
       return { kind: route.kind };
-    case "keys":
-      return { kind: "createKey" };
-    case "key":
-      return { kind: "key", prefix: route.prefix };
-    case "keyAction":
-      if (route.action === "revoke") requireNoContent(request);
-      return { kind: "keyAction", action: route.action, prefix: route.prefix };
-    case "webhookStatus":
-      return { kind: route.kind, id: route.id };
-    case "webhookAction":
-      requireNoContent(request);
-      return { kind: route.kind, action: route.action, id: route.id, event: route.event };
     case "collections":
       return { kind: isRootPage(service, request) ? "front page" : "collections", caller };
   }
 }
 
-const ofDeliveries = { usual: 100, most: 1_000, hasAfter: false };
-const ofKeys = { usual: 100, most: 1_000, hasAfter: true };
-const ofCollections = { usual: 100, most: 500, hasAfter: true };
+function ofEndpoint(
+  { endpoint: { methods }, names, query }: RouteIn<"endpoint">,
+  caller: Caller,
+  request: HttpRequest,
+): Operation {
+  const endpoint = methods.get(request.method) as EndpointMethod; // the route has the method
+  if (endpoint.page === undefined) requireNoParameters(query);
+  const page = parsePage(query, endpoint.page ?? { usual: 0, most: 0, hasAfter: false });
+  if (request.method === "POST" && endpoint.body === undefined) requireNoContent(request);
+  return { kind: "endpoint", endpoint, names, page, caller };
+}
 
 function requireAcceptable(service: Service, route: Route, request: HttpRequest): void {
   const { method } = request;
@@ -263,16 +252,12 @@ function changeOf(
   return { kind: "patch", collection, path, guard, id, caller, format: patchFormat(request) };
 }
 
-function optionsOf(kind: keyof typeof methodsOf): Operation {
+function optionsOf(route: Exclude<Route, { kind: "nothing" | "service" }>): Operation {
+  if (route.kind === "endpoint")
+    return { kind: "options", allow: route.endpoint.allow, accept: route.endpoint.accept };
   const accept = {
     collections: {},
-    collectionDetails: {},
-    configuration: {},
-    keys: { "accept-post": typesOf("POST") },
-    key: {},
     firstKey: { "accept-post": typesOf("POST") },
-    keyAction: { "accept-post": typesOf("POST") },
-    accessCheck: { "accept-post": typesOf("POST") },
     collection: { "accept-post": typesOf("POST"), "accept-query": typesOf("QUERY") },
     nested: { "accept-post": typesOf("POST"), "accept-query": typesOf("QUERY") },
     resource: { "accept-patch": typesOf("PATCH") },
@@ -286,11 +271,8 @@ function optionsOf(kind: keyof typeof methodsOf): Operation {
     metrics: {},
     batch: { "accept-post": typesOf("POST") },
     rewind: { "accept-post": typesOf("POST") },
-    webhookStatus: {},
-    webhookDeliveries: {},
-    webhookAction: {},
   };
-  return { kind: "options", allow: methodsOf[kind], accept: accept[kind] };
+  return { kind: "options", allow: methodsOf[route.kind], accept: accept[route.kind] };
 }
 
 function requireKnownExpectation({ headers }: HttpRequest): void {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { defineCollection } from "../../../src/collection/declaration.ts";
-import { openApiDocument } from "../../../src/http/openapi/document.ts";
+import { openApiDocument } from "../../../src/http/describe/document.ts";
 import { plainSettings } from "../plain-settings.ts";
 import { type AnswerJudge, createAnswerJudge, type SeenAnswer } from "./answer-judge.ts";
 import { neverSeen } from "./seen-answers.ts";

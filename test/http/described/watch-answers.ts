@@ -8,7 +8,7 @@
 import type { ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import type { Config } from "../../../src/config.ts";
-import { openApiDocument } from "../../../src/http/openapi/document.ts";
+import { openApiDocument } from "../../../src/http/describe/document.ts";
 import { ServerResponse as NodeResponse } from "../../../src/http/protocol/node-http.ts";
 import { atEndOfFile, atEndOfProcess } from "../../runner/ends.ts";
 import { decoded } from "../decoded.ts";

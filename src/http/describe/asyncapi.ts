@@ -4,14 +4,14 @@ import { type Schema, subschemasOf } from "../../collection/subschemas.ts";
 import { type ChangeKind, changeKinds } from "../../store/port/change-log.ts";
 import { isInternal } from "../../store/port/record.ts";
 import { nextTurn } from "../limits/turns.ts";
-import { type About, asMany, asOne } from "./about.ts";
-import { commonSchemas } from "./common-schemas.ts";
-import { type Described, type Part, ref } from "./described.ts";
+import { type About, asMany, asOne } from "../openapi/about.ts";
+import { commonSchemas } from "../openapi/common-schemas.ts";
+import { type Described, type Part, ref } from "../openapi/described.ts";
+import { exampleEvent, examplesFor } from "../openapi/examples.ts";
+import { operationIds, schemaNames } from "../openapi/names.ts";
+import { parameterParts } from "../openapi/parameters.ts";
+import { resourceSchemas } from "../openapi/resource-schemas.ts";
 import { aboutAll, bearer, onlyUsed, refsIn, tagOf } from "./document.ts";
-import { exampleEvent, examplesFor } from "./examples.ts";
-import { operationIds, schemaNames } from "./names.ts";
-import { parameterParts } from "./parameters.ts";
-import { resourceSchemas } from "./resource-schemas.ts";
 
 /** The document. It is built one collection at a time, so that other requests get turns in between. */
 export async function asyncApiDocument(described: Described): Promise<Part> {

@@ -1,10 +1,11 @@
 /** The descriptions of the interface for programs: OpenAPI, AsyncAPI, and the API catalog with links to them. */
-import { asyncApiDocument } from "../openapi/asyncapi.ts";
+
 import type { Described, Part } from "../openapi/described.ts";
-import { openApiDocument } from "../openapi/document.ts";
 import type { Document } from "../operations/result.ts";
 import { jsonType } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
+import { asyncApiDocument } from "./asyncapi.ts";
+import { openApiDocument } from "./document.ts";
 
 /** By file name. */
 const documents: Readonly<Record<string, (described: Described) => Promise<Part>>> = {

@@ -18,10 +18,11 @@ export async function documentOf(
     return healthDocument(readiness(service), service.store.health());
   if (name.startsWith("problems/")) return problemDocument(name.slice("problems/".length));
   // The rest is loaded on first use, because few clients request it.
-  if (name.startsWith("_console/")) return (await import("./console.ts")).consoleFile(service, name, request);
+  if (name.startsWith("_console/"))
+    return (await import("../documents/console.ts")).consoleFile(service, name, request);
   if (!service.settings.docs) return undefined;
   if (!name.startsWith("docs")) return (await import("./descriptions.ts")).descriptionOf(service, name);
-  return (await import("./docs-page.ts")).docsFile(name);
+  return (await import("../documents/docs-page.ts")).docsFile(name);
 }
 
 type HealthStatus = "pass" | "warn" | "fail";

@@ -1,38 +1,124 @@
-/** The collections that a caller can list, each as this caller sees it. */
+/** The endpoint of the collections that a caller can list, each as this caller sees it. */
 import { createHash } from "node:crypto";
 import { actions, scopeOf } from "../../access/actions.ts";
 import { type Collection, openCollection } from "../../collection/collection.ts";
+import { idKinds } from "../../collection/ids.ts";
 import type { Index } from "../../collection/indexes.ts";
 import { formatPath, type Path } from "../../collection/paths.ts";
 import { usableNames } from "../../query/relations.ts";
+import type { Caller } from "../caller/admit.ts";
 import { administers, type Guard, guardOf, viewFor, viewsOf } from "../caller/permission.ts";
 import { listedNames } from "../documents/collections.ts";
+import type { Asked, Endpoint } from "../endpoint/endpoint.ts";
+import { listOf, next, operation, texts, truth } from "../openapi/administration-parts.ts";
+import { closedObject, count, json, ref, text } from "../openapi/described.ts";
+import { success } from "../openapi/operations.ts";
 import { inputSchemaFor } from "../openapi/resource-schemas.ts";
-import type { OperationOf } from "../operations/operation.ts";
+import { serviceTag } from "../openapi/service-operations.ts";
 import type { Result } from "../operations/result.ts";
 import { isUnmodified } from "../protocol/conditional.ts";
-import { type HttpRequest, jsonType, revalidate } from "../protocol/message.ts";
+import { jsonType, revalidate } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
 
-type Details = OperationOf<"collectionDetails">;
+const declaredRule = closedObject({
+  at: { description: "The place of the rule in the configuration.", type: ["string", "null"] },
+  rule: { description: "The rule as the configuration declares it." },
+});
+
+const reference = closedObject({
+  attribute: text,
+  collection: text,
+  onDelete: { enum: ["restrict", "cascade", "clear"] },
+});
+
+const relation = closedObject({
+  name: text,
+  kind: { enum: ["reference", "inverse"] },
+  collection: text,
+  attribute: text,
+  list: { description: "Whether a resource can have several related resources.", ...truth },
+});
+
+const collectionDetails = closedObject(
+  {
+    name: text,
+    href: { description: "The path of the collection.", type: "string", format: "uri-reference" },
+    declared: { description: "Whether the configuration declares the collection.", ...truth },
+    id: { enum: Object.keys(idKinds) },
+    schema: {
+      description:
+        "The JSON Schema of the attributes that clients send. `null` without a schema, or if hidden attributes cannot be left out of it.",
+      type: ["object", "boolean", "null"],
+    },
+    defaults: {
+      description:
+        "The defaults of attributes as the configuration has them. Leaves out those of hidden attributes.",
+      type: "object",
+      additionalProperties: true,
+    },
+    timestamps: truth,
+    requirePreconditions: truth,
+    indexes: listOf(texts, "The attributes of each index. `-` means descending."),
+    unique: listOf(closedObject({ attribute: text, ignoreCase: truth })),
+    search: { ...texts, description: "The attributes that `q` searches." },
+    references: listOf(reference),
+    relations: listOf(relation),
+    operations: listOf(operation, "What the caller can do with at least some resources."),
+    count: { ...count, description: "The number of resources, if the caller can list all of them." },
+    bytes: {
+      ...count,
+      description:
+        "About how many bytes of the database the collection takes, with its history, its indexes and its search words. Only for administrators, and only if the service can find it out quickly.",
+    },
+    rules: {
+      description: "The access rules, for administrators. `null` without `auth`.",
+      type: ["object", "null"],
+      properties: Object.fromEntries(actions.map((action) => [action, listOf(declaredRule)])),
+    },
+  },
+  { optional: ["count", "bytes", "rules"] },
+);
+
+/** The endpoint. */
+export const collectionDetailsEndpoint: Endpoint = {
+  path: "/_collections",
+  method: "GET",
+  who: "everyone",
+  isNeverForbidden: true,
+  page: { usual: 100, most: 500, hasAfter: true },
+  parameters: [ref("parameters", "ifNoneMatch"), ref("parameters", "ifMatch")],
+  id: "getCollectionDetails",
+  texts: ({ access }) => ({
+    tag: serviceTag,
+    summary: "Describe the collections",
+    description: `Returns the schema and the options of each collection, sorted by name.${access === undefined ? "" : " It leaves out what is hidden from the caller."}`,
+  }),
+  successes: (described) => ({
+    200: success(described, "The collections.", {
+      must: ["ETag"],
+      content: json(closedObject({ collections: listOf(collectionDetails), next }, { optional: ["next"] })),
+    }),
+    304: success(described, "The collections have not changed.", { must: ["ETag"] }),
+  }),
+  errors: [400, 406, 412],
+  handle: describeCollections,
+};
 
 /** A page of collections, sorted by name. Throws PRECONDITION_FAILED, and UNAVAILABLE as the store does. */
-export async function describeCollections(
+async function describeCollections(
   service: Service,
-  operation: Details,
-  request: HttpRequest,
+  { page: { limit, after }, caller, request }: Asked,
 ): Promise<Result> {
-  const { limit, after } = operation.asked;
-  const names = await listedNames(service, operation.caller);
+  const names = await listedNames(service, caller);
   const start = after === undefined ? 0 : names.filter((name) => name <= after).length;
   const page = names.slice(start, start + limit);
-  const sizes = administers(service, operation.caller) ? await service.store.sizes(page) : new Map();
+  const sizes = administers(service, caller) ? await service.store.sizes(page) : new Map();
   const collections = await Promise.all(
-    page.map((name) => describe(service, operation, { name, bytes: sizes.get(name) })),
+    page.map((name) => describe(service, caller, { name, bytes: sizes.get(name) })),
   );
   const hasMore = start + limit < names.length;
-  const next = hasMore ? { next: nextOf(service, { limit, after: page.at(-1) as string }) } : {};
-  const body = JSON.stringify({ collections, ...next });
+  const more = hasMore ? { next: nextOf(service, { limit, after: page.at(-1) as string }) } : {};
+  const body = JSON.stringify({ collections, ...more });
   const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
   const validators = { etag, lastModifiedMs: undefined };
   if (isUnmodified(request.headers, validators, service.now()))
@@ -47,7 +133,7 @@ function nextOf({ settings }: Service, { limit, after }: { limit: number; after:
 
 async function describe(
   service: Service,
-  { caller }: Details,
+  caller: Caller,
   { name, bytes }: { name: string; bytes: number | undefined },
 ): Promise<object> {
   const declared = service.collections.get(name);
@@ -58,7 +144,7 @@ async function describe(
     name,
     href: `${service.settings.prefix}/${name}`,
     declared: declared !== undefined,
-    ...declarationOf(service, { caller }, collection),
+    ...declarationOf(service, caller, collection),
     operations: operationsOf(service, guard),
     ...(isCounted && { count: await service.store.count(name) }),
     ...(bytes !== undefined && { bytes }),
@@ -72,11 +158,7 @@ function operationsOf({ readOnly }: Service, guard: Guard): readonly string[] {
 }
 
 /** The declaration without attributes that do not exist for the caller. */
-function declarationOf(
-  service: Service,
-  { caller }: Pick<Details, "caller">,
-  collection: Collection,
-): object {
+function declarationOf(service: Service, caller: Caller, collection: Collection): object {
   const restricted = collection.visibility?.restricted ?? new Set<string>();
   const isSeen = ([name]: Path) => !restricted.has(name);
   const hidden = [...restricted];

@@ -7,27 +7,31 @@ import type { Schema } from "../../collection/subschemas.ts";
 import { problems } from "../../errors.ts";
 import { isInternal } from "../../store/port/record.ts";
 import { webhookCollection } from "../../webhooks/collection.ts";
+import { endpointTable } from "../endpoints/endpoint-table.ts";
 import { nextTurn } from "../limits/turns.ts";
-import { metricsPath } from "../route.ts";
-import { methodsOf } from "../route-kinds.ts";
-import { type About, credentialFor } from "./about.ts";
-import { administrationIds, administrationPaths } from "./administration-operations.ts";
-import { bulkOperations } from "./bulk-operations.ts";
-import { collectionOperations } from "./collection-operations.ts";
-import { commonSchemas } from "./common-schemas.ts";
-import { type Described, type OpenApiVersion, openApiVersions, type Part, ref } from "./described.ts";
-import { eventsOperations, feedOperations } from "./event-operations.ts";
-import { examplesFor } from "./examples.ts";
-import { importOperations } from "./import-operations.ts";
-import { folded, type Names, namesFor, operationIds, schemaNames } from "./names.ts";
-import { type Nested, nestedBelow, nestedOperations } from "./nested-operations.ts";
-import { type OperationPlan, operationPart } from "./operations.ts";
-import { parameterParts } from "./parameters.ts";
-import { problemParts } from "./problem-responses.ts";
-import { changesOperations, resourceOperations, restoreOperations } from "./resource-operations.ts";
-import { resourceSchemas } from "./resource-schemas.ts";
-import { commonHeaders, headerParts } from "./response-headers.ts";
-import { rewindOperations } from "./rewind-operations.ts";
+import { type About, credentialFor } from "../openapi/about.ts";
+import { bulkOperations } from "../openapi/bulk-operations.ts";
+import { collectionOperations } from "../openapi/collection-operations.ts";
+import { commonSchemas } from "../openapi/common-schemas.ts";
+import {
+  type Described,
+  type OpenApiVersion,
+  openApiVersions,
+  type Part,
+  ref,
+} from "../openapi/described.ts";
+import { eventsOperations, feedOperations } from "../openapi/event-operations.ts";
+import { examplesFor } from "../openapi/examples.ts";
+import { importOperations } from "../openapi/import-operations.ts";
+import { folded, type Names, namesFor, operationIds, schemaNames } from "../openapi/names.ts";
+import { type Nested, nestedBelow, nestedOperations } from "../openapi/nested-operations.ts";
+import { type OperationPlan, operationPart } from "../openapi/operations.ts";
+import { parameterParts } from "../openapi/parameters.ts";
+import { problemParts } from "../openapi/problem-responses.ts";
+import { changesOperations, resourceOperations, restoreOperations } from "../openapi/resource-operations.ts";
+import { resourceSchemas } from "../openapi/resource-schemas.ts";
+import { commonHeaders, headerParts } from "../openapi/response-headers.ts";
+import { rewindOperations } from "../openapi/rewind-operations.ts";
 import {
   batchOperations,
   descriptionPaths,
@@ -35,8 +39,10 @@ import {
   rootPaths,
   serviceIds,
   serviceTag,
-} from "./service-operations.ts";
-import { webhookIds, webhookPaths, webhooksTag } from "./webhook-operations.ts";
+  webhooksTag,
+} from "../openapi/service-operations.ts";
+import { metricsPath } from "../route.ts";
+import { methodsOf } from "../route-kinds.ts";
 
 /** The document. It is built one collection at a time, so that other requests get turns in between. */
 export async function openApiDocument(described: Described, version: OpenApiVersion): Promise<Part> {
@@ -53,9 +59,7 @@ export async function openApiDocument(described: Described, version: OpenApiVers
     complete.push({ ...about, examples });
     await nextTurn();
   }
-  const taken = new Set(
-    [...serviceIds, ...administrationIds, ...webhookIds, ...all.flatMap(idsOf)].map(folded),
-  );
+  const taken = new Set([...serviceIds, ...endpointTable.ids, ...all.flatMap(idsOf)].map(folded));
   for (const about of complete) {
     Object.assign(paths, collectionPaths(about), nestedPaths(nestedBelow(about, complete, taken)));
     await nextTurn();
@@ -111,12 +115,9 @@ export function tagOf(name: string, { schema }: Collection): Part {
 /** Every declared collection, after the generic one of open mode. */
 export function aboutAll(described: Described, version: OpenApiVersion): Omit<About, "examples">[] {
   const taken = new Set(
-    [
-      ...Object.keys(commonSchemas(described.settings.limits)),
-      ...serviceIds,
-      ...administrationIds,
-      ...webhookIds,
-    ].map(folded),
+    [...Object.keys(commonSchemas(described.settings.limits)), ...serviceIds, ...endpointTable.ids].map(
+      folded,
+    ),
   );
   const about = (
     collection: Collection,
@@ -209,7 +210,7 @@ function collectionPaths(about: About): Record<string, Part> {
     ...(!isInternal(about.collection.name) && { [`${path}/_bulk`]: item("bulk", bulkOperations) }),
     [`${path}/{id}`]: item("resource", resourceOperations),
   };
-  if (isInternal(about.collection.name)) return { ...own, ...webhookPaths(about.described) };
+  if (isInternal(about.collection.name)) return own;
   return {
     ...own,
     ...(canAdminister(about.described) && { [`${path}/_import`]: item("import", importOperations) }),
@@ -234,7 +235,7 @@ function servicePaths(described: Described, version: OpenApiVersion): Record<str
   return {
     [`${prefix}/_batch`]: batch,
     ...(canAdminister(described) && { [`${prefix}/_rewind`]: rewind }),
-    ...administrationPaths(described),
+    ...endpointTable.describe(described),
     ...(hasFeed && { [`${prefix}/_events`]: feed }),
     ...rootPaths(described),
     ...Object.fromEntries(documents),

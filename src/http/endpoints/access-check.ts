@@ -7,9 +7,13 @@ import type { AllowedResources } from "../../access/rules.ts";
 import { type Collection, openCollection } from "../../collection/collection.ts";
 import { timestampNames } from "../../collection/timestamps.ts";
 import { administers, viewFor } from "../caller/permission.ts";
-import type { OperationOf } from "../operations/operation.ts";
+import type { Asked, Endpoint } from "../endpoint/endpoint.ts";
+import { operation as action, listOf, texts, truth } from "../openapi/administration-parts.ts";
+import { closedObject, json, text } from "../openapi/described.ts";
+import { success } from "../openapi/operations.ts";
+import { serviceTag } from "../openapi/service-operations.ts";
 import type { Result } from "../operations/result.ts";
-import { type HttpRequest, jsonType } from "../protocol/message.ts";
+import { jsonType } from "../protocol/message.ts";
 import { findCollection, type Service } from "../service.ts";
 import { type AccessQuestion, parseQuestion } from "./access-content.ts";
 
@@ -33,12 +37,103 @@ interface Case extends AccessQuestion {
   text: string | undefined;
 }
 
+const explainedCondition = closedObject(
+  {
+    attribute: text,
+    condition: { enum: ["in", "gt", "gte", "lt", "lte", "contains", "startsWith", "endsWith", "exists"] },
+    negated: { description: "Whether the condition must not be true.", ...truth },
+    values: listOf({}, "The values to compare with."),
+    actual: { description: "The value in the resource. Left out if it is missing, long or write-only." },
+    isMet: { description: "Left out without a resource, and for a write-only attribute.", ...truth },
+  },
+  { optional: ["actual", "isMet"] },
+);
+
+const explainedRule = closedObject(
+  {
+    at: { description: "The place of the rule in the configuration.", type: ["string", "null"] },
+    rule: { description: "The rule as the configuration declares it." },
+    resources: { enum: ["all", "some", "none"] },
+    reason: text,
+    conditions: listOf(explainedCondition, "The conditions of its filter."),
+  },
+  { optional: ["conditions"] },
+);
+
+const accessCheck = closedObject(
+  {
+    needs: { enum: ["scope", "writable", "read", "rule"] },
+    passes: truth,
+    reason: text,
+    rules: listOf(explainedRule, "The rules. One of them is enough."),
+  },
+  { optional: ["rules"] },
+);
+
+const accessAnswer = closedObject(
+  {
+    collection: text,
+    operation: action,
+    id: text,
+    allowed: { description: "Whether the caller can do this.", ...truth },
+    resources: { description: "With which resources the caller can do this.", enum: ["all", "some", "none"] },
+    reason: { description: "Why, for people.", ...text },
+    attributes: closedObject(
+      { readOnly: texts, writeOnly: texts, restricted: texts },
+      {
+        optional: ["restricted"],
+        description: "Attributes that the caller cannot set, cannot read, or can do neither with.",
+      },
+    ),
+    exists: { description: "Whether the resource exists. Only for administrators.", ...truth },
+    checks: listOf(accessCheck, "What the operation needs. Only for administrators."),
+  },
+  { optional: ["id", "exists", "checks"] },
+);
+
+const accessQuestion = closedObject(
+  {
+    collection: text,
+    operation: action,
+    id: { description: "The id of a resource.", type: ["string", "integer"] },
+    as: {
+      description:
+        "The caller to ask for, instead of yourself. `null`: without a credential. Only for administrators.",
+      type: ["object", "null"],
+      properties: { subject: text, roles: texts, claims: { type: "object" }, scopes: texts },
+      additionalProperties: false,
+    },
+  },
+  { optional: ["id", "as"] },
+);
+
+/** The endpoint. */
+export const accessCheckEndpoint: Endpoint = {
+  path: "/_access",
+  method: "POST",
+  who: "everyone",
+  isNeverForbidden: true,
+  body({ collections }) {
+    const [example = "topics"] = collections.keys();
+    return {
+      required: true,
+      content: json(accessQuestion, { collection: example, operation: "update" }),
+    };
+  },
+  id: "checkAccess",
+  texts: {
+    tag: serviceTag,
+    summary: "Ask whether an operation is allowed",
+    description:
+      "Says whether the caller can do an operation, without doing it. Administrators also learn which rules decide, and can ask for other callers.",
+  },
+  successes: (described) => ({ 200: success(described, "The answer.", { content: json(accessAnswer) }) }),
+  errors: [400, 406, 413, 415],
+  handle: checkAccess,
+};
+
 /** Answers a question about access. Throws INVALID_PARAMETER, the problems of receiving the content, and UNAVAILABLE. */
-export async function checkAccess(
-  service: Service,
-  { caller }: OperationOf<"accessCheck">,
-  request: HttpRequest,
-): Promise<Result> {
+async function checkAccess(service: Service, { caller, request }: Asked): Promise<Result> {
   const { limits } = service.settings;
   const isAdministrator = administers(service, caller);
   const isKnown = (name: string) => findCollection(service, name) !== undefined;

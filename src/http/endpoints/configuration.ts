@@ -1,0 +1,46 @@
+/** The endpoint of the effective configuration, for administrators. */
+import type { Endpoint } from "../endpoint/endpoint.ts";
+import { listOf } from "../openapi/administration-parts.ts";
+import { closedObject, json, text } from "../openapi/described.ts";
+import { success } from "../openapi/operations.ts";
+import { serviceTag } from "../openapi/service-operations.ts";
+import { jsonType } from "../protocol/message.ts";
+
+const configuration = closedObject({
+  file: { description: "The configuration file.", type: ["string", "null"] },
+  options: listOf(
+    closedObject(
+      {
+        name: text,
+        value: { description: "The effective value, without secrets. `null` if it is not set." },
+        source: { enum: ["default", "file", "application", "environment", "flag"] },
+        from: { description: "The flag or the environment variable.", ...text },
+      },
+      { optional: ["from"] },
+    ),
+  ),
+});
+
+/** The endpoint. The response contains no secrets. */
+export const configurationEndpoint: Endpoint = {
+  path: "/_configuration",
+  method: "GET",
+  who: "administrators",
+  exists: ({ access }) => access === undefined || access.hasAdministrators,
+  isNeverForbidden: true,
+  id: "getConfiguration",
+  texts: {
+    tag: serviceTag,
+    summary: "Read the configuration",
+    description:
+      "Returns each option with its effective value and where the value comes from. Only for administrators.",
+  },
+  successes: (described) => ({
+    200: success(described, "The configuration.", { content: json(configuration) }),
+  }),
+  errors: ({ access }) => [400, ...(access === undefined ? [] : [404]), 406],
+  handle({ configuration: { file, options } }) {
+    const body = JSON.stringify({ file: file ?? null, options });
+    return { kind: "document", document: { status: 200, type: jsonType, body } };
+  },
+};

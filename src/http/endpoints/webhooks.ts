@@ -1,0 +1,198 @@
+/** The endpoints below a webhook: its status, its deliveries, and what an administrator does with it. */
+import { Problem } from "../../errors.ts";
+import type { Versioned } from "../../webhooks/records.ts";
+import { type Webhook, webhooksName } from "../../webhooks/webhook.ts";
+import type { Webhooks } from "../../webhooks/webhooks.ts";
+import type { Asked, Endpoint } from "../endpoint/endpoint.ts";
+import { closedObject, count, type Described, json, type Part, text } from "../openapi/described.ts";
+import { success } from "../openapi/operations.ts";
+import { webhooksTag } from "../openapi/service-operations.ts";
+import { notFound, type Result } from "../operations/result.ts";
+import { requirePreconditions, validatorsOf } from "../protocol/conditional.ts";
+import { jsonType } from "../protocol/message.ts";
+import { findCollection, type Service } from "../service.ts";
+import { overtaken, type WriteAttempt } from "../writes/commit.ts";
+import { untilCommitted } from "../writes/write.ts";
+
+const time: Part = { type: ["string", "null"], format: "date-time" };
+const outcome = {
+  status: { type: ["integer", "null"], description: "The status of the response." },
+  milliseconds: count,
+  response: { type: "string", description: "The first KiB of the response." },
+  error: { type: ["string", "null"], description: "Why the receiver did not respond." },
+};
+
+const delivery = closedObject({
+  event: { type: "string", description: "The id of the event." },
+  type: text,
+  state: { enum: ["delivered", "retrying", "dead"] },
+  attempts: count,
+  time: { ...time, description: "The last attempt." },
+  ...outcome,
+  next: { ...time, description: "The next attempt." },
+});
+
+const status = closedObject(
+  {
+    state: { enum: ["active", "failing", "disabled"] },
+    reason: {
+      type: "string",
+      description: "Why the service has disabled the webhook, or cannot deliver to it.",
+    },
+    retrying: { ...count, description: "Failed deliveries that the service tries again." },
+    waiting: { ...count, description: "Changes that the service has not handled for the webhook yet." },
+    lost: { ...count, description: "Changes that the history removed before their delivery." },
+    lastSuccess: time,
+    lastFailure: time,
+  },
+  { optional: ["reason"] },
+);
+
+const id = { id: { description: "The id of the webhook." } };
+
+/** The members that all these endpoints have. */
+function common(operation: string, texts: { summary: string; description: string }, schema: Part) {
+  return {
+    who: "administrators",
+    exists: ({ access }: Described) => access === undefined || access.hasAdministrators,
+    names: id,
+    id: operation,
+    texts: { tag: webhooksTag, ...texts },
+    successes: (described: Described) => ({
+      200: success(described, texts.summary, { content: json(schema) }),
+    }),
+  } as const;
+}
+
+/** The endpoints. */
+export const webhookEndpoints: readonly Endpoint[] = [
+  {
+    ...common(
+      "getWebhookStatus",
+      { summary: "Read the status of a webhook", description: "Says how the deliveries of the webhook go." },
+      status,
+    ),
+    path: "/_webhooks/{id}/_status",
+    method: "GET",
+    errors: [400, 404, 406],
+    handle: (service, asked) =>
+      onWebhook(service, asked, ({ webhooks, webhook }) => webhooks.status(webhook)),
+  },
+  {
+    ...common(
+      "listWebhookDeliveries",
+      {
+        summary: "List the recent deliveries of a webhook",
+        description: "Lists the deliveries of the last 7 days, at most 1,000, the latest first.",
+      },
+      { type: "array", items: delivery },
+    ),
+    path: "/_webhooks/{id}/_deliveries",
+    method: "GET",
+    page: { usual: 100, most: 1_000, hasAfter: false, what: "deliveries" },
+    errors: [400, 404, 406],
+    handle: (service, asked) =>
+      onWebhook(service, asked, ({ webhooks }) =>
+        webhooks.deliveries(asked.names.id as string, asked.page.limit),
+      ),
+  },
+  {
+    ...common(
+      "retryWebhookDelivery",
+      {
+        summary: "Deliver an event again",
+        description: "Sends the event now, and returns the delivery.",
+      },
+      delivery,
+    ),
+    path: "/_webhooks/{id}/_deliveries/{event}/_retry",
+    method: "POST",
+    names: { ...id, event: { description: "The id of the event." } },
+    errors: [400, 404, 406, 409, 413, 415],
+    handle: (service, asked) =>
+      onWebhook(service, asked, ({ webhooks, webhook }) => {
+        requireDeliveries(service);
+        return webhooks.retry(webhook, asked.names.event as string, new AbortController().signal);
+      }),
+  },
+  {
+    ...common(
+      "testWebhook",
+      {
+        summary: "Send a test event",
+        description: "Sends an event of the type `holdfast.test` now, and returns what came back.",
+      },
+      closedObject({ event: text, delivered: { type: "boolean" }, ...outcome }),
+    ),
+    path: "/_webhooks/{id}/_test",
+    method: "POST",
+    errors: [400, 404, 406, 413, 415],
+    handle: (service, asked) =>
+      onWebhook(service, asked, ({ webhooks, webhook }) => {
+        requireDeliveries(service);
+        return webhooks.test(webhook, new AbortController().signal);
+      }),
+  },
+  {
+    ...common(
+      "rotateWebhookSecret",
+      {
+        summary: "Make a new secret",
+        description:
+          "Gives the webhook a new secret, which only this response contains. For 24 hours, the previous secret signs too.",
+      },
+      closedObject({ secret: text }),
+    ),
+    path: "/_webhooks/{id}/_rotate",
+    method: "POST",
+    errors: [400, 404, 406, 412, 413, 415],
+    // Only this one changes the webhook itself. The others have no state that a precondition could name.
+    handle: (service, asked) => untilCommitted(service, () => rotate(service, asked)),
+  },
+];
+
+/** The result of work with an existing webhook. Without it, or if the work finds nothing, the path does not exist. */
+async function onWebhook(
+  service: Service,
+  { names }: Asked,
+  work: (found: { webhooks: Webhooks; webhook: Versioned<Webhook> }) => Promise<unknown>,
+): Promise<Result> {
+  const webhooks = service.webhooks as Webhooks; // without it, the path does not exist
+  const webhook = await webhooks.webhook(names.id as string);
+  const body = webhook && (await work({ webhooks, webhook }));
+  return body === undefined ? notFound : answerOf(body);
+}
+
+function answerOf(body: unknown): Result {
+  return { kind: "document", document: { status: 200, type: jsonType, body: JSON.stringify(body) } };
+}
+
+/**
+ * One attempt to give a webhook a new secret. Its deliveries write the state that belongs to the secret, and can come first. Throws
+ * PRECONDITION_FAILED and UNAVAILABLE.
+ */
+async function rotate(service: Service, { names, request }: Asked): Promise<WriteAttempt> {
+  const webhooks = service.webhooks as Webhooks;
+  const id = names.id as string;
+  const webhook = await webhooks.webhook(id);
+  if (webhook === undefined) return notFound;
+  await requireState(service, id, request.headers);
+  requireDeliveries(service);
+  const secret = await webhooks.rotate(webhook);
+  return secret === undefined ? overtaken : answerOf({ secret });
+}
+
+async function requireState(
+  service: Service,
+  id: string,
+  headers: Asked["request"]["headers"],
+): Promise<void> {
+  const stored = await service.store.read({ collection: webhooksName, id });
+  if (stored === undefined) return; // it was deleted in the meantime, which the change finds out
+  const view = service.tags.view(findCollection(service, webhooksName)?.visibility);
+  requirePreconditions(headers, validatorsOf(stored, view));
+}
+
+function requireDeliveries({ readOnly }: Service): void {
+  if (readOnly) throw new Problem("UNAVAILABLE", "The service is read-only now. It delivers nothing.");
+}

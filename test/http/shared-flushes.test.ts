@@ -218,3 +218,25 @@ test("a batch that fails takes back what was decided after it", async (t) => {
   for (const answer of await Promise.all(others)) check(answer, { status: 200 });
   check(await service.send({ path: made.path }), { status: 200, json: { id: made.id, n: 3 } });
 });
+
+test("a batch that leaves a resource as it is does not count on a change that fails", async (t) => {
+  const made = await service.create("counters", { n: 0 });
+  const { held, end } = holdCommits(t);
+  const first = addOne(made);
+  await untilHeld(held, 1);
+  const operations = [
+    { method: "PATCH", path: `/counters/${made.id}`, headers: { "If-Match": '"2"' }, body: { n: 1 } },
+    { method: "POST", path: "/counters", body: { of: made.id } },
+  ];
+  const batch = service.send(
+    { method: "POST", path: "/api/v1/_batch", content: { operations } },
+    { mayFail: true },
+  );
+  for (let turn = 0; turn < 20; turn++) await service.send({ path: made.path }); // the batch is decided meanwhile
+  end();
+  held[0]?.fail(new Problem("UNAVAILABLE", "The disk is full."));
+  for (const { letGo } of held) letGo();
+  checkProblem(await first, "UNAVAILABLE");
+  checkProblem(await batch, "PRECONDITION_FAILED", { more: ["operation"] });
+  check(await service.send({ path: `/api/v1/counters?of=${made.id}` }), { status: 200, json: [] });
+});

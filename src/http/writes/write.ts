@@ -121,6 +121,10 @@ async function attemptNext<Op extends WriteOperation, State, Content>(
           : committed.then((all) => (all.every(Boolean) ? finished() : overtaken)),
       };
     }
+    // The commit does not compare the states that it leaves as they are.
+    const isChanged = (name: string) => decided.changes.some(({ key }) => nameOf(key) === name);
+    const unchanged = [...bases].filter(([name]) => !isChanged(name)).map(([, base]) => base.committed);
+    if (!(await Promise.all(unchanged)).every(Boolean)) return { outcome: overtaken };
     if (bases.values().some(({ series }) => series.hasFailed)) return { outcome: overtaken };
     const changes = decided.changes.map((change) => {
       const base = bases.get(nameOf(change.key));
@@ -130,7 +134,7 @@ async function attemptNext<Op extends WriteOperation, State, Content>(
     const committed = outcome.then(({ kind }) => kind !== "overtaken").catch(() => false);
     for (const { key, expect, next: text } of changes) {
       const name = nameOf(key);
-      if (text === undefined || expect === "absent") continue; // no other write knows the new one yet
+      if (text === undefined || expect === "absent") continue; // other writes learn a new id only from the response
       const state = { id: key.id, version: expect + 1, text, updatedAt: decided.at };
       const made = { state, committed, series: bases.get(name)?.series ?? { hasFailed: false } };
       pending.set(name, made);

@@ -148,7 +148,7 @@ function matchWebhooks(
 
 function matchSegments(service: Service, segments: string[], query: string): Route {
   if (segments.length > 1 && segments.at(-1) === "") segments.pop(); // one trailing slash is allowed
-  const listed = service.endpoints.find(service, segments);
+  const listed = service.endpoints?.find(service, segments);
   if (listed !== undefined) return { kind: "endpoint", endpoint: listed.path, names: listed.names, query };
   const { webhooks } = service;
   const [name, id, part] = segments;

@@ -65,7 +65,7 @@ export interface Metrics {
 
 /** What the steps of a request know of an endpoint. */
 export interface EndpointMethod {
-  /** Whether it returns pages, and how long they can be. @default it has no parameters in the query */
+  /** The query parameters `limit` and `after`. Absent: the endpoint has no query parameters. */
   readonly page?: { usual: number; most: number; hasAfter: boolean; what?: string };
   /** Absent if requests have no body. */
   readonly body?: unknown;
@@ -94,7 +94,8 @@ export interface EndpointPaths {
 
 /** Everything that `handle` depends on. */
 export interface Service {
-  endpoints: EndpointPaths;
+  /** The paths of the service itself. Absent in a batch. */
+  endpoints?: EndpointPaths | undefined;
   store: ServingStore & HistoryStore;
   /** Starts an import (`StoreAdministration`). */
   load: StoreAdministration["load"];

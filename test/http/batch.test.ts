@@ -203,6 +203,13 @@ describe("a batch with an operation that fails", () => {
     ["no such place", { method: "POST", path: "/a/b/c/d", body: {} }, 400, "OPERATION_NOT_FOUND"],
     ["an unknown name", { method: "DELETE", path: "/topics/$x" }, 400, "OPERATION_NOT_FOUND"],
     ["a batch", { method: "POST", path: "/_batch", body: { operations: [] } }, 400, "OPERATION_NOT_FOUND"],
+    [
+      "a path of a webhook",
+      { method: "PUT", path: "/_webhooks/1/_test", body: {} },
+      400,
+      "OPERATION_NOT_FOUND",
+    ],
+    ["the configuration", { method: "POST", path: "/_configuration", body: {} }, 400, "OPERATION_NOT_FOUND"],
     ["a method of another place", { method: "PUT", path: "/topics", body: {} }, 405, "METHOD_NOT_ALLOWED"],
     ["a query", { method: "POST", path: "/topics?x=1", body: { title: "" } }, 400, "INVALID_PARAMETER"],
     [

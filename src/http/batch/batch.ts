@@ -142,6 +142,7 @@ function serviceInBatch(
     now: () => at,
     newUuid: () => uuid("uuids"),
     webhooks: undefined, // a batch has no webhooks
+    endpoints: undefined,
   };
 }
 

@@ -6,7 +6,7 @@ import { closedObject, json, type Part } from "../openapi/described.ts";
 import { jsonLimits } from "../protocol/content.ts";
 import type { Limits } from "../settings.ts";
 
-/** The code of a violation, and the end of the sentence that begins with its place. */
+/** The code of a violation, and the text after the name of the member. */
 export type Fault = readonly [code: string, what: string];
 
 /** A member of a body. */
@@ -17,6 +17,15 @@ export interface Member<Context> {
   readonly fault: Fault;
   /** What the schema cannot express. */
   readonly is?: (value: never, context: Context) => boolean;
+  /**
+   * What is wrong with this member and those before it together, also if this one is absent. `valid` has only the members without
+   * violations.
+   */
+  readonly together?: (asked: {
+    given: Readonly<Record<string, unknown>>;
+    valid: Readonly<Record<string, unknown>>;
+    context: Context;
+  }) => { member: string; fault: Fault } | undefined;
   /** What is wrong with an item of the list. */
   readonly itemFault?: (item: never, context: Context) => Fault | undefined;
 }
@@ -29,12 +38,6 @@ export interface Body<Context> {
   readonly isOptional?: true;
   /** Advice for a client that sends an array. */
   readonly insteadOfArray: string;
-  /** Adds what is wrong with several members together. The values of members with violations are not in `given`. */
-  readonly check?: (
-    given: Readonly<Record<string, unknown>>,
-    violations: Violations,
-    context: Context,
-  ) => void;
 }
 
 /** The members that a request sends. Throws INVALID_PARAMETER with all violations, and the problems of reading JSON. */
@@ -54,17 +57,18 @@ export async function readBody<Context>(
   const valid: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(body.members)) {
     const value = given[name] as never;
-    if (value === undefined && member.isOptional === true) continue;
-    if (validators[name]?.(value) !== true || member.is?.(value, context) === false)
+    const isAbsent = value === undefined && member.isOptional === true;
+    if (!isAbsent && (validators[name]?.(value) !== true || member.is?.(value, context) === false))
       violations.add(inBody(name), ...member.fault);
-    else if (!addItemFaults({ name, member, value, context }, violations)) valid[name] = value;
+    else if (!isAbsent && !addItemFaults({ name, member, value, context }, violations)) valid[name] = value;
+    const wrong = member.together?.({ given, valid, context });
+    if (wrong !== undefined) violations.add(inBody(wrong.member), ...wrong.fault);
   }
-  body.check?.(valid, violations, context);
   violations.throwIfAny();
   return valid;
 }
 
-/** Returns whether there are any. */
+/** Adds the violations of the items. Returns whether it added one. */
 function addItemFaults<Context>(
   {
     name,
@@ -91,6 +95,7 @@ const compiled = new WeakMap<object, Promise<Record<string, ValidateFunction>>>(
 function validatorsOf({ members }: Body<never>): Promise<Record<string, ValidateFunction>> {
   const known = compiled.get(members) ?? compileAll(members);
   compiled.set(members, known);
+  known.catch(() => compiled.delete(members)); // the next request tries again
   return known;
 }
 

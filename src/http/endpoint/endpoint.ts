@@ -21,7 +21,7 @@ export interface Endpoint extends EndpointMethod {
   readonly who: EndpointPath["who"];
   /** Whether a service has it. @default always */
   readonly exists?: (described: Described) => boolean;
-  /** The parameters of the path: what each one is, and whether a text can be one. @default any text */
+  /** Describes each parameter of the path. `is` says whether a text is a valid value. Without `is`, every text is valid. */
   readonly names?: Readonly<Record<string, { description: string; is?: (text: string) => boolean }>>;
   /** Parameters in addition to those of the path and of the page, as the document has them. */
   readonly parameters?: readonly Part[];
@@ -106,7 +106,15 @@ export class EndpointTable implements EndpointPaths {
   }
 }
 
+/** Throws an Error if the endpoints of the path exist for different callers or in different services. */
 function pathOf(path: string, endpoints: readonly Endpoint[]): TablePath {
+  const [first] = endpoints as readonly [Endpoint];
+  if (
+    endpoints.some(
+      ({ who, exists, names }) => who !== first.who || exists !== first.exists || names !== first.names,
+    )
+  )
+    throw new Error(`All endpoints of ${path} need the same who, exists and names.`);
   const methods = new Map(
     endpoints.flatMap((each): [string, Endpoint][] =>
       each.method === "GET"
@@ -127,7 +135,7 @@ function pathOf(path: string, endpoints: readonly Endpoint[]): TablePath {
     methods,
     allow: [...methods.keys(), "OPTIONS"].join(", "),
     accept: endpoints.some(({ body }) => body !== undefined) ? { "accept-post": typesOf("POST") } : {},
-    who: (endpoints[0] as Endpoint).who,
+    who: first.who,
   };
 }
 

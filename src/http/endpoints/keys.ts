@@ -5,7 +5,7 @@ import { parseScope } from "../../access/principal.ts";
 import { timeOf } from "../../collection/dates.ts";
 import { shortJson } from "../../collection/messages.ts";
 import { Problem } from "../../errors.ts";
-import { inBody, inQuery, Violations } from "../../query/violations.ts";
+import { inQuery, Violations } from "../../query/violations.ts";
 import type { ApiKey } from "../../store/port/keys.ts";
 import { type Body, type Fault, readBody } from "../endpoint/body.ts";
 import type { Asked, Endpoint } from "../endpoint/endpoint.ts";
@@ -66,6 +66,13 @@ const newKey: Body<WithKeys> = {
       isOptional: true,
       is: isKeySubject,
       fault: ["subject", printable],
+      together({ given, valid, context: { keys } }) {
+        const member = given.subject === undefined ? "name" : "subject";
+        const isReserved = keys.reservedSubjects.includes(valid[member] as string);
+        if (!isReserved || valid.name === undefined) return undefined;
+        const what = "is the subject of an administrator: choose another subject";
+        return { member, fault: ["administrator", what] };
+      },
     },
     roles: {
       schema: { description: "Only roles that `auth.keyRoles` allows.", ...textList, maxItems: 100 },
@@ -88,11 +95,6 @@ const newKey: Body<WithKeys> = {
       is: isFuture,
       fault: wrongExpiry,
     },
-  },
-  check({ name: given, subject = given }, violations, { keys }) {
-    if (!keys.reservedSubjects.includes(String(subject))) return;
-    const member = inBody(subject === given ? "name" : "subject");
-    violations.add(member, "administrator", "is the subject of an administrator: choose another subject");
   },
 };
 
@@ -273,7 +275,7 @@ async function oneOf({ keys, now }: WithKeys, prefix: string): Promise<Result> {
   return key === undefined ? notFound : document(shown(key, now()));
 }
 
-/** Throws INVALID_PARAMETER and KEY_UNAVAILABLE. */
+/** Throws KEY_UNAVAILABLE, and what `readBody` throws. */
 async function create(service: WithKeys, content: Buffer): Promise<Result> {
   const given = await readBody(newKey, content, { limits: service.settings.limits, context: service });
   const { name: called, subject = called, roles = [], scopes, expiresAt } = given;
@@ -294,7 +296,7 @@ async function create(service: WithKeys, content: Buffer): Promise<Result> {
   return created(service, await addKey(service.keys.store, properties, now));
 }
 
-/** Throws INVALID_PARAMETER and KEY_UNAVAILABLE. */
+/** Throws KEY_UNAVAILABLE, and what `readBody` throws. */
 async function rotate(service: WithKeys, prefix: string, content: Buffer): Promise<Result> {
   const { keys } = service;
   const given = await readBody(rotation, content, { limits: service.settings.limits, context: service });

@@ -151,7 +151,7 @@ export const webhookEndpoints: readonly Endpoint[] = [
   },
 ];
 
-/** The result of work with an existing webhook. Without it, or if the work finds nothing, the path does not exist. */
+/** The result of work with a webhook; `notFound` if the webhook does not exist, or if `work` returns `undefined`. */
 async function onWebhook(
   service: Service,
   { names }: Asked,
@@ -168,8 +168,8 @@ function answerOf(body: unknown): Result {
 }
 
 /**
- * One attempt to give a webhook a new secret. Its deliveries write the state that belongs to the secret, and can come first. Throws
- * PRECONDITION_FAILED and UNAVAILABLE.
+ * One attempt to give a webhook a new secret. A delivery can change the state of the webhook at the same time. Then the attempt is
+ * overtaken. Throws PRECONDITION_FAILED and UNAVAILABLE.
  */
 async function rotate(service: Service, { names, request }: Asked): Promise<WriteAttempt> {
   const webhooks = service.webhooks as Webhooks;

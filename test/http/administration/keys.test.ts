@@ -197,6 +197,23 @@ describe("a key made over HTTP", () => {
       assert.equal((await listed()).length, count);
     });
 
+  for (const [content, pointers] of [
+    [{ name: "a ", subject: "deploy" }, ["#/name"]],
+    [{ name: "deploy", subject: "a " }, ["#/subject"]],
+    [{ name: "deploy", subject: "deploy" }, ["#/subject"]],
+    [{ name: "deploy", roles: ["hr"] }, ["#/name", "#/roles/0"]],
+    [{ roles: ["hr"] }, ["#/name", "#/roles/0"]],
+  ] as const)
+    test(`names the wrong members of ${JSON.stringify(content)}`, async () => {
+      const { violations } = (await send("POST", path, content)).json as {
+        violations: { pointer: string }[];
+      };
+      assert.deepEqual(
+        violations.map(({ pointer }) => pointer),
+        pointers,
+      );
+    });
+
   test("replaces no key that it could not be", async () => {
     const keys = await openKeys(service.store);
     const properties = { scopes: undefined, expiresAt: undefined };

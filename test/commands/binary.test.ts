@@ -146,8 +146,8 @@ test("the single executable,", async (t) => {
 
   await t.test("finds damage in its store", async (t) => {
     damage(join(cwd, "backup.db"));
-    const damaged = await serve(t, ["--store", "sqlite:backup.db"], options);
-    const { exitCode, stderr } = await damaged.ended;
+    const damaged = start(t, ["serve", "--port", "0", "--store", "sqlite:backup.db"], options);
+    const { exitCode, stderr } = await damaged.ended; // at the start, or soon after it
     assert.equal(exitCode, 1);
     assert.match(stderr, /backup\.db is damaged/);
   });

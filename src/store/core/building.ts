@@ -2,10 +2,12 @@
  * Builds what is derived from the resources of a collection: the keys in its indexes, and its search words. The head of a collection
  * has the key up to which it is built. A step takes the next resources, adds their keys and words, and moves this key, in one
  * transaction. The first step is part of the transaction that changes the declaration, and completes a small collection. The others
- * run in the background, also after a restart. Until then, no read uses the index, and writes keep its keys too.
+ * run in the background, also after a restart. Reads do not use an
+ * index before it is complete. Writes keep its keys from the beginning.
  */
 import { formatPath } from "../../collection/paths.ts";
 import type { Attributes } from "../../collection/resource.ts";
+import { isObject } from "../../json/values.ts";
 import { wordsVersion } from "../../query/words.ts";
 import type { ResolvedStoreOptions } from "../port/options.ts";
 import { isEqualJson } from "../port/record.ts";
@@ -38,6 +40,8 @@ export interface BuildingDriver {
   removeEntries(collection: NumberedCollection, slot: number, most: number): Plan<number>;
   /** Makes the table of search words new and empty. A collection without search has none. */
   clearWords(collection: NumberedCollection): Plan<void>;
+  /** Removes all search words. The table stays, because a service may be unable to create one. */
+  emptyWords(collection: NumberedCollection): Plan<void>;
   /** Adds the search words of resources, or replaces them. */
   addWords(collection: NumberedCollection, resources: readonly ReadResource[]): Plan<void>;
   /** Locks the head of a collection. Returns whether this is still its declaration. */
@@ -125,24 +129,21 @@ export class BuildingPlans {
     return yield* this.#slice(after, { from: this.#driver.beforeAll, isFirst: true });
   }
 
-  /** Takes a step of the first collection that is not complete. `undefined`: all are complete. Throws StepTaken. */
-  *next(find: (number: number) => NumberedCollection | undefined): Plan<Step | undefined> {
-    const [state] = yield* this.incomplete();
-    const collection = state && find(state.number);
-    return state && collection && (yield* this.step(collection, state));
-  }
-
-  /** Takes the next step of a collection that is not complete. Throws StepTaken. */
-  *step(collection: NumberedCollection, { builtTo, words }: BuildState): Plan<Step> {
+  /**
+   * Takes the next step of a collection that is not complete. `isFirst`: as in `begin`, the step leaves damage to a later one, which
+   * reports it. Throws StepTaken.
+   */
+  *step(collection: NumberedCollection, state: BuildState, isFirst = false): Plan<Step> {
     const { number, name, numbers } = collection;
+    const { builtTo } = state;
     const { building } = numbers;
     const count = yield* this.#driver.logs.countOf(number);
     const damage: string[] = [];
-    const isOutdated = (words ?? building?.words ?? wordsVersion) !== wordsVersion;
+    const isOutdated = hasOldWords(collection, state);
     if (!isOutdated && (builtTo === null || building === undefined)) throw new StepTaken();
     const after = isOutdated
       ? yield* this.gatherAgain(collection)
-      : yield* this.#slice(collection, { from: builtTo, damage });
+      : yield* this.#slice(collection, { from: builtTo, damage, isFirst });
     const isComplete = after.numbers.building === undefined;
     const what = namesOf(isOutdated ? after : collection);
     return { after, report: { number, name, what, count, isComplete, isOutdated, damage } };
@@ -154,7 +155,7 @@ export class BuildingPlans {
     const { slots = [], unused = [] }: Partial<Building> = numbers.building ?? {};
     const after = renumbered(collection, withBuilding(numbers, { slots, unused, words: wordsVersion }));
     if (!(yield* this.#driver.lockHead(collection))) throw new StepTaken();
-    yield* this.#driver.clearWords(after);
+    yield* this.#driver.emptyWords(after);
     yield* this.#sql.setWords(number, null);
     yield* this.#driver.catalogue.put(after);
     yield* this.#sql.setBuilt(number, this.#driver.beforeAll);
@@ -218,12 +219,17 @@ export class BuildingPlans {
     const resources: ReadResource[] = [];
     const damage: string[] = [];
     for (const [key, id, text] of rows) {
-      const attributes = parse(String(text));
+      const attributes = attributesOf(String(text));
       if (attributes !== undefined) resources.push({ key: key as Value, attributes });
       else damage.push(damageOf(nameOfResource(name, dialect.idOf(idKind, id))));
     }
     return { resources, damage, to: rows.length < most ? undefined : (rows.at(-1)?.[0] as Value) };
   }
+}
+
+/** Whether another version of the service has made the search words, or is making them. */
+export function hasOldWords({ numbers }: NumberedCollection, { words }: BuildState): boolean {
+  return (words ?? numbers.building?.words ?? wordsVersion) !== wordsVersion;
 }
 
 /** The next resources of a collection. */
@@ -243,9 +249,11 @@ function mostOf(sizes: readonly number[]): number {
   return slice.resources;
 }
 
-function parse(text: string): Attributes | undefined {
+/** `undefined`: the text is damaged. */
+function attributesOf(text: string): Attributes | undefined {
   try {
-    return JSON.parse(text);
+    const value = JSON.parse(text);
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
@@ -291,10 +299,17 @@ export class BuildReports {
   readonly #store: Pick<ResolvedStoreOptions, "onInfo" | "onWarning"> & { damage: Damage };
   /** The collections that are being built, by number. */
   readonly #begun = new Set<number>();
+  readonly #failures = new Set<string>();
   #hasWarned = false;
 
   constructor(store: Pick<ResolvedStoreOptions, "onInfo" | "onWarning"> & { damage: Damage }) {
     this.#store = store;
+  }
+
+  /** Tells once that the building of a collection has failed. It is tried again. */
+  noteFailure(reason: string): void {
+    if (!this.#failures.has(reason)) this.#store.onWarning(reason);
+    this.#failures.add(reason);
   }
 
   /** Tells about the first and the last step of a collection, and about damage. */

@@ -11,6 +11,7 @@ import {
 } from "../../query/figures.ts";
 import { type Figures, type FiguresQuery, type GroupRow, maxPageBytes } from "../port/page.ts";
 import { conjunctsOf, indexWith, isEquality, isRange } from "./access-path.ts";
+import type { NumberedCollection } from "./catalogue.ts";
 import { ranks } from "./list-sql.ts";
 import type { RelatedPart } from "./related.ts";
 
@@ -90,10 +91,20 @@ function figuresAdvice(query: FiguresOf, indexes: readonly Index[]): string {
 }
 
 /** The problem of figures that take longer than the option `queryMs` allows. */
-export function figuresTooExpensive(query: FiguresOf, indexes: readonly Index[], maxMs: number): Problem {
+export function figuresTooExpensive(
+  query: FiguresOf,
+  { indexes, slots }: Pick<NumberedCollection, "indexes" | "slots">,
+  maxMs: number,
+): Problem {
+  const built = slots.map(({ index }) => index);
+  const isBeingBuilt =
+    coveringIndex(query, indexes) !== undefined && coveringIndex(query, built) === undefined;
+  const advice = isBeingBuilt
+    ? "The service is still building the index for them. Try again later."
+    : figuresAdvice(query, indexes);
   return new Problem(
     "QUERY_TOO_EXPENSIVE",
-    `The figures take longer than the limit of ${maxMs} ms. ${figuresAdvice(query, indexes)}`,
+    `The figures take longer than the limit of ${maxMs} ms. ${advice}`,
   );
 }
 

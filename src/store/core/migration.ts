@@ -30,10 +30,12 @@ export class MigrationPlans {
   readonly building: BuildingPlans;
   readonly #driver: MigrationDriver;
   readonly #nextNumber: () => Plan<number>;
+  readonly #countOf: (number: number) => Plan<number>;
 
   constructor(driver: MigrationDriver) {
     this.#driver = driver;
     this.building = new BuildingPlans(driver);
+    this.#countOf = (number) => driver.logs.countOf(number);
     this.#nextNumber = query<[], number>(
       `select coalesce(max(number), 0) + 1 from ${driver.dialect.tablePrefix}heads`,
       numberOf,
@@ -57,6 +59,8 @@ export class MigrationPlans {
     const after = this.#declared(record, before ?? { number, ...undeclared });
     const { next, used } = (before ?? undeclared).numbers;
     if (before === undefined) yield* driver.create(number);
+    else if (before.idKind !== after.idKind && (yield* this.#countOf(number)) > 0)
+      throw new StartError(idKindChanged(before, after));
     const added = [...after.slots, ...after.uniqueSlots].filter(({ slot }) => slot >= next);
     if (before !== undefined && added.length > 0) yield* driver.addAll(after, added);
     yield* driver.changeIndexes(number, used, after.numbers.used);

@@ -81,7 +81,7 @@ export function referringScans(
 ): readonly [Scan, ...Scan[]] | undefined {
   const { type } = query.reference;
   const isNumber = (id: string) => String(Number(id)) === id;
-  // One place of the index has either the string or the number.
+  // An index has different keys for the string "5" and the number 5.
   const isMixed = type === "array" || (type === "number" && !query.ids.every(isNumber));
   if (isMixed || (type === "any" && query.ids.some(isNumber))) return undefined;
   const scans: Scan[] = [];

@@ -192,7 +192,7 @@ export class Commits {
   }
 }
 
-/** Does work. Throws DATA_DAMAGED if the counter of a collection is damaged. */
+/** Runs `work`. Throws DATA_DAMAGED if the change log already has the next sequence of a collection. */
 export async function namingDamage<T>({ byNumber }: Catalogue, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

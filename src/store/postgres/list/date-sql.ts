@@ -9,7 +9,7 @@ const months = [
 ];
 const leapYears = "([0-9][0-9](0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)";
 
-/** Exactly the days that exist, because no other day can be computed without an error. */
+/** Matches only days that exist. PostgreSQL throws an error for others. */
 const dayPattern = `([0-9]{4}-(${months.join("|")})|${leapYears}-02-29)`;
 
 /** The first 28 days of a month. Most dates have one, and the test takes a fraction of the time. */
@@ -18,7 +18,7 @@ const quickDayPattern = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])";
 const minutePattern = "([01][0-9]|2[0-3]):[0-5][0-9]";
 const clockPattern = `[Tt]${minutePattern}(:[0-5][0-9]([.][0-9]{1,${maxFraction}})?)?([Zz]|[+-]${minutePattern})`;
 
-/** The time in the form whose key is the text itself. */
+/** The form of keys. A text in this form is its own key. */
 const usualPattern = `T${minutePattern}:[0-5][0-9][.][0-9]{3}Z`;
 
 /** Whether a text is a day and what follows it. */

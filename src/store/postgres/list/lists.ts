@@ -73,7 +73,7 @@ export class Lists {
   async figures(collection: NumberedCollection, query: FiguresOf, client: AskClient): Promise<Figures> {
     const { columns, ...statement } = selectFigures(collection, query);
     const rows = await this.#slow.rows(statement, client?.());
-    if (rows === unfinished) throw figuresTooExpensive(query, collection.indexes, this.#maxMs);
+    if (rows === unfinished) throw figuresTooExpensive(query, collection, this.#maxMs);
     return toFigures(collection, query, columns, rows);
   }
 

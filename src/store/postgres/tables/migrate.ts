@@ -1,4 +1,4 @@
-/** Creates collections and changes their declarations, in a transaction that locks the catalogue. Also what it builds. */
+/** Creates collections and changes their declarations, in a transaction that locks the catalogue. It also builds indexes and search words. */
 import { randomInt } from "node:crypto";
 import { Problem } from "../../../errors.ts";
 import type { BuildingPlans } from "../../core/building.ts";
@@ -78,6 +78,10 @@ const migrations: MigrationPlans = new MigrationPlans({
     yield* askRows([dropped, ...tables].map((sql) => ({ sql })));
     yield* clearWordCount(number);
   },
+  *emptyWords({ number }) {
+    yield* askRows([{ sql: `delete from ${wordsTable(number)}` }]);
+    yield* clearWordCount(number);
+  },
   *addWords({ number, search }, resources) {
     const gone = resources.map(({ key }) => String(key));
     const rows = resources.flatMap(({ key, attributes }) =>
@@ -126,7 +130,7 @@ export async function migrateAll(transaction: Transaction, plan: readonly Collec
 
 /**
  * Waits for the writers and imports in progress. A change of a table that waits for an import would make all reads of the table wait.
- * If writers lock heads first because of constraints, this does the same.
+ * If writers lock heads first because of constraints, this function also locks them first.
  */
 async function keepOthersOut(
   transaction: Transaction,

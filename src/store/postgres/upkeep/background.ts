@@ -1,12 +1,13 @@
 /** The background work of an open store: it builds indexes and search words, removes old data, and walks through the rows. */
-import { BuildReports, buildPauseMs, StepTaken } from "../../core/building.ts";
+import { BuildReports, buildPauseMs, hasOldWords, StepTaken } from "../../core/building.ts";
 import type { Damage } from "../../core/checksums.ts";
 import { Retention } from "../../core/log-plans.ts";
 import type { Scheduler } from "../../core/scheduler.ts";
 import { walk, walkTimes } from "../../core/walk.ts";
 import type { ResolvedStoreOptions } from "../../port/options.ts";
-import { findHeld } from "../commit/holds.ts";
+import { findHeld, hold } from "../commit/holds.ts";
 import type { Connections } from "../connection/connections.ts";
+import { describeError, sqlState } from "../connection/failures.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";
 import { walkedDatabase } from "../copy/walked-database.ts";
 import { runPlan, storePlans } from "../postgres-dialect.ts";
@@ -22,14 +23,14 @@ export interface BackgroundParts
   /** For work without a time limit. */
   long: Connections;
   damage: Damage;
-  /** Whether this thread opened the store first. It walks through the rows. */
+  /** Whether this thread opened the store first. Only this one builds, and walks through the rows. */
   isFirst: boolean;
 }
 
 /** The pause before the first piece of work, so that a new service answers requests first. In milliseconds. */
 const initialDelayMs = 200;
 
-/** The pause between two looks for indexes and search words that another service has not completed. In milliseconds. */
+/** The pause between two checks for indexes and search words that another thread or instance has not completed. In milliseconds. */
 const buildEveryMs = 5_000;
 
 /** Starts the work. Returns a function that looks at once for what is to be built. */
@@ -38,7 +39,8 @@ export function startWork(scheduler: Scheduler, parts: BackgroundParts): () => v
   const retention = new Retention(storePlans.logs, history, slice);
   const sweep = () => sweepSome(connections, retention, Date.now());
   scheduler.repeat(sweep, { pauseMs: 5, everyMs: sweepMs, initialDelayMs });
-  if (isFirst) scheduler.repeat(walkSteps(parts), walkTimes);
+  if (!isFirst) return () => {};
+  scheduler.repeat(walkSteps(parts), walkTimes);
   const reports = new BuildReports(parts);
   const build = () => buildNext(parts, reports);
   return scheduler.repeat(build, { pauseMs: buildPauseMs, everyMs: buildEveryMs, initialDelayMs });
@@ -91,25 +93,33 @@ export interface BuildParts {
 
 /**
  * Takes the next step of indexes and search words that are not complete. Returns whether there may be more. If another instance builds
- * them at the same time, this one leaves it to the other for a while.
+ * them at the same time, this instance waits. If the steps of a collection fail, this takes those of others, and throws only if no step
+ * succeeds.
  */
 export async function buildNext(
   { connections, catalogue, reload }: BuildParts,
   reports?: BuildReports,
 ): Promise<boolean> {
+  let failure: unknown;
   for (const state of await runPlan(building.incomplete(), (statement) => connections.run(statement))) {
     if (!catalogue().byNumber.has(state.number)) await reload();
     const collection = catalogue().byNumber.get(state.number);
     if (collection === undefined) continue; // a copy is incomplete
     const isConstrained = catalogue().relatedTo(collection).length > 0;
     const step = await transact(connections, smallWrite, async (transaction) => {
+      // Removing all words waits for the writers, which write words before they lock the head.
+      if (hasOldWords(collection, state)) await hold(transaction, [state.number]);
       const held = await findHeld((statement) => transaction.run(statement), [state.number]);
       if (held.size > 0) return undefined;
       if (isConstrained) await transaction.run(lockHeads([state.number])); // as its writers begin
       return transaction.runPlan(building.step(collection, state));
     }).catch(async (error: unknown) => {
-      if (!(error instanceof StepTaken)) throw error;
-      await reload();
+      if (error instanceof StepTaken) await reload();
+      else {
+        failure ??= error;
+        if (error instanceof TypeError || sqlState(error)?.startsWith("42"))
+          reports?.noteFailure(`${collection.name}: building its indexes failed: ${describeError(error)}`);
+      }
       return undefined;
     });
     if (step === undefined) continue;
@@ -117,5 +127,6 @@ export async function buildNext(
     reports?.note(step.report);
     return true;
   }
+  if (failure !== undefined) throw failure;
   return false;
 }

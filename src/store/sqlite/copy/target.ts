@@ -1,5 +1,6 @@
 /** A store's file as the target of a copy. */
 import { DatabaseSync } from "node:sqlite";
+import type { BuildState } from "../../core/building.ts";
 import { Catalogue } from "../../core/catalogue.ts";
 import type { CopyTarget } from "../../core/copy/contents.ts";
 import { StoredTarget, type TargetDriver } from "../../core/copy/stored-contents.ts";
@@ -78,8 +79,16 @@ function targetDriver(path: string, database: DatabaseSync): Omit<TargetDriver, 
     },
     async finish() {
       const { building } = createMigrations(database, new Heads(database));
-      const find = (number: number) => new Catalogue(readCatalogue(database).values()).byNumber.get(number);
-      while ((await transact(({ run }) => run(building.next(find)))) !== undefined) {}
+      for (;;) {
+        const isMore = await transact(async ({ run }) => {
+          const [state] = await run(building.incomplete());
+          const { byNumber } = new Catalogue(readCatalogue(database).values());
+          const collection = state && byNumber.get(state.number);
+          if (collection !== undefined) await run(building.step(collection, state as BuildState));
+          return collection !== undefined;
+        });
+        if (!isMore) return;
+      }
     },
   };
 }

@@ -208,6 +208,6 @@ function closed(): Problem {
 function tooExpensive(asked: QueryTask, maxMs: number): Problem {
   if (asked.name === "sizes") return closed();
   const [collection] = asked.args;
-  if (asked.name === "figures") return figuresTooExpensive(asked.args[1], collection.indexes, maxMs);
+  if (asked.name === "figures") return figuresTooExpensive(asked.args[1], collection, maxMs);
   return listTooExpensive(asked.name === "page" ? asked.args[1] : listLike(asked.args[1]), collection, maxMs);
 }

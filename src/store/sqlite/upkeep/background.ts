@@ -1,12 +1,14 @@
 /** The background work of an open store: indexes and search words, removal of old data, checks of the file, and a short log. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
+import { Problem } from "../../../errors.ts";
 import { startThread } from "../../../program.ts";
 import { wordsVersion } from "../../../query/words.ts";
 import { BuildReports, buildPauseMs } from "../../core/building.ts";
 import { Scheduler } from "../../core/scheduler.ts";
 import { walkTimes } from "../../core/walk.ts";
 import type { WriterRequests } from "../commit/writer-client.ts";
+import { describeError } from "../file/failures.ts";
 import { createLogReader, duePages, type LogState, logSizeLimit, pageBytes } from "../file/log-state.ts";
 import { watchFiles } from "../file/watch.ts";
 import type { Health } from "./health.ts";
@@ -16,6 +18,9 @@ export interface BackgroundParts extends LongLogParts {
   sweepMs: number;
   onInfo: (text: string) => void;
 }
+
+/** The pause between two checks for what another thread has declared or erased, in milliseconds. */
+const buildEveryMs = 1_000;
 
 /** The background work of one store. It starts with the constructor. */
 export class Background {
@@ -29,7 +34,7 @@ export class Background {
   constructor(parts: BackgroundParts) {
     const { path, database, hasUpkeep, health } = parts;
     this.#parts = parts;
-    this.#buildIndexesNow = this.#scheduleBuilds();
+    this.#buildIndexesNow = hasUpkeep ? this.#scheduleBuilds() : () => {};
     if (hasUpkeep) this.#scheduleTrims();
     this.#log = new LongLog(parts);
     this.#stopWatching = watchFiles(path, database, {
@@ -51,11 +56,15 @@ export class Background {
     );
     const build = async () => {
       if (incomplete.get(wordsVersion) === undefined) return false;
-      const report = await requests.run("buildNext", []);
+      const report = await requests.run("buildNext", []).catch((error: unknown) => {
+        if (!(error instanceof Problem))
+          reports.noteFailure(`building an index failed: ${describeError(error)}`);
+        throw error;
+      });
       if (report !== undefined) reports.note(report);
       return report !== undefined;
     };
-    return this.#scheduler.repeat(build, { pauseMs: buildPauseMs, everyMs: Number.POSITIVE_INFINITY });
+    return this.#scheduler.repeat(build, { pauseMs: buildPauseMs, everyMs: buildEveryMs });
   }
 
   #scheduleTrims(): void {

@@ -3,7 +3,7 @@
  * collection.
  */
 import type { DatabaseSync } from "node:sqlite";
-import type { StepReport } from "../../core/building.ts";
+import type { BuildState, StepReport } from "../../core/building.ts";
 import { Catalogue } from "../../core/catalogue.ts";
 import type { MigrationPlans } from "../../core/migration.ts";
 import type { CollectionRecord } from "../../port/record.ts";
@@ -29,6 +29,8 @@ export interface DeclarationsParts {
 /** Reads and changes the declarations of all collections. */
 export class Declarations {
   readonly #parts: DeclarationsParts;
+  /** How often the steps of a collection have failed, by its number. */
+  readonly #failures = new Map<number, number>();
   #catalogue: Catalogue | undefined;
 
   constructor(parts: DeclarationsParts) {
@@ -62,11 +64,21 @@ export class Declarations {
   /** Takes the next step of what is built in the background. Returns what it did; `undefined`: everything is complete. */
   buildNext(): StepReport | undefined {
     const { plans, migrations, collections, transactions } = this.#parts;
-    return transactions.run(() => {
-      const step = plans.run(migrations.building.next((number) => collections.get(number)));
-      if (step !== undefined) this.#keep(step.after);
-      return step?.report;
-    });
+    const failuresOf = ({ number }: BuildState) => this.#failures.get(number) ?? 0;
+    const incomplete = [...plans.run(migrations.building.incomplete())];
+    const [state] = incomplete.sort((a, b) => failuresOf(a) - failuresOf(b)); // one that fails does not stop the others
+    if (state === undefined) return undefined;
+    const { number } = state;
+    try {
+      return transactions.run(() => {
+        const step = plans.run(migrations.building.step(collectionOf(collections, number), state));
+        this.#keep(step.after);
+        return step.report;
+      });
+    } catch (error) {
+      this.#failures.set(number, failuresOf(state) + 1);
+      throw error;
+    }
   }
 
   /** Removes what other tables still have of erased resources: entries of removed indexes, and words in the segments of FTS5. */
@@ -77,7 +89,7 @@ export class Declarations {
     if (collection.search.length === 0) return;
     const emptied = plans.run(migrations.building.gatherAgain(collection));
     const state = { number, builtTo: 0, words: undefined };
-    this.#keep(plans.run(migrations.building.step(emptied, state)).after);
+    this.#keep(plans.run(migrations.building.step(emptied, state, true)).after);
   }
 
   #declare(record: CollectionRecord, known: Map<string, NumberedCollection>): NumberedCollection {

@@ -30,6 +30,11 @@ export function createMigrations(
   heads: Heads,
   { buildsAtOnce = false } = {},
 ): MigrationPlans {
+  const clearWords = ({ number, search }: NumberedCollection) => {
+    database.exec(`drop table if exists ${searchTable(number)}`);
+    if (search.length > 0) database.exec(searchDdl(number));
+    return done(undefined);
+  };
   return new MigrationPlans({
     dialect: sqliteDialect,
     catalogue: cataloguePlans,
@@ -72,11 +77,8 @@ export function createMigrations(
       const sql = `delete from ${table} where slot = $1 and k in (select k from ${table} where slot = $1 order by k limit $2)`;
       return ask({ text: { sql }, values: [[slot, most]], read: numberOf, isSilent: true });
     },
-    clearWords({ number, search }) {
-      database.exec(`drop table if exists ${searchTable(number)}`);
-      if (search.length > 0) database.exec(searchDdl(number));
-      return done(undefined);
-    },
+    clearWords,
+    emptyWords: clearWords, // the segments of FTS5 keep words of rows that are removed
     addWords({ number, search }, resources) {
       const sql = `insert or replace into ${searchTable(number)} (rowid, words) values ($1, $2)`;
       const values = resources.map(({ key, attributes }) => [

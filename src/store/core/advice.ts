@@ -13,15 +13,12 @@ import {
   isEquality,
   isRange,
 } from "./access-path.ts";
-import type { NumberedCollection } from "./catalogue.ts";
+import { builtIndexes, type NumberedCollection } from "./catalogue.ts";
 
 /** The problem of a list that takes longer than the option `queryMs` allows. */
-export function listTooExpensive(
-  query: CostQuery,
-  { indexes, slots }: Pick<NumberedCollection, "indexes" | "slots">,
-  maxMs: number,
-): Problem {
-  const built = slots.map(({ index }) => index);
+export function listTooExpensive(query: CostQuery, collection: NumberedCollection, maxMs: number): Problem {
+  const { indexes } = collection;
+  const built = builtIndexes(collection);
   const isBeingBuilt =
     query.at === undefined && accessPathOf(query, indexes)?.kind !== accessPathOf(query, built)?.kind;
   const advice = isBeingBuilt

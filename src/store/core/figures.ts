@@ -11,7 +11,7 @@ import {
 } from "../../query/figures.ts";
 import { type Figures, type FiguresQuery, type GroupRow, maxPageBytes } from "../port/page.ts";
 import { conjunctsOf, indexWith, isEquality, isRange } from "./access-path.ts";
-import type { NumberedCollection } from "./catalogue.ts";
+import { builtIndexes, type NumberedCollection } from "./catalogue.ts";
 import { ranks } from "./list-sql.ts";
 import type { RelatedPart } from "./related.ts";
 
@@ -93,10 +93,11 @@ function figuresAdvice(query: FiguresOf, indexes: readonly Index[]): string {
 /** The problem of figures that take longer than the option `queryMs` allows. */
 export function figuresTooExpensive(
   query: FiguresOf,
-  { indexes, slots }: Pick<NumberedCollection, "indexes" | "slots">,
+  collection: NumberedCollection,
   maxMs: number,
 ): Problem {
-  const built = slots.map(({ index }) => index);
+  const { indexes } = collection;
+  const built = builtIndexes(collection);
   const isBeingBuilt =
     coveringIndex(query, indexes) !== undefined && coveringIndex(query, built) === undefined;
   const advice = isBeingBuilt

@@ -1,4 +1,4 @@
-/** Declares an index and a search on the store that it is told, and kills itself after a step in the background. */
+/** Opens a store, declares an index and a search, and kills itself after a step in the background. The arguments name the store. */
 import { openStore, type StoreAddress } from "../../../src/store/open.ts";
 import type { CollectionRecord } from "../../../src/store/port/record.ts";
 

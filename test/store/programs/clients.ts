@@ -1,5 +1,5 @@
 /**
- * Runs random clients on the store that it is told to, again and again until it is killed. It says each call and each outcome
+ * Runs random clients on a store, again and again until it is killed. The arguments name the store. It says each call and each outcome
  * as a line of JSON at once, so that it may be killed at any moment.
  */
 import { writeSync } from "node:fs";

@@ -95,6 +95,23 @@ async function builtTo(address: StoreAddress): Promise<unknown> {
 
 for (const kind of ["sqlite", "postgres"] as const)
   describe(`an index on ${kind}`, () => {
+    test("of one collection is built although the build of another one fails, and a warning says why", async (t) => {
+      const { store, address, warnings } = await filled(t, kind, 20_000);
+      const load = await store.load(declaration("others"));
+      await load.add(
+        Array.from({ length: 1_000 }, (_, n) => ({ id: idOf(n), text: JSON.stringify({ id: idOf(n), n }) })),
+      );
+      await load.finish();
+      await store.migrate([both]);
+      const below = await openBelow(address);
+      await below.run(`drop table ${kind === "sqlite" ? "search_1" : below.table("words_1")}`);
+      await below.close();
+      await store.migrate([{ ...byN, name: "others" }]);
+      await untilQuick(store, { ...sorted, collection: "others" });
+      assert.match(warnings.join("\n"), /building .*index.* failed: /);
+      assert.equal(store.isQuick(sorted), false);
+    });
+
     test("of 50,000 resources is not there after its declaration, and its lists become quick later", async (t) => {
       const { store, address, infos } = await filled(t, kind, 50_000);
       const first = [...Array(50_000).keys()]

@@ -2,8 +2,8 @@
  * Runs the tests of `npm test`: the fast files and those in the middle. Then it checks that each response that a document of the
  * interface describes was given at least once. `--fast` runs only the fast files, and `--slow` the slow ones. With arguments (files,
  * patterns of files, options of Node), only these files run, once, on SQLite or the store that HOLDFAST_TEST_STORE names: each in its
- * own process, or with `--together` all in one. `--times` also prints what each file took. At the end, it prints the failed and
- * skipped tests with reasons, and the number of tests.
+ * own process, or with `--together` all in one. `--times` also prints what each file took. `--until-failure` ends at the first test that
+ * fails. At the end, it prints the failed and skipped tests with reasons, and the number of tests.
  */
 import { existsSync, globSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,11 +19,12 @@ import { describeTimes, type FileTimes } from "./runner/times.ts";
 const interruptedStatus = 130;
 
 const given = process.argv.slice(2);
-const own = ["--times", "--together", "--fast", "--slow"];
+const own = ["--times", "--together", "--until-failure", "--fast", "--slow"];
 const options = given.filter((each) => each.startsWith("-") && !own.includes(each));
 const patterns = given.filter((each) => !each.startsWith("-"));
 const times: FileTimes[] = [];
-const how = { options, onTimes: (each: FileTimes) => void times.push(each) };
+const untilFailure = given.includes("--until-failure");
+const how = { options, untilFailure, onTimes: (each: FileTimes) => void times.push(each) };
 
 const results = await runWhatIsAsked();
 const table = given.includes("--times") ? [describeTimes(times)] : [];

@@ -69,7 +69,7 @@ const tokenShape = /^[A-Za-z0-9._~+/-]+=*$/;
  * The token in an Authorization header (RFC 6750 §2.1); `undefined` without the header, or with another scheme. Throws
  * UNAUTHENTICATED if the token is too long.
  */
-export function bearerToken(authorization: string | undefined): string | undefined {
+function bearerToken(authorization: string | undefined): string | undefined {
   if (authorization === undefined) return undefined;
   const isUsual = authorization.startsWith(usualScheme) && authorization[usualScheme.length] !== " ";
   const length = isUsual ? usualScheme.length : bearerScheme.exec(authorization)?.[0].length;

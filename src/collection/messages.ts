@@ -28,7 +28,7 @@ export interface SearchBudget {
 const costOfComparison = 20;
 
 /** A budget for all searches of one response together: about 10 ms. */
-export function createSearchBudget(): SearchBudget {
+function createSearchBudget(): SearchBudget {
   return { left: nearestLimits.work };
 }
 

@@ -17,7 +17,7 @@ type Holds = "schema" | "list" | "map";
 export type Applies = "here" | "child" | "test" | "nowhere";
 
 /** Keywords that contain schemas. */
-export const applicators = {
+const applicators = {
   properties: { holds: "map", applies: "child" },
   patternProperties: { holds: "map", applies: "child" },
   additionalProperties: { holds: "schema", applies: "child" },

@@ -94,7 +94,7 @@ export function requireMethod<R extends Exclude<Route, { kind: "nothing" | "serv
 }
 
 /** The methods of a route. */
-export function allowOf(route: Exclude<Route, { kind: "nothing" | "service" }>): string {
+function allowOf(route: Exclude<Route, { kind: "nothing" | "service" }>): string {
   return route.kind === "endpoint" ? route.endpoint.allow : methodsOf[route.kind];
 }
 

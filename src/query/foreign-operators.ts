@@ -50,7 +50,7 @@ const translatorByName = new Map(
 const ownNames = new Map(operatorNames.map((name) => [name.toLowerCase(), name]));
 
 /** Translates an operator of another server with its value; `undefined` if the operator is unknown. */
-export function translateOperator(operator: string, value: unknown): Translation | undefined {
+function translateOperator(operator: string, value: unknown): Translation | undefined {
   const plain = operator.toLowerCase().replaceAll(/[_$-]/g, "");
   const own = ownNames.get(plain);
   return own === undefined ? translatorByName.get(plain)?.(value) : { conditions: { [own]: value } };

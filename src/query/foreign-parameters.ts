@@ -19,7 +19,7 @@ const as =
   (value) => ({ write: writeParameter(name, value) });
 
 /** The advice for parameters of servers that page by a token. */
-export const useCursor: Advice = {
+const useCursor: Advice = {
   say: 'Follow the "next" link of the response: it contains the "cursor" of the next page',
 };
 

@@ -34,7 +34,7 @@ export function isDirection(text: string): boolean {
 }
 
 /** Whether a direction is descending. */
-export function isDescendingWord(text: string): boolean {
+function isDescendingWord(text: string): boolean {
   return /^(?:desc|descending|-1)$/i.test(text.trim());
 }
 

@@ -5,7 +5,7 @@ import { put } from "./records.ts";
 import { statesName } from "./webhook.ts";
 
 /** The id of the lease among the states of webhooks. */
-export const leaseId = "lease";
+const leaseId = "lease";
 
 /** How long a lease is valid, in milliseconds. Another instance takes over at most `renewMs` after that. */
 const leaseMs = 20_000;

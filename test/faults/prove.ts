@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { testFiles } from "../project.ts";
 import { sourceVersion } from "../source-version.ts";
@@ -38,11 +38,19 @@ export async function proveFaultsNoticed(signal: AbortSignal): Promise<boolean> 
       if (noticed !== undefined) results.add(noticed);
       return noticed === undefined;
     };
-    const escaped: Fault[] = [];
-    for (const fault of faults.filter((each) => !results.has(each)))
-      if (await keepsEscaping(fault, [fault.noticedBy])) escaped.push(fault);
-    let unnoticed = 0;
-    for (const fault of escaped) if (await keepsEscaping(fault, otherThan(fault.noticedBy))) unnoticed++;
+    const escaping = async (some: readonly Fault[], filesOf: (fault: Fault) => readonly string[]) => {
+      const waiting = [...some];
+      const escaped: Fault[] = [];
+      const searchWaiting = async () => {
+        for (let fault = waiting.shift(); fault !== undefined; fault = waiting.shift())
+          if (await keepsEscaping(fault, filesOf(fault))) escaped.push(fault);
+      };
+      await Promise.all(Array.from({ length: availableParallelism() }, searchWaiting));
+      return escaped;
+    };
+    const left = faults.filter((each) => !results.has(each));
+    const escaped = await escaping(left, ({ noticedBy }) => [noticedBy]);
+    const unnoticed = (await escaping(escaped, ({ noticedBy }) => otherThan(noticedBy))).length;
     console.log(`${faults.length - unnoticed} of ${faults.length} faults are noticed`);
     return unnoticed === 0;
   } finally {
@@ -76,12 +84,12 @@ function otherThan(file: string): string[] {
 function createSearch(
   sound: string,
 ): (fault: Fault, files: readonly string[]) => Promise<Noticed | undefined> {
-  const ends = new Map<string, End>();
+  const ends = new Map<string, Promise<End>>();
   const passesWithout = async (file: string, store: Fault["store"]) => {
     const key = `${file} ${store}`;
-    const end = ends.get(key) ?? (await runTestFile(file, sound, store));
+    const end = ends.get(key) ?? runTestFile(file, sound, store);
     ends.set(key, end);
-    return end === "passes";
+    return (await end) === "passes";
   };
   return async (fault, files) => {
     const copy = await mkdtemp(join(tmpdir(), "holdfast-fault-"));

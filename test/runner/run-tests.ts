@@ -25,6 +25,8 @@ export interface RunOptions {
   env?: Readonly<Record<string, string>>;
   /** The time limit of one test, in milliseconds. @default much longer than a busy machine needs */
   ceilingMs?: number;
+  /** Whether all processes end when a test fails. @default false */
+  untilFailure?: boolean;
   /** Called with what each file took. */
   onTimes?: (times: FileTimes) => void;
 }
@@ -65,7 +67,14 @@ interface Begun {
 
 /** Runs groups, in this order, and prints their tests. */
 export async function runTests(groups: readonly Group[], options: RunOptions = {}): Promise<Results> {
-  const how = { options: [], env: {}, ceilingMs: defaultCeilingMs, onTimes: () => {}, ...options };
+  const how = {
+    options: [],
+    env: {},
+    ceilingMs: defaultCeilingMs,
+    untilFailure: false,
+    onTimes: () => {},
+    ...options,
+  };
   const begun = performance.now();
   const count = groups.reduce((sum, { files }) => sum + files.length, 0);
   const printer = new Printer({ isLive: count === 1 });
@@ -84,6 +93,7 @@ export async function runTests(groups: readonly Group[], options: RunOptions = {
       silence.refresh();
       if (line.kind !== "failed") return;
       failed += 1;
+      if (how.untilFailure) end.abort();
       if (isLong) printer.say(describeFailure(line));
     },
     noteEnd: (times) => {

@@ -374,3 +374,12 @@ test("a test that hangs is named, and the tests after it run", (t) => {
     "1 passed, 1 failed, 0 skipped",
   ]);
 });
+
+test("--until-failure ends at the first test that fails", (t) => {
+  const waits = 'test("waits", () => new Promise((resolve) => setTimeout(resolve, 2 ** 30)));';
+  const { status, ending } = run(t, `test("a", () => { throw new Error("no"); });\n${waits}`, [
+    "--until-failure",
+  ]);
+  assert.equal(status, 1);
+  assert.match(ending.join("\n"), /:2 {2}a\n {4}no\n[^]*\n0 passed, \d failed, 0 skipped$/m);
+});

@@ -33,7 +33,7 @@ export const bulkMembers = ["filter", "all", "patch", "update", "delete", "max",
 export const maxBulk = 1_000;
 
 /** The longest text of a patch, in characters. The service applies it to each resource. */
-export const maxBulkPatch = 65_536;
+const maxBulkPatch = 65_536;
 
 type Body = { [Name in (typeof bulkMembers)[number]]?: unknown };
 

@@ -65,7 +65,7 @@ const ofLists: Readonly<Record<ListParameter, { description: string; schema: Par
 };
 
 /** The parameters of lists as components. Aliases are marked with `x-holdfast-alias`, and the page at `/docs` leaves them out. */
-export function listParameterParts({ page }: Limits): Record<string, Part> {
+function listParameterParts({ page }: Limits): Record<string, Part> {
   return Object.fromEntries(
     listParameters.map((name) => {
       const { description, schema } = ofLists[name];

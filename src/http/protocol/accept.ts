@@ -29,7 +29,7 @@ const feedContentTypes = {
 export type FeedType = keyof typeof feedContentTypes;
 
 /** All media types of feeds. */
-export const feedTypes = Object.keys(feedContentTypes) as readonly FeedType[];
+const feedTypes = Object.keys(feedContentTypes) as readonly FeedType[];
 
 const jsonOnly = ["application/json"] as const;
 

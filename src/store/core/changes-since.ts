@@ -75,10 +75,7 @@ function* refuseTooMany(history: HistoryPlans, past: number): Plan<never> {
 }
 
 /** Adds a change to the changed resources by id. Call it in the order of the changes. */
-export function noteChange(
-  changed: Map<string, ChangedResource>,
-  { id, version, kind, at }: LoggedRowKey,
-): void {
+function noteChange(changed: Map<string, ChangedResource>, { id, version, kind, at }: LoggedRowKey): void {
   const known = changed.get(id);
   const exists = kind !== "deleted";
   if (known === undefined)

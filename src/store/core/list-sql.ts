@@ -133,7 +133,7 @@ export function rangeSql({ slot, low, high }: Range, scope: Scope): string {
 }
 
 /** A filter as an SQL expression. */
-export function filterSql(filter: StoreFilter, scope: Scope): string {
+function filterSql(filter: StoreFilter, scope: Scope): string {
   switch (filter.kind) {
     case "and":
       return every(filter.filters.map((each) => filterSql(each, scope)));
@@ -356,7 +356,7 @@ function relatedSql({ relation, filter }: RelatedCondition, scope: Scope): strin
 }
 
 /** The expressions that a list is ordered by. The key of the id is the last one. Sort keys after the id change nothing. */
-export function orderTerms(sort: readonly SortKey[], { dialect, table }: Scope): readonly OrderTerm[] {
+function orderTerms(sort: readonly SortKey[], { dialect, table }: Scope): readonly OrderTerm[] {
   return keysToId(sort).flatMap(({ path, as, descending }) => {
     const expressions = isIdPath(path) ? [`${table}.${dialect.keyColumn}`] : dialect.sortTerms(path);
     return expressions

@@ -12,7 +12,7 @@ export const statesOfWebhooks = "_webhook_states";
 export const otherCollections = "*";
 
 /** The log keeps an outdated change for webhooks at most this long, in milliseconds. */
-export const maxOwedMs = 7 * 24 * 3_600_000;
+const maxOwedMs = 7 * 24 * 3_600_000;
 
 /** A part of the state of a webhook: the sequence in each collection after which its receiver needs every change. */
 export interface Owing {
@@ -20,7 +20,7 @@ export interface Owing {
 }
 
 /** The sequence after which the log must keep the changes, for each collection by its number. `states` are the texts of the states. */
-export function owedIn(
+function owedIn(
   states: readonly string[],
   collections: readonly { name: string; number: number }[],
 ): ReadonlyMap<number, number> {

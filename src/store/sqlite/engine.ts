@@ -76,7 +76,7 @@ export async function openSqliteStore(path: string, options: ResolvedStoreOption
 }
 
 /** Opens a store that another thread of this process has opened. `attachment` comes from there. */
-export function joinSqliteStore(
+function joinSqliteStore(
   { path, marks, writer }: SqliteAttachment,
   options: ResolvedStoreOptions,
 ): Promise<SqliteDriver> {
@@ -132,7 +132,7 @@ function writerSettings({
 }
 
 /** Opens the store at `path` for reading. A service can have it open at the same time. Throws StartError. */
-export function openSqliteReader(path: string): StoreReader {
+function openSqliteReader(path: string): StoreReader {
   requireSafeSqlite();
   requireFile(path);
   const database = openForReading(path);
@@ -169,7 +169,7 @@ export function openSqliteReader(path: string): StoreReader {
  * Opens the API keys of the store at `path`. A service can have the store open at the same time. Creates the store if the
  * file does not exist or is empty. Each change is a separate transaction. Throws StartError, also from each method.
  */
-export function openSqliteKeys(path: string): OpenKeys {
+function openSqliteKeys(path: string): OpenKeys {
   requireSafeSqlite();
   requireWritablePath(path);
   if (!mayExist(path)) createFile(path);

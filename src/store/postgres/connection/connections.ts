@@ -15,7 +15,7 @@ const everyMs = 3_000;
 const maxSilences = 2;
 
 /** Checks the database regularly, and calls `onGone` once if it no longer responds. Returns a function that stops this. */
-export function watchDatabase(probe: () => Promise<unknown>, onGone: () => void): () => void {
+function watchDatabase(probe: () => Promise<unknown>, onGone: () => void): () => void {
   let silences = 0;
   let isRunning = false;
   const check = async () => {

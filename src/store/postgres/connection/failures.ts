@@ -121,7 +121,7 @@ export function counterOf(error: unknown): number | undefined {
 }
 
 /** The problem for a failure that wrote nothing; `undefined` for an error in our code. */
-export function problemFor(failure: Failure, cause: unknown): Problem | undefined {
+function problemFor(failure: Failure, cause: unknown): Problem | undefined {
   switch (failure) {
     case "full":
       return new Problem("STORAGE_FULL", "The disk of the store is full.", { cause });

@@ -66,7 +66,7 @@ function textKey(idKind: IdKind, text: string): string {
 }
 
 /** The SQL of lists. */
-export const postgresLists: ListDialect = {
+const postgresLists: ListDialect = {
   ...postgresDialect,
   joinsInOrder: false,
   quote: quoteText,

@@ -66,7 +66,7 @@ export function formOf(collection: NumberedCollection, query: PageQuery): Formed
 }
 
 /** How many lists of this form can share a statement. */
-export function mostTogether({ query }: FormedList): number {
+function mostTogether({ query }: FormedList): number {
   return Math.max(1, Math.floor(maxResources / (query.limit + 1)));
 }
 
@@ -109,7 +109,7 @@ export function selectTogether(lists: readonly FormedList[]): Statement {
  * The pages of the lists, in their order; `apart` for a page that only a statement of its own can read, because its texts
  * are large or contain line breaks. Throws Redeclared.
  */
-export function toPages(lists: readonly FormedList[], rows: readonly Row[]): readonly (ReadPage | "apart")[] {
+function toPages(lists: readonly FormedList[], rows: readonly Row[]): readonly (ReadPage | "apart")[] {
   const byPlace = new Map(rows.map(([place, ...row]) => [Number(place), row]));
   const size = maxSize(lists);
   return lists.map((list, place) => toOwnPage(list, byPlace.get(place) ?? [], size));

@@ -24,7 +24,7 @@ import { resourcesTable, tablesOf } from "../tables/tables.ts";
 const maxInteger = 2_147_483_647;
 
 /** The resources with these keys; without the text if it has more than `size` bytes. */
-export function selectResources(number: number, keys: readonly string[], size = maxInteger): Statement {
+function selectResources(number: number, keys: readonly string[], size = maxInteger): Statement {
   return {
     sql: `select key, version, updated_at, case when size <= $2::bigint then doc::text end, checksum
       from ${resourcesTable(number)} where key = any($1::text[])`,
@@ -36,7 +36,7 @@ export function selectResources(number: number, keys: readonly string[], size = 
  * Resources by their keys, in this order. The result contains `size` bytes of texts in total: later resources have no text. The
  * first `atLeast` resources always have their texts.
  */
-export function selectLargeResources(
+function selectLargeResources(
   number: number,
   keys: readonly string[],
   { size, atLeast }: { size: number; atLeast: number },
@@ -51,7 +51,7 @@ export function selectLargeResources(
 }
 
 /** The next resources after a key, with limits. It returns at least one resource, if there is one. Repeated calls read all. */
-export function selectChunk(
+function selectChunk(
   number: number,
   after: string,
   { resources, size }: { resources: number; size: number },

@@ -99,7 +99,7 @@ export type CheckMessage =
   | { kind: "end"; isDamaged: boolean };
 
 /** Checks the file in the background, after the start and once a week. Returns a function that ends the checks. */
-export function startCheck(
+function startCheck(
   path: string,
   { health, onWarning }: { health: Health; onWarning: (text: string) => void },
 ): () => Promise<void> {

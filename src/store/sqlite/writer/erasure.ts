@@ -17,7 +17,7 @@ const prefix = "erased_";
 const rows = `meta where name glob '${prefix}*'`;
 
 /** The name of the row for a resource. */
-export function erasureName(database: DatabaseSync, collection: number, id: string): string {
+function erasureName(database: DatabaseSync, collection: number, id: string): string {
   const secret = new PlanRunner(database).run(secretPlans.read());
   const hash = createHash("sha256").update(JSON.stringify([secret, collection, id]));
   return `${prefix}${hash.digest("hex")}`;

@@ -24,7 +24,7 @@ const names: ReadonlySet<string> = new Set<keyof ConnectionTasks>([
 ]);
 
 /** Whether a request is about the connection of its thread. */
-export function isAboutConnection(request: WriterRequest): request is RequestFor<keyof ConnectionTasks> {
+function isAboutConnection(request: WriterRequest): request is RequestFor<keyof ConnectionTasks> {
   return names.has(request.name);
 }
 

@@ -10,7 +10,10 @@ export type Replacements = readonly (readonly [text: string, replacement: string
 /** The texts of source files, by their paths in the project. */
 type Sources = ReadonlyMap<string, string>;
 
-/** Puts a copy of this project into `folder`. It uses the installed packages of this checkout, but its own workspaces. */
+/**
+ * Puts a copy of this project into `folder`. It uses the installed packages and the built console of this checkout, but its own
+ * workspaces.
+ */
 export async function copyRunnable(folder: string): Promise<void> {
   await copyProject(folder);
   await chmod(folder, 0o755); // some tests run programs as another user
@@ -21,6 +24,8 @@ export async function copyRunnable(folder: string): Promise<void> {
     await symlink(isWorkspace ? await readlink(installed) : resolve(installed), join(folder, installed));
   }
   await symlink(resolve("test/node_modules"), join(folder, "test/node_modules"));
+  await mkdir(join(folder, "dist"));
+  await symlink(resolve("dist/console"), join(folder, "dist/console"));
 }
 
 /** Puts a copy of this project with a fault into `folder`. Throws as `replaceIn`. */

@@ -9,7 +9,7 @@ import { accessPathOf } from "../../src/store/core/access-path.ts";
 import type { PageQuery } from "../../src/store/core/related.ts";
 import type { CollectionRecord } from "../../src/store/port/record.ts";
 import type { Store } from "../../src/store/port/store.ts";
-import { readCatalogue } from "../../src/store/sqlite/file/catalogue.ts";
+import { readCatalogue } from "../../src/store/sqlite/file/tables.ts";
 import { selectPage } from "../../src/store/sqlite/list/select.ts";
 import { interruptFunction } from "../../src/store/sqlite/list/sqlite-lists.ts";
 import { Reader } from "../../src/store/sqlite/read/reader.ts";

@@ -10,7 +10,7 @@ import type { PageQuery } from "../../src/store/core/related.ts";
 import { wordsAreSplitAgain } from "../../src/store/core/search-index.ts";
 import type { ListQuery } from "../../src/store/port/page.ts";
 import type { Store } from "../../src/store/port/store.ts";
-import { readCatalogue } from "../../src/store/sqlite/file/catalogue.ts";
+import { readCatalogue } from "../../src/store/sqlite/file/tables.ts";
 import { selectPage } from "../../src/store/sqlite/list/select.ts";
 import { PlanRunner } from "../../src/store/sqlite/sqlite-dialect.ts";
 import { Heads } from "../../src/store/sqlite/writer/heads.ts";

@@ -6,7 +6,7 @@ import { readIndexes } from "../../src/collection/indexes.ts";
 import type { Figure, GroupKey } from "../../src/query/figures.ts";
 import type { Filter } from "../../src/query/filter.ts";
 import type { FiguresOf } from "../../src/store/core/figures.ts";
-import { readCatalogue } from "../../src/store/sqlite/file/catalogue.ts";
+import { readCatalogue } from "../../src/store/sqlite/file/tables.ts";
 import { selectFigures } from "../../src/store/sqlite/list/figures.ts";
 import { addListFunctions, interruptFunction } from "../../src/store/sqlite/list/sqlite-lists.ts";
 import { figuresContract } from "./contract/figures.ts";

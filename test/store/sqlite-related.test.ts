@@ -5,7 +5,7 @@ import { after, before, describe, test } from "node:test";
 import { readIndexes } from "../../src/collection/indexes.ts";
 import type { Reference } from "../../src/collection/references.ts";
 import type { Filter, RelationPath } from "../../src/query/filter.ts";
-import { readCatalogue } from "../../src/store/sqlite/file/catalogue.ts";
+import { readCatalogue } from "../../src/store/sqlite/file/tables.ts";
 import { selectHasFewReferring, selectPage, selectReferring } from "../../src/store/sqlite/list/select.ts";
 import { declaration } from "./contract/fixture.ts";
 import { relatedContract } from "./contract/related.ts";

@@ -7,7 +7,7 @@ import { historyOf } from "../postgres-dialect.ts";
 import { idOf, keyOf } from "../tables/id-keys.ts";
 import { keysOf } from "../tables/indexes.ts";
 import { resourcesTable, wordsTable } from "../tables/tables.ts";
-import { postgresContents } from "./contents.ts";
+import { postgresContents } from "./database-copy.ts";
 
 /** The rows of the store on these connections. */
 export function walkedDatabase(connections: Connections): WalkedStore {

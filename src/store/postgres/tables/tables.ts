@@ -8,7 +8,7 @@
  * of the resources (`store/core/checksums.ts`). Only one transaction can have this lock, so sequences have the order of the commits.
  */
 
-import { ownRelation } from "./schema.ts";
+import { ownRelation } from "./prepare.ts";
 
 /**
  * The format that this program reads and writes. Raise it with every change of the tables. A program that changes the tables of

@@ -1,0 +1,177 @@
+/** A database in copies and backups: what a copy reads and writes, and a backup of one snapshot into a SQLite file. */
+import type { BackedUp, BackupFile, BackupOptions } from "../../core/copy/backup.ts";
+import {
+  type Cell,
+  type Column,
+  type CopySource,
+  type CopyTarget,
+  type ItemsTable,
+  layouts,
+  type PageSize,
+} from "../../core/copy/contents.ts";
+import { copyStore } from "../../core/copy/copy.ts";
+import {
+  type ContentsDriver,
+  ContentsPlans,
+  StoredContents,
+  StoredTarget,
+  type TargetDriver,
+} from "../../core/copy/stored-contents.ts";
+import { type Cells, insertRows } from "../commit/statements.ts";
+import {
+  type Connections,
+  openCommandConnections,
+  type Statement,
+  type StatementResult,
+  withStartErrors,
+} from "../connection/connections.ts";
+import { openSnapshot, transact, transactionModes } from "../connection/transaction.ts";
+import { askRows, postgresDialect, runPlan } from "../postgres-dialect.ts";
+import { Catalogue, catalogueSql, toCollection } from "../tables/catalogue.ts";
+import { keysOf } from "../tables/indexes.ts";
+import { migrateAll } from "../tables/migrate.ts";
+import { isUnfinished, prepareDatabase } from "../tables/prepare.ts";
+import { resourcesTable } from "../tables/tables.ts";
+import { buildNext } from "../upkeep/background.ts";
+
+const plans = new ContentsPlans(postgresDialect);
+
+/** Reads a database. `run` runs one statement. */
+export function postgresContents(run: (statement: Statement) => Promise<StatementResult>): ContentsDriver {
+  return {
+    plans,
+    run: (plan) => runPlan(plan, run),
+    async page(table, after, size) {
+      const { rows } = await run(selectPage(table, after, size));
+      return rows.map(table.toItem);
+    },
+  };
+}
+
+/** The server measures the rows, so that a page is one statement, and no more texts are sent. */
+function selectPage(
+  { kind, name, columns, shown, toKey }: ItemsTable,
+  after: Cell | undefined,
+  size: PageSize,
+): Statement {
+  const { columns: declared, long } = layouts[kind];
+  const [key] = columns;
+  const from = after === undefined ? "" : `where ${key} > $3::${typeOf(declared[0])}`;
+  const measured = long === undefined ? "0" : `coalesce(octet_length(${long}), 0)`;
+  const bytes = kind === "resources" ? "size" : measured;
+  return {
+    sql: `select ${shown}
+      from (select *, sum(bytes) over (order by ${key} rows unbounded preceding) as running
+        from (select *, ${bytes} as bytes from ${name} ${from} order by ${key} limit $1::bigint) as chunk
+      ) as measured
+      where running <= $2::bigint or running = bytes order by ${key}`,
+    values: [size.items, size.bytes, ...(after === undefined ? [] : [toKey(after)])],
+  };
+}
+
+/** The type of a column in a statement. */
+export function typeOf({ name, type }: Column): "bigint" | "json" | "text" {
+  if (type === "integer") return "bigint";
+  return name === "doc" ? "json" : "text";
+}
+
+/** Opens the store in the database at `url` as the source of a copy. This and all methods throw StartError. */
+export async function openPostgresSource(url: string): Promise<CopySource> {
+  const { connections, close } = openCommandConnections(url);
+  try {
+    await withStartErrors(prepareDatabase(connections, { mustExist: true }));
+    let snapshot = await withStartErrors(openSnapshot(connections));
+    const contents = new StoredContents(
+      postgresContents((statement) => withStartErrors(snapshot.run(statement))),
+    );
+    return Object.assign(contents, {
+      async refresh() {
+        await snapshot.end();
+        snapshot = await withStartErrors(openSnapshot(connections));
+      },
+      async close() {
+        await snapshot.end();
+        await close();
+      },
+    });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Opens the database at `url` as the target of a copy. Throws StartError, also from each method. */
+export async function openPostgresTarget(url: string): Promise<CopyTarget> {
+  const { connections, close } = openCommandConnections(url);
+  try {
+    await withStartErrors(prepareDatabase(connections, { mayBeUnfinished: true }));
+    return new StoredTarget({ ...targetDriver(connections), close });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function targetDriver(connections: Connections): Omit<TargetDriver, "close"> {
+  const run = (statement: Statement) => withStartErrors(connections.run(statement));
+  return {
+    ...postgresContents(run),
+    isIncomplete: () => withStartErrors(isUnfinished(connections)),
+    transact: (work) =>
+      withStartErrors(
+        transact(connections, transactionModes.longWrite, (transaction) =>
+          work({
+            run: (plan) => transaction.runPlan(plan),
+            declare: (records) => migrateAll(transaction, records),
+          }),
+        ),
+      ),
+    addsKeys: true, // an update would write all resources again
+    add: (table, rows) => askRows(insertItems(table, rows as readonly Cells[])),
+    async finish() {
+      let catalogue = new Catalogue([]);
+      const reload = async () => {
+        const { rows } = await run({ sql: catalogueSql });
+        catalogue = new Catalogue(rows.map(toCollection));
+      };
+      await reload();
+      for (const number of catalogue.byNumber.keys()) await run({ sql: `analyze ${resourcesTable(number)}` });
+      const parts = { connections, catalogue: () => catalogue, reload };
+      while (await withStartErrors(buildNext(parts))) {}
+    },
+  };
+}
+
+function insertItems({ kind, collection, name, columns }: ItemsTable, rows: readonly Cells[]): Statement[] {
+  const types = layouts[kind].columns.map((column, n) => [columns[n], typeOf(column)] as const);
+  const target = { table: name, columns: Object.fromEntries(types) };
+  if (kind !== "resources") return insertRows(target, rows);
+  const text = columns.indexOf("doc");
+  return insertRows(
+    { table: name, columns: { ...target.columns, size: "integer", keys: "bytea[]" } },
+    rows.map((row) => {
+      const doc = String(row[text]);
+      return [...row, Buffer.byteLength(doc), collection === undefined ? null : keysOf(collection, doc)];
+    }),
+  );
+}
+
+/** Backs up the store in the database at `url`. Throws StartError, and the reason of the signal if it is aborted. */
+export async function backUpPostgres(
+  url: string,
+  { openTarget }: BackupFile,
+  options: BackupOptions,
+): Promise<BackedUp> {
+  // It copies a single moment, so it does not look for later changes.
+  const source = Object.assign(await openPostgresSource(url), { refresh: async () => {} });
+  try {
+    const target = await openTarget();
+    try {
+      return await copyStore(source, target, options);
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}

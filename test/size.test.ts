@@ -15,7 +15,7 @@ const bounds: Readonly<Record<string, number>> = {
   collection: 3_900,
   query: 3_950,
   store: 22_450,
-  "store/sqlite": 6_700,
+  "store/sqlite": 6_650,
   "store/postgres": 5_500,
   import: 1_250,
   rewind: 400,

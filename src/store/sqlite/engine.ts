@@ -33,11 +33,10 @@ import {
   requireWritablePath,
 } from "./file/open-file.ts";
 import { requireIntact } from "./file/seal.ts";
-import { readCatalogue } from "./file/tables.ts";
 import { otherFiles, sharesFiles } from "./file/watch.ts";
 import { createMarksMemory, damageIn, expectedEndIn, Marks } from "./marks.ts";
 import { Reader, Scans } from "./read/reader.ts";
-import { keyPlans, PlanRunner } from "./sqlite-dialect.ts";
+import { keyPlans, PlanRunner, readCatalogue } from "./sqlite-dialect.ts";
 import { type SqliteAttachment, SqliteDriver } from "./sqlite-driver.ts";
 import { Health } from "./upkeep/health.ts";
 

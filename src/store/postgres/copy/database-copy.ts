@@ -1,79 +1,24 @@
 /** A database in copies and backups: what a copy reads and writes, and a backup of one snapshot into a SQLite file. */
 import type { BackedUp, BackupFile, BackupOptions } from "../../core/copy/backup.ts";
-import {
-  type Cell,
-  type Column,
-  type CopySource,
-  type CopyTarget,
-  type ItemsTable,
-  layouts,
-  type PageSize,
-} from "../../core/copy/contents.ts";
+import { type CopySource, type CopyTarget, type ItemsTable, layouts } from "../../core/copy/contents.ts";
 import { copyStore } from "../../core/copy/copy.ts";
-import {
-  type ContentsDriver,
-  ContentsPlans,
-  StoredContents,
-  StoredTarget,
-  type TargetDriver,
-} from "../../core/copy/stored-contents.ts";
+import { StoredContents, StoredTarget, type TargetDriver } from "../../core/copy/stored-contents.ts";
 import { type Cells, insertRows } from "../commit/statements.ts";
 import {
   type Connections,
   openCommandConnections,
   type Statement,
-  type StatementResult,
   withStartErrors,
 } from "../connection/connections.ts";
 import { openSnapshot, transact, transactionModes } from "../connection/transaction.ts";
-import { askRows, postgresDialect, runPlan } from "../postgres-dialect.ts";
+import { askRows } from "../postgres-dialect.ts";
 import { Catalogue, catalogueSql, toCollection } from "../tables/catalogue.ts";
 import { keysOf } from "../tables/indexes.ts";
 import { migrateAll } from "../tables/migrate.ts";
 import { isUnfinished, prepareDatabase } from "../tables/prepare.ts";
 import { resourcesTable } from "../tables/tables.ts";
 import { buildNext } from "../upkeep/background.ts";
-
-const plans = new ContentsPlans(postgresDialect);
-
-/** Reads a database. `run` runs one statement. */
-export function postgresContents(run: (statement: Statement) => Promise<StatementResult>): ContentsDriver {
-  return {
-    plans,
-    run: (plan) => runPlan(plan, run),
-    async page(table, after, size) {
-      const { rows } = await run(selectPage(table, after, size));
-      return rows.map(table.toItem);
-    },
-  };
-}
-
-/** The server measures the rows, so that a page is one statement, and no more texts are sent. */
-function selectPage(
-  { kind, name, columns, shown, toKey }: ItemsTable,
-  after: Cell | undefined,
-  size: PageSize,
-): Statement {
-  const { columns: declared, long } = layouts[kind];
-  const [key] = columns;
-  const from = after === undefined ? "" : `where ${key} > $3::${typeOf(declared[0])}`;
-  const measured = long === undefined ? "0" : `coalesce(octet_length(${long}), 0)`;
-  const bytes = kind === "resources" ? "size" : measured;
-  return {
-    sql: `select ${shown}
-      from (select *, sum(bytes) over (order by ${key} rows unbounded preceding) as running
-        from (select *, ${bytes} as bytes from ${name} ${from} order by ${key} limit $1::bigint) as chunk
-      ) as measured
-      where running <= $2::bigint or running = bytes order by ${key}`,
-    values: [size.items, size.bytes, ...(after === undefined ? [] : [toKey(after)])],
-  };
-}
-
-/** The type of a column in a statement. */
-export function typeOf({ name, type }: Column): "bigint" | "json" | "text" {
-  if (type === "integer") return "bigint";
-  return name === "doc" ? "json" : "text";
-}
+import { postgresContents, typeOf } from "./database-contents.ts";
 
 /** Opens the store in the database at `url` as the source of a copy. This and all methods throw StartError. */
 export async function openPostgresSource(url: string): Promise<CopySource> {

@@ -7,7 +7,7 @@ import { smallWrite, transact } from "../connection/transaction.ts";
 import { secretPlans } from "../postgres-dialect.ts";
 import { requireOnePlace } from "./cluster.ts";
 import { lockCatalogue } from "./statements.ts";
-import { findCopyingTable, formatNumber, storeTables } from "./tables.ts";
+import { findCopyingTable, formatNumber, ownRelation, storeTables } from "./tables.ts";
 
 const maxTries = 20;
 
@@ -70,11 +70,6 @@ async function makeTables(connections: Connections): Promise<void> {
       await transaction.run(lockCatalogue);
     }),
   );
-}
-
-/** SQL for the table or index of the store with this name (a text in SQL); null if it does not exist. */
-export function ownRelation(name: string): string {
-  return `to_regclass(quote_ident(current_schema()) || '.' || ${name})`;
 }
 
 /** The schema of the store, the search path, and the other schemas on the path that contain a store. */

@@ -30,8 +30,7 @@ import {
   requireWritablePath,
 } from "../file/open-file.ts";
 import { hasSeal } from "../file/seal.ts";
-import { readCatalogue } from "../file/tables.ts";
-import { PlanRunner, sqliteDialect } from "../sqlite-dialect.ts";
+import { PlanRunner, readCatalogue, sqliteDialect } from "../sqlite-dialect.ts";
 import { Heads } from "../writer/heads.ts";
 import { createMigrations } from "../writer/migrate.ts";
 

@@ -13,11 +13,8 @@
  * its head has the key up to which they are (`store/core/building.ts`).
  */
 
-import type { DatabaseSync } from "node:sqlite";
 import type { IdKind } from "../../../collection/ids.ts";
-import type { NumberedCollection } from "../../core/catalogue.ts";
 import { integerOf } from "../../core/integer-ids.ts";
-import { cataloguePlans, PlanRunner } from "../sqlite-dialect.ts";
 
 /** The application id in the header of every store: "Hold" in ASCII. */
 export const applicationId = 0x486f6c64;
@@ -163,20 +160,4 @@ export function toSqliteId(kind: IdKind, id: string): string | bigint {
 /** Quotes the name of a table, column or index. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
-}
-
-/** Reads the catalogue. Returns the collections by name. */
-export function readCatalogue(database: DatabaseSync): Map<string, NumberedCollection> {
-  const collections = new PlanRunner(database).run(cataloguePlans.all());
-  return new Map(collections.map((each) => [each.name, each]));
-}
-
-/** The collection with a number. Throws an Error if it does not exist. */
-export function collectionOf(
-  collections: ReadonlyMap<number, NumberedCollection>,
-  number: number,
-): NumberedCollection {
-  const collection = collections.get(number);
-  if (collection === undefined) throw new Error(`There is no collection ${number}.`);
-  return collection;
 }

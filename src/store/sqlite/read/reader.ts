@@ -18,7 +18,7 @@ import {
 import { type Figures, maxPageBytes, type Page, type ReferringGroups } from "../../port/page.ts";
 import type { Stored } from "../../port/stored.ts";
 import { openForReading } from "../file/open-file.ts";
-import { readCatalogue, resourcesTable, toSqliteId } from "../file/tables.ts";
+import { resourcesTable, toSqliteId } from "../file/tables.ts";
 import { selectFigures } from "../list/figures.ts";
 import { SearchState } from "../list/search.ts";
 import {
@@ -29,6 +29,7 @@ import {
   selectReferring,
 } from "../list/select.ts";
 import { addListFunctions } from "../list/sqlite-lists.ts";
+import { readCatalogue } from "../sqlite-dialect.ts";
 import { GenerationalCache } from "./hot-reads.ts";
 
 /** The values of a row, in the order of its columns. */

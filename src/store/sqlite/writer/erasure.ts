@@ -5,8 +5,7 @@ import { erase } from "../../core/commits/erasure.ts";
 import type { Erased } from "../../port/change-log.ts";
 import type { Refused } from "../commit/protocol.ts";
 import { InvalidStateError } from "../file/failures.ts";
-import { collectionOf } from "../file/tables.ts";
-import { logPlans, PlanRunner, secretPlans } from "../sqlite-dialect.ts";
+import { collectionOf, logPlans, PlanRunner, secretPlans } from "../sqlite-dialect.ts";
 import type { TaskParts } from "./commits.ts";
 
 const prefix = "erased_";

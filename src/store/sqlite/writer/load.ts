@@ -6,7 +6,7 @@ import type { ImportedResource, LoadOptions, Refused } from "../../port/load.ts"
 import type { CollectionRecord } from "../../port/record.ts";
 import type { Refused as RefusedTask } from "../commit/protocol.ts";
 import { InvalidStateError } from "../file/failures.ts";
-import { collectionOf } from "../file/tables.ts";
+import { collectionOf } from "../sqlite-dialect.ts";
 import type { TaskParts } from "./commits.ts";
 
 /** The page cache during an import. With a smaller cache, an import would write the same pages to the log several times. */

@@ -12,13 +12,12 @@ import { failureOf, InvalidStateError } from "../file/failures.ts";
 import {
   collectionTables,
   entriesTable,
-  readCatalogue,
   referencesDdl,
   refersTable,
   resourcesTable,
 } from "../file/tables.ts";
 import { searchDdl, searchTable } from "../list/search.ts";
-import { cataloguePlans, logPlans, sqliteDialect } from "../sqlite-dialect.ts";
+import { cataloguePlans, logPlans, readCatalogue, sqliteDialect } from "../sqlite-dialect.ts";
 import { buildEntries, entryCells, entryPlaces } from "./entry-tables.ts";
 import type { Heads } from "./heads.ts";
 

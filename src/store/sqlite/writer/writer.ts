@@ -20,10 +20,9 @@ import {
 } from "../commit/protocol.ts";
 import { failureOf, InvalidStateError } from "../file/failures.ts";
 import { flushLog, logSizeLimit } from "../file/log-state.ts";
-import { collectionOf } from "../file/tables.ts";
 import { createFileCheck, noteFiles } from "../file/watch.ts";
 import { createMarksMemory, Marks } from "../marks.ts";
-import { keyPlans, logPlans, lookupsOf, PlanRunner, sqliteDialect } from "../sqlite-dialect.ts";
+import { collectionOf, keyPlans, logPlans, lookupsOf, PlanRunner, sqliteDialect } from "../sqlite-dialect.ts";
 import { Commits, type TaskParts } from "./commits.ts";
 import { Declarations } from "./declarations.ts";
 import { EntryTables } from "./entry-tables.ts";

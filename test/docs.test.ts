@@ -110,7 +110,7 @@ test("every file and folder that is named by the documents about the code is the
   const paths = ["src", "test", "bench", "docs", "client/src", "react-admin/src", "tools"].flatMap((folder) =>
     pathsBelow(folder).map((path) => `/${path}`),
   );
-  for (const file of ["CONTRIBUTING.md", "docs/explanation/architecture.md"])
+  for (const file of ["CONTRIBUTING.md", "docs/explanation/architecture.md", "docs/explanation/store.md"])
     for (const [, name = ""] of readFileSync(file, "utf8").matchAll(/`([\w./-]+(?:\.ts|\/))`/g)) {
       const end = `/${name.replace(/\/$/, "")}`;
       assert.ok(existsSync(name) || paths.some((path) => path.endsWith(end)), `${file}: ${name}`);

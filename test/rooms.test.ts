@@ -60,6 +60,26 @@ function requireNone(found: readonly string[], advice: string): void {
   assert.ok(found.length === 0, [...found, advice].join("\n"));
 }
 
+/** The files that a file loads: those that it imports more than types from, except on demand. */
+const loadedBy = (file: string) =>
+  [...readFileSync(`src/${file}`, "utf8").matchAll(/^(?:import|export) (?!type )([^;]*?)from "(\.[^"]+)";/gm)]
+    .filter(([, names = ""]) => !/^\{(?:\s*type [^,}]+,?)*\s*\} $/.test(names))
+    .map(([, , path]) => posix.join(posix.dirname(file), path as string));
+
+test("no file of src/ loads itself through others", () => {
+  const finished = new Set<string>();
+  const circles: string[] = [];
+  const visit = (file: string, path: readonly string[]) => {
+    const start = path.indexOf(file);
+    if (start >= 0) circles.push([...path.slice(start), file].join(" loads "));
+    if (start >= 0 || finished.has(file)) return;
+    for (const target of loadedBy(file)) visit(target, [...path, file]);
+    finished.add(file);
+  };
+  for (const file of files) visit(file, []);
+  requireNone(circles, "Move what both files need into one of them, or into a third one.");
+});
+
 test("every file of src/ belongs to a known room", () => {
   assert.ok(files.length > 20);
   assert.deepEqual(

@@ -14,9 +14,9 @@ const bounds: Readonly<Record<string, number>> = {
   counters: 50,
   collection: 3_900,
   query: 3_950,
-  store: 22_500,
-  "store/sqlite": 6_700,
-  "store/postgres": 5_550,
+  store: 22_450,
+  "store/sqlite": 6_650,
+  "store/postgres": 5_500,
   import: 1_250,
   rewind: 400,
   access: 2_050,
@@ -24,7 +24,7 @@ const bounds: Readonly<Record<string, number>> = {
   webhooks: 2_800,
   http: 17_600,
   metrics: 800,
-  traces: 450,
+  traces: 400,
   config: 1_800,
   fit: 250,
   server: 1_400,
@@ -34,16 +34,16 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 555;
+const mostFiles = 545;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;
 
 /** The base names of several files, by the number of the files. A name can move to a smaller number, and then leave. */
 const shared: Readonly<Record<number, string>> = {
-  2: "about background batch collection collections commit commits copy csv declaration embed erase erasure explain failures indexes integer-ids listener lists lock log messages migrate misfits page parameters parse place plan progress read refusals references relations resource response restore rewind rules serve service statements tables text thread verify violations watch write",
-  3: "catalogue connections content contents first-key keys load options report running-service settings source target values webhooks words",
-  4: "backup engine store",
+  2: "about background batch catalogue collection collections commit commits copy csv declaration embed erase erasure explain failures indexes listener lists lock log messages migrate misfits page parameters parse place plan progress read references refusals relations resource response restore rewind rules serve service statements tables text thread values verify violations watch write",
+  3: "backup connections content first-key keys load options report running-service settings webhooks words",
+  4: "engine store",
   5: "declarations figures",
 };
 

@@ -1,6 +1,6 @@
 /**
  * Reads a store's file with plain SQL, `JSON.parse` and the decompression of Node. It shares no code with the service, so that a
- * mistake in the service cannot hide a loss from the judge. `docs/explanation/architecture.md` describes the tables.
+ * mistake in the service cannot hide a loss from the judge. `docs/explanation/store.md` describes the tables.
  */
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
 import { crc32, zstdDecompressSync } from "node:zlib";

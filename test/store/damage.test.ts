@@ -11,7 +11,7 @@ import { backUpStore, openSource, openStore, openTarget, type StoreAddress } fro
 import type { CollectionRecord } from "../../src/store/port/record.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { openCommandConnections } from "../../src/store/postgres/connection/connections.ts";
-import { walkedDatabase } from "../../src/store/postgres/copy/walked-database.ts";
+import { walkedDatabase } from "../../src/store/postgres/copy/database-contents.ts";
 import { walkedFile } from "../../src/store/sqlite/copy/walked-file.ts";
 import { makePlace } from "../copy/places.ts";
 import { type Below, openBelow } from "../http/below.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
-import type { NumberedCollection } from "../../src/store/sqlite/file/catalogue.ts";
+import type { NumberedCollection } from "../../src/store/core/catalogue.ts";
 import { collectionSizes, Sizes, type Walk } from "../../src/store/sqlite/read/sizes.ts";
 import { declaration } from "./contract/fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";

@@ -9,10 +9,10 @@ export const postgresEngine: Engine<{ url: string }> = {
   open: async ({ url }, options) => (await stores()).openPostgresStore(url, options),
   openReader: async ({ url }) => (await stores()).openPostgresReader(url),
   openKeys: async ({ url }) => (await stores()).openPostgresKeys(url),
-  openSource: async ({ url }) => (await import("./copy/source.ts")).openPostgresSource(url),
+  openSource: async ({ url }) => (await import("./copy/database-copy.ts")).openPostgresSource(url),
   backUp: async ({ url }, file, options) =>
-    (await import("./copy/backup.ts")).backUpPostgres(url, file, options),
-  openTarget: async ({ url }) => (await import("./copy/target.ts")).openPostgresTarget(url),
+    (await import("./copy/database-copy.ts")).backUpPostgres(url, file, options),
+  openTarget: async ({ url }) => (await import("./copy/database-copy.ts")).openPostgresTarget(url),
   mayExist: () => true,
   requireStore: () => {},
   describeError,

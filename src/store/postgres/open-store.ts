@@ -18,7 +18,7 @@ import {
   withStartErrors,
 } from "./connection/connections.ts";
 import { describeError, retryOnce } from "./connection/failures.ts";
-import { walkedDatabase } from "./copy/walked-database.ts";
+import { walkedDatabase } from "./copy/database-contents.ts";
 import { runPlan, storePlans } from "./postgres-dialect.ts";
 import { PostgresDriver } from "./postgres-driver.ts";
 import { Scans } from "./read/reads.ts";

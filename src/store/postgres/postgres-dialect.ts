@@ -11,7 +11,7 @@ import type { Dialect } from "../sql/dialect.ts";
 import { type Plan, runLater, together, type Value } from "../sql/plans.ts";
 import { type ColumnType, numberOf, query, quoteColumn } from "../sql/table.ts";
 import { isFreeSql } from "./commit/holds.ts";
-import { insertNewRows } from "./commit/values.ts";
+import { insertNewRows } from "./commit/statements.ts";
 import { bytes, texts } from "./connection/arrays.ts";
 import type { Row, Statement } from "./connection/connections.ts";
 import { idOf, keyOf } from "./tables/id-keys.ts";

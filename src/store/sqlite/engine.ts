@@ -20,7 +20,6 @@ import {
   type WriterEvents,
 } from "./commit/writer-client.ts";
 import { walkedFile } from "./copy/walked-file.ts";
-import { readCatalogue } from "./file/catalogue.ts";
 import { describeError } from "./file/failures.ts";
 import { type Lock, takeLock, takeReadLock } from "./file/lock.ts";
 import {
@@ -37,7 +36,7 @@ import { requireIntact } from "./file/seal.ts";
 import { otherFiles, sharesFiles } from "./file/watch.ts";
 import { createMarksMemory, damageIn, expectedEndIn, Marks } from "./marks.ts";
 import { Reader, Scans } from "./read/reader.ts";
-import { keyPlans, PlanRunner } from "./sqlite-dialect.ts";
+import { keyPlans, PlanRunner, readCatalogue } from "./sqlite-dialect.ts";
 import { type SqliteAttachment, SqliteDriver } from "./sqlite-driver.ts";
 import { Health } from "./upkeep/health.ts";
 
@@ -239,10 +238,10 @@ export const sqliteEngine: Engine<{ path: string }> = {
   openReader: async (address) => openSqliteReader(await intactPath(address)),
   openKeys: async (address) => openSqliteKeys(await intactPath(address)),
   openSource: async (address) =>
-    (await import("./copy/source.ts")).openSqliteSource(await intactPath(address)),
+    (await import("./copy/file-copy.ts")).openSqliteSource(await intactPath(address)),
   backUp: async (address, { path }, options) =>
     (await import("./copy/backup.ts")).backUpSqlite(await intactPath(address), path, options),
-  openTarget: async (address) => (await import("./copy/target.ts")).openSqliteTarget(realPath(address)),
+  openTarget: async (address) => (await import("./copy/file-copy.ts")).openSqliteTarget(realPath(address)),
   mayExist: ({ path }) => mayExist(path),
   requireStore: ({ path }) => requireFile(path),
   describeError,

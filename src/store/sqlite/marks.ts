@@ -1,6 +1,7 @@
 /** What the threads of a process share: the marks of changed resources, and the present declarations. */
 import type { DatabaseSync } from "node:sqlite";
-import { type NumberedCollection, readCatalogue } from "./file/catalogue.ts";
+import type { NumberedCollection } from "../core/catalogue.ts";
+import { readCatalogue } from "./sqlite-dialect.ts";
 
 /** How many marks there are. Two resources can have the same mark. Then a change of one also marks the other. */
 const count = 1 << 16;

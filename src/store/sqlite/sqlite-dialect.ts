@@ -1,6 +1,6 @@
 /** The SQL of SQLite, and how a connection runs the statements of plans. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { CataloguePlans } from "../core/catalogue.ts";
+import { CataloguePlans, type NumberedCollection } from "../core/catalogue.ts";
 import { createLookups } from "../core/commits/lookups.ts";
 import type { StorePlans } from "../core/driver.ts";
 import { createHistories } from "../core/history-plans.ts";
@@ -137,4 +137,20 @@ export class PlanRunner {
     this.#prepared.set(text, statement);
     return statement;
   }
+}
+
+/** Reads the catalogue. Returns the collections by name. */
+export function readCatalogue(database: DatabaseSync): Map<string, NumberedCollection> {
+  const collections = new PlanRunner(database).run(cataloguePlans.all());
+  return new Map(collections.map((each) => [each.name, each]));
+}
+
+/** The collection with a number. Throws an Error if it does not exist. */
+export function collectionOf(
+  collections: ReadonlyMap<number, NumberedCollection>,
+  number: number,
+): NumberedCollection {
+  const collection = collections.get(number);
+  if (collection === undefined) throw new Error(`There is no collection ${number}.`);
+  return collection;
 }

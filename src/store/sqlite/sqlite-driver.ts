@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { MessagePort } from "node:worker_threads";
 import { Problem, StartError } from "../../errors.ts";
 import { isQuick } from "../core/access-path.ts";
-import { builtIndexes } from "../core/catalogue.ts";
+import { builtIndexes, type NumberedCollection } from "../core/catalogue.ts";
 import {
   type AskClient,
   type CommitListener,
@@ -34,7 +34,6 @@ import {
 import type { Key, Stored } from "../port/stored.ts";
 import type { Plan } from "../sql/plans.ts";
 import { beginLoad, Commits, type WriterConnection, WriterRequests } from "./commit/writer-client.ts";
-import type { NumberedCollection } from "./file/catalogue.ts";
 import { InvalidStateError } from "./file/failures.ts";
 import type { Lock } from "./file/lock.ts";
 import { createLogReader, pageBytes } from "./file/log-state.ts";

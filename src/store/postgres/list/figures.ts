@@ -18,9 +18,8 @@ import { wordsIncomplete } from "../../core/search-index.ts";
 import { type Figures, maxPageBytes } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import { type NumberedCollection, requireDeclared } from "../tables/catalogue.ts";
-import { dateSql } from "./date-sql.ts";
 import { areWordsComplete, declaredSql, sourceSql } from "./page.ts";
-import { instantSql, orderOf, scopeOf, valueSql } from "./postgres-lists.ts";
+import { dateSql, instantSql, orderOf, scopeOf, valueSql } from "./postgres-lists.ts";
 
 /** The statement for figures. */
 export interface FiguresStatement extends Statement {

@@ -16,7 +16,6 @@ import {
   type SearchSql,
   searchOf,
 } from "../../core/list-sql.ts";
-
 import {
   type GroupsQuery,
   isNarrowed,
@@ -26,14 +25,28 @@ import {
   toGroups,
 } from "../../core/related.ts";
 import { wordsIncomplete } from "../../core/search-index.ts";
-import { maxPageBytes, type ReferringGroups } from "../../port/page.ts";
+import { maxPageBytes, type Page, type ReferringGroups } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import { toStored } from "../read/reads.ts";
 import { type NumberedCollection, requireDeclared } from "../tables/catalogue.ts";
 import { keyText } from "../tables/indexes.ts";
 import { resourcesTable } from "../tables/tables.ts";
 import { scopeOf } from "./postgres-lists.ts";
-import { type ReadPage, stateSql } from "./quick-lists.ts";
+
+/**
+ * The state of a collection, as an SQL expression about its head. Two reads with equal states see the same resources: every
+ * change of a resource raises the sequence. After a failover, the new server may lack the last changes and give their
+ * numbers to others, but it did not start at the same microsecond. A server that does not flush commits can also lose
+ * changes without a new start, so the state is null there.
+ */
+export const stateSql = `(head.sequence::text || ' ' || head.declared::text ||
+  (select ' ' || pg_postmaster_start_time()::text where current_setting('synchronous_commit') <> 'off'))`;
+
+/** A page, and the state of its collection in the snapshot of its read; null if the state is unknown. */
+export interface ReadPage {
+  page: Page;
+  state: string | null;
+}
 
 /**
  * Reads a page. The columns of the head: sequence, count, number of the declaration, whether the search words are

@@ -1,6 +1,7 @@
 /** What differs in the SQL of lists on PostgreSQL. */
+import { maxUnixMillis } from "../../../collection/dates.ts";
 import type { IdKind } from "../../../collection/ids.ts";
-import type { InstantForm } from "../../../collection/instants.ts";
+import { type InstantForm, keyDigits, maxFraction, usualMs } from "../../../collection/instants.ts";
 import type { Path } from "../../../collection/paths.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
 import { bind, compareSql, type ListDialect, ranks, type Scope } from "../../core/list-sql.ts";
@@ -12,7 +13,6 @@ import { type NumberedCollection, Redeclared } from "../tables/catalogue.ts";
 import { idSql, integerKey, keySql as keyOfIdSql, textMark } from "../tables/id-keys.ts";
 import { keyText, keySql as slotSql } from "../tables/indexes.ts";
 import { resourcesTable, wordsTable } from "../tables/tables.ts";
-import { keySql } from "./date-sql.ts";
 
 /**
  * A text as an SQL literal. Whether a backslash is an escape in plain quotes depends on a setting of the database, so
@@ -184,4 +184,81 @@ function scoreOf(n: number): string {
   const share = `${1 - b} + ${b} * length.times / words_state.average`;
   const times = `hits_${n}.times`;
   return `weight_${n} * (${times} * ${k1 + 1}) / (${times} + ${k1} * (${share}))`;
+}
+
+const months = [
+  "(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])",
+  "(0[469]|11)-(0[1-9]|[12][0-9]|30)",
+  "02-(0[1-9]|1[0-9]|2[0-8])",
+];
+const leapYears = "([0-9][0-9](0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)";
+
+/** Matches only days that exist. PostgreSQL throws an error for others. */
+const dayPattern = `([0-9]{4}-(${months.join("|")})|${leapYears}-02-29)`;
+
+/** The first 28 days of a month. Most dates have one, and the test takes a fraction of the time. */
+const quickDayPattern = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])";
+
+const minutePattern = "([01][0-9]|2[0-3]):[0-5][0-9]";
+const clockPattern = `[Tt]${minutePattern}(:[0-5][0-9]([.][0-9]{1,${maxFraction}})?)?([Zz]|[+-]${minutePattern})`;
+
+/** The form of keys. A text in this form is its own key. */
+const usualPattern = `T${minutePattern}:[0-5][0-9][.][0-9]{3}Z`;
+
+/** Whether a text is a day and what follows it. */
+function isDay(text: string, rest: string): string {
+  const [quick, any] = [quickDayPattern, dayPattern].map((day) => `${text} collate "C" ~ '^${day}${rest}$'`);
+  return `(${quick} or ${any})`;
+}
+
+/** The date in a text, with its time; null for other texts. A cast would fail for them. */
+export function dateSql(text: string): string {
+  const isDate = isDay(text, `(T${minutePattern}:[0-5][0-9]([.][0-9]{1,9})?Z)?`);
+  return `case when length(${text}) <= 30 and substr(${text}, 5, 1) = '-' and ${isDate}
+    then case length(${text}) when 10 then ${text} || 'T00:00' else ${text} end end`;
+}
+
+/** The key of the instant that a value means, from its type as `json_typeof` names it, and its text. Null if it means none. */
+export function keySql(type: string, text: string, form: InstantForm): string {
+  const [day, millis] =
+    form === "time"
+      ? ["", ""]
+      : [
+          `when length(${text}) = 10 and ${isDay(text, "")} then ${text} || 'T00:00:00.000Z'`,
+          `when 'number' then case when ${isMillis(text)} then ${millisKey(text)} end`,
+        ];
+  // An offset cannot lead to a year that no text can have.
+  const isBeyond = `${text} collate "C" ~ '^(0000-01-01.*[+]|9999-12-31.*-)..:..$'`;
+  return `(case ${type} when 'string' then case ${day} when ${isDay(text, usualPattern)} then ${text}
+    when ${isDay(text, clockPattern)} and not ${isBeyond} then ${timeKey(text)} end ${millis} end collate "C")`;
+}
+
+/** Whether the text of a number is Unix time in milliseconds. */
+function isMillis(text: string): string {
+  return `(case when ${text} collate "C" ~ '^-?[0-9]{1,16}$' then abs(${text}::bigint) <= ${maxUnixMillis} else false end)`;
+}
+
+function timeKey(t: string): string {
+  const number = (start: number, length = 2) => `substr(${t}, ${start}, ${length})::int`;
+  const offset = `case when right(${t}, 1) in ('Z', 'z') then 0 else
+    (case left(right(${t}, 6), 1) when '-' then -60 else 60 end)
+      * (60 * left(right(${t}, 5), 2)::int + right(${t}, 2)::int) end`;
+  const minutes = `(make_timestamp(${number(1, 4)} + 400, ${number(6)}, ${number(9)}, ${number(12)}, ${number(15)}, 0)
+    - make_interval(secs => ${offset}))`;
+  const seconds = `case when substr(${t}, 17, 1) = ':' then substr(${t}, 18, 2) else '00' end`;
+  const fraction = `coalesce(substring(${t} from '[.]([0-9]+)'), '')`;
+  return `${timeText(minutes, '"T"HH24:MI:')} || ${seconds}
+    || '.' || left(${fraction} || '000', 3) || 'Z' || rtrim(substr(${fraction}, 4), '0')`;
+}
+
+function millisKey(t: string): string {
+  const n = `${t}::bigint`;
+  const time = `(timestamp '2370-01-01' + make_interval(days => (${n} / 86400000)::int, secs => ${n} % 86400000 / 1000.0))`;
+  return `case when ${n} between ${usualMs.first} and ${usualMs.last} then ${timeText(time, '"T"HH24:MI:SS.MS"Z"')}
+    else (case when ${n} < 0 then '-' else '~' end) || lpad((${n} + ${maxUnixMillis})::text, ${keyDigits}, '0') end`;
+}
+
+/** The text of a time that is 400 years later. PostgreSQL has no year 0. Days repeat every 400 years. */
+function timeText(time: string, format: string): string {
+  return `lpad((extract(year from ${time})::int - 400)::text, 4, '0') || to_char(${time}, '-MM-DD${format}')`;
 }

@@ -10,26 +10,11 @@ import type { Connections, Row, Statement } from "../connection/connections.ts";
 import { toStored } from "../read/reads.ts";
 import { type NumberedCollection, requireDeclared } from "../tables/catalogue.ts";
 
-import { resourcesSql, selectPage, toPage } from "./page.ts";
+import { type ReadPage, resourcesSql, selectPage, stateSql, toPage } from "./page.ts";
 import { scopeOf } from "./postgres-lists.ts";
 
 /** How many statements read head rows at the same time. Requests that arrive in the meantime share the next one. */
 const maxHeadStatements = 2;
-
-/**
- * The state of a collection, as an SQL expression about its head. Two reads with equal states see the same resources: every
- * change of a resource raises the sequence. After a failover, the new server may lack the last changes and give their
- * numbers to others, but it did not start at the same microsecond. A server that does not flush commits can also lose
- * changes without a new start, so the state is null there.
- */
-export const stateSql = `(head.sequence::text || ' ' || head.declared::text ||
-  (select ' ' || pg_postmaster_start_time()::text where current_setting('synchronous_commit') <> 'off'))`;
-
-/** A page, and the state of its collection in the snapshot of its read; null if the state is unknown. */
-export interface ReadPage {
-  page: Page;
-  state: string | null;
-}
 
 function selectStates(numbers: readonly number[]) {
   return {

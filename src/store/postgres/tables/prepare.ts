@@ -1,14 +1,13 @@
 /** Checks that a database can be a store, and prepares it. */
 import { StartError } from "../../../errors.ts";
 import { requireFormat } from "../../core/format.ts";
-import type { Connections } from "../connection/connections.ts";
+import type { Connections, Statement } from "../connection/connections.ts";
 import { retryConflicts } from "../connection/failures.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";
 import { secretPlans } from "../postgres-dialect.ts";
 import { requireOnePlace } from "./cluster.ts";
-import { ownRelation, requireOneSchema } from "./schema.ts";
 import { lockCatalogue } from "./statements.ts";
-import { findCopyingTable, formatNumber, storeTables } from "./tables.ts";
+import { findCopyingTable, formatNumber, ownRelation, storeTables } from "./tables.ts";
 
 const maxTries = 20;
 
@@ -71,4 +70,25 @@ async function makeTables(connections: Connections): Promise<void> {
       await transaction.run(lockCatalogue);
     }),
   );
+}
+
+/** The schema of the store, the search path, and the other schemas on the path that contain a store. */
+const selectSchemas: Statement = {
+  sql: `select current_schema(), current_setting('search_path'), string_agg(quote_ident(nspname), ', ' order by nspname)
+    from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where relname = 'holdfast_meta' and nspname = any(current_schemas(false)) and nspname <> current_schema()`,
+};
+
+/** Throws StartError if the address names no schema that exists, or also a schema with another store. */
+export async function requireOneSchema(connections: Connections): Promise<void> {
+  const { rows } = await connections.run(selectSchemas);
+  const [schema, path, others] = rows[0] ?? [];
+  if (schema == null)
+    throw new StartError(
+      `The database has no schema for the tables: the search path is ${path}. Create the schema, or allow the user to use it.`,
+    );
+  if (others != null)
+    throw new StartError(
+      `The search path is ${path}, and another store is in the schema ${others}. Name only the schema of your store, as in options=-csearch_path%3D${schema}.`,
+    );
 }

@@ -8,14 +8,17 @@
  * of the resources (`store/core/checksums.ts`). Only one transaction can have this lock, so sequences have the order of the commits.
  */
 
-import { ownRelation } from "./schema.ts";
-
 /**
  * The format that this program reads and writes. Raise it with every change of the tables. A program that changes the tables of
  * an existing store also raises `declared` of every head, in the same transaction. An instance of the older version that still
  * runs then reads the catalogue again before its next write, and refuses to use it (`catalogue.ts`).
  */
 export const formatNumber = 7;
+
+/** SQL for the table or index of the store with this name (a text in SQL); null if it does not exist. */
+export function ownRelation(name: string): string {
+  return `to_regclass(quote_ident(current_schema()) || '.' || ${name})`;
+}
 
 /** SQL for the table of a copy's mark, which exists while the copy into this database is incomplete; otherwise null. */
 export const findCopyingTable = ownRelation("'holdfast_copying'");

@@ -9,7 +9,7 @@ import { findHeld, hold } from "../commit/holds.ts";
 import type { Connections } from "../connection/connections.ts";
 import { describeError, sqlState } from "../connection/failures.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";
-import { walkedDatabase } from "../copy/walked-database.ts";
+import { walkedDatabase } from "../copy/database-contents.ts";
 import { runPlan, storePlans } from "../postgres-dialect.ts";
 import type { Catalogue } from "../tables/catalogue.ts";
 import { building } from "../tables/migrate.ts";

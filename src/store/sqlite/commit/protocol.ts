@@ -6,6 +6,7 @@
  */
 import type { MessagePort } from "node:worker_threads";
 import type { StepReport } from "../../core/building.ts";
+import type { NumberedCollection } from "../../core/catalogue.ts";
 import type { Refusal } from "../../core/commits/refusals.ts";
 import type { ResolvedChange, ResolvedCommit } from "../../core/commits/resolved-commit.ts";
 import type { KeyChange } from "../../core/key-plans.ts";
@@ -14,7 +15,6 @@ import type { Commit, Receipt } from "../../port/commit.ts";
 import type { LoadOptions, Refused as RefusedImport } from "../../port/load.ts";
 import type { History, ReceiptLimits } from "../../port/options.ts";
 import type { CollectionRecord } from "../../port/record.ts";
-import type { NumberedCollection } from "../file/catalogue.ts";
 
 /** An element of a flat list. */
 export type Cell = string | number | null;

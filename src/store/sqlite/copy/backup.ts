@@ -14,7 +14,7 @@ import { openError, openForReading, requireFile, requireSafeSqlite } from "../fi
 import { mayBeOpen, openUnlocked, removeSeal, seal } from "../file/seal.ts";
 import { filesNumber, otherFiles, sharesFiles } from "../file/watch.ts";
 import { forgetErasures, rewriteFile, unfinishedErasures } from "../writer/erasure.ts";
-import { sqliteContents } from "./contents.ts";
+import { sqliteContents } from "./file-copy.ts";
 
 /** The pages of one step. After each step, the backup waits for the disk and can be interrupted. */
 const pagesPerStep = 500;

@@ -6,7 +6,7 @@ import { type SliceDriver, sliceReads, sliceSize, type WalkedStore } from "../..
 import { entriesTable, resourcesTable, toSqliteId } from "../file/tables.ts";
 import { searchTable } from "../list/search.ts";
 import { historyOf } from "../sqlite-dialect.ts";
-import { sqliteContents } from "./contents.ts";
+import { sqliteContents } from "./file-copy.ts";
 
 /** The place of an entry in its table. */
 interface EntryPlace {

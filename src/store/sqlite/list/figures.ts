@@ -7,6 +7,7 @@ import { type Index, nameOfKey, type SortKey } from "../../../collection/indexes
 import type { Path } from "../../../collection/paths.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
 import { rangeIn } from "../../core/access-path.ts";
+import type { NumberedCollection } from "../../core/catalogue.ts";
 import {
   coveringIndex,
   type FigureColumn,
@@ -17,7 +18,6 @@ import {
   oneColumn,
 } from "../../core/figures.ts";
 import { listSql, rangeSql, ranks, searchOf } from "../../core/list-sql.ts";
-import type { NumberedCollection } from "../file/catalogue.ts";
 import { entriesTable, resourcesTable, valueColumns } from "../file/tables.ts";
 import { type SelectStatement, statementOf } from "./select.ts";
 import { extractSql, interruptFunction, orderOf, scopeOf, sqliteLists } from "./sqlite-lists.ts";

@@ -5,13 +5,13 @@
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { Problem } from "../../../errors.ts";
+import type { NumberedCollection } from "../../core/catalogue.ts";
 import { type CurrentQuery, type PastQuery, pageAt } from "../../core/past-page.ts";
 import type { PageQuery } from "../../core/related.ts";
 import { pastQuery } from "../../core/related.ts";
 import { HistoryMissing } from "../../port/change-log.ts";
 import type { Page } from "../../port/page.ts";
 import { ask, type Plan, runNow } from "../../sql/plans.ts";
-import type { NumberedCollection } from "../file/catalogue.ts";
 import { describeError, failureOf } from "../file/failures.ts";
 import { openForReading } from "../file/open-file.ts";
 import { inodeAt } from "../file/watch.ts";

@@ -3,12 +3,12 @@ import type { Worker } from "node:worker_threads";
 import { Problem, type ProblemCode } from "../../../errors.ts";
 import { startThread } from "../../../program.ts";
 import { listTooExpensive } from "../../core/advice.ts";
+import type { NumberedCollection } from "../../core/catalogue.ts";
 import { type FiguresOf, figuresTooExpensive } from "../../core/figures.ts";
 import { type GroupsQuery, listLike, type PageQuery } from "../../core/related.ts";
 import { SlowReads, unfinished } from "../../core/slow-reads.ts";
 import { HistoryMissing } from "../../port/change-log.ts";
 import type { Figures, Page, ReadClient, ReferringGroups } from "../../port/page.ts";
-import type { NumberedCollection } from "../file/catalogue.ts";
 import type { failureOf } from "../file/failures.ts";
 import { inodeAt } from "../file/watch.ts";
 

@@ -5,9 +5,9 @@
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { wordsVersion } from "../../../query/words.ts";
+import type { NumberedCollection } from "../../core/catalogue.ts";
 import { bind, type Scope, type SearchSql } from "../../core/list-sql.ts";
 import { withoutImpliedWords, wordsIncomplete } from "../../core/search-index.ts";
-import type { NumberedCollection } from "../file/catalogue.ts";
 import { resourcesTable } from "../file/tables.ts";
 
 /** The name of the table of words. */

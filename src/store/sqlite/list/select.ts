@@ -1,6 +1,7 @@
 /** The SQL statements for a list. */
 import type { SQLInputValue } from "node:sqlite";
 import { scanOf } from "../../core/access-path.ts";
+import type { NumberedCollection } from "../../core/catalogue.ts";
 import {
   bind,
   exactScan,
@@ -15,7 +16,6 @@ import {
   searchOf,
 } from "../../core/list-sql.ts";
 import { type GroupsQuery, type PageQuery, referringScans } from "../../core/related.ts";
-import type { NumberedCollection } from "../file/catalogue.ts";
 import { entriesTable, refersTable, resourcesTable } from "../file/tables.ts";
 import { searchTable } from "./search.ts";
 import { interruptFunction, scopeOf, sqliteLists } from "./sqlite-lists.ts";

@@ -4,9 +4,9 @@ import { type InstantForm, instantKeyOf } from "../../../collection/instants.ts"
 import type { Path } from "../../../collection/paths.ts";
 import { wholeDate } from "../../../query/figures.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
+import type { NumberedCollection } from "../../core/catalogue.ts";
 import { bind, comparisons, either, type ListDialect, ranks, type Scope } from "../../core/list-sql.ts";
 import type { RelatedCollections } from "../../core/related.ts";
-import type { NumberedCollection } from "../file/catalogue.ts";
 import { entriesTable, resourcesTable } from "../file/tables.ts";
 import { sqliteDialect } from "../sqlite-dialect.ts";
 import { searchSql } from "./search.ts";

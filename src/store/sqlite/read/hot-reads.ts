@@ -1,6 +1,7 @@
 /** A cache of resources that were read recently. */
+
+import type { NumberedCollection } from "../../core/catalogue.ts";
 import type { Stored } from "../../port/stored.ts";
-import type { NumberedCollection } from "../file/catalogue.ts";
 import type { Marks } from "../marks.ts";
 
 /** The limits of one generation. A cache has two, so it can contain twice as much. */

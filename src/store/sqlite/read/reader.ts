@@ -1,6 +1,7 @@
 /** Reads resources, lists, receipts and whole collections on one connection. The caller decides on transactions. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { Problem } from "../../../errors.ts";
+import type { NumberedCollection } from "../../core/catalogue.ts";
 import { damageOf, intactResource } from "../../core/checksums.ts";
 import { type FiguresOf, groupsIn } from "../../core/figures.ts";
 import type { HotPages } from "../../core/hot-pages.ts";
@@ -16,7 +17,6 @@ import {
 } from "../../core/related.ts";
 import { type Figures, maxPageBytes, type Page, type ReferringGroups } from "../../port/page.ts";
 import type { Stored } from "../../port/stored.ts";
-import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
 import { openForReading } from "../file/open-file.ts";
 import { resourcesTable, toSqliteId } from "../file/tables.ts";
 import { selectFigures } from "../list/figures.ts";
@@ -29,6 +29,7 @@ import {
   selectReferring,
 } from "../list/select.ts";
 import { addListFunctions } from "../list/sqlite-lists.ts";
+import { readCatalogue } from "../sqlite-dialect.ts";
 import { GenerationalCache } from "./hot-reads.ts";
 
 /** The values of a row, in the order of its columns. */

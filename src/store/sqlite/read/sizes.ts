@@ -1,7 +1,7 @@
 /** The sizes of collections: read from the file, and kept in memory until the collections have changed noticeably. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setTimeout as pass } from "node:timers/promises";
-import type { NumberedCollection } from "../file/catalogue.ts";
+import type { NumberedCollection } from "../../core/catalogue.ts";
 import { changesTable, deletedTable, entriesTable, refersTable, resourcesTable } from "../file/tables.ts";
 import { searchTable } from "../list/search.ts";
 

@@ -1,5 +1,6 @@
 /** Decides about commits and writes them. The caller keeps a transaction open. */
 import type { DatabaseSync } from "node:sqlite";
+import type { NumberedCollection } from "../../core/catalogue.ts";
 import { damagedCounter } from "../../core/checksums.ts";
 import { judge } from "../../core/commits/judge.ts";
 import {
@@ -11,13 +12,11 @@ import {
 import type { StagedChanges } from "../../core/commits/staged-changes.ts";
 import type { Plan } from "../../sql/plans.ts";
 import type { CommitOutcome } from "../commit/protocol.ts";
-import { collectionOf, type NumberedCollection } from "../file/catalogue.ts";
 import { counterOf } from "../file/failures.ts";
-import { type PlanRunner, sqliteDialect } from "../sqlite-dialect.ts";
+import { collectionOf, type PlanRunner, sqliteDialect } from "../sqlite-dialect.ts";
 import type { Declarations } from "./declarations.ts";
 import type { EntryTables } from "./entry-tables.ts";
-import type { Heads } from "./heads.ts";
-import type { IntegerIds } from "./integer-ids.ts";
+import type { Heads, IntegerIds } from "./heads.ts";
 import type { Resources } from "./resources.ts";
 import type { SearchTables } from "./search-tables.ts";
 import type { Transactions } from "./transactions.ts";

@@ -4,12 +4,11 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import type { BuildState, StepReport } from "../../core/building.ts";
-import { Catalogue } from "../../core/catalogue.ts";
+import { Catalogue, type NumberedCollection } from "../../core/catalogue.ts";
 import type { MigrationPlans } from "../../core/migration.ts";
 import type { CollectionRecord } from "../../port/record.ts";
-import { collectionOf, type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
 import type { Marks } from "../marks.ts";
-import type { PlanRunner } from "../sqlite-dialect.ts";
+import { collectionOf, type PlanRunner, readCatalogue } from "../sqlite-dialect.ts";
 import { declarationError, removeUnused } from "./migrate.ts";
 import type { SearchTables } from "./search-tables.ts";
 import type { Transactions } from "./transactions.ts";

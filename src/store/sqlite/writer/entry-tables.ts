@@ -5,9 +5,9 @@ import type { SortKey } from "../../../collection/indexes.ts";
 import { dateUnits } from "../../../query/figures.ts";
 import { isInstant, type SortValue, sortedCodePoints } from "../../../query/sort.ts";
 import type { Slot } from "../../core/access-path.ts";
+import type { NumberedCollection } from "../../core/catalogue.ts";
 import type { StagedChange } from "../../core/commits/staged-changes.ts";
 import { type Entry, entryChanges, entryOf, referencesOf, type UniqueSlot } from "../../core/entries.ts";
-import type { NumberedCollection } from "../file/catalogue.ts";
 import { entriesTable, refersTable, resourcesTable, valueColumns } from "../file/tables.ts";
 
 /** The SQL functions that make the key of a resource, and the values of its entry, while an index is built. */

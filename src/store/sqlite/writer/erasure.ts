@@ -4,9 +4,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { erase } from "../../core/commits/erasure.ts";
 import type { Erased } from "../../port/change-log.ts";
 import type { Refused } from "../commit/protocol.ts";
-import { collectionOf } from "../file/catalogue.ts";
 import { InvalidStateError } from "../file/failures.ts";
-import { logPlans, PlanRunner, secretPlans } from "../sqlite-dialect.ts";
+import { collectionOf, logPlans, PlanRunner, secretPlans } from "../sqlite-dialect.ts";
 import type { TaskParts } from "./commits.ts";
 
 const prefix = "erased_";

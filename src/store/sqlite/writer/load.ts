@@ -1,10 +1,12 @@
 /** An import in the writer thread. Its transaction stays open over many requests. */
+
+import type { NumberedCollection } from "../../core/catalogue.ts";
 import { addImported, type Importing, refuseLost } from "../../core/commits/imported.ts";
 import type { ImportedResource, LoadOptions, Refused } from "../../port/load.ts";
 import type { CollectionRecord } from "../../port/record.ts";
 import type { Refused as RefusedTask } from "../commit/protocol.ts";
-import { collectionOf, type NumberedCollection } from "../file/catalogue.ts";
 import { InvalidStateError } from "../file/failures.ts";
+import { collectionOf } from "../sqlite-dialect.ts";
 import type { TaskParts } from "./commits.ts";
 
 /** The page cache during an import. With a smaller cache, an import would write the same pages to the log several times. */

@@ -1,13 +1,13 @@
 /** How SQLite changes its tables for a declaration, and builds indexes and words. The caller keeps a transaction open. */
 import type { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
+import type { NumberedCollection } from "../../core/catalogue.ts";
 import { damageOf, nameOfResource } from "../../core/checksums.ts";
 import { entryOf } from "../../core/entries.ts";
 import { MigrationPlans } from "../../core/migration.ts";
 import { searchedWords } from "../../core/search-index.ts";
 import { ask, done, type Value } from "../../sql/plans.ts";
 import { numberOf } from "../../sql/table.ts";
-import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
 import { failureOf, InvalidStateError } from "../file/failures.ts";
 import {
   collectionTables,
@@ -17,7 +17,7 @@ import {
   resourcesTable,
 } from "../file/tables.ts";
 import { searchDdl, searchTable } from "../list/search.ts";
-import { cataloguePlans, logPlans, sqliteDialect } from "../sqlite-dialect.ts";
+import { cataloguePlans, logPlans, readCatalogue, sqliteDialect } from "../sqlite-dialect.ts";
 import { buildEntries, entryCells, entryPlaces } from "./entry-tables.ts";
 import type { Heads } from "./heads.ts";
 

@@ -4,8 +4,8 @@
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Path } from "../../../collection/paths.ts";
+import type { NumberedCollection } from "../../core/catalogue.ts";
 import { searchedWords } from "../../core/search-index.ts";
-import type { NumberedCollection } from "../file/catalogue.ts";
 import { searchTable } from "../list/search.ts";
 
 interface Statements {

@@ -1,5 +1,6 @@
 /** The writer: opens its connection and creates its parts, and performs commits, imports, declarations and maintenance. */
 import { DatabaseSync } from "node:sqlite";
+import type { NumberedCollection } from "../../core/catalogue.ts";
 import type { ResolvedCommit } from "../../core/commits/resolved-commit.ts";
 import type { StagedChanges } from "../../core/commits/staged-changes.ts";
 import { ReceiptPlans } from "../../core/receipt-plans.ts";
@@ -17,18 +18,16 @@ import {
   type WriterSettings,
   type WriterTasks,
 } from "../commit/protocol.ts";
-import { collectionOf, type NumberedCollection } from "../file/catalogue.ts";
 import { failureOf, InvalidStateError } from "../file/failures.ts";
 import { flushLog, logSizeLimit } from "../file/log-state.ts";
 import { createFileCheck, noteFiles } from "../file/watch.ts";
 import { createMarksMemory, Marks } from "../marks.ts";
-import { keyPlans, logPlans, lookupsOf, PlanRunner, sqliteDialect } from "../sqlite-dialect.ts";
+import { collectionOf, keyPlans, logPlans, lookupsOf, PlanRunner, sqliteDialect } from "../sqlite-dialect.ts";
 import { Commits, type TaskParts } from "./commits.ts";
 import { Declarations } from "./declarations.ts";
 import { EntryTables } from "./entry-tables.ts";
 import { Erasure } from "./erasure.ts";
-import { Heads } from "./heads.ts";
-import { IntegerIds } from "./integer-ids.ts";
+import { Heads, IntegerIds } from "./heads.ts";
 import { WriterLoad } from "./load.ts";
 import { createMigrations } from "./migrate.ts";
 import { Resources } from "./resources.ts";

@@ -1,14 +1,16 @@
-/** A database as the target of a copy. */
-import { type CopyTarget, type ItemsTable, layouts } from "../../core/copy/contents.ts";
-import { StoredTarget, type TargetDriver } from "../../core/copy/stored-contents.ts";
-import { type Cells, insertRows } from "../commit/values.ts";
+/** A database in copies and backups: what a copy reads and writes, and a backup of one snapshot into a SQLite file. */
+import type { BackedUp, BackupFile, BackupOptions } from "../../core/copy/backup.ts";
+import { type CopySource, type CopyTarget, type ItemsTable, layouts } from "../../core/copy/contents.ts";
+import { copyStore } from "../../core/copy/copy.ts";
+import { StoredContents, StoredTarget, type TargetDriver } from "../../core/copy/stored-contents.ts";
+import { type Cells, insertRows } from "../commit/statements.ts";
 import {
   type Connections,
   openCommandConnections,
   type Statement,
   withStartErrors,
 } from "../connection/connections.ts";
-import { transact, transactionModes } from "../connection/transaction.ts";
+import { openSnapshot, transact, transactionModes } from "../connection/transaction.ts";
 import { askRows } from "../postgres-dialect.ts";
 import { Catalogue, catalogueSql, toCollection } from "../tables/catalogue.ts";
 import { keysOf } from "../tables/indexes.ts";
@@ -16,7 +18,32 @@ import { migrateAll } from "../tables/migrate.ts";
 import { isUnfinished, prepareDatabase } from "../tables/prepare.ts";
 import { resourcesTable } from "../tables/tables.ts";
 import { buildNext } from "../upkeep/background.ts";
-import { postgresContents, typeOf } from "./contents.ts";
+import { postgresContents, typeOf } from "./database-contents.ts";
+
+/** Opens the store in the database at `url` as the source of a copy. This and all methods throw StartError. */
+export async function openPostgresSource(url: string): Promise<CopySource> {
+  const { connections, close } = openCommandConnections(url);
+  try {
+    await withStartErrors(prepareDatabase(connections, { mustExist: true }));
+    let snapshot = await withStartErrors(openSnapshot(connections));
+    const contents = new StoredContents(
+      postgresContents((statement) => withStartErrors(snapshot.run(statement))),
+    );
+    return Object.assign(contents, {
+      async refresh() {
+        await snapshot.end();
+        snapshot = await withStartErrors(openSnapshot(connections));
+      },
+      async close() {
+        await snapshot.end();
+        await close();
+      },
+    });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
 
 /** Opens the database at `url` as the target of a copy. Throws StartError, also from each method. */
 export async function openPostgresTarget(url: string): Promise<CopyTarget> {
@@ -72,4 +99,24 @@ function insertItems({ kind, collection, name, columns }: ItemsTable, rows: read
       return [...row, Buffer.byteLength(doc), collection === undefined ? null : keysOf(collection, doc)];
     }),
   );
+}
+
+/** Backs up the store in the database at `url`. Throws StartError, and the reason of the signal if it is aborted. */
+export async function backUpPostgres(
+  url: string,
+  { openTarget }: BackupFile,
+  options: BackupOptions,
+): Promise<BackedUp> {
+  // It copies a single moment, so it does not look for later changes.
+  const source = Object.assign(await openPostgresSource(url), { refresh: async () => {} });
+  try {
+    const target = await openTarget();
+    try {
+      return await copyStore(source, target, options);
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
 }

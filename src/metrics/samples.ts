@@ -2,7 +2,7 @@
 import type { Histogram } from "../counters.ts";
 import type { CommitMeter } from "../store/port/commit-meter.ts";
 import type { StoreHealth, StoreStatistics } from "../store/port/store.ts";
-import type { Backlog } from "../webhooks/backlog.ts";
+import type { Backlog } from "../webhooks/webhooks.ts";
 import type { FamilyName } from "./families.ts";
 import type { Labelled } from "./meters.ts";
 

@@ -29,7 +29,7 @@ import { onStoreOf, openStore, reasonOf, type StoreOptions } from "../store/open
 import type { HistoryStore, Store } from "../store/port/store.ts";
 import { findTracing } from "../traces/find.ts";
 import type { Tracing } from "../traces/tracing.ts";
-import type { WebhookOptions } from "../webhooks/parts.ts";
+import type { WebhookOptions } from "../webhooks/delivery.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 import { createWebhooks } from "./create-webhooks.ts";
 import { type Preparation, prepareStore } from "./prepare-store.ts";

@@ -10,7 +10,7 @@ import {
   type Tracer,
   trace,
 } from "@opentelemetry/api";
-import type { DeliveryTracer } from "../webhooks/parts.ts";
+import type { DeliveryTracer } from "../webhooks/delivery.ts";
 import type { AttemptResult } from "../webhooks/send.ts";
 import type { Origins } from "./origins.ts";
 

@@ -1,6 +1,6 @@
 /** Remembers which span made each of the latest changes, so that deliveries can link to it. */
 import type { SpanContext } from "@opentelemetry/api";
-import type { EventOrigin } from "../webhooks/parts.ts";
+import type { EventOrigin } from "../webhooks/delivery.ts";
 
 /** The most changes that are remembered: some megabytes. */
 const maxChanges = 10_000;

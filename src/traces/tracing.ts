@@ -3,7 +3,7 @@ import { type Tracer, type TracerProvider, trace } from "@opentelemetry/api";
 import { about } from "../about.ts";
 import type { RequestTracer } from "../http/service.ts";
 import type { Store } from "../store/port/store.ts";
-import type { DeliveryTracer } from "../webhooks/parts.ts";
+import type { DeliveryTracer } from "../webhooks/delivery.ts";
 import { createDeliveryTracer } from "./deliveries.ts";
 import { Origins } from "./origins.ts";
 import { createRequestTracer } from "./requests.ts";

@@ -1,6 +1,6 @@
 /** The lease of a store: of several instances, one delivers for all webhooks. */
 import { Problem } from "../errors.ts";
-import type { WebhookParts } from "./parts.ts";
+import type { WebhookParts } from "./delivery.ts";
 import { put } from "./records.ts";
 import { statesName } from "./webhook.ts";
 
@@ -60,7 +60,10 @@ export class Lease {
 
   async #write(before: { version: number } | undefined, next: LeaseRecord): Promise<boolean> {
     try {
-      await this.#parts.records.commit([put(statesName, leaseId, before, next)], this.#parts.clock.now());
+      await this.#parts.records.commit(
+        [put(statesName, leaseId, before?.version, next)],
+        this.#parts.clock.now(),
+      );
       this.#until = next.until;
       return next.holder !== null;
     } catch (error) {

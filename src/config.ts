@@ -3,8 +3,8 @@
  * over the file, and the file over the defaults. All faults are collected and reported together.
  */
 import { type Access, compileAccess } from "./access/access.ts";
+import type { AuthSettings } from "./access/authenticate.ts";
 import { defaultKeyRoles, type NamedRole, rolesOfAdministrators } from "./access/roles.ts";
-import type { AuthSettings } from "./access/settings.ts";
 import type { Collection } from "./collection/collection.ts";
 import { type Declared, readCollections } from "./config/collections.ts";
 import { type FoundFile, namedFile, type OnFile, readConfigFile } from "./config/file.ts";

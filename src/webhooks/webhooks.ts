@@ -67,6 +67,8 @@ export class Webhooks {
   readonly load: () => Promise<void>;
   readonly #parts: WebhookParts;
   readonly #engine: DeliveryEngine;
+  /** Aborted to end the requests to receivers that administrators have started. */
+  readonly #stopping = new AbortController();
 
   constructor(options: WebhookOptions) {
     const { collection, load } = webhookCollection(options);
@@ -84,6 +86,7 @@ export class Webhooks {
 
   /** Stops the deliveries, and closes the connections to receivers. */
   async stop(): Promise<void> {
+    this.#stopping.abort();
     await this.#engine.stop();
     this.#parts.receivers.close();
   }
@@ -183,16 +186,12 @@ export class Webhooks {
   }
 
   /** Sends an event again, now. `undefined` if the webhook has no such delivery. */
-  async retry(
-    webhook: Versioned<Webhook>,
-    event: string,
-    signal: AbortSignal,
-  ): Promise<Record<string, unknown> | undefined> {
+  async retry(webhook: Versioned<Webhook>, event: string): Promise<Record<string, unknown> | undefined> {
     const { records, clock } = this.#parts;
     const before = await records.delivery(webhook.value.id, event);
     if (before === undefined) return undefined;
     const bodyFor = (now: Webhook) => this.#bodyAgain(now, before.value);
-    const result = await this.#send(webhook, { event, origin: before.value, bodyFor }, signal);
+    const result = await this.#send(webhook, { event, origin: before.value, bodyFor });
     return result && shownDelivery(await this.#record(before, result, clock.now()));
   }
 
@@ -233,7 +232,7 @@ export class Webhooks {
   }
 
   /** Sends a test event, now. `undefined` if the webhook is deleted before. */
-  async test(webhook: Versioned<Webhook>, signal: AbortSignal): Promise<Record<string, unknown> | undefined> {
+  async test(webhook: Versioned<Webhook>): Promise<Record<string, unknown> | undefined> {
     const { id } = webhook.value;
     const { clock, newUuid, prefix } = this.#parts;
     const event = newUuid();
@@ -246,7 +245,7 @@ export class Webhooks {
       datacontenttype: "application/json",
       data: { webhook: id },
     });
-    const result = await this.#send(webhook, { event, origin: undefined, bodyFor: () => body }, signal);
+    const result = await this.#send(webhook, { event, origin: undefined, bodyFor: () => body });
     if (result === undefined) return undefined;
     const { isDelivered, status = null, milliseconds, response, error = null } = result;
     return { event, delivered: isDelivered, status, milliseconds, response, error };
@@ -256,7 +255,6 @@ export class Webhooks {
   async #send(
     { value: webhook, version }: Versioned<Webhook>,
     { bodyFor, ...sending }: OwnSending,
-    signal: AbortSignal,
   ): Promise<AttemptResult | undefined> {
     const { records, receivers } = this.#parts;
     const body = await bodyFor(webhook);
@@ -264,9 +262,11 @@ export class Webhooks {
       const state = (await records.state(webhook.id))?.value;
       const now = await records.webhook(webhook.id); // after the state, which a rotation changes too
       if (now?.version !== version) return { now };
-      return { result: await sendSigned(this.#parts, { webhook, state, ...sending, body }, signal) };
+      return {
+        result: await sendSigned(this.#parts, { webhook, state, ...sending, body }, this.#stopping.signal),
+      };
     });
-    if ("now" in sent) return sent.now && this.#send(sent.now, { ...sending, bodyFor }, signal);
+    if ("now" in sent) return sent.now && this.#send(sent.now, { ...sending, bodyFor });
     if (sent.result !== undefined) return sent.result;
     throw new Problem("UNAVAILABLE", "The service is stopping. Try again later.");
   }

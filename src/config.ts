@@ -24,7 +24,7 @@ import { StartFaults } from "./errors/start-faults.ts";
 import { StartError } from "./errors.ts";
 import { isLoopback } from "./http/protocol/hosts.ts";
 import type { HttpSettings } from "./http/settings.ts";
-import { hostAndPort, type MetricsPlace } from "./metrics/place.ts";
+import { hostAndPort, type MetricsPlace } from "./observe/place.ts";
 import { readAddress, type StoreAddress } from "./store/address.ts";
 import type { History } from "./store/port/options.ts";
 

@@ -23,8 +23,7 @@ const bounds: Readonly<Record<string, number>> = {
   changes: 900,
   webhooks: 2_650,
   http: 17_600,
-  metrics: 800,
-  traces: 400,
+  observe: 1_200,
   config: 1_800,
   fit: 250,
   server: 1_400,
@@ -34,16 +33,16 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 536;
+const mostFiles = 534;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;
 
 /** The base names of several files, by the number of the files. A name can move to a smaller number, and then leave. */
 const shared: Readonly<Record<number, string>> = {
-  2: "about background batch collections commit commits connections copy csv embed erase erasure failures indexes integer-ids listener lists lock log messages migrate misfits page parameters parse plan progress read references relations resource response restore rewind serve service settings statements tables text thread verify violations watch",
-  3: "catalogue content contents first-key keys load options report running-service source target values webhooks words",
-  4: "backup engine store",
+  2: "about background batch collections commit commits connections copy csv embed erase erasure failures indexes integer-ids lists lock log messages migrate misfits page parameters parse plan progress read references relations resource response restore rewind serve service settings statements tables text thread verify violations watch",
+  3: "catalogue content contents engine first-key keys load options report running-service source store target values webhooks words",
+  4: "backup",
   5: "declarations figures",
 };
 

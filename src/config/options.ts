@@ -2,7 +2,7 @@
 import { about as program } from "../about.ts";
 import { readAdministrators } from "../access/roles.ts";
 import { defaultLimits } from "../http/settings.ts";
-import { readMetricsPlace } from "../metrics/place.ts";
+import { readMetricsPlace } from "../observe/place.ts";
 import { defaultHistory } from "../store/port/options.ts";
 import { jwtSettings } from "./jwt.ts";
 import * as read from "./readers.ts";

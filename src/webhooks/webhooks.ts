@@ -1,4 +1,4 @@
-/** The webhooks of one service, for requests of administrators. `engine.ts` delivers the events. */
+/** The webhooks of one service, for requests of administrators. `delivery-engine.ts` delivers the events. */
 import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
 import {
@@ -10,7 +10,7 @@ import {
   type WebhookOptions,
   type WebhookParts,
 } from "./delivery.ts";
-import { DeliveryEngine } from "./engine.ts";
+import { DeliveryEngine } from "./delivery-engine.ts";
 import { collectionsOf } from "./event-reader.ts";
 import { isOvertaken } from "./lease.ts";
 import { Receivers } from "./receivers.ts";

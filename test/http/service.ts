@@ -20,7 +20,7 @@ import type { Config } from "../../src/config.ts";
 import type { LimitsMemory } from "../../src/http/limits/shared.ts";
 import { defaultLimits, type Info, type Limits, type Rate, type TlsFiles } from "../../src/http/settings.ts";
 import type { WireBounds } from "../../src/http/wire/bounds.ts";
-import type { MetricsPlace } from "../../src/metrics/place.ts";
+import type { MetricsPlace } from "../../src/observe/place.ts";
 import { type StartOptions, startServer } from "../../src/server.ts";
 import type { TurnBudget } from "../../src/store/core/turn-budget.ts";
 import { openStore, type StoreAddress, type StoreOptions } from "../../src/store/open.ts";

@@ -33,15 +33,15 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 534;
+const mostFiles = 527;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;
 
 /** The base names of several files, by the number of the files. A name can move to a smaller number, and then leave. */
 const shared: Readonly<Record<number, string>> = {
-  2: "about background batch collections commit commits connections copy csv embed erase erasure failures indexes integer-ids lists lock log messages migrate misfits page parameters parse plan progress read references relations resource response restore rewind serve service settings statements tables text thread verify violations watch",
-  3: "catalogue content contents engine first-key keys load options report running-service source store target values webhooks words",
+  2: "about background batch collections commit commits connections copy embed erase erasure failures indexes integer-ids lists lock messages migrate page parameters parse progress read references relations report response restore rewind serve service settings statements tables text thread verify violations watch",
+  3: "catalogue content contents engine first-key keys load options running-service source store target values webhooks words",
   4: "backup",
   5: "declarations figures",
 };

@@ -151,16 +151,14 @@ export class EventReader {
   }
 }
 
-/** A position from which the log can continue, and how many changes it skips. */
-interface Continued {
-  position: Position;
-  lost: number;
-  /** Whether the history of the store is not the one that the webhook has read. */
-  isForeign: boolean;
-}
-
-/** Moves a position to where the log can continue. A store that was restored continues after its last change. */
-async function continued(position: Position, { store, feed }: ReaderParts): Promise<Continued> {
+/**
+ * Moves a position to where the log can continue, and says how many changes this skips. If the store was restored, so that its
+ * history is not the one that the webhook has read (`isForeign`), the position is after the last change.
+ */
+async function continued(
+  position: Position,
+  { store, feed }: ReaderParts,
+): Promise<{ position: Position; lost: number; isForeign: boolean }> {
   let lost = 0;
   let isForeign = false;
   const marks = await Promise.all(

@@ -10,9 +10,9 @@ import type { ListQuery, Page } from "../store/port/page.ts";
 import { recordOf } from "../store/port/record.ts";
 import type { ServingStore } from "../store/port/store.ts";
 import type { Stored } from "../store/port/stored.ts";
-import { type Done, RetryTable } from "./attempts.ts";
+import type { Done, RetryTable } from "./attempts.ts";
 import { reasonToDisable, recordAfter, stateAfter, type WebhookParts } from "./delivery.ts";
-import { marksOf, owedAt } from "./event-reader.ts";
+import { type EventReader, marksOf, owedAt } from "./event-reader.ts";
 import { deliveriesName, statesName, type Webhook, webhooksName } from "./webhook.ts";
 
 /** Something that is stored, with the version that a change must expect. */
@@ -120,16 +120,16 @@ export class WebhookRecords {
   }
 
   /** A webhook; `undefined` if it does not exist. */
-  async webhook(id: string): Promise<Versioned<Webhook> | undefined> {
-    return parsed<Webhook>(await this.#store.read({ collection: webhooksName, id }));
+  webhook(id: string): Promise<Versioned<Webhook> | undefined> {
+    return this.read(webhooksName, id);
   }
 
   async count(): Promise<number> {
     return this.#store.count(webhooksName);
   }
 
-  async state(id: string): Promise<Versioned<WebhookState> | undefined> {
-    return parsed<WebhookState>(await this.#store.read({ collection: statesName, id }));
+  state(id: string): Promise<Versioned<WebhookState> | undefined> {
+    return this.read(statesName, id);
   }
 
   /** The states of all webhooks, by id. */
@@ -138,8 +138,14 @@ export class WebhookRecords {
     return new Map(items.map((item) => [item.id, parse<WebhookState>(item).value]));
   }
 
-  async delivery(webhook: string, event: string): Promise<Versioned<DeliveryRecord> | undefined> {
-    return parsed(await this.#store.read({ collection: deliveriesName, id: deliveryId(webhook, event) }));
+  delivery(webhook: string, event: string): Promise<Versioned<DeliveryRecord> | undefined> {
+    return this.read(deliveriesName, deliveryId(webhook, event));
+  }
+
+  /** What an internal collection has under an id; `undefined` if it does not exist. */
+  async read<T>(collection: string, id: string): Promise<Versioned<T> | undefined> {
+    const stored = await this.#store.read({ collection, id });
+    return stored && parse<T>(stored);
   }
 
   /** The deliveries of a webhook, the latest first. */
@@ -231,10 +237,6 @@ function isIn(name: string, value: string): Filter {
   return { kind: "in", path: [name], values: [value] };
 }
 
-function parsed<T>(stored: Stored | undefined): Versioned<T> | undefined {
-  return stored === undefined ? undefined : parse<T>(stored);
-}
-
 function parse<T>({ text, version }: Stored): Versioned<T> {
   return { value: JSON.parse(text) as T, version };
 }
@@ -301,6 +303,7 @@ interface Write {
 export class Journal {
   readonly #parts: WebhookParts;
   readonly #webhook: Versioned<Webhook>;
+  readonly #reader: EventReader;
   /** The deliveries that are tried again. */
   readonly retries: RetryTable;
   #state: Versioned<WebhookState> | undefined;
@@ -311,27 +314,19 @@ export class Journal {
   /** The deliveries that were stored after the last cleanup. */
   #deliveries = 0;
 
-  private constructor(
+  constructor(
     parts: WebhookParts,
     webhook: Versioned<Webhook>,
-    read: { state: Versioned<WebhookState> | undefined; retries: RetryTable },
+    read: { state: Versioned<WebhookState> | undefined; retries: RetryTable; reader: EventReader },
   ) {
     this.#parts = parts;
     this.#webhook = webhook;
     this.#state = read.state;
     this.retries = read.retries;
+    this.#reader = read.reader;
     this.#storedAt = parts.clock.now();
   }
 
-  /** Reads the state and the retry table. */
-  static async open(parts: WebhookParts, webhook: Versioned<Webhook>): Promise<Journal> {
-    const { id } = webhook.value;
-    const state = await parts.records.state(id);
-    const retries = new RetryTable(await parts.records.retrying(id));
-    return new Journal(parts, webhook, { state, retries });
-  }
-
-  /** `undefined` if it no longer exists in the store. */
   get state(): WebhookState | undefined {
     return this.#state?.value;
   }
@@ -347,7 +342,8 @@ export class Journal {
   }
 
   /** Stores the outcomes of attempts with the position, so that the position moves only together with them. */
-  async storeOutcomes(done: readonly Done[], position: Position): Promise<void> {
+  async storeOutcomes(done: readonly Done[]): Promise<void> {
+    const { position } = this.#reader; // read at once, because further attempts end in the meantime
     let state = this.#known;
     let reason: string | undefined;
     for (const { due, result, at } of done) {
@@ -373,13 +369,15 @@ export class Journal {
   }
 
   /** Counts changes that the log no longer has. */
-  async addLost(lost: number, position: Position): Promise<void> {
+  async addLost(lost: number): Promise<void> {
+    const { position } = this.#reader;
     const state = this.#known;
     await this.#commit({ outcomes: [], state: { ...state, lost: state.lost + lost }, position });
   }
 
-  /** Stores a position that has moved. */
-  async storePosition(position: Position): Promise<void> {
+  /** Stores the position if it has moved. */
+  async storePosition(): Promise<void> {
+    const { position } = this.#reader;
     this.#storedAt = this.#parts.clock.now();
     if (position === this.#storedPosition || this.#isDisabled) return;
     await this.#commit({ outcomes: [], state: this.#known, position });

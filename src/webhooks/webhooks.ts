@@ -101,8 +101,9 @@ export class Webhooks {
     const { records } = this.#parts;
     const webhooks = (await records.all()).map(({ value }) => value);
     const enabled = webhooks.filter((webhook) => webhook.enabled);
-    const [waiting, deliveries] = await Promise.all([
-      this.#waiting(enabled, enabled.length === 0 ? new Map() : await records.states()),
+    const waiting = await this.#waiting(enabled, enabled.length === 0 ? new Map() : await records.states());
+    const [oldestAt, deliveries] = await Promise.all([
+      this.#oldestOf(waiting.after),
       webhooks.length === 0 ? new Map<string, number>() : records.deliveriesByState(),
     ]);
     return {
@@ -111,7 +112,7 @@ export class Webhooks {
       waiting: waiting.changes,
       retrying: deliveries.get("retrying") ?? 0,
       dead: deliveries.get("dead") ?? 0,
-      oldestAt: await this.#oldestOf(waiting.after),
+      oldestAt,
     };
   }
 

@@ -1,6 +1,6 @@
 /** Delivers the events of one webhook, until it is stopped or the webhook is disabled. */
 import { anyCollection } from "../changes/commit-watch.ts";
-import { Attempts, type Due, type Retry } from "./attempts.ts";
+import { Attempts, type Due, type Retry, RetryTable } from "./attempts.ts";
 import { bodyOf, sendSigned, type WebhookFeed, type WebhookParts } from "./delivery.ts";
 import { EventReader } from "./event-reader.ts";
 import { Journal, type Versioned } from "./records.ts";
@@ -18,10 +18,14 @@ export interface WorkerParts extends WebhookParts {
 export async function deliver(parts: WorkerParts, webhook: Versioned<Webhook>): Promise<void> {
   const leave = parts.feed.watch.join();
   try {
-    const journal = await Journal.open(parts, webhook);
+    const { records } = parts;
+    const { id } = webhook.value;
+    const state = await records.state(id);
+    const retries = new RetryTable(await records.retrying(id));
     // A webhook is deleted with its state. The worker would make a new state, which belongs to no webhook.
-    if (journal.state === undefined && (await parts.records.webhook(webhook.value.id)) === undefined) return;
-    const reader = await EventReader.open(parts, webhook.value, journal.state);
+    if (state === undefined && (await records.webhook(id)) === undefined) return;
+    const reader = await EventReader.open(parts, webhook.value, state?.value);
+    const journal = new Journal(parts, webhook, { state, retries, reader });
     await new Worker(parts, webhook, { journal, reader }).run();
   } finally {
     leave();
@@ -61,7 +65,7 @@ class Worker {
       while (!this.#isOver) await this.#round();
       await this.#attempts.settled();
       await this.#store();
-      await this.#journal.storePosition(this.#reader.position);
+      await this.#journal.storePosition();
       if (this.#failure !== undefined) throw this.#failure;
     } finally {
       await this.#attempts.settled();
@@ -80,7 +84,7 @@ class Worker {
     const isEnd = this.#canRead ? await this.#startNew() : true;
     await this.#journal.cleanUp();
     const { clock } = this.#parts;
-    if (clock.now() >= this.#journal.positionDueAt) await this.#journal.storePosition(this.#reader.position);
+    if (clock.now() >= this.#journal.positionDueAt) await this.#journal.storePosition();
     if (isEnd) await this.#wait(seen);
   }
 
@@ -93,7 +97,7 @@ class Worker {
 
   async #store(): Promise<void> {
     const done = this.#attempts.take();
-    if (done.length > 0) await this.#journal.storeOutcomes(done, this.#reader.position);
+    if (done.length > 0) await this.#journal.storeOutcomes(done);
   }
 
   async #startRetries(): Promise<void> {
@@ -117,7 +121,7 @@ class Worker {
   /** Reads a page and starts its deliveries. Returns whether it was the last one. */
   async #startNew(): Promise<boolean> {
     const { due, lost, isEnd } = await this.#reader.read();
-    if (lost > 0) await this.#journal.addLost(lost, this.#reader.position);
+    if (lost > 0) await this.#journal.addLost(lost);
     for (const each of due) this.#attempts.start(each);
     return isEnd;
   }

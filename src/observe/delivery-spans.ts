@@ -41,7 +41,7 @@ export function createDeliveryTracer(tracer: Tracer, origins: Origins): Delivery
 }
 
 function note(span: Span, { isDelivered, status }: AttemptResult): void {
-  if (status !== undefined) span.setAttribute("http.response.status_code", status);
+  if (status !== null) span.setAttribute("http.response.status_code", status);
   if (isDelivered) return;
   span.setAttribute("error.type", String(status ?? "no_response"));
   span.setStatus({ code: SpanStatusCode.ERROR });

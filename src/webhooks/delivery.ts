@@ -141,10 +141,10 @@ export function recordAfter(
     state: isDelivered ? "delivered" : wait === undefined ? "dead" : "retrying",
     attempts,
     at,
-    status: status ?? null,
+    status,
     milliseconds,
     response,
-    error: error ?? null,
+    error,
     nextAt: wait === undefined ? null : at + wait,
   };
 }

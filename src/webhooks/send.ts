@@ -23,10 +23,10 @@ export interface Delivery {
 export interface AttemptResult {
   /** Whether the receiver accepted the event. */
   isDelivered: boolean;
-  /** The status; `undefined` if the receiver did not respond. */
-  status: number | undefined;
+  /** The status; `null` if the receiver did not respond. */
+  status: number | null;
   /** Why there is no response, as a sentence. */
-  error: string | undefined;
+  error: string | null;
   milliseconds: number;
   /** The beginning of the body. */
   response: string;
@@ -44,7 +44,7 @@ const maxKept = 1024;
 const maxInterim = 20;
 
 /** The statuses whose Retry-After counts. */
-const busyStatuses: ReadonlySet<number | undefined> = new Set([429, 503]);
+const busyStatuses: ReadonlySet<number> = new Set([429, 503]);
 
 /**
  * Sends a request. Never throws: a failure is a result too. Does not follow redirects, and uses no proxy. `undefined` if the
@@ -68,7 +68,7 @@ export async function send(
     return timed({
       isDelivered: status >= 200 && status < 300,
       status,
-      error: undefined,
+      error: null,
       response,
       retryAfterMs: busyStatuses.has(status) ? retryAfterOf(retryAfter, parts.clock.now()) : 0,
     });
@@ -91,7 +91,7 @@ function retryAfterOf(header: string | undefined, now: number): number {
 
 /** The result of an attempt without a response. `error` is a sentence. */
 export function noResponse(error: string): AttemptResult {
-  return { isDelivered: false, status: undefined, error, milliseconds: 0, response: "", retryAfterMs: 0 };
+  return { isDelivered: false, status: null, error, milliseconds: 0, response: "", retryAfterMs: 0 };
 }
 
 function reasonOf({ name, code, message }: NodeJS.ErrnoException): string {

@@ -51,7 +51,7 @@ export async function settleWrite(
     ...(headers === undefined || (moved && !named.has("headers")) ? {} : { headers }),
     ...(secret === undefined ? {} : { secret }),
   });
-  return { next: text, changes: await stateChanges(parts, { before, after, state }), secret };
+  return { next: text, changes: await stateChanges(parts, [before, after], state), secret };
 }
 
 /** The most deliveries that are stored while all are read. */
@@ -106,11 +106,8 @@ async function requireAnother({ feed, records }: WebhookParts): Promise<void> {
 /** A webhook gets the changes of a collection from the time on when the collection was added to it. */
 async function stateChanges(
   parts: WebhookParts,
-  {
-    before,
-    after,
-    state,
-  }: { before: Webhook | undefined; after: Webhook; state: Versioned<WebhookState> | undefined },
+  [before, after]: readonly [Webhook | undefined, Webhook],
+  state: Versioned<WebhookState> | undefined,
 ): Promise<Change[]> {
   const had = new Set(before === undefined ? [] : collectionsOf(before, parts));
   const added = collectionsOf(after, parts).filter((name) => !had.has(name));
@@ -118,13 +115,8 @@ async function stateChanges(
   if (state !== undefined && added.length === 0 && !isSwitched) return [];
   const marks = { ...state?.value.marks, ...(await placeNow(added, parts)) };
   const retrying = state === undefined ? [] : await parts.records.retrying(after.id);
-  const owes = after.enabled
-    ? owedAt(
-        after,
-        marks,
-        retrying.map(({ value }) => value),
-      )
-    : undefined;
+  const retried = retrying.map(({ value }) => value);
+  const owes = after.enabled ? owedAt(after, marks, retried) : undefined;
   const forgotten = isSwitched ? { disabledReason: undefined, failingSince: undefined } : {};
   return [putState(after.id, state, { ...forgotten, marks, owes })];
 }

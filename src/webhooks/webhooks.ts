@@ -248,7 +248,7 @@ export class Webhooks {
     });
     const result = await this.#send(webhook, { event, origin: undefined, bodyFor: () => body });
     if (result === undefined) return undefined;
-    const { isDelivered, status = null, milliseconds, response, error = null } = result;
+    const { isDelivered, status, milliseconds, response, error } = result;
     return { event, delivered: isDelivered, status, milliseconds, response, error };
   }
 

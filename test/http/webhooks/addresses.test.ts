@@ -114,7 +114,7 @@ test("the connection goes to the address that was checked, even if the name chan
   assert.equal(lookups, 1);
   receivers.close();
   const second = await send(parts, delivery, signal);
-  assert.deepEqual([second?.isDelivered, second?.status], [false, undefined]);
+  assert.deepEqual([second?.isDelivered, second?.status], [false, null]);
   assert.match(
     String(second?.error),
     /10\.0\.0\.1, an address of rebinding\.example, because it is not public/,

@@ -3,8 +3,8 @@
  * over the file, and the file over the defaults. All faults are collected and reported together.
  */
 import { type Access, compileAccess } from "./access/access.ts";
+import type { AuthSettings } from "./access/authenticate.ts";
 import { defaultKeyRoles, type NamedRole, rolesOfAdministrators } from "./access/roles.ts";
-import type { AuthSettings } from "./access/settings.ts";
 import type { Collection } from "./collection/collection.ts";
 import { type Declared, readCollections } from "./config/collections.ts";
 import { type FoundFile, namedFile, type OnFile, readConfigFile } from "./config/file.ts";
@@ -24,7 +24,7 @@ import { StartFaults } from "./errors/start-faults.ts";
 import { StartError } from "./errors.ts";
 import { isLoopback } from "./http/protocol/hosts.ts";
 import type { HttpSettings } from "./http/settings.ts";
-import { hostAndPort, type MetricsPlace } from "./metrics/place.ts";
+import { hostAndPort, type MetricsPlace } from "./observe/place.ts";
 import { readAddress, type StoreAddress } from "./store/address.ts";
 import type { History } from "./store/port/options.ts";
 

@@ -1,18 +1,19 @@
 /** The public interface of the package: the types of a configuration file, and the plugin for Fastify. */
-import type { AdministratorRule } from "./access/administrators.ts";
-import type { GuardedDeclaration } from "./access/declaration.ts";
+
+import type { GuardedDeclaration } from "./access/access-declaration.ts";
 import type { Algorithm } from "./access/jwt/key-set.ts";
+import type { AdministratorRule } from "./access/roles.ts";
 import type { App } from "./http/wire/mount.ts";
 import type { applicationLimits, applicationOptions } from "./server/plugin.ts";
 
-export type { AdministratorRule } from "./access/administrators.ts";
 export type {
   AccessDeclaration,
   GuardedDeclaration as CollectionDeclaration,
   Rule,
   Where,
-} from "./access/declaration.ts";
-export { owner } from "./access/declaration.ts";
+} from "./access/access-declaration.ts";
+export { owner } from "./access/access-declaration.ts";
+export type { AdministratorRule } from "./access/roles.ts";
 export type { AttributesDeclaration } from "./collection/attribute-rules.ts";
 
 /** An issuer whose JSON Web Tokens the service accepts, and the claims that it reads. */

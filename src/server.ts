@@ -8,7 +8,7 @@ import { createLimits, type LimitsMemory, sizeFor } from "./http/limits/shared.t
 import type { Log, Service } from "./http/service.ts";
 import type { WireBounds } from "./http/wire/bounds.ts";
 import type { KeyPair } from "./http/wire/tls.ts";
-import type { MetricsListener } from "./metrics/listener.ts";
+import type { MetricsListener } from "./observe/metrics-listener.ts";
 import { acceptFirstKey, needsFirstKey, sharedClock } from "./server/first-key.ts";
 import {
   acceptQueued,
@@ -187,7 +187,7 @@ async function serveMetrics(
   { metrics, log }: Service,
 ): Promise<MetricsListener | undefined> {
   if (place === undefined || place === "administrators" || metrics === undefined) return undefined;
-  const { listenForMetrics } = await import("./metrics/listener.ts");
+  const { listenForMetrics } = await import("./observe/metrics-listener.ts");
   return listenForMetrics(place, metrics, log).catch((error: NodeJS.ErrnoException) => {
     throw listenError(error, { ...place, option: "--metrics" });
   });

@@ -7,7 +7,7 @@ import { reservedIds } from "../src/collection/ids.ts";
 import { createCommands } from "../src/commands/declarations.ts";
 import { longFlagOf, options } from "../src/config/options.ts";
 import { problems } from "../src/errors.ts";
-import { families, processMetrics } from "../src/metrics/families.ts";
+import { families, processMetrics } from "../src/observe/families.ts";
 import { docsPagePackage } from "../tools/build/docs-page.ts";
 import { pathsBelow } from "./project.ts";
 

@@ -2,9 +2,9 @@
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { Problem } from "../errors.ts";
 import type { Keys } from "../store/port/keys.ts";
-import type { AdministratorRule } from "./administrators.ts";
 import { addKey, type KeyProperties, type NewKey } from "./api-key.ts";
-import { invalidToken } from "./refusals.ts";
+import { invalidToken } from "./challenges.ts";
+import type { AdministratorRule } from "./roles.ts";
 
 /** How long the link works, in milliseconds. */
 export const firstKeyMs = 600_000;

@@ -2,8 +2,8 @@
 import { timingSafeEqual } from "node:crypto";
 import type { ApiKey, Keys } from "../store/port/keys.ts";
 import { hashKey, keyLength, prefixOf } from "./api-key.ts";
+import { invalidToken } from "./challenges.ts";
 import { type Principal, parseScopes } from "./principal.ts";
-import { invalidToken } from "./refusals.ts";
 
 /** A revoked key must stop working within a second, on every instance. The rest of the second is for the read. */
 const maxAgeMs = 900;

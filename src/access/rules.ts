@@ -5,7 +5,7 @@ import { readEach, readMembers, StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
 import { allOf, type Filter } from "../query/filter.ts";
-import { type Action, actions, shorthands } from "./actions.ts";
+import { type Action, actions, shorthands } from "./access-declaration.ts";
 import type { Principal } from "./principal.ts";
 import { type FilterFor, readWhere } from "./where.ts";
 
@@ -15,8 +15,6 @@ export type AllowedResources = "everything" | "nothing" | Filter;
 /** A compiled rule: returns the resources that it allows a caller. A caller without a credential has no principal. */
 export interface CompiledRule {
   (principal: Principal | undefined): AllowedResources;
-  /** The filters that results can contain. Samples replace the values that depend on the caller. @default none */
-  readonly filters?: readonly Filter[];
   /** The rules, as the configuration declares them. One of them is enough. @default none */
   readonly alternatives?: readonly RuleAlternative[];
 }
@@ -106,12 +104,9 @@ function readAnyOf(declared: unknown, at: string, collection: () => Collection):
 }
 
 function ruleOf(alternatives: readonly RuleAlternative[]): CompiledRule {
-  const [first, ...others] = alternatives;
-  const isOne = first !== undefined && others.length === 0;
   const rule = (principal: Principal | undefined) =>
-    isOne ? first.allows(principal) : anyOf(alternatives.map((each) => each.allows(principal)));
-  const filters = alternatives.flatMap(({ where }) => (where === undefined ? [] : [where.sample]));
-  return Object.assign(rule, { filters, alternatives });
+    anyOf(alternatives.map((each) => each.allows(principal)));
+  return Object.assign(rule, { alternatives });
 }
 
 function anyOf(alternatives: readonly AllowedResources[]): AllowedResources {

@@ -1,9 +1,10 @@
-/** The feed: the events of some collections for one subscriber, page by page from a position. */
+/** The feed: the events of some collections for one subscriber, page by page from a position, and as the frames of a stream. */
 import { hash } from "node:crypto";
 import type { ChangeKind, LoggedChange } from "../store/port/change-log.ts";
 import { type EventParts, eventText, kindFor, type View } from "./event.ts";
-import { changesAtOnce, type SharedLog } from "./log.ts";
-import { checkOf, type Mark, type Position } from "./position.ts";
+import { checkOf, type Mark, type Position, type Positions } from "./position.ts";
+import { changesAtOnce, type SharedLog } from "./shared-log.ts";
+import { SharedReads } from "./shared-reads.ts";
 
 /** What feeds are read with. */
 export interface FeedParts extends EventParts {
@@ -153,4 +154,37 @@ function positionOf(mark: Mark): Position {
   const known = positions.get(mark) ?? [mark];
   positions.set(mark, known);
   return known;
+}
+
+/** The events of a page in the form in which a stream sends them (server-sent events, the HTML standard, section 9.2.5). */
+export interface Frames {
+  bytes: Buffer;
+  /** After these frames. */
+  position: Position;
+  /** Whether there were no further changes. */
+  isEnd: boolean;
+}
+
+/** The frames that are kept for other subscribers, in bytes. */
+const maxKeptBytes = 8 * 1024 * 1024;
+
+/** The frames of subscribers that see the same and are at the same place. */
+export function createSharedFrames(): SharedReads<Frames> {
+  return new SharedReads({ maxSize: maxKeptBytes, sizeOf: ({ bytes }) => bytes.length });
+}
+
+/** The frames of a page. */
+export function framesOf({ events, position, isEnd }: FeedPage, positions: Positions): Frames {
+  const frames = events.map((event) => `${idLine(positions, event.position)}data: ${event.text}\n\n`);
+  return { bytes: Buffer.from(frames.join("")), position, isEnd };
+}
+
+/** A frame without an event. Browsers remember its id, so a quiet stream never falls behind the log. */
+export function idFrame(positions: Positions, position: Position): string {
+  return `${idLine(positions, position)}\n`;
+}
+
+/** The line with the position from which the client can continue. */
+export function idLine(positions: Positions, position: Position): string {
+  return `id: ${positions.format(position)}\n`;
 }

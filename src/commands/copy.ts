@@ -5,7 +5,7 @@ import { readAddress, type StoreAddress, shownAddress } from "../store/address.t
 import { type Copied, type CopyOptions, copyStore } from "../store/core/copy/copy.ts";
 import type { VerifiedContents } from "../store/core/copy/verify.ts";
 import { onStoreOf, openSource, openStore, openTarget } from "../store/open.ts";
-import { disableWebhooks } from "../webhooks/disable.ts";
+import { disableWebhooks } from "../webhooks/records.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";
 import { startProgress } from "./progress.ts";
 import { interruptible, shell } from "./shell.ts";

@@ -1,13 +1,18 @@
 /** `holdfast keys create`, `rotate` and `revoke`: change API keys, also while a service runs. */
-import { addKey, isLive, type KeyProperties, keyMark, type NewKey, prefixOf } from "../access/api-key.ts";
 import {
+  addKey,
   isKeyName,
   isKeyRole,
   isKeySubject,
+  isLive,
+  type KeyProperties,
+  keyMark,
   liveKeyNamed,
+  type NewKey,
+  prefixOf,
   replaceKey,
   sameLifetime,
-} from "../access/key-changes.ts";
+} from "../access/api-key.ts";
 import { parseScope } from "../access/principal.ts";
 import { suggest } from "../collection/messages.ts";
 import type { Config } from "../config.ts";

@@ -6,7 +6,7 @@ import { shownAddress } from "../store/address.ts";
 import { copyStore } from "../store/core/copy/copy.ts";
 import type { VerifiedContents } from "../store/core/copy/verify.ts";
 import { onStoreOf, openSource, openStore, openTarget, type StoreAddress } from "../store/open.ts";
-import { disableWebhooks } from "../webhooks/disable.ts";
+import { disableWebhooks } from "../webhooks/records.ts";
 import { backUpInto, createFile } from "./backup/new-file.ts";
 import { described } from "./copy.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";

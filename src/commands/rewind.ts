@@ -3,9 +3,14 @@ import type { Collection } from "../collection/collection.ts";
 import { timeExamples, timeOf } from "../collection/dates.ts";
 import { Problem, StartError, StoreInUse } from "../errors.ts";
 import { findCollection, servedNames } from "../http/service.ts";
-import { attemptRewind, beforeHistory, type RewindCommit } from "../rewind/attempt.ts";
-import type { RewindAsked } from "../rewind/plan.ts";
-import { type RewindReport, refusalOf } from "../rewind/report.ts";
+import {
+  attemptRewind,
+  beforeHistory,
+  type RewindCommit,
+  type RewindReport,
+  refusalOf,
+} from "../rewind/attempt.ts";
+import type { RewindAsked } from "../rewind/rewind-plan.ts";
 import { openService } from "../server/open-service.ts";
 import { maxChangesSince } from "../store/core/changes-since.ts";
 import { onStoreOf, requireStore } from "../store/open.ts";

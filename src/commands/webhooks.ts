@@ -33,9 +33,7 @@ export async function runWebhooksTest(id: string, flags: Flags, env: Environment
   const running = runningOf(flags, env);
   const result =
     running === undefined
-      ? await withWebhook(id, { flags, env }, (webhooks, webhook) =>
-          webhooks.test(webhook, new AbortController().signal),
-        )
+      ? await withWebhook(id, { flags, env }, (webhooks, webhook) => webhooks.test(webhook))
       : await requestTest(running, id);
   if (result === undefined) throw new StartError(`The webhook ${id} was deleted.`);
   print(result);
@@ -51,9 +49,7 @@ export async function runWebhooksRetry(
   const running = runningOf(flags, env);
   const delivery =
     running === undefined
-      ? await withWebhook(id, { flags, env }, (webhooks, webhook) =>
-          webhooks.retry(webhook, event, new AbortController().signal),
-        )
+      ? await withWebhook(id, { flags, env }, (webhooks, webhook) => webhooks.retry(webhook, event))
       : await requestRetry(running, { id, event });
   if (delivery === undefined)
     throw new StartError(`The webhook ${id} has no delivery of the event "${event}".`);

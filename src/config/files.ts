@@ -1,5 +1,5 @@
 /** Reads the files that a service needs to start and that its configuration names: the key set, the certificate and its key. */
-import type { AuthSettings } from "../access/settings.ts";
+import type { AuthSettings } from "../access/authenticate.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import type { TlsFiles } from "../http/settings.ts";
 import type { KeyPair } from "../http/wire/tls.ts";

@@ -1,6 +1,7 @@
 /** Reads the option `auth.jwt`. */
+
+import type { JwksPlace, JwtSettings } from "../access/authenticate.ts";
 import { type Algorithm, allAlgorithms, holdsSecrets, readKeySet } from "../access/jwt/key-set.ts";
-import type { JwksPlace, JwtSettings } from "../access/settings.ts";
 import { shortJson, withKnownMembers } from "../collection/messages.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";

@@ -1,5 +1,5 @@
 /** Finds unknown options and environment variables. Each is a fault, so that a misspelled name is never ignored. */
-import type { GuardedDeclaration } from "../access/declaration.ts";
+import type { GuardedDeclaration } from "../access/access-declaration.ts";
 import { didYouMean, nearestTo } from "../collection/messages.ts";
 import { type StartFaults, withUnreadable } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";

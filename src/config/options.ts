@@ -1,8 +1,8 @@
 /** The table of options: the place of each option in the file, its flag, environment variable, default and check. */
 import { about as program } from "../about.ts";
-import { readAdministrators } from "../access/administrators.ts";
+import { readAdministrators } from "../access/roles.ts";
 import { defaultLimits } from "../http/settings.ts";
-import { readMetricsPlace } from "../metrics/place.ts";
+import { readMetricsPlace } from "../observe/place.ts";
 import { defaultHistory } from "../store/port/options.ts";
 import { jwtSettings } from "./jwt.ts";
 import * as read from "./readers.ts";

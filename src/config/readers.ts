@@ -4,7 +4,7 @@
  */
 
 import { isIP } from "node:net";
-import { isKeyRole } from "../access/key-changes.ts";
+import { isKeyRole } from "../access/api-key.ts";
 import type { Rate, TlsFiles } from "../http/settings.ts";
 import { isObject } from "../json/values.ts";
 import { defaultHistory, type History } from "../store/port/options.ts";

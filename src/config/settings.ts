@@ -1,6 +1,6 @@
 /** Builds the settings of HTTP and of authentication from the values of several options. */
 import { resolve } from "node:path";
-import type { AuthSettings } from "../access/settings.ts";
+import type { AuthSettings } from "../access/authenticate.ts";
 import { StartError } from "../errors.ts";
 import type { HttpSettings, Limits, TlsFiles } from "../http/settings.ts";
 import type { FileContent, Get } from "./values.ts";

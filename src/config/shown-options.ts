@@ -1,5 +1,5 @@
 /** The effective options for administrators: each with its value, without secrets, and the place that it comes from. */
-import type { AuthSettings } from "../access/settings.ts";
+import type { AuthSettings } from "../access/authenticate.ts";
 import { type StoreAddress, shownAddress } from "../store/address.ts";
 import type { History } from "../store/port/options.ts";
 import { type Option, type OptionName, options } from "./options.ts";

@@ -1,4 +1,4 @@
-/** Finds the attribute of each column of a CSV input, and makes the text of a resource from a row. `csv.ts` finds the rows. */
+/** Finds the attribute of each column of a CSV input, and makes the text of a resource from a row. `read-csv.ts` finds the rows. */
 import { type AttributeType, attributeInfo } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { withoutGuard } from "../collection/formula-guard.ts";
@@ -21,7 +21,7 @@ export interface Cell {
   isQuoted: boolean;
 }
 
-/** How to read the first row. `csv.ts` describes the members. */
+/** How to read the first row. `read-csv.ts` describes the members. */
 export interface HeaderOptions {
   collection: Collection;
   delimiter: string;

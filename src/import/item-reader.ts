@@ -1,10 +1,16 @@
 /** Checks the items of one input, gives each resource its id, and counts what the report of the import says. */
 import type { Collection } from "../collection/collection.ts";
+import { withDefaults } from "../collection/defaults.ts";
+import { fitId, reservedIdViolations } from "../collection/ids.ts";
+import { shortJson } from "../collection/messages.ts";
+import { resourceText } from "../collection/resource.ts";
+import { clientAttributes, timestampViolations, withImportedTimestamps } from "../collection/timestamps.ts";
 import { createUuidSource } from "../collection/uuids.ts";
+import { Problem } from "../errors.ts";
+import { wholeBody } from "../json/explain.ts";
+import { parseJson, requireObject } from "../json/parse.ts";
 import type { JsonLimits } from "../json/values.ts";
-import { faultOf, type InputLocation, type Item, type ItemViolation } from "./items.ts";
-import { readResource, type ValidResource } from "./resource.ts";
-import { type Listed, Tally } from "./tally.ts";
+import { faultOf, type InputLocation, type Item, type ItemViolation, withValue } from "./items.ts";
 
 /** A resource of the input. */
 export interface Row {
@@ -13,6 +19,50 @@ export interface Row {
   id: string | undefined;
   /** Its text. Without an id, the text that follows the id. */
   text: string;
+}
+
+/** One counted item, and what the report says about it. */
+export interface Counted<Note> {
+  location: InputLocation;
+  note: Note;
+}
+
+/** What a report says about some items: how many there are, and the first of them. */
+export interface Listed<Note = string> {
+  readonly count: number;
+  /** The first items, in the order of the input. */
+  first(): readonly Counted<Note>[];
+}
+
+/** Counts items. Keeps the first `maxKept` of them. */
+export class Tally<Note = string> implements Listed<Note> {
+  readonly #maxKept: number;
+  readonly #first: Counted<Note>[] = [];
+  #count = 0;
+
+  constructor(maxKept: number) {
+    this.#maxKept = maxKept;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Whether the next item is only counted. */
+  get isFull(): boolean {
+    return this.#first.length === this.#maxKept;
+  }
+
+  add(location: InputLocation, note: Note): void {
+    this.#count++;
+    if (this.#first.length < this.#maxKept) this.#first.push({ location, note });
+  }
+
+  first(): readonly Counted<Note>[] {
+    return this.#first.toSorted(
+      ({ location: a }, { location: b }) => a.line - b.line || (a.element ?? 0) - (b.element ?? 0),
+    );
+  }
 }
 
 /** What the import of one collection did. */
@@ -120,5 +170,62 @@ export class ItemReader {
       if (hasNumberId && this.collection.idKind === "uuid") this.#numberId.add(location, id);
     } else if (unfitId === undefined) this.#withoutId.add(location, "");
     else this.#unfitId.add(location, unfitId);
+  }
+}
+
+/** A valid resource. */
+interface ValidResource {
+  /** The id in the input; `undefined` if the resource needs a generated one. */
+  id: string | undefined;
+  /** An id in the input that does not fit the collection, as JSON. */
+  unfitId: string | undefined;
+  /** Whether the id is a number in the input. */
+  hasNumberId: boolean;
+  /** The text of the resource with an id. */
+  textWith(id: string): string;
+}
+
+/** What a resource must fit, and the time of the import as Unix time in milliseconds. */
+interface ResourceRules {
+  collection: Collection;
+  limits: JsonLimits;
+  at: number;
+}
+
+type TextItem = Extract<Item, { kind: "text" }>;
+
+/** Parses and validates the text of an item, in the same way as the body of a create. If it is not a valid resource, returns what is wrong. */
+function readResource(
+  item: TextItem,
+  { collection, limits, at }: ResourceRules,
+): ValidResource | readonly ItemViolation[] {
+  const value = parseObject(item, limits);
+  if (typeof value === "string") return [faultOf(value)];
+  const attributes = withDefaults(clientAttributes(collection, value), collection.defaults, { at });
+  const id = fitId(collection.idKind, value.id);
+  const violations = [
+    ...(id === undefined ? [] : reservedIdViolations(id)),
+    ...timestampViolations(collection, value, at),
+    ...collection.validate(attributes),
+  ];
+  if (violations.length > 0) return violations.map((each) => withValue(each, value));
+  const all = collection.timestamps ? withImportedTimestamps(attributes, value, at) : attributes;
+  return {
+    id,
+    unfitId: id === undefined && Object.hasOwn(value, "id") ? shortJson(value.id) : undefined,
+    hasNumberId: typeof value.id === "number",
+    textWith: (finalId) => resourceText(collection.idKind, finalId, all),
+  };
+}
+
+function parseObject({ bytes, isGenerated }: TextItem, limits: JsonLimits): Record<string, unknown> | string {
+  try {
+    return requireObject(parseJson(bytes, limits), { insteadOfArray: "write one resource per line" });
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const message = error.message.replace(wholeBody, "The resource");
+    if (isGenerated === true) return message.replace(/ \((?:line \d+, )?column \d+\)/, "");
+    // The report names the line of the input, so the "line 1" of a text with one line would mislead.
+    return bytes.includes(0x0a) ? message : message.replace(/\bline 1, (column \d+)/, "$1");
   }
 }

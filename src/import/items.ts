@@ -1,5 +1,5 @@
 /**
- * The items of an import: the text of each resource, with its location in the input. `json.ts` and `csv.ts` find them
+ * The items of an import: the text of each resource, with its location in the input. `read-json.ts` and `read-csv.ts` find them
  * while the bytes arrive. They do not check whether an item is a valid resource.
  */
 import { shortJson } from "../collection/messages.ts";

@@ -2,8 +2,7 @@
 import type { Config } from "../config.ts";
 import { findCollection, type Service } from "../http/service.ts";
 import { AllowList, resolveHost } from "../webhooks/addresses.ts";
-import { systemClock, type WebhookOptions } from "../webhooks/parts.ts";
-import { WebhookRecords } from "../webhooks/records.ts";
+import { systemClock, type WebhookOptions } from "../webhooks/delivery.ts";
 import { Webhooks } from "../webhooks/webhooks.ts";
 
 /** The webhooks of a service. `replaced` has parts that the program or a test provides. */
@@ -22,10 +21,8 @@ export function createWebhooks(
   };
   return new Webhooks({
     store,
-    records: new WebhookRecords(store),
     feed,
     clock: systemClock(now),
-    now,
     random: Math.random,
     resolve: resolveHost,
     requestMs: 15_000,

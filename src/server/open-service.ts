@@ -5,9 +5,9 @@ import { pino } from "pino";
 import type { Authenticate, AuthParts } from "../access/authenticate.ts";
 import { createTags } from "../access/tags.ts";
 import { CommitWatch } from "../changes/commit-watch.ts";
-import { createSharedFrames } from "../changes/frames.ts";
-import { SharedLog } from "../changes/log.ts";
+import { createSharedFrames } from "../changes/feed.ts";
 import { createPositions } from "../changes/position.ts";
+import { SharedLog } from "../changes/shared-log.ts";
 import type { Collection } from "../collection/collection.ts";
 import { createUuidSource } from "../collection/uuids.ts";
 import type { Config } from "../config.ts";
@@ -21,15 +21,15 @@ import { createTurns } from "../http/limits/turns.ts";
 import { createHostCheck } from "../http/protocol/hosts.ts";
 import type { Feed, KeyAdministration, Log, Service } from "../http/service.ts";
 import type { HttpSettings } from "../http/settings.ts";
-import type { Meters, ThreadMetrics } from "../metrics/metrics.ts";
+import { findTracing } from "../observe/find-tracing.ts";
+import type { Meters, ThreadMetrics } from "../observe/metrics.ts";
+import type { Tracing } from "../observe/tracing.ts";
 import { createKeyedQueue } from "../store/core/keyed-queue.ts";
 import { startWhenFree } from "../store/core/loads.ts";
 import { createTurnBudget, type TurnBudget } from "../store/core/turn-budget.ts";
 import { onStoreOf, openStore, reasonOf, type StoreOptions } from "../store/open.ts";
 import type { HistoryStore, Store } from "../store/port/store.ts";
-import { findTracing } from "../traces/find.ts";
-import type { Tracing } from "../traces/tracing.ts";
-import type { WebhookOptions } from "../webhooks/parts.ts";
+import type { WebhookOptions } from "../webhooks/delivery.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 import { createWebhooks } from "./create-webhooks.ts";
 import { type Preparation, prepareStore } from "./prepare-store.ts";
@@ -86,7 +86,7 @@ export async function openService(config: Config, options: ServiceOptions = {}):
   const { log = pino({ level: "silent" }), thread = alone } = options;
   const turnBudget = options.turnBudget ?? createTurnBudget();
   const onFailure = options.onFailure ?? (() => {});
-  const room = config.metrics === undefined ? undefined : await import("../metrics/metrics.ts");
+  const room = config.metrics === undefined ? undefined : await import("../observe/metrics.ts");
   const meters = room && new room.Meters();
   const tracing = await findTracing(config.store.kind, (text) => log.warn(text));
   const opened = await openStore(config.store, {
@@ -118,7 +118,7 @@ export async function openService(config: Config, options: ServiceOptions = {}):
 /** Lets a monitor read what the meters count, of all threads. */
 function addMetrics(
   opened: OpenService,
-  { createMetrics, createThreadMetrics }: typeof import("../metrics/metrics.ts"),
+  { createMetrics, createThreadMetrics }: typeof import("../observe/metrics.ts"),
   { meters, store, kind, thread }: { meters: Meters; store: Store; kind: string; thread: ThreadPart },
 ): void {
   const { service, webhooks } = opened;

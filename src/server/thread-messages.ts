@@ -5,7 +5,7 @@ import type { StartFault } from "../errors.ts";
 import type { LimitsMemory } from "../http/limits/shared.ts";
 import type { WireBounds } from "../http/wire/bounds.ts";
 import type { KeyPair } from "../http/wire/tls.ts";
-import type { ThreadMetrics } from "../metrics/metrics.ts";
+import type { ThreadMetrics } from "../observe/metrics.ts";
 
 /** What a thread gets when it starts. */
 export interface ThreadData {

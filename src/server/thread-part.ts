@@ -1,7 +1,7 @@
 /** What each of several threads does for the service. */
 import type { LimitsMemory } from "../http/limits/shared.ts";
 import type { Metrics } from "../http/service.ts";
-import type { ThreadMetrics } from "../metrics/metrics.ts";
+import type { ThreadMetrics } from "../observe/metrics.ts";
 
 /** The part of one thread. The main thread prepares the store, delivers, and makes the text of the metrics. */
 export type ThreadPart = MainThread | OtherThread;

@@ -6,7 +6,7 @@ import { type Config, originOf } from "../config.ts";
 import { StartError } from "../errors.ts";
 import type { Metrics } from "../http/service.ts";
 import type { KeyPair } from "../http/wire/tls.ts";
-import type { ThreadMetrics } from "../metrics/metrics.ts";
+import type { ThreadMetrics } from "../observe/metrics.ts";
 import { startThread } from "../program.ts";
 import type { StoreAttachment } from "../store/port/store.ts";
 import type { FromThread, ThreadData, ToThread } from "./thread-messages.ts";

@@ -1,6 +1,7 @@
-/** The attempts of one webhook that are under way: in order for each resource, and few enough to fit in memory. */
+/** The attempts of one webhook, in memory: those that are under way, and the failed deliveries that are tried again. */
+import type { Attempted } from "./delivery.ts";
 import type { OpenPage } from "./event-reader.ts";
-import type { Attempted } from "./outcome.ts";
+import type { DeliveryRecord, Versioned } from "./records.ts";
 import { type AttemptResult, noResponse } from "./send.ts";
 
 /** No more attempts start while this many events, or this much text in characters, have no response. */
@@ -18,10 +19,8 @@ export interface Due {
   body: string | undefined;
   /** Events with the same name keep their order. */
   order: string;
-  /** The time of the change: Unix time in milliseconds; 0 for a retry. */
-  at: number;
   /** The page with which a new event was read. */
-  page: OpenPage | undefined;
+  page?: OpenPage;
 }
 
 /** One event after an attempt. */
@@ -32,7 +31,7 @@ export interface Done {
   at: number;
 }
 
-/** The attempts of one webhook. */
+/** The attempts of one webhook that are under way: in order for each resource, and few enough to fit in memory. */
 export class Attempts {
   readonly #send: (due: Due) => Promise<AttemptResult | undefined>;
   readonly #now: () => number;
@@ -114,4 +113,72 @@ export class Attempts {
 /** An error of the service itself counts as a failure of the delivery. */
 function failed(error: unknown): AttemptResult {
   return noResponse(`The service failed: ${(error as Error).message}`);
+}
+
+/** The most retries at the same time. */
+const maxUnderWay = 16;
+
+/** The most failed deliveries. At the limit, new events wait in the log. */
+const maxRetries = 1_000;
+
+/** A delivery that failed, and the version of its record. To save memory, it is without the response of the receiver. */
+export type Retry = Versioned<DeliveryRecord>;
+
+/** The failed deliveries of one webhook that the service will send again. It sends and stores nothing. */
+export class RetryTable {
+  readonly #retries = new Map<string, Retry>();
+  readonly #underWay = new Set<string>();
+
+  constructor(records: readonly Versioned<DeliveryRecord>[]) {
+    for (const { value, version } of records) this.note(value, version);
+  }
+
+  /** Whether the table stays within its limit if this many attempts fail. */
+  hasSpaceFor(attempts: number): boolean {
+    return this.#retries.size + attempts < maxRetries;
+  }
+
+  /** The retries that are due now, the earliest first. Call `take` before each starts. */
+  dueAt(now: number): readonly Retry[] {
+    return this.#waiting()
+      .filter((retry) => nextAt(retry) <= now)
+      .sort((a, b) => nextAt(a) - nextAt(b))
+      .slice(0, maxUnderWay - this.#underWay.size);
+  }
+
+  /** Notes that a retry starts. It is under way until its outcome is stored. */
+  take({ value: { event } }: Retry): void {
+    this.#underWay.add(event);
+  }
+
+  /** The time of the next retry; Infinity if a response comes first. */
+  get nextAt(): number {
+    return this.#waiting().reduce((next, retry) => Math.min(next, nextAt(retry)), Number.POSITIVE_INFINITY);
+  }
+
+  #waiting(): Retry[] {
+    if (this.#underWay.size >= maxUnderWay) return [];
+    return [...this.#retries.values()].filter(({ value }) => !this.#underWay.has(value.event));
+  }
+
+  /** Notes a delivery as it is stored. */
+  note(record: DeliveryRecord, version: number): void {
+    this.#underWay.delete(record.event);
+    if (record.state !== "retrying") this.#retries.delete(record.event);
+    else this.#retries.set(record.event, { value: { ...record, response: "" }, version });
+  }
+
+  /** The failed deliveries as they will be when these records are stored. */
+  after(records: readonly DeliveryRecord[]): readonly DeliveryRecord[] {
+    const stored = new Set(records.map(({ event }) => event));
+    const all = [
+      ...[...this.#retries.values()].map(({ value }) => value).filter(({ event }) => !stored.has(event)),
+      ...records,
+    ];
+    return all.filter(({ state }) => state === "retrying");
+  }
+}
+
+function nextAt({ value }: Retry): number {
+  return value.nextAt ?? 0;
 }

@@ -1,13 +1,11 @@
-/** Reads the events of one webhook from the logs, and knows the position before which every event was tried. */
+/** The place of a webhook in the logs: where it is, in the stored form, and the events after it. */
 import { type FeedEvent, type FeedPage, readFeed } from "../changes/feed.ts";
-import { Gone } from "../changes/log.ts";
-import type { Position } from "../changes/position.ts";
+import { type Mark, noChange, type Position } from "../changes/position.ts";
+import { Gone, goneReasons } from "../changes/shared-log.ts";
 import type { Due } from "./attempts.ts";
-import type { WebhookFeed, WebhookParts } from "./parts.ts";
-import { collectionsOf, continued, marksOf, placeNow, positionOf } from "./place.ts";
-import type { WebhookState } from "./records.ts";
-import { viewOfWebhook } from "./rules.ts";
-import type { Webhook } from "./webhook.ts";
+import type { WebhookFeed, WebhookParts } from "./delivery.ts";
+import type { DeliveryRecord, WebhookState } from "./records.ts";
+import { everyCollection, viewOfWebhook, type Webhook } from "./webhook.ts";
 
 /** The most events of a page, and the most text in characters. */
 const pageEnd = { events: 50, text: 256 * 1024, isShared: true, splitsCommits: true };
@@ -30,10 +28,12 @@ export interface Read {
   isEnd: boolean;
 }
 
-/** The place of one webhook in the logs. */
+/** What a reader depends on. */
+type ReaderParts = WebhookParts & { feed: WebhookFeed };
+
+/** Reads the events of one webhook. */
 export class EventReader {
-  readonly #parts: WebhookParts;
-  readonly #feed: WebhookFeed;
+  readonly #parts: ReaderParts;
   readonly #webhook: Webhook;
   readonly #startedAt: number;
   /** In the order in which they were read. */
@@ -44,18 +44,17 @@ export class EventReader {
   #tried: Position;
   #isVerified = false;
 
-  private constructor(parts: WebhookParts & { feed: WebhookFeed }, webhook: Webhook, position: Position) {
+  private constructor(parts: ReaderParts, webhook: Webhook, position: Position) {
     this.#parts = parts;
-    this.#feed = parts.feed;
     this.#webhook = webhook;
-    this.#startedAt = parts.now();
+    this.#startedAt = parts.clock.now();
     this.#reading = position;
     this.#tried = position;
   }
 
   /** Opens it at the stored place. A state is created with its webhook. Without one, the webhook begins after the last change. */
   static async open(
-    parts: WebhookParts & { feed: WebhookFeed },
+    parts: ReaderParts,
     webhook: Webhook,
     state: WebhookState | undefined,
   ): Promise<EventReader> {
@@ -90,7 +89,7 @@ export class EventReader {
       ({ collection }) => viewOfWebhook(this.#webhook, collection, this.#parts) ?? [],
     );
     try {
-      return await readFeed(this.#feed, views, position, pageEnd);
+      return await readFeed(this.#parts.feed, views, position, pageEnd);
     } catch (error) {
       if (error instanceof Gone) return undefined;
       throw error;
@@ -101,43 +100,38 @@ export class EventReader {
     if (position === this.#reading && events.length === 0) return { due: [], lost: 0, isEnd };
     this.#reading = position;
     const { types } = this.#webhook;
-    const wanted = events.filter(({ kind }) => types.includes(kind)).map((event) => this.#toDue(event));
-    const due = await this.#untried(wanted);
-    const page = this.#openPage(position, due.length);
-    return { due: due.map((each) => ({ ...each, page })), lost: 0, isEnd };
+    const page: OpenPage = { position, left: 0 };
+    const wanted = events.filter(({ kind }) => types.includes(kind));
+    const found = await Promise.all(wanted.map((event) => this.#dueOf(event, page)));
+    const due = found.filter((each) => each !== undefined);
+    page.left = due.length;
+    this.#open(page);
+    return { due, lost: 0, isEnd };
   }
 
   /** Pages without events do not add up while an earlier one waits for its responses. */
-  #openPage(position: Position, left: number): OpenPage {
+  #open(page: OpenPage): void {
     const last = this.#pages.at(-1);
-    const page = left === 0 && last !== undefined ? last : { position, left };
-    page.position = position;
-    if (page !== last) this.#pages.push(page);
-    return page;
+    if (page.left === 0 && last !== undefined) last.position = page.position;
+    else this.#pages.push(page);
   }
 
-  /** The service may have stopped after it delivered an event, and before all earlier ones were tried. */
-  async #untried(events: readonly Due[]): Promise<readonly Due[]> {
-    const known = await Promise.all(
-      events.map(({ at, attempted: { webhook, event } }) =>
-        at < this.#startedAt ? this.#parts.records.delivery(webhook, event) : undefined,
-      ),
-    );
-    return events.filter((_, n) => known[n] === undefined);
-  }
-
-  #toDue({ text, collection, change, kind }: FeedEvent): Due {
-    const { sequence } = change;
-    const event = this.#feed.positions.eventId(collection, sequence);
-    const type = `${collection}.${kind}`;
+  /**
+   * `undefined` if the event was tried already: the service may have stopped after it delivered the event, and before all
+   * earlier ones were tried.
+   */
+  async #dueOf({ text, collection, change, kind }: FeedEvent, page: OpenPage): Promise<Due | undefined> {
+    const { records, feed } = this.#parts;
     const { id: webhook } = this.#webhook;
+    const { id, sequence, at } = change;
+    const event = feed.positions.eventId(collection, sequence);
+    if (at < this.#startedAt && (await records.delivery(webhook, event)) !== undefined) return undefined;
     return {
-      attempted: { webhook, event, type, collection, sequence, kind, attempts: 0 },
+      attempted: { webhook, event, type: `${collection}.${kind}`, collection, sequence, kind, attempts: 0 },
       version: undefined,
       body: text,
-      order: `${collection}/${change.id}`,
-      at: change.at,
-      page: undefined,
+      order: `${collection}/${id}`,
+      page,
     };
   }
 
@@ -147,17 +141,99 @@ export class EventReader {
     this.#isVerified = true;
     this.#reading = position;
     if (this.#pages.length === 0) this.#tried = position;
-    else this.#openPage(position, 0);
-    this.#warn(lost, isForeign);
+    else this.#open({ position, left: 0 });
+    const { id } = this.#webhook;
+    const { warn } = this.#parts;
+    if (isForeign)
+      warn(`the webhook ${id} continues after the last change, because the store was restored or replaced`);
+    if (lost > 0) warn(`the webhook ${id} lost ${lost} changes that the history no longer has`);
     return { due: [], lost, isEnd: false };
   }
+}
 
-  #warn(lost: number, isForeign: boolean): void {
-    const { id } = this.#webhook;
-    if (isForeign)
-      this.#parts.warn(
-        `the webhook ${id} continues after the last change, because the store was restored or replaced`,
-      );
-    if (lost > 0) this.#parts.warn(`the webhook ${id} lost ${lost} changes that the history no longer has`);
+/**
+ * Moves a position to where the log can continue, and says how many changes this skips. If the store was restored, so that its
+ * history is not the one that the webhook has read (`isForeign`), the position is after the last change.
+ */
+async function continued(
+  position: Position,
+  { store, feed }: ReaderParts,
+): Promise<{ position: Position; lost: number; isForeign: boolean }> {
+  let lost = 0;
+  let isForeign = false;
+  const marks = await Promise.all(
+    position.map(async (mark): Promise<Mark> => {
+      const { collection, sequence } = mark;
+      if (await isOfOtherHistory(mark, feed)) {
+        isForeign = true;
+        return (await feed.log.now([collection]))[0] ?? mark;
+      }
+      const { changes, sequence: head } = await store.changesAfter(collection, sequence, 1);
+      const next = (changes[0]?.sequence ?? head + 1) - 1;
+      lost += next - sequence;
+      return next === sequence ? mark : { collection, sequence: next, check: noChange };
+    }),
+  );
+  return { position: marks, lost, isForeign };
+}
+
+async function isOfOtherHistory(mark: Mark, feed: WebhookFeed): Promise<boolean> {
+  if (mark.check === noChange && mark.sequence === 0) return false;
+  try {
+    await feed.log.verify(mark);
+    return false;
+  } catch (error) {
+    if (error instanceof Gone) return error.message === goneReasons.otherHistory;
+    throw error;
   }
+}
+
+type Marks = WebhookState["marks"];
+
+/** The collections that a webhook gets now, by name. */
+export function collectionsOf(
+  { collections }: Webhook,
+  { collectionNames }: Pick<WebhookParts, "collectionNames">,
+): readonly string[] {
+  return collections.includes(everyCollection) ? collectionNames() : collections;
+}
+
+/** The place after the last change of each collection, in the stored form. */
+export async function placeNow(
+  names: readonly string[],
+  { feed }: Pick<WebhookParts, "feed">,
+): Promise<Marks> {
+  return feed === undefined ? {} : marksOf(await feed.log.now(names));
+}
+
+/** A position in the stored form. */
+export function marksOf(position: Position): Marks {
+  return Object.fromEntries(
+    position.map(({ collection, sequence, check }) => [collection, [sequence, check]]),
+  );
+}
+
+/** The changes that the log must keep for a webhook at these marks that still retries these deliveries (`Owing`). */
+export function owedAt(
+  { collections }: Webhook,
+  marks: Marks,
+  retrying: Iterable<Pick<DeliveryRecord, "collection" | "sequence">> = [],
+): Readonly<Record<string, number>> {
+  const names = collections.includes(everyCollection)
+    ? [...Object.keys(marks), everyCollection]
+    : collections;
+  const owes = Object.fromEntries(names.map((name) => [name, marks[name]?.[0] ?? 0]));
+  for (const { collection, sequence } of retrying)
+    owes[collection] = Math.min(owes[collection] ?? sequence - 1, sequence - 1);
+  return owes;
+}
+
+/** The stored place in these collections as a position. */
+export function positionOf(marks: Marks, names: readonly string[]): Position {
+  return names.map((collection): Mark => {
+    const [sequence = 0, check = noChange] = Object.hasOwn(marks, collection)
+      ? (marks[collection] ?? [])
+      : [];
+    return { collection, sequence, check };
+  });
 }

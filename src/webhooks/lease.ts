@@ -1,7 +1,7 @@
 /** The lease of a store: of several instances, one delivers for all webhooks. */
 import { Problem } from "../errors.ts";
-import type { WebhookParts } from "./parts.ts";
-import { put } from "./records.ts";
+import type { WebhookParts } from "./delivery.ts";
+import { put, type Versioned } from "./records.ts";
 import { statesName } from "./webhook.ts";
 
 /** The id of the lease among the states of webhooks. */
@@ -20,11 +20,11 @@ interface LeaseRecord {
 
 /** The part of one instance in the lease. */
 export class Lease {
-  readonly #parts: Pick<WebhookParts, "store" | "records" | "clock" | "isShared">;
+  readonly #parts: Pick<WebhookParts, "records" | "clock" | "isShared">;
   readonly #holder: string;
   #until = 0;
 
-  constructor(parts: Pick<WebhookParts, "store" | "records" | "clock" | "isShared" | "newUuid">) {
+  constructor(parts: Pick<WebhookParts, "records" | "clock" | "isShared" | "newUuid">) {
     this.#parts = parts;
     this.#holder = parts.newUuid();
   }
@@ -52,15 +52,16 @@ export class Lease {
     if (before?.value.holder === this.#holder) await this.#write(before, { holder: null, until: 0 });
   }
 
-  async #read() {
-    const stored = await this.#parts.store.read({ collection: statesName, id: leaseId });
-    if (stored === undefined) return undefined;
-    return { value: JSON.parse(stored.text) as LeaseRecord, version: stored.version };
+  #read(): Promise<Versioned<LeaseRecord> | undefined> {
+    return this.#parts.records.read(statesName, leaseId);
   }
 
   async #write(before: { version: number } | undefined, next: LeaseRecord): Promise<boolean> {
     try {
-      await this.#parts.records.commit([put(statesName, leaseId, before, next)], this.#parts.clock.now());
+      await this.#parts.records.commit(
+        [put(statesName, leaseId, before?.version, next)],
+        this.#parts.clock.now(),
+      );
       this.#until = next.until;
       return next.holder !== null;
     } catch (error) {

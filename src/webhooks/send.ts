@@ -1,16 +1,15 @@
 /** Sends one event to a receiver. */
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { about } from "../about.ts";
-import type { Connections } from "./connections.ts";
-import { retryAfterOf } from "./retries.ts";
+import type { Receivers } from "./receivers.ts";
 
 /** How receivers are reached. */
 export interface SendParts {
-  connections: Connections;
+  receivers: Receivers;
   /** The time for one request with its response, in milliseconds. */
   requestMs: number;
   /** Unix time in milliseconds. */
-  now: () => number;
+  clock: { now(): number };
 }
 
 /** One request to a receiver. */
@@ -24,10 +23,10 @@ export interface Delivery {
 export interface AttemptResult {
   /** Whether the receiver accepted the event. */
   isDelivered: boolean;
-  /** The status; `undefined` if the receiver did not respond. */
-  status: number | undefined;
+  /** The status; `null` if the receiver did not respond. */
+  status: number | null;
   /** Why there is no response, as a sentence. */
-  error: string | undefined;
+  error: string | null;
   milliseconds: number;
   /** The beginning of the body. */
   response: string;
@@ -45,7 +44,7 @@ const maxKept = 1024;
 const maxInterim = 20;
 
 /** The statuses whose Retry-After counts. */
-const busyStatuses: ReadonlySet<number | undefined> = new Set([429, 503]);
+const busyStatuses: ReadonlySet<number> = new Set([429, 503]);
 
 /**
  * Sends a request. Never throws: a failure is a result too. Does not follow redirects, and uses no proxy. `undefined` if the
@@ -69,9 +68,9 @@ export async function send(
     return timed({
       isDelivered: status >= 200 && status < 300,
       status,
-      error: undefined,
+      error: null,
       response,
-      retryAfterMs: busyStatuses.has(status) ? retryAfterOf(retryAfter, parts.now()) : 0,
+      retryAfterMs: busyStatuses.has(status) ? retryAfterOf(retryAfter, parts.clock.now()) : 0,
     });
   } catch (error) {
     if (signal.aborted) return undefined;
@@ -82,9 +81,17 @@ export async function send(
   }
 }
 
+/** The wait that a Retry-After header asks for (RFC 9110 §10.2.3), in milliseconds; 0 if it is missing or invalid. */
+function retryAfterOf(header: string | undefined, now: number): number {
+  if (header === undefined) return 0;
+  if (/^[0-9]{1,9}$/.test(header)) return Number(header) * 1_000;
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? 0 : Math.max(0, at - now);
+}
+
 /** The result of an attempt without a response. `error` is a sentence. */
 export function noResponse(error: string): AttemptResult {
-  return { isDelivered: false, status: undefined, error, milliseconds: 0, response: "", retryAfterMs: 0 };
+  return { isDelivered: false, status: null, error, milliseconds: 0, response: "", retryAfterMs: 0 };
 }
 
 function reasonOf({ name, code, message }: NodeJS.ErrnoException): string {
@@ -100,7 +107,7 @@ interface Exchange {
 
 /** Sends a request. If the receiver has closed the kept connection, sends it once more on a new connection. */
 async function exchange(
-  { connections }: SendParts,
+  { receivers }: SendParts,
   { url, headers, body }: Delivery,
   signal: AbortSignal,
 ): Promise<Exchange> {
@@ -117,10 +124,10 @@ async function exchange(
     },
   };
   try {
-    return await answerTo(connections.request(target, options, false), content, signal);
+    return await answerTo(receivers.request(target, options, false), content, signal);
   } catch (error) {
     if (!(error instanceof ClosedEarly)) throw error;
-    return answerTo(connections.request(target, options, true), content, signal);
+    return answerTo(receivers.request(target, options, true), content, signal);
   }
 }
 

@@ -1,24 +1,59 @@
-/** The webhooks of one service, for requests of administrators. `engine.ts` delivers the events. */
+/** The webhooks of one service, for requests of administrators. `delivery-engine.ts` delivers the events. */
 import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
-import { type Backlog, backlogOf } from "./backlog.ts";
-import { webhookCollection } from "./collection.ts";
-import { Connections } from "./connections.ts";
-import { bodyOf, type Sending, sendSigned } from "./delivery.ts";
-import { DeliveryEngine } from "./engine.ts";
+import {
+  bodyOf,
+  recordAfter,
+  type Sending,
+  sendSigned,
+  stateAfter,
+  type WebhookOptions,
+  type WebhookParts,
+} from "./delivery.ts";
+import { DeliveryEngine } from "./delivery-engine.ts";
+import { collectionsOf } from "./event-reader.ts";
 import { isOvertaken } from "./lease.ts";
-import { recordAfter, stateAfter } from "./outcome.ts";
-import type { WebhookOptions, WebhookParts } from "./parts.ts";
-import { collectionsOf, positionOf } from "./place.ts";
-import { type DeliveryRecord, deliveryId, put, type Versioned, type WebhookState } from "./records.ts";
-import { misfitOf } from "./rules.ts";
+import { Receivers } from "./receivers.ts";
+import {
+  type DeliveryRecord,
+  deliveryId,
+  put,
+  putState,
+  type Versioned,
+  WebhookRecords,
+  type WebhookState,
+} from "./records.ts";
 import type { AttemptResult } from "./send.ts";
+import { type SettledWrite, settleWrite, type WebhookWrite } from "./settle.ts";
 import { createSecret } from "./signature.ts";
-import { deliveriesName, statesName, type Webhook, webhooksName } from "./webhook.ts";
-import { type SettledWrite, settleWrite, type WebhookWrite } from "./write.ts";
+import {
+  deliveriesName,
+  misfitOf,
+  statesName,
+  type Webhook,
+  webhookCollection,
+  webhooksName,
+} from "./webhook.ts";
 
 /** How long the secret before a rotation signs too, in milliseconds. */
 const rotationMs = 24 * 3_600_000;
+
+/** What all webhooks of a service still have to deliver. All instances on a store find the same. */
+export interface Backlog {
+  enabled: number;
+  disabled: number;
+  /** Changes that the enabled webhooks have not reached yet. Their filters can exclude some of them. */
+  waiting: number;
+  /** Failed deliveries that are tried again. */
+  retrying: number;
+  /** Failed deliveries that are given up, and are still in the store. */
+  dead: number;
+  /** The time of the oldest change among `waiting` and `retrying`, as Unix time in milliseconds; `undefined` without one. */
+  oldestAt: number | undefined;
+}
+
+/** The most collections whose oldest change is looked up. */
+const maxLookups = 100;
 
 /** An event that an administrator sends. Its body can depend on the webhook. */
 interface OwnSending extends Omit<Sending, "webhook" | "state" | "body"> {
@@ -32,24 +67,28 @@ export class Webhooks {
   readonly load: () => Promise<void>;
   readonly #parts: WebhookParts;
   readonly #engine: DeliveryEngine;
+  /** Aborted to end the requests to receivers that administrators have started. */
+  readonly #stopping = new AbortController();
 
   constructor(options: WebhookOptions) {
     const { collection, load } = webhookCollection(options);
     this.collection = collection;
     this.load = load;
-    this.#parts = { ...options, connections: new Connections(options) };
+    const { store } = options;
+    this.#parts = { ...options, receivers: new Receivers(options), records: new WebhookRecords(store) };
     this.#engine = new DeliveryEngine(this.#parts);
   }
 
   /** Starts the deliveries. Without a history, all webhooks become disabled instead. */
   start(): void {
-    if (this.#parts.feed !== undefined) this.#engine.start();
+    this.#engine.start();
   }
 
   /** Stops the deliveries, and closes the connections to receivers. */
   async stop(): Promise<void> {
+    this.#stopping.abort();
     await this.#engine.stop();
-    this.#parts.connections.close();
+    this.#parts.receivers.close();
   }
 
   /** Creates the internal collections if they do not exist. */
@@ -58,8 +97,52 @@ export class Webhooks {
   }
 
   /** What all webhooks still have to deliver. */
-  backlog(): Promise<Backlog> {
-    return backlogOf(this.#parts);
+  async backlog(): Promise<Backlog> {
+    const { records } = this.#parts;
+    const webhooks = (await records.all()).map(({ value }) => value);
+    const enabled = webhooks.filter((webhook) => webhook.enabled);
+    const waiting = await this.#waiting(enabled, enabled.length === 0 ? new Map() : await records.states());
+    const [oldestAt, deliveries] = await Promise.all([
+      this.#oldestOf(waiting.after),
+      webhooks.length === 0 ? new Map<string, number>() : records.deliveriesByState(),
+    ]);
+    return {
+      enabled: enabled.length,
+      disabled: webhooks.length - enabled.length,
+      waiting: waiting.changes,
+      retrying: deliveries.get("retrying") ?? 0,
+      dead: deliveries.get("dead") ?? 0,
+      oldestAt,
+    };
+  }
+
+  /** How many changes webhooks have not reached yet, and the sequence before the oldest pending change of each collection. */
+  async #waiting(
+    webhooks: readonly Webhook[],
+    states: ReadonlyMap<string, WebhookState>,
+  ): Promise<{ changes: number; after: ReadonlyMap<string, number> }> {
+    const names = new Set(webhooks.flatMap((webhook) => collectionsOf(webhook, this.#parts)));
+    const heads = webhooks.length === 0 ? new Map() : await this.#parts.store.logHeads([...names]);
+    let changes = 0;
+    const after = new Map<string, number>();
+    for (const webhook of webhooks) {
+      const { marks = {}, owes = {} } = states.get(webhook.id) ?? {};
+      for (const name of collectionsOf(webhook, this.#parts)) {
+        const head = heads.get(name)?.sequence ?? 0;
+        const reached = marks[name]?.[0] ?? 0;
+        changes += Math.max(0, head - reached);
+        const pending = Math.min(reached, owes[name] ?? reached);
+        if (pending < head) after.set(name, Math.min(pending, after.get(name) ?? pending));
+      }
+    }
+    return { changes, after };
+  }
+
+  async #oldestOf(after: ReadonlyMap<string, number>): Promise<number | undefined> {
+    const { store } = this.#parts;
+    const lookups = [...after].slice(0, maxLookups).map(([name, place]) => store.changeAt(name, place + 1));
+    const times = (await Promise.all(lookups)).flatMap((change) => change?.at ?? []);
+    return times.length === 0 ? undefined : Math.min(...times);
   }
 
   /** Call this after a webhook was written. */
@@ -81,7 +164,7 @@ export class Webhooks {
   async status({ value: webhook }: Versioned<Webhook>): Promise<Record<string, unknown>> {
     const { id, enabled } = webhook;
     const { records, feed } = this.#parts;
-    const [state, retrying] = await Promise.all([records.state(id), records.deliveriesIn(id, "retrying")]);
+    const [state, retrying] = await Promise.all([records.state(id), records.retrying(id)]);
     const { lost = 0, lastSuccessAt, lastFailureAt, failingSince, disabledReason } = state?.value ?? {};
     const isDisabled = !enabled || feed === undefined;
     const misfit = isDisabled ? undefined : misfitOf(webhook, this.#parts);
@@ -91,21 +174,11 @@ export class Webhooks {
       state: isDisabled ? "disabled" : isActive ? "active" : "failing",
       ...(reason === undefined ? {} : { reason }),
       retrying: retrying.length,
-      waiting: await this.#waiting(webhook, state?.value),
+      waiting: (await this.#waiting([webhook], new Map(state && [[id, state.value]]))).changes,
       lost,
       lastSuccess: timeOf(lastSuccessAt),
       lastFailure: timeOf(lastFailureAt),
     };
-  }
-
-  /** How many changes the webhook has not reached yet. Its filter can exclude some of them. */
-  async #waiting(webhook: Webhook, state: WebhookState | undefined): Promise<number> {
-    const names = collectionsOf(webhook, this.#parts);
-    const heads = await this.#parts.store.logHeads(names);
-    const behind = positionOf(state?.marks ?? {}, names).map(({ collection, sequence }) =>
-      Math.max(0, (heads.get(collection)?.sequence ?? 0) - sequence),
-    );
-    return behind.reduce((sum, each) => sum + each, 0);
   }
 
   /** The recent deliveries of a webhook, the latest first. */
@@ -114,16 +187,12 @@ export class Webhooks {
   }
 
   /** Sends an event again, now. `undefined` if the webhook has no such delivery. */
-  async retry(
-    webhook: Versioned<Webhook>,
-    event: string,
-    signal: AbortSignal,
-  ): Promise<Record<string, unknown> | undefined> {
+  async retry(webhook: Versioned<Webhook>, event: string): Promise<Record<string, unknown> | undefined> {
     const { records, clock } = this.#parts;
     const before = await records.delivery(webhook.value.id, event);
     if (before === undefined) return undefined;
     const bodyFor = (now: Webhook) => this.#bodyAgain(now, before.value);
-    const result = await this.#send(webhook, { event, origin: before.value, bodyFor }, signal);
+    const result = await this.#send(webhook, { event, origin: before.value, bodyFor });
     return result && shownDelivery(await this.#record(before, result, clock.now()));
   }
 
@@ -147,10 +216,11 @@ export class Webhooks {
     const { records, random } = this.#parts;
     const { webhook, event } = before.value;
     const record = recordAfter(before.value, result, { at, random: random() });
-    const changes = [put(deliveriesName, deliveryId(webhook, event), before, record)];
+    const changes = [put(deliveriesName, deliveryId(webhook, event), before.version, record)];
     const state = result.isDelivered ? await records.state(webhook) : undefined;
     const endsFailing = state?.value.failingSince !== undefined;
-    if (endsFailing) changes.push(put(statesName, webhook, state, stateAfter(state.value, result, at)));
+    if (endsFailing)
+      changes.push(put(statesName, webhook, state.version, stateAfter(state.value, result, at)));
     try {
       await records.commit(changes, at);
       if (endsFailing) this.#engine.restart(webhook);
@@ -163,7 +233,7 @@ export class Webhooks {
   }
 
   /** Sends a test event, now. `undefined` if the webhook is deleted before. */
-  async test(webhook: Versioned<Webhook>, signal: AbortSignal): Promise<Record<string, unknown> | undefined> {
+  async test(webhook: Versioned<Webhook>): Promise<Record<string, unknown> | undefined> {
     const { id } = webhook.value;
     const { clock, newUuid, prefix } = this.#parts;
     const event = newUuid();
@@ -176,9 +246,9 @@ export class Webhooks {
       datacontenttype: "application/json",
       data: { webhook: id },
     });
-    const result = await this.#send(webhook, { event, origin: undefined, bodyFor: () => body }, signal);
+    const result = await this.#send(webhook, { event, origin: undefined, bodyFor: () => body });
     if (result === undefined) return undefined;
-    const { isDelivered, status = null, milliseconds, response, error = null } = result;
+    const { isDelivered, status, milliseconds, response, error } = result;
     return { event, delivered: isDelivered, status, milliseconds, response, error };
   }
 
@@ -186,17 +256,18 @@ export class Webhooks {
   async #send(
     { value: webhook, version }: Versioned<Webhook>,
     { bodyFor, ...sending }: OwnSending,
-    signal: AbortSignal,
   ): Promise<AttemptResult | undefined> {
-    const { records } = this.#parts;
+    const { records, receivers } = this.#parts;
     const body = await bodyFor(webhook);
-    const sent = await this.#engine.receivers.run(webhook.url, async () => {
+    const sent = await receivers.inTurn(webhook.url, async () => {
       const state = (await records.state(webhook.id))?.value;
       const now = await records.webhook(webhook.id); // after the state, which a rotation changes too
       if (now?.version !== version) return { now };
-      return { result: await sendSigned(this.#parts, { webhook, state, ...sending, body }, signal) };
+      return {
+        result: await sendSigned(this.#parts, { webhook, state, ...sending, body }, this.#stopping.signal),
+      };
     });
-    if ("now" in sent) return sent.now && this.#send(sent.now, { ...sending, bodyFor }, signal);
+    if ("now" in sent) return sent.now && this.#send(sent.now, { ...sending, bodyFor });
     if (sent.result !== undefined) return sent.result;
     throw new Problem("UNAVAILABLE", "The service is stopping. Try again later.");
   }
@@ -210,11 +281,10 @@ export class Webhooks {
     const { id, secret: oldSecret } = webhook.value;
     const state = await records.state(id);
     const secret = createSecret();
-    const known = state?.value ?? { marks: {}, lost: 0 };
     const now = clock.now();
     const changes = [
-      put(webhooksName, id, webhook, { ...webhook.value, secret }),
-      put(statesName, id, state, { ...known, oldSecret, oldSecretUntil: now + rotationMs }),
+      put(webhooksName, id, webhook.version, { ...webhook.value, secret }),
+      putState(id, state, { oldSecret, oldSecretUntil: now + rotationMs }),
     ];
     try {
       await records.commit(changes, now);

@@ -1,21 +1,15 @@
 /** Delivers the events of one webhook, until it is stopped or the webhook is disabled. */
 import { anyCollection } from "../changes/commit-watch.ts";
-import { Attempts, type Due } from "./attempts.ts";
-import { Cleanup } from "./cleanup.ts";
-import { bodyOf, sendSigned } from "./delivery.ts";
+import { Attempts, type Due, type Retry, RetryTable } from "./attempts.ts";
+import { bodyOf, sendSigned, type WebhookFeed, type WebhookParts } from "./delivery.ts";
 import { EventReader } from "./event-reader.ts";
-import { Journal } from "./journal.ts";
-import type { WebhookFeed, WebhookParts } from "./parts.ts";
-import type { Receivers } from "./receivers.ts";
-import type { Versioned } from "./records.ts";
-import type { Retry } from "./retry-table.ts";
+import { Journal, type Versioned } from "./records.ts";
 import { type AttemptResult, noResponse } from "./send.ts";
 import { everyCollection, type Webhook } from "./webhook.ts";
 
-/** What a worker needs. */
+/** What a worker depends on. */
 export interface WorkerParts extends WebhookParts {
   feed: WebhookFeed;
-  receivers: Receivers;
   /** Aborted to stop the worker. */
   stopped: AbortSignal;
 }
@@ -24,10 +18,14 @@ export interface WorkerParts extends WebhookParts {
 export async function deliver(parts: WorkerParts, webhook: Versioned<Webhook>): Promise<void> {
   const leave = parts.feed.watch.join();
   try {
-    const journal = await Journal.open(parts, webhook);
+    const { records } = parts;
+    const { id } = webhook.value;
+    const state = await records.state(id);
+    const retries = new RetryTable(await records.retrying(id));
     // A webhook is deleted with its state. The worker would make a new state, which belongs to no webhook.
-    if (journal.state === undefined && (await parts.records.webhook(webhook.value.id)) === undefined) return;
-    const reader = await EventReader.open(parts, webhook.value, journal.state);
+    if (state === undefined && (await records.webhook(id)) === undefined) return;
+    const reader = await EventReader.open(parts, webhook.value, state?.value);
+    const journal = new Journal(parts, webhook, { state, retries, reader });
     await new Worker(parts, webhook, { journal, reader }).run();
   } finally {
     leave();
@@ -42,7 +40,6 @@ class Worker {
   readonly #journal: Journal;
   readonly #reader: EventReader;
   readonly #attempts: Attempts;
-  readonly #cleanup: Cleanup;
   /** Aborted when the webhook is no longer as this worker knows it, or when that cannot be read. */
   readonly #ended = new AbortController();
   /** Aborted to end the worker, whoever ends it. */
@@ -61,7 +58,6 @@ class Worker {
     this.#journal = read.journal;
     this.#reader = read.reader;
     this.#attempts = new Attempts((due) => this.#send(due), parts.clock.now);
-    this.#cleanup = new Cleanup(parts, webhook.id);
   }
 
   async run(): Promise<void> {
@@ -69,7 +65,7 @@ class Worker {
       while (!this.#isOver) await this.#round();
       await this.#attempts.settled();
       await this.#store();
-      await this.#journal.storePosition(this.#reader.position);
+      await this.#journal.storePosition();
       if (this.#failure !== undefined) throw this.#failure;
     } finally {
       await this.#attempts.settled();
@@ -86,9 +82,9 @@ class Worker {
     if (this.#isOver) return;
     await this.#startRetries();
     const isEnd = this.#canRead ? await this.#startNew() : true;
-    await this.#cleanup.run();
+    await this.#journal.cleanUp();
     const { clock } = this.#parts;
-    if (clock.now() >= this.#journal.positionDueAt) await this.#journal.storePosition(this.#reader.position);
+    if (clock.now() >= this.#journal.positionDueAt) await this.#journal.storePosition();
     if (isEnd) await this.#wait(seen);
   }
 
@@ -101,9 +97,7 @@ class Worker {
 
   async #store(): Promise<void> {
     const done = this.#attempts.take();
-    if (done.length === 0) return;
-    await this.#journal.storeOutcomes(done, this.#reader.position);
-    this.#cleanup.note(done.length);
+    if (done.length > 0) await this.#journal.storeOutcomes(done);
   }
 
   async #startRetries(): Promise<void> {
@@ -115,9 +109,9 @@ class Worker {
     }
   }
 
-  async #toDue({ attempted, version }: Retry): Promise<Due> {
-    const body = await bodyOf(this.#parts, this.#webhook, attempted);
-    return { attempted, version, body, order: attempted.event, at: 0, page: undefined };
+  async #toDue({ value, version }: Retry): Promise<Due> {
+    const body = await bodyOf(this.#parts, this.#webhook, value);
+    return { attempted: value, version, body, order: value.event };
   }
 
   get #canRead(): boolean {
@@ -127,7 +121,7 @@ class Worker {
   /** Reads a page and starts its deliveries. Returns whether it was the last one. */
   async #startNew(): Promise<boolean> {
     const { due, lost, isEnd } = await this.#reader.read();
-    if (lost > 0) await this.#journal.addLost(lost, this.#reader.position);
+    if (lost > 0) await this.#journal.addLost(lost);
     for (const each of due) this.#attempts.start(each);
     return isEnd;
   }
@@ -135,7 +129,7 @@ class Worker {
   async #send({ attempted, body }: Due): Promise<AttemptResult | undefined> {
     if (body === undefined) return noResponse("The history no longer has the change.");
     const stopped = this.#stopped;
-    return this.#parts.receivers.run(this.#webhook.url, async () => {
+    return this.#parts.receivers.inTurn(this.#webhook.url, async () => {
       if (stopped.aborted || !(await this.#isCurrent())) return undefined;
       const { state } = this.#journal;
       const sending = { webhook: this.#webhook, state, event: attempted.event, origin: attempted, body };

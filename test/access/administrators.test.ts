@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compileAccess } from "../../src/access/access.ts";
-import { readAdministrators } from "../../src/access/administrators.ts";
+import { readAdministrators } from "../../src/access/roles.ts";
 import { StartError } from "../../src/errors.ts";
 import { caller } from "./fixture.ts";
 

@@ -1,7 +1,6 @@
 /** Rules and callers for tests. */
-import { type Access, compileAccess } from "../../src/access/access.ts";
-import type { AccessDeclaration } from "../../src/access/declaration.ts";
-import { includes } from "../../src/access/permit.ts";
+import { type Access, compileAccess, includes } from "../../src/access/access.ts";
+import type { AccessDeclaration } from "../../src/access/access-declaration.ts";
 import type { Principal } from "../../src/access/principal.ts";
 import { readRules } from "../../src/access/rules.ts";
 import { type CollectionDeclaration, defineCollection } from "../../src/collection/declaration.ts";

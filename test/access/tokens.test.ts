@@ -1,9 +1,9 @@
 /** Valid tokens, and attacks with invalid ones. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { JwtSettings } from "../../src/access/authenticate.ts";
 import { allAlgorithms } from "../../src/access/jwt/key-set.ts";
 import { Tokens } from "../../src/access/jwt/tokens.ts";
-import type { JwtSettings } from "../../src/access/settings.ts";
 import { refuses } from "./check.ts";
 import {
   claimsAt,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import type { Where } from "../../src/access/declaration.ts";
+import type { Where } from "../../src/access/access-declaration.ts";
 import { accessOf, caller, mayUpdate } from "./fixture.ts";
 
 const tenanted = (claims: Record<string, unknown>) => caller("ada", { claims });

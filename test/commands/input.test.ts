@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { StartError } from "../../src/errors.ts";
 import type { Item } from "../../src/import/items.ts";
-import { readJson } from "../../src/import/json.ts";
+import { readJson } from "../../src/import/read-json.ts";
 
 const noLimit = Number.MAX_SAFE_INTEGER;
 

@@ -1,7 +1,7 @@
 /** The view of a subscriber: events match the lists of the caller, and end with the right to list. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { owner } from "../../src/access/declaration.ts";
+import { owner } from "../../src/access/access-declaration.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
 import { until } from "../until.ts";
 import { check, withoutTokens } from "./check.ts";

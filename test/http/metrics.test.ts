@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { type TestContext, test } from "node:test";
-import { families, processMetrics } from "../../src/metrics/families.ts";
+import { families, processMetrics } from "../../src/observe/families.ts";
 import { type Exposition, familyOf, readExposition } from "../metrics/exposition.ts";
 import { whyNoPromtool } from "../metrics/promtool.ts";
 import { until } from "../until.ts";

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { before, test } from "node:test";
 import { parse } from "yaml";
-import { families } from "../../src/metrics/families.ts";
+import { families } from "../../src/observe/families.ts";
 import { type Exposition, readExposition } from "../metrics/exposition.ts";
 import { selectedIn } from "../metrics/promql.ts";
 import { whyNoPromtool } from "../metrics/promtool.ts";

@@ -1,7 +1,7 @@
 /** Lists as of a time: their responses, the callers who get them, and that other requests are not delayed. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { owner } from "../../src/access/declaration.ts";
+import { owner } from "../../src/access/access-declaration.ts";
 import { auth, createAs, sendAs } from "./access/callers.ts";
 import { check, links } from "./check.ts";
 import { type Answer, type Made, type Service, startService } from "./service.ts";

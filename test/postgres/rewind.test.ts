@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openCollection } from "../../src/collection/collection.ts";
 import { Problem } from "../../src/errors.ts";
-import { planRewind } from "../../src/rewind/plan.ts";
+import { planRewind } from "../../src/rewind/rewind-plan.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { declaration } from "../store/contract/fixture.ts";

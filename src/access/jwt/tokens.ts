@@ -4,12 +4,12 @@
  */
 import { hash } from "node:crypto";
 import { type Problem, StartError } from "../../errors.ts";
-import type { Principal } from "../principal.ts";
-import type { JwtSettings } from "../settings.ts";
-import { toPrincipal } from "./claims.ts";
+import { isStorable } from "../../store/port/stored.ts";
+import type { ClaimNames, JwtSettings } from "../authenticate.ts";
+import { invalidToken } from "../challenges.ts";
+import { claimAt, type Principal, parseScopes } from "../principal.ts";
 import { holdsSecrets, type KeySet, readKeySet } from "./key-set.ts";
-import { KeySource } from "./key-source.ts";
-import { readKeys } from "./read-keys.ts";
+import { KeySource, readKeys } from "./key-source.ts";
 import { clockToleranceSeconds, verifyToken } from "./verify.ts";
 
 /** What tokens depend on. */
@@ -79,6 +79,32 @@ export class Tokens {
     if (keys === this.#source.atHand()) this.#cache.set(token, keys, { principal, validUntil });
     return principal;
   }
+}
+
+/** Reads the principal from the claims of a token. Throws INVALID_TOKEN if there is no valid subject. */
+function toPrincipal(claims: Principal["claims"], names: ClaimNames): Principal {
+  const subject = claimAt(claims, names.subject);
+  if (typeof subject !== "string" || subject === "" || !isStorable(subject)) {
+    throw invalidToken("The token has no valid sub claim.");
+  }
+  return {
+    subject,
+    roles: textsOf(claimAt(claims, names.roles)),
+    claims: names.tenant === undefined ? claims : { ...claims, tenant: claimAt(claims, names.tenant) },
+    scopes: scopesOf(claims, names.scope),
+  };
+}
+
+/** Most issuers add scopes of their own, such as `openid`. They limit a token only if the configuration names the claim. */
+function scopesOf(claims: Principal["claims"], named: string | undefined): Principal["scopes"] {
+  const scopes = parseScopes(textsOf(claimAt(claims, named ?? "scope")));
+  return named === undefined && scopes.length === 0 ? undefined : scopes;
+}
+
+/** The texts in an array, or in one text with spaces. Any other value has no texts. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === "string") return value.split(" ").filter((text) => text !== "");
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
 /** Reads a key set. A secret key is an error only in the configuration or a file, because the operator can remove it there. */

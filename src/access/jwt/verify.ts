@@ -9,8 +9,8 @@ import {
   jwtVerify,
 } from "jose";
 import { Problem } from "../../errors.ts";
-import { invalidToken } from "../refusals.ts";
-import type { JwtSettings } from "../settings.ts";
+import type { JwtSettings } from "../authenticate.ts";
+import { invalidToken } from "../challenges.ts";
 import { type Algorithm, algorithmOf, findKey, type KeySet } from "./key-set.ts";
 
 /** How much the clocks of the issuer and the service can differ. */

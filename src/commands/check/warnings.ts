@@ -1,7 +1,7 @@
 /** Warns about parts of a configuration that are valid, but can be unsafe, misspelled or slow. */
 import { distance } from "fastest-levenshtein";
 import type { Access } from "../../access/access.ts";
-import { actions, scopeOf } from "../../access/actions.ts";
+import { actions, scopeOf } from "../../access/access-declaration.ts";
 import { isEndless } from "../../access/api-key.ts";
 import type { NamedRole } from "../../access/roles.ts";
 import type { Collection } from "../../collection/collection.ts";

@@ -6,9 +6,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { about } from "../../about.ts";
 import { StartError, type Violation } from "../../errors.ts";
 import type { ImportReport } from "../../http/imports/report.ts";
-import type { ImportResult } from "../../import/item-reader.ts";
+import type { Counted, ImportResult } from "../../import/item-reader.ts";
 import type { InputLocation } from "../../import/items.ts";
-import type { Counted } from "../../import/tally.ts";
 import { isObject, tryParse } from "../../json/values.ts";
 import type { ImportFormat } from "./source.ts";
 

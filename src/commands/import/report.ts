@@ -2,9 +2,8 @@
 
 import { describeViolations } from "../../collection/messages.ts";
 import { StartError, type Violation } from "../../errors.ts";
-import type { ImportResult } from "../../import/item-reader.ts";
+import type { ImportResult, Listed } from "../../import/item-reader.ts";
 import type { InputLocation } from "../../import/items.ts";
-import type { Listed } from "../../import/tally.ts";
 import { shell } from "../shell.ts";
 import { counted, sized } from "../words.ts";
 

@@ -1,7 +1,7 @@
 /** Rewinds of a running service, over HTTP. */
 import { StartError } from "../../errors.ts";
 import { isObject, tryParse } from "../../json/values.ts";
-import type { RewindReport } from "../../rewind/report.ts";
+import type { RewindReport } from "../../rewind/attempt.ts";
 import { type RunningService, request, requireSuccess } from "../running-service.ts";
 
 /** Rewinds, and returns the report, also of a rewind that is refused with one. Throws StartError. */

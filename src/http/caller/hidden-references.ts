@@ -2,7 +2,7 @@
  * Makes the store refuse a new reference to a resource that the caller cannot see, as if that resource did not exist. It
  * replaces the id before the write. The store itself does not know the caller.
  */
-import { includes } from "../../access/permit.ts";
+import { includes } from "../../access/access.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { type ReferencedId, referencedIds } from "../../collection/references.ts";
 import type { Service } from "../service.ts";

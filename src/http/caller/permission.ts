@@ -2,10 +2,11 @@
  * What a caller can do and see, according to the access rules: whether a request is allowed at all, and which resources and
  * attributes of a collection it reaches. `admit.ts` has already identified the caller.
  */
-import type { Action } from "../../access/actions.ts";
-import { includes, type Permit } from "../../access/permit.ts";
+
+import { includes, type Permit } from "../../access/access.ts";
+import type { Action } from "../../access/access-declaration.ts";
+import { comparedIn, denied } from "../../access/challenges.ts";
 import type { Principal } from "../../access/principal.ts";
-import { comparedIn, denied } from "../../access/refusals.ts";
 import type { AllowedResources } from "../../access/rules.ts";
 import type { Tags } from "../../access/tags.ts";
 import type { Collection } from "../../collection/collection.ts";

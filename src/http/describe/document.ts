@@ -6,7 +6,7 @@ import { type Collection, openCollection } from "../../collection/collection.ts"
 import type { Schema } from "../../collection/subschemas.ts";
 import { problems } from "../../errors.ts";
 import { isInternal } from "../../store/port/record.ts";
-import { webhookCollection } from "../../webhooks/collection.ts";
+import { webhookCollection } from "../../webhooks/webhook.ts";
 import { endpointTable } from "../endpoints/endpoint-table.ts";
 import { nextTurn } from "../limits/turns.ts";
 import { type About, credentialFor } from "../openapi/about.ts";

@@ -1,7 +1,8 @@
 /** Answers whether a caller can do something. Administrators also learn why, and can ask for others. */
-import { type Action, scopeOf } from "../../access/actions.ts";
-import { type ExplainedRule, explainRule } from "../../access/explain.ts";
-import { includes, isInScope, type Permit } from "../../access/permit.ts";
+
+import { includes, isInScope, type Permit } from "../../access/access.ts";
+import { type Action, scopeOf } from "../../access/access-declaration.ts";
+import { type ExplainedRule, explainRule } from "../../access/explain-rules.ts";
 import type { Principal } from "../../access/principal.ts";
 import type { AllowedResources } from "../../access/rules.ts";
 import { type Collection, openCollection } from "../../collection/collection.ts";

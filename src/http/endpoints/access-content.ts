@@ -1,5 +1,5 @@
 /** Reads the content of a question about access: the operation, the collection or resource, and the caller. */
-import { type Action, actions } from "../../access/actions.ts";
+import { type Action, actions } from "../../access/access-declaration.ts";
 import { type Principal, parseScope, type Scope } from "../../access/principal.ts";
 import { shortJson } from "../../collection/messages.ts";
 import { parseJson, requireObject } from "../../json/parse.ts";

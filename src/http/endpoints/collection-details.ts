@@ -1,6 +1,6 @@
 /** The endpoint of the collections that a caller can list, each as this caller sees it. */
 import { createHash } from "node:crypto";
-import { actions, scopeOf } from "../../access/actions.ts";
+import { actions, scopeOf } from "../../access/access-declaration.ts";
 import { type Collection, openCollection } from "../../collection/collection.ts";
 import { idKinds } from "../../collection/ids.ts";
 import type { Index } from "../../collection/indexes.ts";

@@ -1,6 +1,15 @@
 /** The endpoints of API keys, for administrators. Only the response to a create or a rotation contains the text of a key. */
-import { addKey, isKeyPrefix, isLive, type NewKey } from "../../access/api-key.ts";
-import { isKeyName, isKeySubject, liveKeyNamed, replaceKey, sameLifetime } from "../../access/key-changes.ts";
+import {
+  addKey,
+  isKeyName,
+  isKeyPrefix,
+  isKeySubject,
+  isLive,
+  liveKeyNamed,
+  type NewKey,
+  replaceKey,
+  sameLifetime,
+} from "../../access/api-key.ts";
 import { parseScope } from "../../access/principal.ts";
 import { timeOf } from "../../collection/dates.ts";
 import { shortJson } from "../../collection/messages.ts";

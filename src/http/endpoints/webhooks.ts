@@ -112,7 +112,7 @@ export const webhookEndpoints: readonly Endpoint[] = [
     handle: (service, asked) =>
       onWebhook(service, asked, ({ webhooks, webhook }) => {
         requireDeliveries(service);
-        return webhooks.retry(webhook, asked.names.event as string, new AbortController().signal);
+        return webhooks.retry(webhook, asked.names.event as string);
       }),
   },
   {
@@ -130,7 +130,7 @@ export const webhookEndpoints: readonly Endpoint[] = [
     handle: (service, asked) =>
       onWebhook(service, asked, ({ webhooks, webhook }) => {
         requireDeliveries(service);
-        return webhooks.test(webhook, new AbortController().signal);
+        return webhooks.test(webhook);
       }),
   },
   {
@@ -176,21 +176,13 @@ async function rotate(service: Service, { names, request }: Asked): Promise<Writ
   const id = names.id as string;
   const webhook = await webhooks.webhook(id);
   if (webhook === undefined) return notFound;
-  await requireState(service, id, request.headers);
+  const stored = await service.store.read({ collection: webhooksName, id });
+  const view = service.tags.view(findCollection(service, webhooksName)?.visibility);
+  // Without it, the webhook was deleted in the meantime, which the change finds out.
+  if (stored !== undefined) requirePreconditions(request.headers, validatorsOf(stored, view));
   requireDeliveries(service);
   const secret = await webhooks.rotate(webhook);
   return secret === undefined ? overtaken : answerOf({ secret });
-}
-
-async function requireState(
-  service: Service,
-  id: string,
-  headers: Asked["request"]["headers"],
-): Promise<void> {
-  const stored = await service.store.read({ collection: webhooksName, id });
-  if (stored === undefined) return; // it was deleted in the meantime, which the change finds out
-  const view = service.tags.view(findCollection(service, webhooksName)?.visibility);
-  requirePreconditions(headers, validatorsOf(stored, view));
 }
 
 function requireDeliveries({ readOnly }: Service): void {

@@ -1,8 +1,8 @@
 /** Responds to the request for a feed, with a page or with a stream. */
 import { setTimeout as pass } from "node:timers/promises";
 import { type FeedPage, readFeed } from "../../changes/feed.ts";
-import { Gone } from "../../changes/log.ts";
 import type { Position } from "../../changes/position.ts";
+import { Gone } from "../../changes/shared-log.ts";
 import { Problem } from "../../errors.ts";
 import { addressKey } from "../caller/quota.ts";
 import { onGone } from "../limits/gone.ts";

@@ -1,8 +1,7 @@
 /** A stream of events: server-sent events (the HTML standard, section 9.2), until the client leaves or the service stops. */
-import { readFeed } from "../../changes/feed.ts";
-import { type Frames, framesOf, idFrame, idLine } from "../../changes/frames.ts";
-import { Gone } from "../../changes/log.ts";
+import { type Frames, framesOf, idFrame, idLine, readFeed } from "../../changes/feed.ts";
 import type { Position } from "../../changes/position.ts";
+import { Gone } from "../../changes/shared-log.ts";
 import type { Subscription } from "../operations/operation.ts";
 import type { HttpRequest, LiveBody } from "../protocol/message.ts";
 import type { Feed, Service } from "../service.ts";

@@ -6,10 +6,10 @@
  */
 import { Problem, StartError } from "../../errors.ts";
 import { Additions } from "../../import/additions.ts";
-import { readCsv } from "../../import/csv.ts";
 import { type ImportResult, ItemReader } from "../../import/item-reader.ts";
 import type { Items } from "../../import/items.ts";
-import { readJson } from "../../import/json.ts";
+import { readCsv } from "../../import/read-csv.ts";
+import { readJson } from "../../import/read-json.ts";
 import { Spool } from "../../import/spool.ts";
 import type { Load } from "../../store/port/load.ts";
 import { recordOf } from "../../store/port/record.ts";

@@ -1,7 +1,6 @@
 /** The report of an import, as the response contains it. */
-import type { ImportResult } from "../../import/item-reader.ts";
+import type { ImportResult, Listed } from "../../import/item-reader.ts";
 import type { InputLocation } from "../../import/items.ts";
-import type { Listed } from "../../import/tally.ts";
 
 /** The most errors in one report. */
 export const maxErrors = 50;

@@ -1,5 +1,5 @@
 /** The parts that the descriptions of the paths of the service itself share. */
-import { actions } from "../../access/actions.ts";
+import { actions } from "../../access/access-declaration.ts";
 import { type Part, text } from "./described.ts";
 
 /** A list of texts. */

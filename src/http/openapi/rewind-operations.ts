@@ -1,7 +1,7 @@
 /** The operation that brings collections back to an earlier time, and the schemas of its bodies. */
-import type { Misfit } from "../../rewind/misfits.ts";
-import type { RewindCounts } from "../../rewind/plan.ts";
-import type { RewindReport } from "../../rewind/report.ts";
+
+import type { RewindReport } from "../../rewind/attempt.ts";
+import type { Misfit, RewindCounts } from "../../rewind/rewind-plan.ts";
 import { maxChangesSince } from "../../store/core/changes-since.ts";
 import { maxRefusals } from "../../store/core/commits/refusals.ts";
 import type { rewindMembers } from "../writes/rewind-content.ts";

@@ -5,8 +5,7 @@
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
 import { inBody, Violations } from "../../query/violations.ts";
-import { attemptRewind, beforeHistory } from "../../rewind/attempt.ts";
-import { type RewindReport, refusalOf } from "../../rewind/report.ts";
+import { attemptRewind, beforeHistory, type RewindReport, refusalOf } from "../../rewind/attempt.ts";
 import { HistoryMissing } from "../../store/port/change-log.ts";
 import type { OperationOf } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";

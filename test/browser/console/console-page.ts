@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after } from "node:test";
 import type { Browser, Locator, Page } from "playwright-core";
-import type { GuardedDeclaration } from "../../../src/access/declaration.ts";
+import type { GuardedDeclaration } from "../../../src/access/access-declaration.ts";
 import { type Service, type ServiceOptions, startService } from "../../http/service.ts";
 import { until } from "../../until.ts";
 import { openBrowser, patienceMs, picturesFolder, watchPage } from "../browser.ts";

@@ -1,7 +1,7 @@
 /** Bulk changes and rules: what a caller cannot list, read or set stays unknown. The numbers are in `matrix.test.ts`. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { owner } from "../../../src/access/declaration.ts";
+import { owner } from "../../../src/access/access-declaration.ts";
 import { type Answer, startServiceForFile } from "../service.ts";
 import { auth, type Caller, callers, createAs, outcome, sendAs, sendWith } from "./callers.ts";
 

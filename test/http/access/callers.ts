@@ -1,5 +1,5 @@
 /** The callers in the tests of rules. Each has a token of one issuer. */
-import type { AuthSettings } from "../../../src/access/settings.ts";
+import type { AuthSettings } from "../../../src/access/authenticate.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
 import type { Answer, Made, Request, Service } from "../service.ts";
 

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type AccessDeclaration, owner } from "../../../src/access/declaration.ts";
+import { type AccessDeclaration, owner } from "../../../src/access/access-declaration.ts";
 import type { DateUnit, Figure, GroupKey } from "../../../src/query/figures.ts";
 import { computeFigures } from "../../store/contract/figures-oracle.ts";
 import { type Answer, startServiceForFile } from "../service.ts";

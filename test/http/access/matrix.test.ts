@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type AccessDeclaration, owner, type Rule } from "../../../src/access/declaration.ts";
+import { type AccessDeclaration, owner, type Rule } from "../../../src/access/access-declaration.ts";
 import { endpointTable } from "../../../src/http/endpoints/endpoint-table.ts";
 import { methodsOf } from "../../../src/http/route-kinds.ts";
 import { type Request, startServiceForFile } from "../service.ts";

@@ -1,7 +1,7 @@
 /** Callers who may update a resource see who made its changes. The configuration can show it to all readers. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { owner } from "../../../src/access/declaration.ts";
+import { owner } from "../../../src/access/access-declaration.ts";
 import { type ServiceOptions, startService } from "../service.ts";
 import { auth, type Caller, createAs, sendAs } from "./callers.ts";
 

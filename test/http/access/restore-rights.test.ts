@@ -1,7 +1,7 @@
 /** The restore of a deleted resource undoes the delete, so it needs the right to delete. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { owner } from "../../../src/access/declaration.ts";
+import { owner } from "../../../src/access/access-declaration.ts";
 import { startServiceForFile } from "../service.ts";
 import { auth, type Caller, createAs, outcome, sendAs } from "./callers.ts";
 

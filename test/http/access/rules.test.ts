@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { owner } from "../../../src/access/declaration.ts";
+import { owner } from "../../../src/access/access-declaration.ts";
 import { startServiceForFile } from "../service.ts";
 import { auth, type Caller, createAs, outcome, sendAs, sendWith } from "./callers.ts";
 

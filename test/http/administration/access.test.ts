@@ -1,7 +1,7 @@
 /** The answers of `_access`: to callers, and to administrators who ask for others. `access/matrix.test.ts` compares all rules. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { owner } from "../../../src/access/declaration.ts";
+import { owner } from "../../../src/access/access-declaration.ts";
 import { auth, sendWith } from "../access/callers.ts";
 import { check } from "../check.ts";
 import { type Answer, startService, startServiceForFile } from "../service.ts";

@@ -1,7 +1,7 @@
 /** What `_collections` shows to each caller. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { owner } from "../../../src/access/declaration.ts";
+import { owner } from "../../../src/access/access-declaration.ts";
 import { until } from "../../until.ts";
 import { auth, sendWith } from "../access/callers.ts";
 import { check } from "../check.ts";

@@ -9,7 +9,7 @@ import {
   NotAllowed,
 } from "../../../src/webhooks/addresses.ts";
 import { send } from "../../../src/webhooks/send.ts";
-import { loopbackConnections } from "./loopback.ts";
+import { loopbackReceivers } from "./loopback.ts";
 import { accept, startReceiver } from "./receiver.ts";
 
 const nothing = new AllowList([]);
@@ -104,17 +104,17 @@ test("the connection goes to the address that was checked, even if the name chan
   const receiver = await startReceiver(accept);
   const answers = [["127.0.0.1"], ["10.0.0.1"]];
   let lookups = 0;
-  const connections = loopbackConnections(async () => answers[lookups++] ?? []);
-  const parts = { connections, requestMs: 60_000, now: Date.now };
+  const receivers = loopbackReceivers(async () => answers[lookups++] ?? []);
+  const parts = { receivers, requestMs: 60_000, clock: { now: Date.now } };
   const url = receiver.url.replace("127.0.0.1", "rebinding.example");
   const delivery = { url, headers: { "webhook-id": "1" }, body: '{"id":"1"}' };
   const { signal } = new AbortController();
   assert.equal((await send(parts, delivery, signal))?.isDelivered, true);
   assert.equal((await send(parts, delivery, signal))?.isDelivered, true); // on the same connection
   assert.equal(lookups, 1);
-  connections.close();
+  receivers.close();
   const second = await send(parts, delivery, signal);
-  assert.deepEqual([second?.isDelivered, second?.status], [false, undefined]);
+  assert.deepEqual([second?.isDelivered, second?.status], [false, null]);
   assert.match(
     String(second?.error),
     /10\.0\.0\.1, an address of rebinding\.example, because it is not public/,
@@ -129,11 +129,11 @@ test("no proxy of the environment is used", async () => {
   const names = ["http_proxy", "HTTP_PROXY", "NODE_USE_ENV_PROXY"] as const;
   for (const name of names) process.env[name] = name.startsWith("NODE") ? "1" : origin;
   try {
-    const connections = loopbackConnections();
-    const parts = { connections, requestMs: 60_000, now: Date.now };
+    const receivers = loopbackReceivers();
+    const parts = { receivers, requestMs: 60_000, clock: { now: Date.now } };
     const delivery = { url: receiver.url, headers: { "webhook-id": "1" }, body: '{"id":"1"}' };
     assert.equal((await send(parts, delivery, new AbortController().signal))?.isDelivered, true);
-    connections.close();
+    receivers.close();
   } finally {
     for (const name of names) delete process.env[name];
   }

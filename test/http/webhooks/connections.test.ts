@@ -4,11 +4,11 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { after, test } from "node:test";
 import { AllowList } from "../../../src/webhooks/addresses.ts";
-import { Connections } from "../../../src/webhooks/connections.ts";
+import { Receivers } from "../../../src/webhooks/receivers.ts";
 import { send } from "../../../src/webhooks/send.ts";
 import { until } from "../../until.ts";
 import { startService, startServiceForFile } from "../service.ts";
-import { loopbackConnections } from "./loopback.ts";
+import { loopbackReceivers } from "./loopback.ts";
 import { accept, startReceiver } from "./receiver.ts";
 
 const hooks = "/api/v1/_webhooks";
@@ -88,26 +88,26 @@ test("a slow name server gets one request for each name at a time", async () => 
       answer = done;
     });
   };
-  const connections = loopbackConnections(resolve);
+  const receivers = loopbackReceivers(resolve);
   const other = await startReceiver(accept);
   const url = other.url.replace("127.0.0.1", "slow.example");
   const delivery = { url, headers: { "webhook-id": "1" }, body: '{"id":"1"}' };
-  const parts = { connections, requestMs: 60_000, now: Date.now };
+  const parts = { receivers, requestMs: 60_000, clock: { now: Date.now } };
   const { signal } = new AbortController();
   const sent = Array.from({ length: 5 }, () => send(parts, delivery, signal));
   await until("it is asked", () => lookups === 1);
   answer(["127.0.0.1"]);
   for (const each of await Promise.all(sent)) assert.equal(each?.isDelivered, true);
   assert.equal(lookups, 1);
-  connections.close();
+  receivers.close();
   await other.close();
 });
 
 test("a request that waits for its name ends in time", async () => {
-  const connections = new Connections({ allow: new AllowList([]), resolve: () => new Promise(() => {}) });
-  const parts = { connections, requestMs: 20, now: Date.now };
+  const receivers = new Receivers({ allow: new AllowList([]), resolve: () => new Promise(() => {}) });
+  const parts = { receivers, requestMs: 20, clock: { now: Date.now } };
   const delivery = { url: "https://never.example/", headers: {}, body: "{}" };
   const answer = await send(parts, delivery, new AbortController().signal);
   assert.match(String(answer?.error), /did not respond/);
-  connections.close();
+  receivers.close();
 });

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { openStore } from "../../../src/store/open.ts";
-import { disableWebhooks } from "../../../src/webhooks/disable.ts";
+import { disableWebhooks } from "../../../src/webhooks/records.ts";
 import { createClient, end, type Program, startProgram } from "../../durability/program.ts";
 import { until } from "../../until.ts";
 import { type Service, startService } from "../service.ts";

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { type AttemptResult, send } from "../../../src/webhooks/send.ts";
 import { until } from "../../until.ts";
-import { loopbackConnections } from "./loopback.ts";
+import { loopbackReceivers } from "./loopback.ts";
 
 /** The bytes that a receiver writes on a connection. */
 type Behave = (socket: Socket, request: number) => void;
@@ -32,16 +32,16 @@ async function hostile(t: TestContext, behave: Behave, requestMs = 60_000): Prom
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const connections = loopbackConnections();
+  const receivers = loopbackReceivers();
   t.after(() => {
-    connections.close();
+    receivers.close();
     for (const socket of sockets) socket.destroy();
     server.close();
   });
   const url = `http://receiver.example:${port}/hook`;
   return {
     deliver: async (body = '{"id":"1"}') => {
-      const parts = { connections, requestMs, now: Date.now };
+      const parts = { receivers, requestMs, clock: { now: Date.now } };
       const delivery = { url, headers: { "webhook-id": "1" }, body };
       return (await send(parts, delivery, new AbortController().signal)) as AttemptResult;
     },

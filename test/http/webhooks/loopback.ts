@@ -1,10 +1,10 @@
-/** Connections to receivers on this machine, without a service. */
+/** Receivers on this machine, without a service. */
 import { AllowList } from "../../../src/webhooks/addresses.ts";
-import { Connections } from "../../../src/webhooks/connections.ts";
+import { Receivers } from "../../../src/webhooks/receivers.ts";
 
 /** By default, every name is one of this machine. */
-export function loopbackConnections(
+export function loopbackReceivers(
   resolve: (name: string) => Promise<string[]> = async () => ["127.0.0.1"],
-): Connections {
-  return new Connections({ allow: new AllowList(["127.0.0.0/8"]), resolve });
+): Receivers {
+  return new Receivers({ allow: new AllowList(["127.0.0.0/8"]), resolve });
 }

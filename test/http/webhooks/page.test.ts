@@ -2,10 +2,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { maxWebhooks } from "../../../src/webhooks/collection.ts";
-import { maxFailingMs } from "../../../src/webhooks/outcome.ts";
-import { longestRetryAfterMs, retryWaits, waitAfter } from "../../../src/webhooks/retries.ts";
+import { longestRetryAfterMs, maxFailingMs, retryWaits, waitAfter } from "../../../src/webhooks/delivery.ts";
 import { secretSizes } from "../../../src/webhooks/signature.ts";
+import { maxWebhooks } from "../../../src/webhooks/webhook.ts";
 
 const page = readFileSync("docs/reference/webhooks.md", "utf8").replace(/\s+/g, " ");
 

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { send } from "../../../src/webhooks/send.ts";
 import { makeCertificate, removeCertificate } from "../certificates.ts";
-import { loopbackConnections } from "./loopback.ts";
+import { loopbackReceivers } from "./loopback.ts";
 
 test("a receiver with https needs a valid certificate for its name", async () => {
   const certificate = await makeCertificate();
@@ -21,8 +21,8 @@ test("a receiver with https needs a valid certificate for its name", async () =>
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const connections = loopbackConnections();
-  const parts = { connections, requestMs: 60_000, now: Date.now };
+  const receivers = loopbackReceivers();
+  const parts = { receivers, requestMs: 60_000, clock: { now: Date.now } };
   const to = (host: string) =>
     send(parts, { url: `https://${host}:${port}/`, headers: {}, body: "{}" }, new AbortController().signal);
   const trusted = getCACertificates();

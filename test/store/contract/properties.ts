@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { openCollection } from "../../../src/collection/collection.ts";
 import type { Problem } from "../../../src/errors.ts";
-import { planRewind } from "../../../src/rewind/plan.ts";
+import { planRewind } from "../../../src/rewind/rewind-plan.ts";
 import { HistoryMissing } from "../../../src/store/port/change-log.ts";
 import type { Change } from "../../../src/store/port/commit.ts";
 import type { Store } from "../../../src/store/port/store.ts";

@@ -10,7 +10,7 @@ import type { Reference } from "../../../src/collection/references.ts";
 import { resourceText } from "../../../src/collection/resource.ts";
 import { clientAttributes, withTimestamps } from "../../../src/collection/timestamps.ts";
 import { Problem } from "../../../src/errors.ts";
-import { planRewind, type RewindPlan } from "../../../src/rewind/plan.ts";
+import { planRewind, type RewindPlan } from "../../../src/rewind/rewind-plan.ts";
 import { HistoryMissing } from "../../../src/store/port/change-log.ts";
 import type { Change, Commit } from "../../../src/store/port/commit.ts";
 import type { Store } from "../../../src/store/port/store.ts";

@@ -5,12 +5,11 @@ import { Problem } from "../errors.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { Key } from "../store/port/stored.ts";
 import { hostOf, NotAllowed } from "./addresses.ts";
-import { maxWebhooks } from "./collection.ts";
-import type { WebhookParts } from "./parts.ts";
-import { collectionsOf, owedAt, placeNow } from "./place.ts";
-import { deliveryId, put, remove, type Versioned, type WebhookState } from "./records.ts";
+import type { WebhookParts } from "./delivery.ts";
+import { collectionsOf, owedAt, placeNow } from "./event-reader.ts";
+import { deliveryId, putState, remove, type Versioned, type WebhookState } from "./records.ts";
 import { createSecret } from "./signature.ts";
-import { deliveriesName, statesName, type Webhook, withWebhookDefaults } from "./webhook.ts";
+import { deliveriesName, maxWebhooks, statesName, type Webhook, withWebhookDefaults } from "./webhook.ts";
 
 /** A write of one webhook, before it is committed. */
 export interface WebhookWrite {
@@ -52,7 +51,7 @@ export async function settleWrite(
     ...(headers === undefined || (moved && !named.has("headers")) ? {} : { headers }),
     ...(secret === undefined ? {} : { secret }),
   });
-  return { next: text, changes: await stateChanges(parts, { before, after, state }), secret };
+  return { next: text, changes: await stateChanges(parts, [before, after], state), secret };
 }
 
 /** The most deliveries that are stored while all are read. */
@@ -67,19 +66,19 @@ async function removalsOf({ records }: WebhookParts, id: string): Promise<Change
   const state = await records.state(id);
   for (const { value, version } of await records.deliveries(id, mostLatest))
     versions.set(deliveryId(id, value.event), version);
-  const changes = [...versions].map(([name, version]) => remove(deliveriesName, name, { version }));
-  return state === undefined ? changes : [...changes, remove(statesName, id, state)];
+  const changes = [...versions].map(([name, version]) => remove(deliveriesName, name, version));
+  return state === undefined ? changes : [...changes, remove(statesName, id, state.version)];
 }
 
 /**
  * Without encryption, a name needs addresses that are allowed. The rules cannot look them up, so this does. Another URL is not
  * resolved: its receiver can appear later. Throws VALIDATION_FAILED.
  */
-async function requirePlainReceiver({ allow, connections }: WebhookParts, url: URL): Promise<void> {
+async function requirePlainReceiver({ allow, receivers }: WebhookParts, url: URL): Promise<void> {
   const host = hostOf(url.hostname);
   if (url.protocol !== "http:" || isIP(host) !== 0 || allow.hasName(host)) return;
   try {
-    await connections.check(url);
+    await receivers.check(url);
   } catch (error) {
     const why =
       error instanceof NotAllowed
@@ -107,21 +106,17 @@ async function requireAnother({ feed, records }: WebhookParts): Promise<void> {
 /** A webhook gets the changes of a collection from the time on when the collection was added to it. */
 async function stateChanges(
   parts: WebhookParts,
-  {
-    before,
-    after,
-    state,
-  }: { before: Webhook | undefined; after: Webhook; state: Versioned<WebhookState> | undefined },
+  [before, after]: readonly [Webhook | undefined, Webhook],
+  state: Versioned<WebhookState> | undefined,
 ): Promise<Change[]> {
   const had = new Set(before === undefined ? [] : collectionsOf(before, parts));
   const added = collectionsOf(after, parts).filter((name) => !had.has(name));
   const isSwitched = before !== undefined && before.enabled !== after.enabled;
   if (state !== undefined && added.length === 0 && !isSwitched) return [];
-  const known = state?.value ?? { marks: {}, lost: 0 };
-  const marks = { ...known.marks, ...(await placeNow(added, parts)) };
-  const next = isSwitched ? { ...known, disabledReason: undefined, failingSince: undefined } : known;
-  const retrying = state === undefined ? [] : await parts.records.deliveriesIn(after.id, "retrying");
+  const marks = { ...state?.value.marks, ...(await placeNow(added, parts)) };
+  const retrying = state === undefined ? [] : await parts.records.retrying(after.id);
   const retried = retrying.map(({ value }) => value);
   const owes = after.enabled ? owedAt(after, marks, retried) : undefined;
-  return [put(statesName, after.id, state, { ...next, marks, owes })];
+  const forgotten = isSwitched ? { disabledReason: undefined, failingSince: undefined } : {};
+  return [putState(after.id, state, { ...forgotten, marks, owes })];
 }

@@ -3,11 +3,10 @@ import { type Tracer, type TracerProvider, trace } from "@opentelemetry/api";
 import { about } from "../about.ts";
 import type { RequestTracer } from "../http/service.ts";
 import type { Store } from "../store/port/store.ts";
-import type { DeliveryTracer } from "../webhooks/parts.ts";
-import { createDeliveryTracer } from "./deliveries.ts";
-import { Origins } from "./origins.ts";
-import { createRequestTracer } from "./requests.ts";
-import { tracedStore } from "./store.ts";
+import type { DeliveryTracer } from "../webhooks/delivery.ts";
+import { createDeliveryTracer, Origins } from "./delivery-spans.ts";
+import { createRequestTracer } from "./request-spans.ts";
+import { tracedStore } from "./store-spans.ts";
 
 /** What makes spans. Each member is given to the room that does the work. */
 export interface Tracing {

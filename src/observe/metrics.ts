@@ -1,5 +1,4 @@
 /** The metrics of one service: what counts while it runs, and the text that a monitor reads. It is loaded only if metrics are on. */
-import { about } from "../about.ts";
 import { Lags } from "../changes/lags.ts";
 import type { Feed, Metrics } from "../http/service.ts";
 import { CommitMeter } from "../store/port/commit-meter.ts";
@@ -7,7 +6,6 @@ import type { Store } from "../store/port/store.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 import { expositionOf, measureProcess, metricsOfThread, type ThreadMetrics } from "./exposition.ts";
 import { AttemptDurations, RequestDurations } from "./meters.ts";
-import { Recent } from "./recent.ts";
 import type { Readings } from "./samples.ts";
 
 export type { ThreadMetrics } from "./exposition.ts";
@@ -56,19 +54,16 @@ function createReadings(meters: Meters, sources: MetricsSources): () => Promise<
     const [read, pending] = await Promise.all(
       isReachable ? [statistics.get(), backlog?.get()] : [undefined, undefined],
     );
+    const health = store.health();
     return {
-      version: about.version,
       thread,
       storeKind,
-      durations: meters.requests.all,
-      inProgress: meters.requests.inProgress,
-      health: store.health().kind,
-      isDamaged: store.health().data === "damaged",
-      commits: meters.commits,
+      meters,
+      health: health.kind,
+      isDamaged: health.data === "damaged",
       statistics: read,
-      ...(feed && { feed: { subscribers: feed.counts.count, lagSeconds: meters.lags.longest } }),
+      ...(feed && { subscribers: feed.counts.count }),
       ...(backlog && { backlog: pending }),
-      attempts: meters.attempts.all,
       now: now(),
     };
   };
@@ -99,4 +94,53 @@ export function createMetrics(
       return made;
     },
   };
+}
+
+/** How long reading can take, and how old the value can be, in milliseconds. */
+interface RecentBounds {
+  maxAgeMs: number;
+  timeoutMs: number;
+}
+
+/** A value that is read on demand: by one caller at a time, and again only after a while. */
+class Recent<T> {
+  readonly #read: () => Promise<T>;
+  readonly #bounds: RecentBounds;
+  #value: T | undefined;
+  /** The time of the value, in milliseconds of `performance.now()`. */
+  #at = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | undefined;
+  /** Why the value could not be read; `undefined` if it could. */
+  failure: unknown;
+
+  constructor(read: () => Promise<T>, bounds: RecentBounds) {
+    this.#read = read;
+    this.#bounds = bounds;
+  }
+
+  /** The value, at most as old as the bounds say. `undefined` if it cannot be read, or not in time. */
+  async get(): Promise<T | undefined> {
+    const { maxAgeMs, timeoutMs } = this.#bounds;
+    const isRecent = () => performance.now() - this.#at < maxAgeMs;
+    if (isRecent()) return this.#value;
+    this.#reading ??= this.#start();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, timeoutMs);
+    });
+    await Promise.race([this.#reading, late]);
+    clearTimeout(timer);
+    return isRecent() ? this.#value : undefined;
+  }
+
+  /** A failure counts as a value too, so that a store that fails is not asked again at once. */
+  async #start(): Promise<void> {
+    this.failure = undefined;
+    this.#value = await this.#read().catch((error: unknown) => {
+      this.failure = error;
+      return undefined;
+    });
+    this.#at = performance.now();
+    this.#reading = undefined;
+  }
 }

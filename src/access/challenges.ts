@@ -3,7 +3,7 @@
 import { formatPath, type Path } from "../collection/paths.ts";
 import { Problem } from "../errors.ts";
 import { leavesOf } from "../query/filter.ts";
-import { type Action, scopeOf } from "./actions.ts";
+import { type Action, scopeOf } from "./access-declaration.ts";
 import type { Principal } from "./principal.ts";
 import type { AllowedResources } from "./rules.ts";
 

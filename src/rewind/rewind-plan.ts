@@ -1,5 +1,6 @@
 /**
- * What must change so that collections are again as they were at a time. The path `_rewind` and the command use it.
+ * What must change so that collections are again as they were at a time, and what would not fit then. The path `_rewind` and the
+ * command use it.
  *
  * The plan belongs to one state of the collections. Its commit names that state (`Commit.whole`), so the store refuses it if
  * other changes came in between.
@@ -8,13 +9,18 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Collection } from "../collection/collection.ts";
 import { resourceText } from "../collection/resource.ts";
 import { clientAttributes, withTimestamps } from "../collection/timestamps.ts";
-import { Problem } from "../errors.ts";
+import { Problem, type Violation } from "../errors.ts";
+import { danglingDetail, maxRefusals, takenDetail } from "../store/core/commits/refusals.ts";
 import { textOfChain } from "../store/core/history-plans.ts";
-import type { ChangesSince } from "../store/port/change-log.ts";
-import { type ChangedResource, type ChangedTexts, HistoryMissing } from "../store/port/change-log.ts";
+import {
+  type ChangedResource,
+  type ChangedTexts,
+  type ChangesSince,
+  HistoryMissing,
+} from "../store/port/change-log.ts";
 import type { Change, Commit } from "../store/port/commit.ts";
 import type { HistoryStore } from "../store/port/store.ts";
-import { Misfits } from "./misfits.ts";
+import type { Key } from "../store/port/stored.ts";
 
 /** What a rewind asks for. Times are Unix times in milliseconds. */
 export interface RewindAsked {
@@ -201,4 +207,66 @@ function tooLarge({ collections }: RewindAsked, reason: string): Problem {
     "CONTENT_TOO_LARGE",
     `Nothing was rewound. ${reason} Choose a later time, ${fewer}or restore a backup.`,
   );
+}
+
+/** One reason why a resource would not fit. */
+export interface Misfit extends Key {
+  /** The attribute, as a JSON Pointer in a fragment; absent if it is about the whole resource. */
+  pointer?: string;
+  /** The rule: a JSON Schema keyword, `unique`, `reference` or `referenced`. */
+  code: string;
+  detail: string;
+}
+
+/** The codes of what a store refuses. */
+const codes: Readonly<Record<string, string>> = {
+  UNIQUE_VIOLATION: "unique",
+  REFERENCE_NOT_FOUND: "reference",
+  REFERENCED: "referenced",
+};
+
+/** The details of those that name an attribute. */
+const details: Readonly<Record<string, string>> = {
+  UNIQUE_VIOLATION: takenDetail,
+  REFERENCE_NOT_FOUND: danglingDetail,
+};
+
+/** The resources that would not fit: the first 50, and whether there are more. */
+export class Misfits {
+  readonly #first: Misfit[] = [];
+  #hasMore = false;
+
+  get first(): readonly Misfit[] {
+    return this.#first;
+  }
+
+  get hasMore(): boolean {
+    return this.#hasMore;
+  }
+
+  get isEmpty(): boolean {
+    return this.#first.length === 0;
+  }
+
+  /** Adds the violations of a schema. */
+  addViolations({ collection, id }: Key, violations: readonly Violation[]): void {
+    for (const { pointer, code, detail } of violations)
+      this.#add({ collection, id, ...(pointer === undefined ? {} : { pointer }), code, detail });
+  }
+
+  /** Adds the reasons why a store refuses a commit with these changes. Throws any other error. */
+  addRefusals(error: unknown, changes: readonly Change[]): void {
+    if (!(error instanceof Problem) || codes[error.code] === undefined) throw error;
+    for (const { code, attribute: pointer, message, change } of [error, ...error.others]) {
+      const key = changes[change ?? 0]?.key as Key;
+      const detail = details[code] ?? message;
+      this.#add({ ...key, ...(pointer === undefined ? {} : { pointer }), code: codes[code] ?? code, detail });
+    }
+    if (error.others.length + 1 >= maxRefusals) this.#hasMore = true;
+  }
+
+  #add(misfit: Misfit): void {
+    if (this.#first.length < maxRefusals) this.#first.push(misfit);
+    else this.#hasMore = true;
+  }
 }

@@ -2,7 +2,7 @@
 import { Histogram } from "../counters.ts";
 import type { RequestMeter } from "../http/service.ts";
 import { methodName } from "../http/templates.ts";
-import type { WebhookParts } from "../webhooks/parts.ts";
+import type { WebhookParts } from "../webhooks/delivery.ts";
 
 /** From a read that is in memory to a request that waits for its turn as long as `limits.handlerTimeoutMs` allows. */
 const requestSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

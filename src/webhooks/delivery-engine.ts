@@ -3,12 +3,10 @@
  * webhook.
  */
 import { Problem } from "../errors.ts";
+import type { WebhookParts } from "./delivery.ts";
 import { isOvertaken, Lease, renewMs } from "./lease.ts";
-import type { WebhookParts } from "./parts.ts";
-import { Receivers } from "./receivers.ts";
 import type { Versioned } from "./records.ts";
-import { misfitOf } from "./rules.ts";
-import type { Webhook } from "./webhook.ts";
+import { misfitOf, type Webhook } from "./webhook.ts";
 import { deliver } from "./worker.ts";
 
 /** A webhook whose deliveries run. */
@@ -25,7 +23,6 @@ const restartMs = 1_000;
 export class DeliveryEngine {
   readonly #parts: WebhookParts;
   readonly #lease: Lease;
-  readonly #receivers = new Receivers();
   readonly #running = new Map<string, Running>();
   /** Why webhooks cannot be delivered to, by their ids. Each reason was logged once. */
   #misfits: ReadonlyMap<string, string> = new Map();
@@ -38,13 +35,9 @@ export class DeliveryEngine {
     this.#lease = new Lease(parts);
   }
 
-  /** The receivers, which single deliveries use too. */
-  get receivers(): Receivers {
-    return this.#receivers;
-  }
-
+  /** Starts to deliver. Without a history, all webhooks are disabled instead. */
   start(): void {
-    this.#loop ??= this.#run();
+    if (this.#parts.feed !== undefined) this.#loop ??= this.#run();
   }
 
   /** Looks at the webhooks now. */
@@ -116,8 +109,7 @@ export class DeliveryEngine {
     if (feed === undefined) return;
     const { id } = webhook.value;
     const stopped = new AbortController();
-    const parts = { ...this.#parts, feed, receivers: this.#receivers, stopped: stopped.signal };
-    const done = deliver(parts, webhook)
+    const done = deliver({ ...this.#parts, feed, stopped: stopped.signal }, webhook)
       .catch((error: unknown) => this.#afterFailure(error, stopped.signal))
       .finally(() => {
         this.#running.delete(id);

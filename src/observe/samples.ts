@@ -1,30 +1,27 @@
 /** Turns what was counted and read into the samples of each metric. */
+import { about } from "../about.ts";
 import type { Histogram } from "../counters.ts";
-import type { CommitMeter } from "../store/port/commit-meter.ts";
 import type { StoreHealth, StoreStatistics } from "../store/port/store.ts";
-import type { Backlog } from "../webhooks/backlog.ts";
+import type { Backlog } from "../webhooks/webhooks.ts";
 import type { FamilyName } from "./families.ts";
 import type { Labelled } from "./meters.ts";
+import type { Meters } from "./metrics.ts";
 
 /** Everything that the metrics are made of. With several threads, these are the readings of one of them. */
 export interface Readings {
-  version: string;
   /** The number of the thread; 0 is the main thread. */
   thread: number;
   storeKind: string;
-  durations: readonly Labelled[];
-  inProgress: { requests: number; held: number };
+  meters: Meters;
   health: StoreHealth["kind"];
   /** Whether damage to the stored data is known. */
   isDamaged: boolean;
-  commits: CommitMeter;
   /** `undefined` if the store could not be read in time. */
   statistics: StoreStatistics | undefined;
   /** Absent if the store keeps no history. */
-  feed?: { subscribers: number; lagSeconds: number };
+  subscribers?: number;
   /** `undefined` if the store could not be read in time. Absent in a thread that does not deliver. */
   backlog?: Backlog | undefined;
-  attempts: readonly Labelled[];
   /** Unix time in milliseconds. */
   now: number;
 }
@@ -41,25 +38,25 @@ export const healthKinds: readonly StoreHealth["kind"][] = ["ok", "degraded", "u
 
 /** The samples of every metric. A metric without samples does not exist for this store, or could not be read. */
 export function samplesOf(readings: Readings): Record<FamilyName, readonly Sample[]> {
-  const { version, storeKind, inProgress, health, commits, statistics, feed, backlog, now } = readings;
+  const { meters, thread, storeKind, health, isDamaged, statistics, subscribers, backlog, now } = readings;
+  const { requests, commits, attempts, lags } = meters;
+  const { inProgress } = requests;
   const { logBytes, logWaitingBytes, pools = {} } = statistics ?? {};
   const byPool = Object.entries(pools);
   const isSqlite = storeKind === "sqlite";
   return {
-    holdfast_build_info: [{ labels: { version, store: storeKind }, value: 1 }],
-    holdfast_http_request_duration_seconds: readings.durations.flatMap(
+    holdfast_build_info: [{ labels: { version: about.version, store: storeKind }, value: 1 }],
+    holdfast_http_request_duration_seconds: requests.all.flatMap(
       histogramSamples("holdfast_http_request_duration_seconds"),
     ),
     holdfast_http_requests_in_progress: [plain(inProgress.requests)],
-    holdfast_thread_requests_total: [
-      { labels: { thread: String(readings.thread) }, value: countOf(readings.durations) },
-    ],
+    holdfast_thread_requests_total: [{ labels: { thread: String(thread) }, value: countOf(requests.all) }],
     holdfast_http_held_bytes: [plain(inProgress.held)],
     holdfast_store_state: healthKinds.map((state) => ({
       labels: { state },
       value: state === health ? 1 : 0,
     })),
-    holdfast_store_damaged: [plain(Number(readings.isDamaged))],
+    holdfast_store_damaged: [plain(Number(isDamaged))],
     holdfast_store_commits_total: labelled("result", commits.results),
     holdfast_store_transaction_commits: alone("holdfast_store_transaction_commits", commits.groups),
     holdfast_store_commit_wait_seconds: alone("holdfast_store_commit_wait_seconds", commits.waits),
@@ -67,9 +64,9 @@ export function samplesOf(readings: Readings): Record<FamilyName, readonly Sampl
     holdfast_store_checkpoint_seconds: isSqlite
       ? alone("holdfast_store_checkpoint_seconds", commits.checkpoints)
       : [],
-    holdfast_store_size_bytes: statistics === undefined ? [] : [plain(statistics.bytes)],
-    holdfast_store_log_size_bytes: logBytes === undefined ? [] : [plain(logBytes)],
-    holdfast_store_log_waiting_bytes: logWaitingBytes === undefined ? [] : [plain(logWaitingBytes)],
+    holdfast_store_size_bytes: optional(statistics?.bytes),
+    holdfast_store_log_size_bytes: optional(logBytes),
+    holdfast_store_log_waiting_bytes: optional(logWaitingBytes),
     holdfast_store_connections: byPool.flatMap(([pool, { open, idle }]) => [
       { labels: { pool, state: "idle" }, value: idle },
       { labels: { pool, state: "busy" }, value: open - idle },
@@ -79,10 +76,10 @@ export function samplesOf(readings: Readings): Record<FamilyName, readonly Sampl
       labels: { pool },
       value: waiting,
     })),
-    holdfast_feed_subscribers: feed === undefined ? [] : [plain(feed.subscribers)],
-    holdfast_feed_lag_seconds: feed === undefined ? [] : [plain(feed.lagSeconds)],
+    holdfast_feed_subscribers: optional(subscribers),
+    holdfast_feed_lag_seconds: optional(subscribers === undefined ? undefined : lags.longest),
     ...webhookSamples(backlog, now),
-    holdfast_webhook_attempt_duration_seconds: readings.attempts.flatMap(
+    holdfast_webhook_attempt_duration_seconds: attempts.all.flatMap(
       histogramSamples("holdfast_webhook_attempt_duration_seconds"),
     ),
     holdfast_metrics_source_up: labelled("source", {
@@ -113,6 +110,10 @@ function countOf(durations: readonly Labelled[]): number {
 
 function plain(value: number): Sample {
   return { labels: {}, value };
+}
+
+function optional(value: number | undefined): Sample[] {
+  return value === undefined ? [] : [plain(value)];
 }
 
 function labelled(label: string, values: Readonly<Record<string, number>>): Sample[] {

@@ -5,14 +5,14 @@ import {
   propagation,
   ROOT_CONTEXT,
   type Span,
+  type SpanContext,
   SpanKind,
   SpanStatusCode,
   type Tracer,
   trace,
 } from "@opentelemetry/api";
-import type { DeliveryTracer } from "../webhooks/parts.ts";
+import type { DeliveryTracer, EventOrigin } from "../webhooks/delivery.ts";
 import type { AttemptResult } from "../webhooks/send.ts";
-import type { Origins } from "./origins.ts";
 
 /** Makes a span of each request. It starts a trace, unless an administrator asked for the delivery. */
 export function createDeliveryTracer(tracer: Tracer, origins: Origins): DeliveryTracer {
@@ -41,7 +41,7 @@ export function createDeliveryTracer(tracer: Tracer, origins: Origins): Delivery
 }
 
 function note(span: Span, { isDelivered, status }: AttemptResult): void {
-  if (status !== undefined) span.setAttribute("http.response.status_code", status);
+  if (status !== null) span.setAttribute("http.response.status_code", status);
   if (isDelivered) return;
   span.setAttribute("error.type", String(status ?? "no_response"));
   span.setStatus({ code: SpanStatusCode.ERROR });
@@ -56,4 +56,30 @@ function attributesOf(url: string): Attributes {
     "server.address": hostname,
     "server.port": Number(port || (protocol === "https:" ? 443 : 80)),
   };
+}
+
+/** The most changes that are remembered: some megabytes. */
+const maxChanges = 10_000;
+
+/** Which span made each of the latest changes of this process, so that deliveries can link to it. It is in memory only. */
+export class Origins {
+  /** In the order of the changes. */
+  readonly #spans = new Map<string, SpanContext>();
+
+  /** Remembers the span of a change. */
+  note(change: EventOrigin, span: SpanContext): void {
+    this.#spans.set(keyOf(change), span);
+    if (this.#spans.size <= maxChanges) return;
+    const [oldest] = this.#spans.keys();
+    if (oldest !== undefined) this.#spans.delete(oldest);
+  }
+
+  /** The span of a change; `undefined` if it is forgotten, or another process made the change. */
+  spanOf(change: EventOrigin): SpanContext | undefined {
+    return this.#spans.get(keyOf(change));
+  }
+}
+
+function keyOf({ collection, sequence }: EventOrigin): string {
+  return `${collection}/${sequence}`;
 }

@@ -28,23 +28,23 @@ const bounds: Readonly<Record<string, number>> = {
   config: 1_800,
   fit: 250,
   server: 1_400,
-  commands: 4_500,
+  commands: 4_350,
   cli: 50,
   index: 200,
 };
 
 /** The most files in `src`. */
-const mostFiles = 555;
+const mostFiles = 533;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;
 
 /** The base names of several files, by the number of the files. A name can move to a smaller number, and then leave. */
 const shared: Readonly<Record<number, string>> = {
-  2: "about background batch collection collections commit commits copy csv declaration embed erase erasure explain failures indexes integer-ids listener lists lock log messages migrate misfits page parameters parse place plan progress read refusals references relations resource response restore rewind rules serve service statements tables text thread verify violations watch write",
-  3: "catalogue connections content contents first-key keys load options report running-service settings source target values webhooks words",
-  4: "backup engine store",
-  5: "declarations figures",
+  2: "about background batch collection collections commit commits csv declaration declarations embed erasure explain failures indexes integer-ids keys listener lists lock messages migrate misfits options page parameters parse place plan read references refusals relations report resource response rules source statements tables thread verify violations webhooks words write",
+  3: "backup catalogue connections content contents first-key load settings store target values",
+  4: "engine",
+  5: "figures",
 };
 
 const files = pathsBelow("src")

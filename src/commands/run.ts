@@ -2,10 +2,10 @@
 import { Command, CommanderError } from "commander";
 import { about } from "../about.ts";
 import { Problem, StartError } from "../errors.ts";
-import { createCommands } from "./declarations.ts";
-import type { Environment, OnListening } from "./options.ts";
+import { createCommands } from "./command-table.ts";
+import type { Environment, OnListening } from "./flags.ts";
 import { Interrupted, interruptedExitCode, shell } from "./shell.ts";
-import { messageOf, toOneLine, withCommand } from "./words.ts";
+import { messageOf, toOneLine, withCommand } from "./wording.ts";
 
 const helpAtEnd = `
 Every command explains its options with --help.

@@ -16,7 +16,7 @@ async function start(args: string[]): Promise<void> {
   const [first, format = ""] = args;
   if (first === processArguments.watchedService) await import("./commands/serve/watched-service.ts");
   else if (first === processArguments.syntaxCheck)
-    await (await import("./config/syntax.ts")).failWithSyntaxError(format);
+    await (await import("./config/module.ts")).failWithSyntaxError(format);
   else await run(args);
 }
 

@@ -25,24 +25,24 @@ const bounds: Readonly<Record<string, number>> = {
   http: 17_600,
   metrics: 800,
   traces: 450,
-  config: 1_800,
+  config: 1_850,
   fit: 250,
   server: 1_400,
   commands: 4_350,
   cli: 50,
-  index: 200,
+  index: 100,
 };
 
 /** The most files in `src`. */
-const mostFiles = 533;
+const mostFiles = 528;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;
 
 /** The base names of several files, by the number of the files. A name can move to a smaller number, and then leave. */
 const shared: Readonly<Record<number, string>> = {
-  2: "about background batch collection collections commit commits csv declaration declarations embed erasure explain failures indexes integer-ids keys listener lists lock messages migrate misfits options page parameters parse place plan read references refusals relations report resource response rules source statements tables thread verify violations webhooks words write",
-  3: "backup catalogue connections content contents first-key load settings store target values",
+  2: "about background batch collection commit commits csv declaration declarations embed erasure explain failures indexes integer-ids keys listener lists lock messages migrate options page parameters parse place plan read references refusals relations report resource response rules settings source statements tables thread values verify violations webhooks words write",
+  3: "backup catalogue connections content contents first-key load store target",
   4: "engine",
   5: "figures",
 };

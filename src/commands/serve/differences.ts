@@ -1,7 +1,7 @@
 /** Describes the differences between two configurations in a few words. */
 import { isDeepStrictEqual } from "node:util";
+import type { FileContent } from "../../config/option-values.ts";
 import { type Option, options } from "../../config/options.ts";
-import type { FileContent } from "../../config/values.ts";
 import { isObject } from "../../json/values.ts";
 import { withoutSecrets } from "../wording.ts";
 

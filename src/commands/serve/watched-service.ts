@@ -1,9 +1,8 @@
 /** The program of a service process. It reads the configuration and serves it when the watcher asks for that. */
-import { readFilesOf } from "../../config/files.ts";
+import { readFilesOf } from "../../config/derived-settings.ts";
 import type { Config } from "../../config.ts";
 import { Problem, StartError } from "../../errors.ts";
-import { checkNames } from "../../fit/misfits.ts";
-import { requireFit } from "../../fit.ts";
+import { checkNames, requireFit } from "../../fit.ts";
 import { mayExist, openReader } from "../../store/open.ts";
 import { withOpen } from "../command-store.ts";
 import { configOf, type Flags } from "../flags.ts";

@@ -6,7 +6,7 @@ import { statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { namedFile, possibleFiles } from "../../config/file.ts";
-import type { FileContent } from "../../config/values.ts";
+import type { FileContent } from "../../config/option-values.ts";
 import { forkProgram, processArguments } from "../../program.ts";
 import type { Environment, Flags, OnListening } from "../flags.ts";
 import { watchParent } from "../serve-command.ts";

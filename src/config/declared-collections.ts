@@ -8,9 +8,8 @@ import { withRelations } from "../collection/relations.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
-import { withKnownNames } from "./option-names.ts";
+import { type FileContent, type Get, requirePlainObject, withKnownNames } from "./option-values.ts";
 import { ownRootNames } from "./readers.ts";
-import { type FileContent, type Get, requirePlainObject } from "./values.ts";
 
 /** All declared collections and their rules, by name, and the roles that they name. */
 export interface Declared {

@@ -1,9 +1,11 @@
-/** Builds the settings of HTTP and of authentication from the values of several options. */
+/** Builds the settings of HTTP and of authentication from the values of several options, and reads the files that they name. */
 import { resolve } from "node:path";
 import type { AuthSettings } from "../access/settings.ts";
+import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import type { HttpSettings, Limits, TlsFiles } from "../http/settings.ts";
-import type { FileContent, Get } from "./values.ts";
+import type { KeyPair } from "../http/wire/tls.ts";
+import type { FileContent, Get } from "./option-values.ts";
 
 /** The sources of credentials; `undefined` without `auth`. Throws StartError if `auth` names no source. */
 export function authOf(content: FileContent, get: Get, cwd: string): AuthSettings | undefined {
@@ -73,4 +75,40 @@ function limitsOf(get: Get): Limits {
     handlerTimeoutMs: get("limits.handlerTimeoutMs"),
     keepAliveTimeoutMs: get("limits.keepAliveTimeoutMs"),
   };
+}
+
+/** The options that name files. Each function throws StartError if its option has faults. */
+export interface FileOptions {
+  tls: () => TlsFiles | undefined;
+  auth: () => AuthSettings | undefined;
+}
+
+/**
+ * Checks the key set of the issuer, and returns the certificate with its key. Skips files that the configuration does not
+ * name. Throws StartError with the faults of all files.
+ */
+export async function readFiles({ tls, auth }: FileOptions, now: number): Promise<KeyPair | undefined> {
+  const faults = new StartFaults();
+  await faults.wait(["auth", "jwt", "jwks"], async () => {
+    const settings = auth();
+    if (settings === undefined) return;
+    const { requireSources } = await import("../access/authenticate.ts");
+    await requireSources(settings);
+  });
+  const pair = await faults.wait(["tls"], async () => {
+    const files = tls();
+    if (files === undefined) return undefined;
+    const { readKeyPair } = await import("../http/wire/tls.ts");
+    return readKeyPair(files, now);
+  });
+  faults.throwIfAny();
+  return pair();
+}
+
+/** Like `readFiles`, for a configuration without faults. */
+export function readFilesOf(
+  { auth, http: { tls } }: { auth: AuthSettings | undefined; http: { tls: TlsFiles | undefined } },
+  now: number,
+): Promise<KeyPair | undefined> {
+  return readFiles({ auth: () => auth, tls: () => tls }, now);
 }

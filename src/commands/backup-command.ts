@@ -8,7 +8,7 @@ import { requireStore, type StoreAddress, sealBackup } from "../store/open.ts";
 import { described } from "./copy-command.ts";
 import { configOf, type Environment, type Flags, parseDuration } from "./flags.ts";
 import { backUpInto, createFile, removeAbandoned, workFolderOf } from "./new-file.ts";
-import { interruptible, shell } from "./shell.ts";
+import { interruptible, say, shell } from "./shell.ts";
 import { messageOf, sized, timeSince, toOneLine } from "./wording.ts";
 
 /** Backs up the configured store. Throws StartError if the file exists, or if the backup fails. */
@@ -72,7 +72,7 @@ async function backUpAgainAndAgain(
       if (kept !== undefined) removeOlder(path, kept);
     } catch (error) {
       if (!(error instanceof StartError)) throw error;
-      shell().stderr.write(`${messageOf(error)}\n`);
+      say(messageOf(error));
     }
     await sleepUntil(start + everyMs, signal);
   }
@@ -110,9 +110,9 @@ function removeAbandonedFolders(path: string): void {
   for (const name of namesWithTime(path, workFolderOf(""))) {
     const folder = join(dirname(path), name);
     try {
-      if (removeAbandoned(folder)) shell().stderr.write(`removed ${folder}, which a killed backup left\n`);
+      if (removeAbandoned(folder)) say(`removed ${folder}, which a killed backup left`);
     } catch (error) {
-      shell().stderr.write(`${folder} could not be removed: ${toOneLine(String(error))}\n`);
+      say(`${folder} could not be removed: ${toOneLine(String(error))}`);
     }
   }
 }
@@ -122,7 +122,7 @@ function removeOlder(path: string, kept: number): void {
   const all = namesWithTime(path);
   for (const name of all.slice(0, Math.max(0, all.length - kept))) {
     rmSync(join(dirname(path), name));
-    shell().stderr.write(`removed ${join(dirname(path), name)}\n`);
+    say(`removed ${join(dirname(path), name)}`);
   }
 }
 
@@ -138,7 +138,7 @@ async function backUp(
     return backedUp;
   });
   const { size } = statSync(path);
-  shell().stderr.write(`${described(made)} backed up to ${name} (${sized(size)}) in ${timeSince(start)}\n`);
+  say(`${described(made)} backed up to ${name} (${sized(size)}) in ${timeSince(start)}`);
   shell().stderr.write(
     `compared the backup with the store: their content is identical (sha256 ${made.checksum})\n`,
   );

@@ -1,5 +1,4 @@
 /** `holdfast check`: reports faults of the configuration, warnings about it, damage in the store, and resources that do not fit. */
-
 import { distance } from "fastest-levenshtein";
 import type { Access } from "../access/access.ts";
 import { actions, scopeOf } from "../access/actions.ts";
@@ -21,7 +20,7 @@ import { mayExist, openKeys, openReader, type StoreReader } from "../store/open.
 import { withoutInternal } from "../store/port/record.ts";
 import { withOpen } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
-import { shell } from "./shell.ts";
+import { print } from "./shell.ts";
 import { counted, excerpt } from "./wording.ts";
 
 const maxPrinted = 50;
@@ -113,10 +112,6 @@ function printUndeclared(reader: StoreReader, names: readonly string[]): void {
 
 function printWarnings(warnings: readonly string[]): void {
   for (const warning of warnings) print(`warning: ${warning}`);
-}
-
-function print(text: string): void {
-  shell().stdout.write(`${text}\n`);
 }
 
 const list = new Intl.ListFormat("en");

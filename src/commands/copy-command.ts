@@ -12,7 +12,7 @@ import { withOpen } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
 import { backUpInto, createFile } from "./new-file.ts";
 import { startProgress } from "./progress-display.ts";
-import { interruptible, shell } from "./shell.ts";
+import { interruptible, say, shell } from "./shell.ts";
 import { counted, timeSince } from "./wording.ts";
 
 /** Copies a store. Throws StartError if it cannot copy, or if the copy differs from its source. */
@@ -31,8 +31,8 @@ export async function runCopy(flags: Flags, env: Environment): Promise<void> {
         "copy",
         "The store is a copy. Enable the webhook to send its events to this receiver too.",
       );
-    print(`${described(copied)} copied to ${shownAddress(to)} in ${timeSince(start)}`);
-    print(`compared both stores: their content is identical (sha256 ${copied.checksum})`);
+    say(`${described(copied)} copied to ${shownAddress(to)} in ${timeSince(start)}`);
+    say(`compared both stores: their content is identical (sha256 ${copied.checksum})`);
   });
 }
 
@@ -54,8 +54,8 @@ export async function runRestore(file: string, flags: Flags, env: Environment): 
           withoutWebhooks({ kind: "sqlite", path }, backUpInto(backup, path, signal)),
         )
       : withoutWebhooks(store, copy(backup, store, { signal })));
-    print(`${described(restored)} restored to ${shownAddress(store)} in ${timeSince(start)}`);
-    print(`compared the store with the backup: their content is identical (sha256 ${restored.checksum})`);
+    say(`${described(restored)} restored to ${shownAddress(store)} in ${timeSince(start)}`);
+    say(`compared the store with the backup: their content is identical (sha256 ${restored.checksum})`);
   });
 }
 
@@ -95,7 +95,7 @@ async function copy(
 /** Disables all webhooks of a store. They show the reason. */
 async function disable(store: StoreAddress, name: string, reason: string): Promise<void> {
   const disabled = await withOpen(openStore(store), (opened) => disableWebhooks(opened, reason, Date.now()));
-  if (disabled > 0) print(`disabled ${counted(disabled, "webhook")} of the ${name}`);
+  if (disabled > 0) say(`disabled ${counted(disabled, "webhook")} of the ${name}`);
 }
 
 type Described = VerifiedContents & Partial<Pick<Copied, "resumedAt">>;
@@ -106,8 +106,4 @@ export function described({ resources, changes, keys, receipts, resumedAt }: Des
   return resumedAt === undefined || resumedAt === 0
     ? all
     : `${all} (${resumedAt.toLocaleString("en")} of them by an earlier run)`;
-}
-
-function print(line: string): void {
-  shell().stderr.write(`${line}\n`);
 }

@@ -7,7 +7,7 @@ import type { Store } from "../store/port/store.ts";
 import type { Key } from "../store/port/stored.ts";
 import { withStore } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
-import { shell } from "./shell.ts";
+import { say } from "./shell.ts";
 import { counted, unknownCollection, withCommand } from "./wording.ts";
 
 /** Erases a resource. Throws StartError if the store knows nothing of it, or if a service has the store open. */
@@ -15,7 +15,7 @@ export async function runErase(key: Key, flags: Flags, env: Environment): Promis
   const config = await configOf(flags, env);
   requireStore(config.store);
   const { lines, unfinished } = await withStore(config, (store) => erase(store, key));
-  shell().stderr.write(lines.map((line) => `${line}\n`).join(""));
+  say(lines);
   if (unfinished !== undefined)
     throw new StartError(
       `Its old text is still in unused parts of the files, because ${unfinished}, and run the same command again.`,

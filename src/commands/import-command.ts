@@ -1,5 +1,4 @@
-/** `holdfast import` and `holdfast seed`: import a file into one collection, or a json-server database into several. */
-
+/** `holdfast import`: imports a file into one collection, of the store or of a running service. */
 import { open } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import type { Readable } from "node:stream";

@@ -16,7 +16,7 @@ import { openKeys, requireStore } from "../store/open.ts";
 import type { ApiKey, Keys } from "../store/port/keys.ts";
 import { withOpen } from "./command-store.ts";
 import { configOf, durationOf, type Environment, type Flags, parseDuration } from "./flags.ts";
-import { shell } from "./shell.ts";
+import { print, say, shell } from "./shell.ts";
 
 /** Creates a key and prints it. Creates the store if it does not exist. Throws StartError. */
 export async function runCreate(flags: Flags, env: Environment): Promise<void> {
@@ -50,7 +50,7 @@ export async function runRotate(named: string, flags: Flags, env: Environment): 
     warnIfRefused(config);
     const end = (await keys.find(prefix))?.expiresAt ?? now;
     const until = overlapMs === 0 ? "no longer works" : `works until ${new Date(end).toISOString()}`;
-    shell().stderr.write(`the old key ${prefix} ${until}\n`);
+    say(`the old key ${prefix} ${until}`);
     printKey(created);
   });
 }
@@ -63,7 +63,7 @@ export async function runRevoke(named: string, flags: Flags, env: Environment): 
     const now = Date.now();
     for (const { prefix, name } of await requireLiveKeys(keys, named, now)) {
       await keys.invalidate(prefix, { revokedAt: now });
-      shell().stderr.write(`revoked the API key ${prefix} ("${name}")\n`);
+      say(`revoked the API key ${prefix} ("${name}")`);
     }
   });
 }
@@ -105,7 +105,7 @@ function warnOfUnknownRoles(roles: readonly string[], { auth, roles: named }: Co
   const known = [...new Set(named.map(({ name }) => name))];
   for (const role of roles.filter((each) => !known.includes(each))) {
     const instead = known.length === 0 ? "No rule names any role." : suggest(role, known);
-    shell().stderr.write(`warning: no rule names the role "${role}". ${instead}\n`);
+    say(`warning: no rule names the role "${role}". ${instead}`);
   }
 }
 
@@ -132,8 +132,8 @@ async function requireLiveKeys(keys: Keys, named: string, now: number): Promise<
 /** Only the key itself goes to standard output, so that a script can read it from there. */
 function printKey({ text, key: { name, expiresAt } }: NewKey): void {
   const expiry = expiresAt === undefined ? "never expires" : `expires ${new Date(expiresAt).toISOString()}`;
-  shell().stderr.write(`API key "${name}" (${expiry}). Save it now, it is not shown again:\n`);
-  shell().stdout.write(`${text}\n`);
+  say(`API key "${name}" (${expiry}). Save it now, it is not shown again:`);
+  print(text);
 }
 
 /** Prints a note if the configuration does not accept API keys, because the service would refuse the new key. */
@@ -171,7 +171,7 @@ export async function runList({ json, ...flags }: Flags, env: Environment): Prom
   requireStore(store);
   const all = await withOpen(openKeys(store), (keys) => keys.all());
   const lines = json === true ? all.map(toJson) : toTable(all, Date.now());
-  shell().stdout.write(lines.map((line) => `${line}\n`).join(""));
+  print(lines);
 }
 
 function toJson({ hash: _, ...key }: ApiKey): string {

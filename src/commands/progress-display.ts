@@ -1,5 +1,5 @@
 /** Shows the progress of long work on standard error: as a bar on a terminal, otherwise as a line every 5 seconds. */
-import { shell } from "./shell.ts";
+import { say, shell } from "./shell.ts";
 import { counted, sized } from "./wording.ts";
 
 /** The display of one piece of work. */
@@ -53,7 +53,7 @@ function startLines({ what, total, inBytes }: Work): Progress {
       next += lineEveryMs;
       const amount = inBytes === true ? sized(done) : counted(resources, "resource");
       const share = total === undefined || total === 0 ? "" : ` (${Math.floor((done / total) * 100)}%)`;
-      shell().stderr.write(`${what}: ${amount}${share}\n`);
+      say(`${what}: ${amount}${share}`);
     },
     stop() {},
   };

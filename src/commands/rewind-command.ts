@@ -2,7 +2,7 @@
 import { ProblemError } from "holdfast-client";
 import type { Collection } from "../collection/collection.ts";
 import { timeExamples, timeOf } from "../collection/dates.ts";
-import { Problem, StartError, StoreInUse } from "../errors.ts";
+import { Problem, StartError } from "../errors.ts";
 import { findCollection, servedNames } from "../http/service.ts";
 import { attemptRewind, beforeHistory, type RewindCommit } from "../rewind/attempt.ts";
 import type { RewindAsked } from "../rewind/plan.ts";
@@ -14,8 +14,8 @@ import { HistoryMissing } from "../store/port/change-log.ts";
 import type { Store } from "../store/port/store.ts";
 import { withOpen } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
-import { callService, type RunningService, runningOf } from "./running-service.ts";
-import { shell } from "./shell.ts";
+import { callService, type RunningService, runningOf, withUrlAdvice } from "./running-service.ts";
+import { say } from "./shell.ts";
 import { counted, unknownCollection, withCommand, withoutSecrets } from "./wording.ts";
 
 /** Other instances on a PostgreSQL database can come first. */
@@ -51,10 +51,7 @@ export async function runRewind(
     });
     show(report, undo);
   } catch (error) {
-    if (!(error instanceof StoreInUse)) throw error;
-    throw new StartError(
-      "The store is in use by another Holdfast program. If it is the service, give its address: --url http://localhost:3000",
-    );
+    throw withUrlAdvice(error);
   }
 }
 
@@ -177,10 +174,10 @@ function show(report: RewindReport, undo: ReturnType<typeof undoWith>): void {
     );
   for (const { collection, id, pointer, detail } of misfits.first)
     lines.push(`${collection}/${id}${pointer === undefined ? "" : ` ${pointer}`}: ${detail}`);
-  shell().stderr.write(lines.map((line) => `${line}\n`).join(""));
+  say(lines);
   if (misfits.first.length > 0) throw new StartError(refusalOf(misfits));
   const total = report.created + report.replaced + report.deleted;
   const did = dryRun ? "would rewind" : "rewound";
   const back = before === undefined ? "" : `. To undo this: ${undo(before, total)}`;
-  shell().stderr.write(`${did} ${counted(total, "resource")} to ${to}${back}\n`);
+  say(`${did} ${counted(total, "resource")} to ${to}${back}`);
 }

@@ -1,6 +1,6 @@
 /** The running service that a command works on, instead of a store. The typed client sends the requests. */
 import { type Client, createClient, HoldfastError, NetworkError, ProblemError } from "holdfast-client";
-import { StartError } from "../errors.ts";
+import { StartError, StoreInUse } from "../errors.ts";
 import { type Environment, type Flags, tokenVariable } from "./flags.ts";
 
 /** The time limit of a request, because a delivery can wait for others of its receiver before its own 15 seconds. */
@@ -26,6 +26,14 @@ export function runningOf(
   if (store !== undefined || config !== undefined)
     throw new StartError("Give either --url, or --config and --store.");
   return { base: readBase(url), token: tokenOf(token, env) };
+}
+
+/** The error of work on a store. If a service has the store open, it advises to give the address of the service. */
+export function withUrlAdvice(error: unknown): unknown {
+  if (!(error instanceof StoreInUse)) return error;
+  return new StartError(
+    "The store is in use by another Holdfast program. If it is the service, give its address: --url http://localhost:3000",
+  );
 }
 
 /** The credential in the flag `--token` or in the environment. */

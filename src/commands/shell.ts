@@ -20,6 +20,26 @@ export function shell(): Shell {
   return current.getStore() ?? process;
 }
 
+/** Writes lines of a result to standard output. */
+export function print(lines: string | readonly string[]): void {
+  shell().stdout.write(
+    [lines]
+      .flat()
+      .map((line) => `${line}\n`)
+      .join(""),
+  );
+}
+
+/** Writes lines about the work to standard error. */
+export function say(lines: string | readonly string[]): void {
+  shell().stderr.write(
+    [lines]
+      .flat()
+      .map((line) => `${line}\n`)
+      .join(""),
+  );
+}
+
 /** Runs a command with these streams and this folder. Other commands can run at the same time. */
 export function inShell<T>(given: Shell, command: () => T): T {
   return current.run(given, command);

@@ -1,5 +1,5 @@
 /** `holdfast webhooks list`, `test` and `retry`: shows webhooks, and sends events to their receivers, in the store or of a service. */
-import { StartError, StoreInUse } from "../errors.ts";
+import { StartError } from "../errors.ts";
 import { openService } from "../server/open-service.ts";
 import { openReader, requireStore } from "../store/open.ts";
 import type { Versioned } from "../webhooks/records.ts";
@@ -7,22 +7,22 @@ import { type Webhook, webhooksName } from "../webhooks/webhook.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 import { withOpen } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
-import { callService, runningOf } from "./running-service.ts";
-import { shell } from "./shell.ts";
+import { callService, runningOf, withUrlAdvice } from "./running-service.ts";
+import { print } from "./shell.ts";
 
 /** Prints every webhook on a line of JSON, without its secret and headers. Throws StartError if the store does not exist. */
 export async function runWebhooksList(flags: Flags, env: Environment): Promise<void> {
   const running = runningOf(flags, env);
   if (running !== undefined) {
     const webhooks = await callService(running, ({ $webhooks }) => $webhooks.list({ limit: 100 }).all());
-    return webhooks.forEach(print);
+    return print(webhooks.map((webhook) => JSON.stringify(webhook)));
   }
   const { store } = await configOf(flags, env);
   requireStore(store);
   await withOpen(openReader(store), async (reader) => {
     for await (const { text } of reader.scan(webhooksName)) {
       const { secret: _, headers: __, ...shown } = JSON.parse(text) as Webhook;
-      print(shown);
+      print(JSON.stringify(shown));
     }
   });
 }
@@ -37,7 +37,7 @@ export async function runWebhooksTest(id: string, flags: Flags, env: Environment
         )
       : await callService(running, ({ $webhooks }) => $webhooks.test(id), `The webhook "${id}"`);
   if (result === undefined) throw new StartError(`The webhook ${id} was deleted.`);
-  print(result);
+  print(JSON.stringify(result));
   if (result.delivered !== true) throw new StartError("The receiver did not accept the test event.");
 }
 
@@ -60,7 +60,7 @@ export async function runWebhooksRetry(
         );
   if (delivery === undefined)
     throw new StartError(`The webhook ${id} has no delivery of the event "${event}".`);
-  print(delivery);
+  print(JSON.stringify(delivery));
   if (delivery.state !== "delivered") throw new StartError("The receiver did not accept the event.");
 }
 
@@ -78,13 +78,6 @@ async function withWebhook<T>(
       return work(webhooks, webhook);
     });
   } catch (error) {
-    if (!(error instanceof StoreInUse)) throw error;
-    throw new StartError(
-      "The store is in use by another Holdfast program. If it is the service, give its address: --url http://localhost:3000",
-    );
+    throw withUrlAdvice(error);
   }
-}
-
-function print(value: unknown): void {
-  shell().stdout.write(`${JSON.stringify(value)}\n`);
 }

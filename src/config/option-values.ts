@@ -2,7 +2,6 @@
  * Finds the values of options in flags, environment and file, and checks them. Unknown options and environment variables are faults, so
  * that a misspelled name is never ignored.
  */
-
 import type { GuardedDeclaration } from "../access/declaration.ts";
 import { didYouMean, nearestTo, shortJson } from "../collection/messages.ts";
 import { type StartFaults, withUnreadable } from "../errors/start-faults.ts";

@@ -2,7 +2,6 @@
  * Readers of options. Each returns the checked value, or throws an Error whose message says what is right. The message
  * continues a sentence that begins with the name of the option.
  */
-
 import { isIP } from "node:net";
 import { isKeyRole } from "../access/key-changes.ts";
 import type { Rate, TlsFiles } from "../http/settings.ts";

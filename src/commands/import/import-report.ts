@@ -5,7 +5,7 @@ import { StartError, type Violation } from "../../errors.ts";
 import type { ImportResult } from "../../import/item-reader.ts";
 import type { InputLocation } from "../../import/items.ts";
 import type { Listed } from "../../import/tally.ts";
-import { shell } from "../shell.ts";
+import { print, say, shell } from "../shell.ts";
 import { counted, sized } from "../wording.ts";
 
 /** How long the import took, as text, and the size of the store on disk if that is known. */
@@ -122,7 +122,7 @@ function printIds({ imported, withoutId, unfitId, numberId }: ImportResult, pref
 function printSkipped(skipped: readonly [count: number, noun: string][], lines: readonly string[]): void {
   const texts = skipped.filter(([count]) => count > 0).map(([count, noun]) => counted(count, noun));
   if (texts.length === 0) return;
-  shell().stderr.write(`holdfast: skipped ${texts.join(" and ")}:\n`);
+  say(`holdfast: skipped ${texts.join(" and ")}:`);
   printErrors(lines);
 }
 
@@ -135,12 +135,8 @@ function share({ invalid, imported }: ImportResult): string {
   return `${invalid.count.toLocaleString("en")} of ${counted(invalid.count + imported, "resource")}`;
 }
 
-function print(text: string): void {
-  shell().stdout.write(`${text}\n`);
-}
-
 function printErrors(lines: readonly string[]): void {
-  for (const line of lines) shell().stderr.write(`  ${line}\n`);
+  say(lines.map((line) => `  ${line}`));
 }
 
 function linesOf(invalid: Listed<readonly Violation[]>): string[] {

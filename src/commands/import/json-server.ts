@@ -23,7 +23,7 @@ import {
   NotEmpty,
   UnreadableSource,
 } from "../import-command.ts";
-import { shell } from "../shell.ts";
+import { print } from "../shell.ts";
 import { refuseObjects, reportDatabase } from "./import-report.ts";
 
 /** Imports every list of a json-server database into the collection with its name. Throws StartError if nothing was imported. */
@@ -57,7 +57,7 @@ export async function runSeed(
   } catch (error) {
     if (!(error instanceof NotEmpty)) throw error;
     const names = error.collections.join(", ");
-    shell().stdout.write(`Nothing was imported: ${shownAddress(config.store)} is not empty (${names}).\n`);
+    print(`Nothing was imported: ${shownAddress(config.store)} is not empty (${names}).`);
   }
 }
 

@@ -1,5 +1,4 @@
 /** The log of the service: JSON lines on standard error, or readable lines on a terminal. */
-
 import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
 import { isatty } from "node:tty";
 import type { Logger } from "pino";

@@ -1,5 +1,4 @@
 /** `holdfast serve --watch`: serves in a child process, and replaces that process when the configuration changes. */
-
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { statSync } from "node:fs";

@@ -1,6 +1,7 @@
 /** The start of the command line, and of the program's other processes. `bin/holdfast.js` has already checked the version of Node. */
-import { watchOutput } from "./commands/output.ts";
+
 import { runCli } from "./commands/run.ts";
+import { watchOutput } from "./commands/shell.ts";
 import { processArguments } from "./program.ts";
 
 async function run(args: string[]): Promise<void> {
@@ -13,9 +14,9 @@ async function run(args: string[]): Promise<void> {
 
 async function start(args: string[]): Promise<void> {
   const [first, format = ""] = args;
-  if (first === processArguments.watchedService) await import("./commands/serve/watch/service.ts");
+  if (first === processArguments.watchedService) await import("./commands/serve/watched-service.ts");
   else if (first === processArguments.syntaxCheck)
-    await (await import("./config/syntax.ts")).failWithSyntaxError(format);
+    await (await import("./config/module.ts")).failWithSyntaxError(format);
   else await run(args);
 }
 

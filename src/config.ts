@@ -6,20 +6,20 @@ import { type Access, compileAccess } from "./access/access.ts";
 import type { AuthSettings } from "./access/authenticate.ts";
 import { defaultKeyRoles, type NamedRole, rolesOfAdministrators } from "./access/roles.ts";
 import type { Collection } from "./collection/collection.ts";
-import { type Declared, readCollections } from "./config/collections.ts";
+import { type Declared, readCollections } from "./config/declared-collections.ts";
+import { authOf, httpOf, readFiles, tlsOf } from "./config/derived-settings.ts";
 import { type FoundFile, namedFile, type OnFile, readConfigFile } from "./config/file.ts";
-import { readFiles } from "./config/files.ts";
-import { requireKnownVariables, variablesOfOptions } from "./config/option-names.ts";
-import { authOf, httpOf, tlsOf } from "./config/settings.ts";
-import { type ShownOption, shownOptions } from "./config/shown-options.ts";
 import {
   type FileContent,
   type Get,
   type OutsideFile,
   readGiven,
   readOptions,
+  requireKnownVariables,
+  variablesOfOptions,
   withKnownOptions,
-} from "./config/values.ts";
+} from "./config/option-values.ts";
+import { type ShownOption, shownOptions } from "./config/shown-options.ts";
 import { StartFaults } from "./errors/start-faults.ts";
 import { StartError } from "./errors.ts";
 import { isLoopback } from "./http/protocol/hosts.ts";

@@ -2,7 +2,7 @@
 import type { Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type FirstKeyPlan, offerFirstKey } from "./access/first-key.ts";
-import { readFilesOf } from "./config/files.ts";
+import { readFilesOf } from "./config/derived-settings.ts";
 import type { Config } from "./config.ts";
 import { createLimits, type LimitsMemory, sizeFor } from "./http/limits/shared.ts";
 import type { Log, Service } from "./http/service.ts";

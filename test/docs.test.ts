@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { reservedIds } from "../src/collection/ids.ts";
-import { createCommands } from "../src/commands/declarations.ts";
+import { createCommands } from "../src/commands/command-table.ts";
 import { longFlagOf, options } from "../src/config/options.ts";
 import { problems } from "../src/errors.ts";
 import { families, processMetrics } from "../src/observe/families.ts";

@@ -23,26 +23,26 @@ const bounds: Readonly<Record<string, number>> = {
   changes: 900,
   webhooks: 2_650,
   http: 17_600,
-  config: 1_800,
+  config: 1_850,
   fit: 250,
   server: 1_400,
-  commands: 4_500,
+  commands: 4_350,
   cli: 50,
-  index: 200,
+  index: 100,
   observe: 1_200,
 };
 
 /** The most files in `src`. */
-const mostFiles = 517;
+const mostFiles = 490;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;
 
 /** The base names of several files, by the number of the files. A name can move to a smaller number, and then leave. */
 const shared: Readonly<Record<number, string>> = {
-  2: "about background batch catalogue collections commit commits connections copy embed erase erasure failures indexes lists lock messages migrate page parameters parse progress read references relations report response restore rewind serve service settings statements tables text thread values verify violations watch",
-  3: "backup content engine first-key keys load options running-service store webhooks words",
-  5: "declarations figures",
+  2: "about background backup batch catalogue commit commits connections declarations embed erasure failures indexes keys lists lock messages migrate options page parameters parse read references relations response statements store tables thread verify violations webhooks words",
+  3: "content engine first-key load",
+  5: "figures",
 };
 
 const files = pathsBelow("src")

@@ -2,10 +2,10 @@
 import { Command, CommanderError } from "commander";
 import { about } from "../about.ts";
 import { Problem, StartError } from "../errors.ts";
-import { createCommands } from "./declarations.ts";
-import type { Environment, OnListening } from "./options.ts";
-import { Interrupted, interruptedExitCode, shell } from "./shell.ts";
-import { messageOf, toOneLine, withCommand } from "./words.ts";
+import { createCommands } from "./command-table.ts";
+import type { Environment, OnListening } from "./flags.ts";
+import { Interrupted, interruptedExitCode, say, shell } from "./shell.ts";
+import { messageOf, toOneLine, withCommand } from "./wording.ts";
 
 const helpAtEnd = `
 Every command explains its options with --help.
@@ -85,11 +85,11 @@ function hintAtUsage(text: string, path: string): string {
 function exitCodeFor(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode; // commander has printed it
   if (error instanceof Interrupted) {
-    shell().stderr.write(`holdfast: ${error.message}\n`);
+    say(`holdfast: ${error.message}`);
     return interruptedExitCode;
   }
   if (error instanceof StartError || error instanceof Problem) {
-    shell().stderr.write(`holdfast: ${messageOf(error)}\n`);
+    say(`holdfast: ${messageOf(error)}`);
     return 1;
   }
   throw error;

@@ -1,26 +1,17 @@
-/** Requests of commands to a running service. */
-import { StartError } from "../errors.ts";
-import { isObject, tryParse } from "../json/values.ts";
-import { type Environment, type Flags, tokenVariable } from "./options.ts";
-import { readBase } from "./service-address.ts";
-import { reasonOf } from "./types/fetch-document.ts";
+/** The running service that a command works on, instead of a store. The typed client sends the requests. */
+import { type Client, createClient, HoldfastError, NetworkError, ProblemError } from "holdfast-client";
+import { StartError, StoreInUse } from "../errors.ts";
+import { type Environment, type Flags, tokenVariable } from "./flags.ts";
 
 /** The time limit of a request, because a delivery can wait for others of its receiver before its own 15 seconds. */
 const timeoutMs = 120_000;
 
 /** Where the service is, and who calls it. */
 export interface RunningService {
-  /** Its address, such as `http://localhost:3000`, with its prefix if that is not `/api/v1`. */
-  url: string;
+  /** The address of its collections. */
+  base: URL;
   /** An API key or a JSON Web Token of an administrator. */
   token: string | undefined;
-}
-
-/** The response of a service. */
-export interface ServiceResponse {
-  url: string;
-  status: number;
-  text: string;
 }
 
 /** The running service that the flags name; `undefined` for the store. Throws StartError. */
@@ -34,58 +25,97 @@ export function runningOf(
   }
   if (store !== undefined || config !== undefined)
     throw new StartError("Give either --url, or --config and --store.");
-  return { url, token: typeof token === "string" ? token : env[tokenVariable] };
+  return { base: readBase(url), token: tokenOf(token, env) };
 }
 
-/** Sends a request to a path below the prefix. Throws StartError if the service does not respond. */
-export async function request(
-  service: RunningService,
-  { method, path, content }: { method: string; path: string; content?: unknown },
-): Promise<ServiceResponse> {
-  const url = `${readBase(service.url).href.replace(/\/+$/, "")}${path}`;
-  const headers = {
-    Accept: "application/json",
-    ...(content === undefined ? {} : { "Content-Type": "application/json" }),
-    ...(service.token === undefined ? {} : { Authorization: `Bearer ${service.token}` }),
-  };
-  const signal = AbortSignal.timeout(timeoutMs);
-  const body = content === undefined ? null : JSON.stringify(content);
-  try {
-    const response = await fetch(url, { method, headers, body, signal, redirect: "error" });
-    return { url, status: response.status, text: await response.text() };
-  } catch (error) {
+/** The error of work on a store. If a service has the store open, it advises to give the address of the service. */
+export function withUrlAdvice(error: unknown): unknown {
+  if (!(error instanceof StoreInUse)) return error;
+  return new StartError(
+    "The store is in use by another Holdfast program. If it is the service, give its address: --url http://localhost:3000",
+  );
+}
+
+/** The credential in the flag `--token` or in the environment. */
+export function tokenOf(flag: unknown, env: Environment): string | undefined {
+  return typeof flag === "string" ? flag : env[tokenVariable];
+}
+
+/** The prefix of a service, if the address has no path. */
+const defaultPrefix = "/api/v1";
+
+/** Reads the address of a service: `http://localhost:3000/api/v1`, or `http://localhost:3000`. Throws StartError. */
+export function readBase(address: string): URL {
+  const url = URL.parse(address);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "")
     throw new StartError(
-      `${url} cannot be reached: ${reasonOf(error)}. Check the address, and whether the service runs.`,
+      `"${address}" is not the URL of a service. Give one such as http://localhost:3000/api/v1.`,
     );
+  if (url.username !== "" || url.password !== "")
+    throw new StartError(
+      "The URL of a service cannot contain a credential. Give an API key or token with --token.",
+    );
+  if (url.pathname === "/" && !address.endsWith("/")) url.pathname = defaultPrefix;
+  return url;
+}
+
+/** A client without declared collections. */
+type AnyClient = Client<Record<never, never>>;
+
+/**
+ * Calls a running service once, without retries. Throws StartError if it cannot be reached or refuses. After a 404, the message
+ * says that `what` does not exist, or the URL without `what`.
+ */
+export async function callService<T>(
+  { base, token }: RunningService,
+  call: (client: AnyClient) => Promise<T>,
+  what?: string,
+): Promise<T> {
+  let url = base.href;
+  const client = createClient({
+    baseUrl: base.href,
+    token: token ?? "",
+    timeoutMs,
+    retry: { attempts: 1 },
+    fetch: (address, request) => {
+      url = String(address);
+      return fetch(address, { ...request, redirect: "error" });
+    },
+  });
+  try {
+    return await call(client);
+  } catch (error) {
+    if (error instanceof NetworkError)
+      throw new StartError(
+        `${url} cannot be reached: ${reasonOf(error)}. Check the address, and whether the service runs.`,
+      );
+    if (error instanceof ProblemError) throw new StartError(refusalOf(error, { url, token, what }));
+    throw error instanceof HoldfastError ? new StartError(error.message) : error;
   }
 }
 
-/**
- * The body of a successful response. Throws StartError for any other response. A 404 says that `what` does not exist, or the
- * URL if it is left out.
- */
-export function requireSuccess(
-  { url, status, text }: ServiceResponse,
-  { token }: RunningService,
-  what?: string,
-): unknown {
-  if (status >= 200 && status < 300) return JSON.parse(text);
+function refusalOf(
+  { status, problem }: ProblemError,
+  { url, token, what }: { url: string; token: string | undefined; what: string | undefined },
+): string {
   if (status === 404) {
     const missing = what === undefined ? `${url} does not exist` : `${what} does not exist at ${url}`;
     const who =
       token === undefined
         ? '. If the service has "auth", give the credential of an administrator with --token or HOLDFAST_TOKEN.'
         : ", and whether the credential belongs to an administrator.";
-    throw new StartError(`${missing}. Check the address and its prefix${who}`);
+    return `${missing}. Check the address and its prefix${who}`;
   }
   if (status === 401)
-    throw new StartError(
-      `${url} requires the credential of an administrator. Give it with --token or HOLDFAST_TOKEN.`,
-    );
-  throw new StartError(`${url} responded with status ${status}. ${detailOf(text)}`.trimEnd());
+    return `${url} requires the credential of an administrator. Give it with --token or HOLDFAST_TOKEN.`;
+  return `${url} responded with status ${status}. ${problem.detail ?? ""}`.trimEnd();
 }
 
-function detailOf(text: string): string {
-  const problem = tryParse(text);
-  return isObject(problem) ? String(problem.detail ?? "") : "";
+/** Why a request got no response. Node and the client put the reason into the cause of an error. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === "TimeoutError") return "no complete response in time";
+  if (error instanceof SyntaxError) return "the response is not JSON";
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
+  return error.cause === undefined ? error.message : reasonOf(error.cause);
 }

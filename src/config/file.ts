@@ -7,7 +7,7 @@ import { wholeBody } from "../json/explain.ts";
 import { parseJson } from "../json/parse.ts";
 import type { JsonLimits } from "../json/values.ts";
 import { importConfiguration } from "./module.ts";
-import { type FileContent, type OutsideFile, requirePlainObject } from "./values.ts";
+import { type FileContent, type OutsideFile, requirePlainObject } from "./option-values.ts";
 
 /** The names that a configuration file can have. */
 const fileNames = ["ts", "js", "mjs", "json"].map((extension) => `holdfast.config.${extension}`);

@@ -7,7 +7,7 @@ import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isLoopback } from "../http/protocol/hosts.ts";
 import { isObject } from "../json/values.ts";
-import { text, texts, truth } from "./readers.ts";
+import { type Reader, text, texts, truth } from "./readers.ts";
 
 const at = "auth.jwt";
 
@@ -23,8 +23,30 @@ const known = [
   "scopeClaim",
 ];
 
+/** An issuer whose JSON Web Tokens the service accepts, and the claims that it reads. */
+export interface JwtOptions {
+  /** The required value of `iss`. */
+  issuer: string;
+  /** The required value of `aud`: one of these, if there are several. */
+  audience: string | readonly string[];
+  /** The issuer's public keys: an https URL (http on this machine), a file, or a JSON Web Key Set itself. */
+  jwks: string | { readonly keys: readonly object[] };
+  /** The accepted signature algorithms. @default all of these */
+  algorithms?: readonly Algorithm[];
+  /** Whether to accept only tokens of the type `at+jwt` (RFC 9068). @default false */
+  onlyAccessTokens?: boolean;
+  /** The claim with the subject. @default "sub" */
+  subjectClaim?: string;
+  /** The claim with the roles: a list, or a text with spaces between the roles. @default "roles" */
+  rolesClaim?: string;
+  /** The claim that rules refer to as `$claims.tenant`. @default "tenant" */
+  tenantClaim?: string;
+  /** The claim with the scopes, which limit every token. @default "scope", if it has scopes of this service */
+  scopeClaim?: string;
+}
+
 /** The checked settings. Throws StartError with the faults of all members. */
-export function jwtSettings(value: unknown): JwtSettings {
+export const jwtSettings: Reader<JwtSettings, JwtOptions> = (value) => {
   if (!isObject(value)) throw new StartError(`${at} must be an object with issuer, audience and jwks.`); // the value can be a token
   const faults = new StartFaults();
   const refuse = (name: string) => `${at}.${name} is not an option.`;
@@ -60,6 +82,18 @@ export function jwtSettings(value: unknown): JwtSettings {
       scope: members.scope(),
     },
   };
+};
+
+/** The settings with the place of the key set only. The parameters of a URL can be secret, and the keys are long. */
+export function shownJwt({ jwks, ...settings }: JwtSettings): object {
+  return { ...settings, jwks: shownKeySet(jwks) };
+}
+
+function shownKeySet(jwks: JwksPlace): object {
+  if (jwks.kind === "inline") return { kind: "inline" };
+  if (jwks.kind === "file") return jwks;
+  const { origin, pathname } = new URL(jwks.url);
+  return { kind: "url", url: `${origin}${pathname}` };
 }
 
 function readMember<Value>(name: string, value: unknown, read: (value: unknown) => Value): Value | undefined {

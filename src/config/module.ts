@@ -8,9 +8,14 @@ import { basename, extname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
-import { importFile, isProgramFile, loadOwnModule, resolveOwnModule } from "../program.ts";
-import { toPlain } from "./plain.ts";
-import { checkSyntax } from "./syntax.ts";
+import {
+  importFile,
+  isProgramFile,
+  isSingleFile,
+  loadOwnModule,
+  processArguments,
+  resolveOwnModule,
+} from "../program.ts";
 
 /** How to import a module. */
 export interface ModuleOptions {
@@ -158,4 +163,114 @@ function findPlace(text: string | undefined, name: string): string | undefined {
 /** The place of a syntax error. `import` does not report it for JavaScript. */
 function findSyntaxError(path: string): string | undefined {
   return findPlace(checkSyntax(readFileSync(path, "utf8"), formatOf(path) ?? "module"), "[stdin]");
+}
+
+/** The output of a syntax check of a module, which names the place of the error `[stdin]:<line>`. The module does not run. */
+function checkSyntax(source: string, format: string): string {
+  const args = isSingleFile ? [processArguments.syntaxCheck, format] : [`--input-type=${format}`, "--check"];
+  const { spawnSync } = process.getBuiltinModule("node:child_process");
+  return spawnSync(process.execPath, args, { encoding: "utf8", input: source }).stderr;
+}
+
+/** A character that JavaScript does not know. With it at its end, a module never runs. */
+const invalid = "\n\u0000";
+
+/** Does the work of `node --check` in the single executable, which has no such option: fails with the first syntax error. */
+export async function failWithSyntaxError(format: string): Promise<void> {
+  const url = "file:///[stdin]";
+  const source = readFileSync(process.stdin.fd, "utf8") + invalid;
+  registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === url ? { url, shortCircuit: true } : next(specifier, context),
+    load: (loaded, context, next) =>
+      loaded === url ? { source, format, shortCircuit: true } : next(loaded, context),
+  });
+  await importFile(url);
+}
+
+/**
+ * A plain copy of a configuration. A value whose content would be ignored, such as a Map, is a fault. A function or a symbol is
+ * a fault too, and inside schemas every value that JSON does not have. In the copy, reading such a member throws a StartError without faults. If a
+ * getter of the module throws an error, `toPlain` throws it.
+ */
+function toPlain(configuration: unknown, faults: StartFaults): unknown {
+  const { get, value } = copyOf(configuration, { path: [], ancestors: new Set(), faults });
+  return faults.valueOf(get ?? (() => value as unknown));
+}
+
+type Path = readonly string[];
+
+interface Context {
+  path: Path;
+  /** The objects that contain the value. */
+  ancestors: ReadonlySet<unknown>;
+  faults: StartFaults;
+}
+
+/** The copy of a value as a member of an object. A value with a fault becomes a getter that throws. */
+function copyOf(value: unknown, context: Context): PropertyDescriptor {
+  const { path, ancestors, faults } = context;
+  const fault = faultOf(value, isInSchema(path)) ?? (ancestors.has(value) ? "refers to itself" : undefined);
+  if (fault === undefined)
+    return { value: withCopiedMembers(value, context), enumerable: true, writable: true, configurable: true };
+  const get = faults.read(path, () => {
+    throw new StartError(`${placeOf(path)} ${fault}.`);
+  });
+  return { get, enumerable: true };
+}
+
+function withCopiedMembers(value: unknown, { path, ancestors, faults }: Context): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  const within = { ancestors: new Set(ancestors).add(value), faults };
+  const entries: [string, unknown][] = Array.isArray(value)
+    ? Array.from(value, (item: unknown, n) => [String(n), item]) // also the gaps of a sparse array
+    : Object.entries(value);
+  const copy = Array.isArray(value) ? [] : {};
+  for (const [name, inner] of entries)
+    Object.defineProperty(copy, name, copyOf(inner, { ...within, path: [...path, name] }));
+  return copy;
+}
+
+const notJson = "which is not a JSON value";
+
+/**
+ * The fault of a value itself, without its members. Outside schemas, the readers of options check the values. But no option is
+ * a function, and threads cannot send one.
+ */
+function faultOf(value: unknown, isSchema: boolean): string | undefined {
+  if (typeof value === "object" && value !== null) {
+    return isPlain(value) ? undefined : `must be a plain object or list, not ${kindOf(value)}`;
+  }
+  if (typeof value === "function" || typeof value === "symbol") return `is a ${typeof value}, ${notJson}`;
+  if (!isSchema) return undefined;
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : `is ${value}, ${notJson}`;
+  if (value === undefined) return `is undefined, ${notJson}: leave it out`;
+  return typeof value === "bigint" ? `is ${value}n, ${notJson}` : undefined;
+}
+
+function isPlain(value: object): boolean {
+  if (Array.isArray(value)) return true;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
+
+/** `a Date`, or `an object with a prototype` if the prototype has no name. */
+function kindOf(value: object): string {
+  const made = (value as { constructor?: unknown }).constructor;
+  if (typeof made !== "function" || made === Object || made.name === "") return "an object with a prototype";
+  return `${/^[AEIOU]/.test(made.name) ? "an" : "a"} ${made.name}`;
+}
+
+const schemaDepth = 3;
+
+/** Whether the path leads to `collections.<name>.schema` or below it. */
+function isInSchema(path: Path): boolean {
+  return path.length >= schemaDepth && path[0] === "collections" && path[2] === "schema";
+}
+
+/** The name of a place in messages: with dots for options, and with slashes below a schema. */
+function placeOf(path: Path): string {
+  if (path.length === 0) return "the configuration";
+  if (!isInSchema(path) || path.length === schemaDepth) return path.join(".");
+  return `${path.slice(0, schemaDepth).join(".")} at ${path.slice(schemaDepth).join("/")}: the value`;
 }

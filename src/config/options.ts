@@ -1,14 +1,17 @@
 /** The table of options: the place of each option in the file, its flag, environment variable, default and check. */
 import { about as program } from "../about.ts";
-import { readAdministrators } from "../access/roles.ts";
+import type { AuthSettings } from "../access/authenticate.ts";
+import { type AdministratorRule, readAdministrators } from "../access/roles.ts";
 import { defaultLimits } from "../http/settings.ts";
-import { readMetricsPlace } from "../observe/place.ts";
+import { type MetricsPlace, readMetricsPlace } from "../observe/place.ts";
+import { type StoreAddress, shownAddress } from "../store/address.ts";
 import { defaultHistory } from "../store/port/options.ts";
-import { jwtSettings } from "./jwt.ts";
+import { jwtSettings, shownJwt } from "./jwt.ts";
+import type { Reader } from "./readers.ts";
 import * as read from "./readers.ts";
 
 /** One option. */
-export interface Option<Value> {
+export interface Option<Value, Given = Value> {
   /** The flag as `--help` shows it: `-p, --port <number>`. */
   flag?: `${string}--${string} <${string}>`;
   /** The environment variable. */
@@ -20,26 +23,46 @@ export interface Option<Value> {
   about: string;
   /** Whether messages leave out a wrong value, because it can contain a secret. @default false */
   isPrivate?: boolean;
+  /** The value as administrators see it, without secrets. @default the value itself, or `(hidden)` if it is private */
+  show?(value: Value, effective: Effective): unknown;
   /** Returns the checked value, or throws an Error whose message says what is right. */
-  read: (value: unknown) => Value;
+  read: Reader<Value, Given>;
+}
+
+/** The parts of a configuration whose values depend on several options. */
+export interface Effective {
+  store: StoreAddress;
+  openCollections: boolean;
+  corsOrigins: readonly string[];
+  readOnly: boolean;
+  auth: AuthSettings | undefined;
+  keyRoles: readonly string[];
 }
 
 /** An option with its default. Without `shownDefault`, the reference shows the default itself. */
-function option<Value>(row: Omit<Option<Value>, "shownDefault"> & { shownDefault?: string }): Option<Value> {
+function option<Value, Given>(
+  row: Omit<Option<Value, Given>, "shownDefault"> & { shownDefault?: string },
+): Option<Value, Given> {
   return { shownDefault: describeDefault(row.fallback), ...row };
 }
 
 /** An option without a default. */
-function optional<Value>(
-  row: Pick<Option<Value>, "about" | "isPrivate" | "read"> & { shownDefault?: string },
-): Option<Value | undefined> {
-  return option<Value | undefined>({ fallback: undefined, ...row });
+function optional<Value, Given>({
+  read,
+  ...row
+}: Pick<Option<Value, Given>, "about" | "isPrivate" | "read"> & {
+  shownDefault?: string;
+  show?(value: Value | undefined, effective: Effective): unknown;
+}): Option<Value | undefined, Given> {
+  return option<Value | undefined, Given>({ fallback: undefined, ...row, read });
 }
 
 function describeDefault(fallback: unknown): string {
   if (fallback === undefined || Array.isArray(fallback)) return "none"; // every default list is empty
   return typeof fallback === "string" ? `\`${fallback}\`` : String(fallback);
 }
+
+type GivenMetrics = "administrators" | number | `${string}:${number}`;
 
 type LimitName = keyof typeof defaultLimits;
 
@@ -62,6 +85,7 @@ export const options = {
     about:
       "where resources are kept: `sqlite:<file>`, relative to the working directory, or `postgres://user@host/database`",
     isPrivate: true,
+    show: (_, { store }) => shownAddress(store),
     read: read.text,
   }),
   host: option({
@@ -81,7 +105,7 @@ export const options = {
   threads: option({
     flag: "--threads <number>",
     env: "HOLDFAST_THREADS",
-    fallback: "auto" as number | "auto",
+    fallback: "auto",
     about:
       "how many threads answer requests: a number, or `auto` for one on two processors or fewer, else one fewer than processors",
     read: read.threads,
@@ -107,11 +131,12 @@ export const options = {
     fallback: undefined,
     about:
       "where to serve metrics for Prometheus: `administrators` (at `/metrics`, for administrators), or a separate port or `host:port`, without authentication",
-    read: readMetricsPlace,
+    read: readMetricsPlace as Reader<MetricsPlace | undefined, GivenMetrics>,
   }),
   openCollections: optional({
     shownDefault: "true without `collections`, else false",
     about: "whether clients can create collections that are not declared",
+    show: (_, { openCollections }) => openCollections,
     read: read.truth,
   }),
   console: option({
@@ -150,6 +175,7 @@ export const options = {
   readOnly: option({
     fallback: false,
     about: "whether to refuse every write with 503 `UNAVAILABLE`; the flag `--read-only` does the same",
+    show: (_, { readOnly }) => readOnly,
     read: read.truth,
   }),
   history: option({
@@ -163,20 +189,26 @@ export const options = {
     fallback: false,
     about: "whether to accept API keys, which `holdfast keys` creates",
     isPrivate: true,
+    show: (value) => value,
     read: read.truth,
   }),
   "auth.jwt": optional({
     about: "the issuer whose JSON Web Tokens to accept: `{ issuer, audience, jwks }` and more",
+    show: (_, { auth }) => auth?.jwt && shownJwt(auth.jwt),
     read: jwtSettings,
   }),
   "auth.administrators": optional({
     about:
       'who administers the service over HTTP: `{ role: "ops" }`, `{ subject: "deploy" }` or a list of these',
-    read: readAdministrators,
+    read: readAdministrators as Reader<
+      readonly AdministratorRule[],
+      AdministratorRule | readonly AdministratorRule[]
+    >,
   }),
   "auth.keyRoles": optional({
     shownDefault: "the roles in rules of collections, except those of administrators",
     about: "the roles that administrators can give to the API keys that they create over HTTP",
+    show: (_, { keyRoles }) => keyRoles,
     read: read.roleNames,
   }),
   "webhooks.allow": option({
@@ -194,11 +226,13 @@ export const options = {
     shownDefault: '`["loopback"]`; none with `auth`',
     about:
       "origins whose web pages can call the service: exact origins, `*`, or `loopback` for any port of this machine",
+    show: (_, { corsOrigins }) => corsOrigins,
     read: read.origins,
   }),
   tls: optional({
     about: 'certificate and key files in PEM format, for HTTPS: `{ cert: "server.pem", key: "server.key" }`',
     isPrivate: true,
+    show: (paths) => paths,
     read: read.tlsFiles,
   }),
   requireTls: option({
@@ -290,6 +324,24 @@ export type OptionName = keyof typeof options;
 
 /** The checked value of an option. */
 export type OptionValue<Name extends OptionName> = ReturnType<(typeof options)[Name]["read"]>;
+
+/** What a configuration file can contain as the value of an option. */
+export type Given<Name extends OptionName> = NonNullable<(typeof options)[Name]["read"]["given"]>;
+
+type GroupName = OptionName extends infer Name
+  ? Name extends `${infer Group}.${string}`
+    ? Group
+    : never
+  : never;
+
+/** The options of a configuration file. An option with a dot in its name is a member of a group. */
+export type GivenOptions = {
+  [Name in OptionName as Name extends `${string}.${string}` ? never : Name]?: Given<Name>;
+} & {
+  [Group in GroupName]?: {
+    [Name in OptionName as Name extends `${Group}.${infer Member}` ? Member : never]?: Given<Name>;
+  };
+};
 
 /** The long name of an option's flag, such as `--port`; `undefined` without one. */
 export function longFlagOf(option: Pick<Option<unknown>, "about" | "flag">): string | undefined {

@@ -2,7 +2,6 @@
  * Readers of options. Each returns the checked value, or throws an Error whose message says what is right. The message
  * continues a sentence that begins with the name of the option.
  */
-
 import { isIP } from "node:net";
 import { isKeyRole } from "../access/api-key.ts";
 import type { Rate, TlsFiles } from "../http/settings.ts";
@@ -10,32 +9,39 @@ import { isObject } from "../json/values.ts";
 import { defaultHistory, type History } from "../store/port/options.ts";
 import { isAllowable } from "../webhooks/addresses.ts";
 
+/** Checks a value of an option, and returns it as the program uses it. `Given`: what a configuration file can contain. */
+export interface Reader<Value, Given = Value> {
+  (value: unknown): Value;
+  /** Only for types: no reader has it. */
+  readonly given?: Given;
+}
+
 /** A string that is not empty. */
-export const text = (value: unknown): string => {
+export const text: Reader<string> = (value) => {
   if (typeof value === "string" && value !== "") return value;
   throw new Error("must be a non-empty string");
 };
 
 /** True or false. */
-export const truth = (value: unknown): boolean => {
+export const truth: Reader<boolean> = (value) => {
   if (typeof value === "boolean") return value;
   throw new Error("must be true or false");
 };
 
 /** True or false. Flags and environment variables give it as text. */
-export const truthOrText = (value: unknown): boolean =>
+export const truthOrText: Reader<boolean> = (value) =>
   truth(value === "true" ? true : value === "false" ? false : value);
 
 /** A list of strings that are not empty. */
-export const texts = (value: unknown): readonly string[] => {
+export const texts: Reader<readonly string[]> = (value) => {
   if (Array.isArray(value) && value.every((item) => typeof item === "string" && item !== "")) return value;
   throw new Error("must be a list of non-empty strings");
 };
 
 /** A whole number. Flags and environment variables give it as text. */
 export const wholeNumber =
-  (least: number, most: number) =>
-  (value: unknown): number => {
+  (least: number, most: number): Reader<number> =>
+  (value) => {
     const number = typeof value === "string" && /^[0-9]+$/.test(value) ? Number(value) : value;
     if (typeof number === "number" && Number.isInteger(number) && number >= least && number <= most)
       return number;
@@ -46,7 +52,7 @@ export const wholeNumber =
 export const mostThreads = 16;
 
 /** How many threads answer requests. */
-export const threads = (value: unknown): number | "auto" => {
+export const threads: Reader<number | "auto"> = (value) => {
   if (value === "auto") return value;
   try {
     return wholeNumber(1, mostThreads)(value);
@@ -56,7 +62,7 @@ export const threads = (value: unknown): number | "auto" => {
 };
 
 /** A number of requests in a number of seconds. */
-export const rate = (value: unknown): Rate => {
+export const rate: Reader<Rate, { requests: number; perSeconds: number }> = (value) => {
   const isWhole = (number: unknown) => Number.isSafeInteger(number) && Number(number) >= 1;
   const { requests, perSeconds, ...others } = membersOf(value);
   if (isWhole(requests) && isWhole(perSeconds) && Number(perSeconds) <= 86_400 && isEmpty(others))
@@ -69,7 +75,7 @@ export const rate = (value: unknown): Rate => {
 const byteUnits: Record<string, number> = { "": 1, b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 
 /** A size in bytes, as a number or as text with a unit. */
-export const bytes = (value: unknown): number => {
+export const bytes: Reader<number, number | string> = (value) => {
   const match = /^([0-9]+(?:\.[0-9]+)?) *([kmg]?b|)$/i.exec(String(value));
   const size = Math.floor(Number(match?.[1]) * (byteUnits[(match?.[2] ?? "").toLowerCase()] ?? Number.NaN));
   if (match !== null && size >= 1 && size <= 256 * 1024 ** 2) return size;
@@ -77,7 +83,7 @@ export const bytes = (value: unknown): number => {
 };
 
 /** Origins as browsers send them, `*` for all origins, and `loopback` for all origins of this machine. */
-export const origins = (value: unknown): readonly string[] => {
+export const origins: Reader<readonly string[]> = (value) => {
   // No browser sends another spelling, such as an explicit default port.
   const isOrigin = (item: string) =>
     item === "*" ||
@@ -91,7 +97,7 @@ export const origins = (value: unknown): readonly string[] => {
 };
 
 /** IP addresses and networks of proxies. A network of all addresses would let every client forge its address. */
-export const proxies = (value: unknown): readonly string[] => {
+export const proxies: Reader<readonly string[]> = (value) => {
   const isProxy = (item: unknown) => {
     if (typeof item !== "string") return false;
     const [address = "", bits, ...rest] = item.split("/");
@@ -104,7 +110,7 @@ export const proxies = (value: unknown): readonly string[] => {
 };
 
 /** The paths of a certificate and its key. */
-export const tlsFiles = (value: unknown): TlsFiles => {
+export const tlsFiles: Reader<TlsFiles, { cert: string; key: string }> = (value) => {
   const { cert, key, ...others } = membersOf(value);
   const isPath = (path: unknown) => typeof path === "string" && path !== "" && !path.includes("-----BEGIN");
   if (isPath(cert) && isPath(key) && isEmpty(others)) return { cert, key } as TlsFiles;
@@ -112,28 +118,28 @@ export const tlsFiles = (value: unknown): TlsFiles => {
 };
 
 /** Names and addresses of hosts. */
-export const hostNames = (value: unknown): readonly string[] => {
+export const hostNames: Reader<readonly string[]> = (value) => {
   const list = texts(value);
   if (list.every((item) => /^[a-z0-9._-]+$/i.test(item) || /^[0-9a-f:]+$/i.test(item))) return list;
   throw new Error('must be a list of host names such as "api.example.org", without scheme and port');
 };
 
 /** Names of roles. */
-export const roleNames = (value: unknown): readonly string[] => {
+export const roleNames: Reader<readonly string[]> = (value) => {
   const list = texts(value);
   if (list.every(isKeyRole)) return [...new Set(list)];
   throw new Error('must be a list of roles such as ["editor"], each of 1 to 100 characters without spaces');
 };
 
 /** Names, addresses and networks of receivers. */
-export const receivers = (value: unknown): readonly string[] => {
+export const receivers: Reader<readonly string[]> = (value) => {
   if (Array.isArray(value) && value.every((item) => typeof item === "string" && isAllowable(item)))
     return value;
   throw new Error('must be a list of names, addresses and networks such as ["10.0.0.0/8", "localhost"]');
 };
 
 /** What to log. */
-export const logged = (value: unknown): string => {
+export const logged: Reader<string, "requests" | "problems"> = (value) => {
   if (value === "requests" || value === "problems") return value;
   throw new Error('must be "requests" or "problems"');
 };
@@ -154,7 +160,7 @@ export const ownRootNames: readonly string[] = [
 ];
 
 /** The path before the names of collections; empty for the root. */
-export const prefix = (value: unknown): string => {
+export const prefix: Reader<string> = (value) => {
   const path = text(value).replace(/\/$/, "");
   const [, first = ""] = path.split("/");
   if (ownRootNames.includes(first))
@@ -170,8 +176,14 @@ export interface HistoryOption {
   showPrincipal: boolean;
 }
 
+type GivenHistory =
+  | { keepDays?: number; keepChanges?: number; keepBytes?: number; showPrincipal?: boolean }
+  | { keep: "forever"; showPrincipal?: boolean }
+  | "forever"
+  | "none";
+
 /** How long to keep changes, and whether all readers see who made them. */
-export const history = (value: unknown): HistoryOption => {
+export const history: Reader<HistoryOption, GivenHistory> = (value) => {
   if (value === "forever" || value === "none") return { keep: value, showPrincipal: false };
   const members = Object.entries(membersOf(value));
   if (members.length === 0 || !members.every(isHistoryMember)) throw new Error(historyHint);

@@ -1,10 +1,7 @@
 /** The effective options for administrators: each with its value, without secrets, and the place that it comes from. */
-import type { AuthSettings } from "../access/authenticate.ts";
-import { type StoreAddress, shownAddress } from "../store/address.ts";
-import type { History } from "../store/port/options.ts";
-import { type Option, type OptionName, options } from "./options.ts";
-import type { FileContent, Get, OutsideFile } from "./values.ts";
-import { fromFile, givenValue } from "./values.ts";
+import type { FileContent, Get, OutsideFile } from "./option-values.ts";
+import { fromFile, givenValue } from "./option-values.ts";
+import { type Effective, type Option, type OptionName, options } from "./options.ts";
 
 /** Where a value comes from. `application`: from the program that the service is part of. */
 export type OptionSource = "default" | "file" | "application" | "environment" | "flag";
@@ -19,17 +16,6 @@ export interface ShownOption {
   from?: string;
 }
 
-/** The parts of a configuration whose values depend on several options. */
-export interface Effective {
-  store: StoreAddress;
-  openCollections: boolean;
-  corsOrigins: readonly string[];
-  readOnly: boolean;
-  history: History;
-  auth: AuthSettings | undefined;
-  keyRoles: readonly string[];
-}
-
 /** All options, in the order of the table of options. */
 export function shownOptions(
   { file, content, outside }: { file: string | undefined; content: FileContent; outside: OutsideFile },
@@ -38,7 +24,7 @@ export function shownOptions(
 ): readonly ShownOption[] {
   return Object.entries<Option<unknown>>(options).map(([name, option]) => ({
     name,
-    value: shownValue(name as OptionName, option, { get, effective }) ?? null,
+    value: shownValue(option, get(name as OptionName), effective) ?? null,
     ...sourceOf(name, option, { file, content, outside }),
   }));
 }
@@ -57,38 +43,7 @@ function sourceOf(
   return { source: file === undefined ? "application" : "file" };
 }
 
-/** The value without secrets. The value of a private option is shown only if this function knows how. */
-function shownValue(
-  name: OptionName,
-  { isPrivate }: Option<unknown>,
-  { get, effective }: { get: Get; effective: Effective },
-): unknown {
-  switch (name) {
-    case "store":
-      return shownAddress(effective.store);
-    case "openCollections":
-      return effective.openCollections;
-    case "readOnly":
-      return effective.readOnly;
-    case "cors.origins":
-      return effective.corsOrigins;
-    case "auth.keys":
-      return get("auth.keys");
-    case "auth.keyRoles":
-      return effective.keyRoles;
-    case "auth.jwt":
-      return effective.auth?.jwt && { ...effective.auth.jwt, jwks: shownKeySet(effective.auth.jwt.jwks) };
-    case "tls":
-      return get("tls"); // the paths of files
-    default:
-      return isPrivate === true ? "(hidden)" : get(name);
-  }
-}
-
-/** The place of a key set. The parameters of a URL can be secret, and the keys are long. */
-function shownKeySet(jwks: NonNullable<AuthSettings["jwt"]>["jwks"]): object {
-  if (jwks.kind === "inline") return { kind: "inline" };
-  if (jwks.kind === "file") return jwks;
-  const { origin, pathname } = new URL(jwks.url);
-  return { kind: "url", url: `${origin}${pathname}` };
+function shownValue(option: Option<unknown>, value: unknown, effective: Effective): unknown {
+  if (option.show !== undefined) return option.show(value, effective);
+  return option.isPrivate === true ? "(hidden)" : value;
 }

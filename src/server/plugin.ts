@@ -1,5 +1,5 @@
 /** The Fastify plugin: runs the service inside another Fastify application. `index.ts` exports it. */
-import { requirePlainObject } from "../config/values.ts";
+import { requirePlainObject } from "../config/option-values.ts";
 import { compileConfig } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { type App, mountService } from "../http/wire/mount.ts";

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, test } from "node:test";
 import { planFirstKey } from "../../src/access/first-key.ts";
-import { firstKeyCommand } from "../../src/commands/serve/first-key-command.ts";
+import { firstKeyCommand } from "../../src/commands/serve-command.ts";
 import { openDatabase } from "../postgres/databases.ts";
 import { folder, run, serve } from "./cli.ts";
 import { atTerminal, skip } from "./terminal.ts";

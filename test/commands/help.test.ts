@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { createCommands } from "../../src/commands/declarations.ts";
+import { createCommands } from "../../src/commands/command-table.ts";
 import { longFlagOf, options } from "../../src/config/options.ts";
 import { folder, run } from "./cli.ts";
 

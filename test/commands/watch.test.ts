@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { describeDifferences } from "../../src/commands/serve/watch/differences.ts";
+import { describeDifferences } from "../../src/commands/serve/differences.ts";
 import { follow } from "../http/follow.ts";
 import { until } from "../until.ts";
 import {

@@ -1,5 +1,7 @@
 /** The commands for webhooks. */
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { accept, startReceiver } from "../http/webhooks/receiver.ts";
 import { until } from "../until.ts";
@@ -136,4 +138,26 @@ test("the commands send the credential of an administrator to a running service"
   );
   assert.match((await list(["--token", "hf_wrong"])).stderr, /requires the credential of an administrator/);
   await stop(service);
+});
+
+test("a server that is not the service is named in one line", async (t) => {
+  const cwd = await folder(t);
+  const other = createServer(({ url = "" }, response) =>
+    url.startsWith("/moved")
+      ? response.writeHead(307, { Location: "/" }).end()
+      : response.writeHead(200, { "Content-Type": "text/html" }).end("<p>Hello</p>"),
+  );
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  t.after(() => other.close());
+  const origin = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  for (const [path, reason] of [
+    ["", "the response is not JSON"],
+    ["/moved", "unexpected redirect"],
+  ] as const) {
+    const { exitCode, stderr } = await run(t, ["webhooks", "list", "--url", `${origin}${path}`], { cwd });
+    const [line = "", ...others] = stderr.split("\n");
+    assert.deepEqual([exitCode, others], [1, [""]], stderr);
+    assert.ok(line.startsWith(`holdfast: ${origin}`), line);
+    assert.ok(line.includes(`/_webhooks?limit=100 cannot be reached: ${reason}. Check the address`), line);
+  }
 });

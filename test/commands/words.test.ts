@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sized } from "../../src/commands/words.ts";
+import { sized } from "../../src/commands/wording.ts";
 
 const sizes: [number, string][] = [
   [0, "0 bytes"],

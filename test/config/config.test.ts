@@ -4,11 +4,12 @@ import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { requireKnownVariables } from "../../src/config/option-names.ts";
-import type { OptionName } from "../../src/config/options.ts";
+import { requireKnownVariables } from "../../src/config/option-values.ts";
+import { type OptionName, options } from "../../src/config/options.ts";
 import { type Config, loadConfig } from "../../src/config.ts";
 import { StartError } from "../../src/errors.ts";
 import type { HoldfastConfig } from "../../src/index.ts";
+import { withOptions } from "../../tools/build/types.ts";
 import { pathsBelow } from "../project.ts";
 
 let root: string;
@@ -677,3 +678,25 @@ test("what the tests read from the environment is not taken for a misspelled opt
   requireKnownVariables(Object.fromEntries(read));
   assert.throws(() => requireKnownVariables({ HOLDFAST_PROT: "1" }), /HOLDFAST_PORT/);
 });
+
+test("editors show the text and the type of each option", () => {
+  const types = withOptions("export interface HoldfastConfig extends GivenOptions {\n}");
+  for (const [name, { about }] of Object.entries(options)) {
+    const text = about.slice(1); // the first letter is a capital one
+    const member = `${name.replace(/.*\./, "")}?: import("./config/options.ts").Given<"${name}">;`;
+    assert.ok(types.includes(`${text}. @default `), name);
+    assert.ok(types.includes(member), name);
+  }
+  assert.match(types, /^limits\?: \{\n\/\*\* Size of a request body: /m);
+});
+
+/** A value of another type and an unknown option do not compile. */
+export const refused: readonly HoldfastConfig[] = [
+  { port: 3000, limits: { body: "1mb", rate: { requests: 1, perSeconds: 1 } }, history: "none" },
+  // @ts-expect-error
+  { port: "3000" },
+  // @ts-expect-error
+  { limits: { bodies: 1 } },
+  // @ts-expect-error
+  { history: { keep: "none" } },
+];

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createCommands } from "../../src/commands/declarations.ts";
+import { createCommands } from "../../src/commands/command-table.ts";
 import { commandsOf, headerOf, type ShellCommand, simpleCommands } from "./shell.ts";
 
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { createCommands } from "../../src/commands/declarations.ts";
+import { createCommands } from "../../src/commands/command-table.ts";
 import { options } from "../../src/config/options.ts";
 import { problems } from "../../src/errors.ts";
 import { pathsBelow } from "../project.ts";

@@ -50,9 +50,13 @@ const programOutside: Plugin = {
   },
 };
 
+/** Which file of a package a bundle contains. The client is built later, so a bundle contains its sources. */
+const conditions = ["module", "holdfast-source"];
+
 const common = {
   bundle: true,
   platform: "node",
+  conditions,
   target: "node24",
   metafile: true,
   write: false,

@@ -9,7 +9,8 @@ import type { ImportReport } from "../../http/imports/report.ts";
 import type { Counted, ImportResult } from "../../import/item-reader.ts";
 import type { InputLocation } from "../../import/items.ts";
 import { isObject, tryParse } from "../../json/values.ts";
-import type { ImportFormat } from "./source.ts";
+import type { ImportFormat } from "../import-command.ts";
+import { reasonOf } from "../running-service.ts";
 
 // An `import` would load all of the modules at each start.
 const { request: httpRequest } = process.getBuiltinModule("node:http");
@@ -219,9 +220,4 @@ function refusalOf(
     /add \?delimiter=(\S+) to the path/,
     (_, option: string) => `add --delimiter ${JSON.stringify(decodeURIComponent(option))}`,
   );
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
-  return error instanceof Error ? error.message : String(error);
 }

@@ -6,7 +6,7 @@ export const commandFaults: readonly Fault[] = [
     name: "shown-store-password",
     what: "The configuration that administrators read contains the password of the store.",
     noticedBy: "test/config/shown-options.test.ts",
-    replacements: [["return shownAddress(effective.store);", 'return get("store");']],
+    replacements: [["show: (_, { store }) => shownAddress(store),", "show: (value) => value,"]],
   },
   {
     name: "environment-before-flag",

@@ -1,0 +1,109 @@
+/** `holdfast copy` and `holdfast restore`: create a store from another one, of any kind, or from a backup. */
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { StartError } from "../errors.ts";
+import { readAddress, shownAddress } from "../store/address.ts";
+import { type Copied, type CopyOptions, copyStore } from "../store/core/copy/copy.ts";
+import type { VerifiedContents } from "../store/core/copy/verify.ts";
+import { onStoreOf, openSource, openStore, openTarget, type StoreAddress } from "../store/open.ts";
+import { disableWebhooks } from "../webhooks/records.ts";
+import { withOpen } from "./command-store.ts";
+import { configOf, type Environment, type Flags } from "./flags.ts";
+import { backUpInto, createFile } from "./new-file.ts";
+import { startProgress } from "./progress-display.ts";
+import { interruptible, say, shell } from "./shell.ts";
+import { counted, timeSince } from "./wording.ts";
+
+/** Copies a store. Throws StartError if it cannot copy, or if the copy differs from its source. */
+export async function runCopy(flags: Flags, env: Environment): Promise<void> {
+  const to = readAddress(String(flags.to), { cwd: shell().cwd(), as: "--to" });
+  const { newIdentity = false, ...others } = flags;
+  const from = await sourceOf(others, env);
+  if (isDeepStrictEqual(from, to)) throw new StartError("--from and --to are the same store.");
+  const start = performance.now();
+  await interruptible("interrupted; run the same command again to continue", async (signal) => {
+    const copied = await copy(from, to, { signal, newIdentity: newIdentity === true });
+    // Another store must not send events to the receivers of its source.
+    if (newIdentity === true)
+      await disable(
+        to,
+        "copy",
+        "The store is a copy. Enable the webhook to send its events to this receiver too.",
+      );
+    say(`${described(copied)} copied to ${shownAddress(to)} in ${timeSince(start)}`);
+    say(`compared both stores: their content is identical (sha256 ${copied.checksum})`);
+  });
+}
+
+async function sourceOf({ from, ...flags }: Flags, env: Environment): Promise<StoreAddress> {
+  if (from === undefined) return (await configOf(flags, env)).store;
+  if (flags.store !== undefined)
+    throw new StartError("--from and --store both name the store to copy. Give only one of them.");
+  return readAddress(String(from), { cwd: shell().cwd(), as: "--from" });
+}
+
+/** Restores a backup into the configured store. Throws StartError if the store exists. */
+export async function runRestore(file: string, flags: Flags, env: Environment): Promise<void> {
+  const backup = readBackup(file);
+  const { store } = await configOf(flags, env);
+  const start = performance.now();
+  await interruptible("interrupted; the store was not restored", async (signal) => {
+    const restored = await (store.kind === "sqlite"
+      ? createFile(store.path, (path) =>
+          withoutWebhooks({ kind: "sqlite", path }, backUpInto(backup, path, signal)),
+        )
+      : withoutWebhooks(store, copy(backup, store, { signal })));
+    say(`${described(restored)} restored to ${shownAddress(store)} in ${timeSince(start)}`);
+    say(`compared the store with the backup: their content is identical (sha256 ${restored.checksum})`);
+  });
+}
+
+function readBackup(file: string): StoreAddress {
+  const path = resolve(shell().cwd(), file);
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return { kind: "sqlite", path };
+  throw new StartError(
+    `The backup ${path} does not exist. Give the path of a file that "holdfast backup" has made.`,
+  );
+}
+
+/** The receivers of webhooks already have the events that the restored store would send them again. */
+async function withoutWebhooks(
+  store: StoreAddress,
+  restoring: Promise<VerifiedContents>,
+): Promise<VerifiedContents> {
+  const restored = await restoring;
+  await disable(
+    store,
+    "restored store",
+    "The store was restored from a backup. Enable the webhook to send events again.",
+  );
+  return restored;
+}
+
+async function copy(
+  from: StoreAddress,
+  to: StoreAddress,
+  options: Pick<CopyOptions, "signal" | "newIdentity">,
+): Promise<Copied> {
+  const watch = (what: string, total: number) => startProgress({ what, total });
+  return withOpen(openSource(from), (source) =>
+    withOpen(openTarget(to), (target) => onStoreOf(to, copyStore(source, target, { ...options, watch }))),
+  );
+}
+
+/** Disables all webhooks of a store. They show the reason. */
+async function disable(store: StoreAddress, name: string, reason: string): Promise<void> {
+  const disabled = await withOpen(openStore(store), (opened) => disableWebhooks(opened, reason, Date.now()));
+  if (disabled > 0) say(`disabled ${counted(disabled, "webhook")} of the ${name}`);
+}
+
+type Described = VerifiedContents & Partial<Pick<Copied, "resumedAt">>;
+
+/** `12 resources with 30 changes, 2 keys and 1 stored response`. */
+export function described({ resources, changes, keys, receipts, resumedAt }: Described): string {
+  const all = `${counted(resources, "resource")} with ${counted(changes, "change")}, ${counted(keys, "key")} and ${counted(receipts, "stored response")}`;
+  return resumedAt === undefined || resumedAt === 0
+    ? all
+    : `${all} (${resumedAt.toLocaleString("en")} of them by an earlier run)`;
+}

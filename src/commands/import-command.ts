@@ -1,0 +1,287 @@
+/** `holdfast import`: imports a file into one collection, of the store or of a running service. */
+import { open } from "node:fs/promises";
+import { extname, resolve } from "node:path";
+import type { Readable } from "node:stream";
+import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
+import { suggest } from "../collection/messages.ts";
+import type { Config } from "../config.ts";
+import { StartError } from "../errors.ts";
+import { requireFit } from "../fit.ts";
+import { type CollectionInput, type ItemOptions, importCollection } from "../import/collection-import.ts";
+import type { ImportResult } from "../import/item-reader.ts";
+import { readCsv } from "../import/read-csv.ts";
+import { readJson } from "../import/read-json.ts";
+import type { Load } from "../store/port/load.ts";
+import { type CollectionRecord, recordOf, withoutInternal } from "../store/port/record.ts";
+import type { Store } from "../store/port/store.ts";
+import { bytesOnDisk, requireNoStoreFile, withStore } from "./command-store.ts";
+import { configOf, type Environment, type Flags } from "./flags.ts";
+import { type Effort, reportImport } from "./import/import-report.ts";
+import { importRemotely, type Remote } from "./import/remote.ts";
+import { startProgress, type Work } from "./progress-display.ts";
+import { readBase, tokenOf } from "./running-service.ts";
+import { interruptible, shell } from "./shell.ts";
+import { timeSince } from "./wording.ts";
+
+/** Imports a file into one collection. Throws StartError if nothing was imported. */
+export async function runImport(
+  { name, file }: { name: string; file: string },
+  { to, ...given }: Flags,
+  env: Environment,
+): Promise<void> {
+  if (typeof to === "string") return importTo(to, { name, file }, given, env);
+  const { skipInvalid, format: formatName, delimiter, ...flags } = localFlags(given);
+  const config = await configOf(flags, env);
+  const collection = collectionOf(config, name);
+  if (typeof collection === "string") throw new StartError(collection);
+  const format = formatOf(file, { format: formatName, delimiter });
+  requireNoStoreFile(file, config.store);
+  await importFrom(file, async ({ stream, size }, signal) => {
+    const start = performance.now();
+    const maxBytes = config.http.limits.bodyBytes;
+    const items =
+      format.kind === "json"
+        ? readJson(stream, maxBytes)
+        : readCsv(stream, {
+            collection,
+            delimiter: format.delimiter,
+            maxBytes,
+            advice: (delimiter) =>
+              `add --delimiter ${delimiter === "tab" ? delimiter : JSON.stringify(delimiter)}`,
+          });
+    const options = { skipInvalid: skipInvalid === true, signal };
+    const work = { what: `importing ${name}`, total: size };
+    const [result] = await importInto(config, [{ collection, items }], { work, options });
+    reportImport(result as ImportResult, await effortSince(start, config));
+  });
+}
+
+/** The options of an import into a store. Throws StartError if an option is only for a running service. */
+export function localFlags({ token, dryRun, ...flags }: Flags): Flags {
+  const [given] = Object.entries({ "--token": token, "--dry-run": dryRun }).filter(([, value]) => value);
+  if (given !== undefined)
+    throw new StartError(`${given[0]} is for a running service: give its URL with --to.`);
+  return flags;
+}
+
+/** Imports a file into one collection of a running service. */
+async function importTo(
+  address: string,
+  { name: collection, file }: { name: string; file: string },
+  { skipInvalid, dryRun, token, format: formatName, delimiter, config, store }: Flags,
+  env: Environment,
+): Promise<void> {
+  if (config !== undefined || store !== undefined)
+    throw new StartError("Give either the URL of a service with --to, or --config and --store.");
+  const isDryRun = dryRun === true;
+  const remote: Remote = {
+    base: readBase(address),
+    token: tokenOf(token, env),
+    dryRun: isDryRun,
+    skipInvalid: skipInvalid === true,
+  };
+  const format = formatOf(file, { format: formatName, delimiter });
+  const work = async ({ stream, size }: Source, signal: AbortSignal) => {
+    const start = performance.now();
+    const progress = await startProgress({ what: `importing ${collection}`, total: size, inBytes: true });
+    const onProgress = (bytes: number) => progress.update(bytes, 0);
+    const input = { collection, format, stream, size, signal, onProgress };
+    const result = await importRemotely(remote, input).finally(() => progress.stop());
+    reportImport(result, { time: timeSince(start), bytes: undefined, isDryRun });
+  };
+  await importFrom(file, work, "interrupted; nothing was imported, unless the service had read everything");
+}
+
+/** The collection with a name, declared or undeclared, or the reason why it cannot exist. */
+export function collectionOf({ collections, openCollections }: Config, name: string): Collection | string {
+  const declared = collections.get(name);
+  if (declared !== undefined) return declared;
+  if (!openCollections)
+    return `No collection "${name}" is declared. ${suggest(name, [...collections.keys()])}`;
+  if (collectionName.test(name)) return openCollection(name);
+  return `"${name}" cannot be the name of a collection. A name is a letter followed by up to 62 letters, digits, "_" or "-".`;
+}
+
+interface Run {
+  work: Work;
+  options: Omit<ImportOptions, "limits" | "onProgress">;
+}
+
+/** Imports into the configured store, and shows the progress. */
+export async function importInto(
+  config: Config,
+  inputs: readonly CollectionInput[],
+  { work, options }: Run,
+): Promise<ImportResult[]> {
+  const { jsonDepth, jsonMembers } = config.http.limits;
+  return withStore(config, async (store) => {
+    const progress = await startProgress(work);
+    try {
+      return await importAll(store, inputs, {
+        ...options,
+        limits: { depth: jsonDepth, members: jsonMembers },
+        onProgress: (bytes, resources) => progress.update(bytes, resources),
+      });
+    } finally {
+      progress.stop();
+    }
+  });
+}
+
+/** How long an import took, and how large the store is now. */
+export async function effortSince(start: number, { store }: Config): Promise<Effort> {
+  return { time: timeSince(start), bytes: await bytesOnDisk(store) };
+}
+
+/** An open input. */
+export interface Source {
+  stream: Readable;
+  /** The size in bytes; `undefined` for standard input, a pipe or a device. */
+  size: number | undefined;
+}
+
+/** A file that cannot be read. */
+export class UnreadableSource extends StartError {}
+
+/**
+ * Opens a file, or standard input for `-`, runs `work`, and closes the input. SIGINT and SIGTERM interrupt the import. Throws
+ * UnreadableSource.
+ */
+export async function importFrom(
+  file: string,
+  work: (source: Source, signal: AbortSignal) => Promise<void>,
+  interrupted = "interrupted; nothing was imported",
+): Promise<void> {
+  const source = await openSource(file);
+  const { stream } = source;
+  stream.on("error", () => {}); // the reader of the stream gets the error too
+  try {
+    await interruptible(interrupted, (signal) => {
+      signal.addEventListener("abort", () => stream.destroy(signal.reason));
+      return work(source, signal);
+    });
+  } finally {
+    stream.destroy();
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: "it does not exist",
+  EACCES: "this user has no permission to read it",
+};
+
+async function openSource(file: string): Promise<Source> {
+  if (file === "-") return { stream: shell().stdin, size: undefined };
+  const handle = await open(resolve(shell().cwd(), file)).catch((error: NodeJS.ErrnoException) => {
+    throw new UnreadableSource(`${file} cannot be read: ${reasons[error.code ?? ""] ?? error.message}.`);
+  });
+  const stat = await handle.stat();
+  if (stat.isDirectory()) {
+    await handle.close();
+    throw new UnreadableSource(`${file} cannot be read: it is a folder.`);
+  }
+  return {
+    stream: handle.createReadStream({ highWaterMark: 262_144 }),
+    size: stat.isFile() ? stat.size : undefined,
+  };
+}
+
+/** The format of an input. */
+export type ImportFormat = { kind: "json" } | { kind: "csv"; delimiter: string };
+
+const delimiters: Readonly<Record<string, string>> = { ".csv": ",", ".tsv": "\t" };
+
+/** The format from the options `--format` and `--delimiter`, or from the name of the file. Throws StartError. */
+export function formatOf(file: string, { format, delimiter }: Flags): ImportFormat {
+  const byName = delimiters[extname(file).toLowerCase()];
+  const isCsv = format === undefined ? byName !== undefined : format === "csv";
+  if (isCsv) {
+    return { kind: "csv", delimiter: delimiter === undefined ? (byName ?? ",") : readDelimiter(delimiter) };
+  }
+  if (delimiter !== undefined) throw new StartError("--delimiter is for CSV: add --format csv.");
+  return { kind: "json" };
+}
+
+function readDelimiter(delimiter: unknown): string {
+  if (delimiter === "tab" || delimiter === "\\t") return "\t";
+  if (typeof delimiter === "string" && /^[^"\r\n\p{L}\p{N}]$/u.test(delimiter)) return delimiter;
+  throw new StartError(
+    `--delimiter must be one character such as "," or ";", or tab, not ${JSON.stringify(delimiter)}.`,
+  );
+}
+
+/** How to import several inputs. */
+export interface ImportOptions extends ItemOptions {
+  /** Check everything, but write nothing. @default false */
+  isDryRun?: boolean;
+  /** Throw NotEmpty if the store has a history, even if all its resources are deleted. @default false */
+  onlyIfEmpty?: boolean;
+}
+
+/** The store must be empty for this import, but these collections contain or contained resources. */
+export class NotEmpty extends Error {
+  readonly collections: readonly string[];
+
+  constructor(collections: readonly string[]) {
+    super(`The store is not empty: ${collections.join(", ")}`);
+    this.collections = collections;
+  }
+}
+
+const advice =
+  '. To keep them, start the service once with "npx holdfast serve --accept", stop it, and import again.';
+
+/**
+ * Imports inputs that can refer to each other, and creates their collections if necessary. Writes nothing if a result is not
+ * accepted, or if an input throws. Throws StartError if a reference leads to no resource after the import. Throws NotEmpty
+ * with `onlyIfEmpty`.
+ */
+export async function importAll(
+  store: Store,
+  inputs: readonly CollectionInput[],
+  { isDryRun = false, onlyIfEmpty = false, ...options }: ImportOptions,
+): Promise<ImportResult[]> {
+  for (const { collection } of inputs) await requireFit(store, collection, ["unique", "references"], advice);
+  const names = inputs.map(({ collection }) => collection.name);
+  let transaction: Load | undefined;
+  try {
+    const results: ImportResult[] = [];
+    for (const input of inputs) {
+      const record = recordFor(input.collection, store.collections());
+      if (transaction === undefined) {
+        transaction = await store.load(record, { among: names });
+        if (onlyIfEmpty) await requireEmpty(store); // the transaction keeps other imports out
+      } else await transaction.next(record);
+      results.push(await importCollection(transaction, input, options));
+      options.signal.throwIfAborted();
+    }
+    const isWritten = !isDryRun && results.every(({ isAccepted }) => isAccepted);
+    await (isWritten ? transaction?.finish() : transaction?.cancel());
+    return results;
+  } catch (error) {
+    await transaction?.cancel().catch(() => {}); // the first error is the one to report
+    throw error;
+  }
+}
+
+async function requireEmpty(store: Store): Promise<void> {
+  const names = withoutInternal(await store.collectionNames());
+  const pages = await Promise.all(names.map((collection) => store.list({ collection, limit: 1 })));
+  const written = names.filter((_, n) => (pages[n]?.sequence ?? 0) > 0);
+  if (written.length > 0) throw new NotEmpty(written.toSorted());
+}
+
+/**
+ * The record of a collection for the import. If the store has another schema than the configuration, the record has no
+ * schema. The next start then checks all resources. It also applies the option `timestamps`.
+ */
+function recordFor(
+  collection: Collection,
+  catalogue: ReadonlyMap<string, CollectionRecord>,
+): CollectionRecord {
+  const record = recordOf(collection);
+  const known = catalogue.get(record.name);
+  if (known === undefined) return record;
+  const { schema, timestamps = false } = known;
+  return { ...record, timestamps, schema: schema === record.schema ? schema : undefined };
+}

@@ -1,0 +1,109 @@
+/** Reads the collections of a configuration, with their access rules. */
+import { type NamedRole, rolesIn } from "../access/roles.ts";
+import { type Rules, readRules } from "../access/rules.ts";
+import type { Collection } from "../collection/collection.ts";
+import { readCollection } from "../collection/declaration.ts";
+import { requireDeclaredCollections } from "../collection/references.ts";
+import { withRelations } from "../collection/relations.ts";
+import { StartFaults } from "../errors/start-faults.ts";
+import { StartError } from "../errors.ts";
+import { isObject } from "../json/values.ts";
+import { type FileContent, type Get, requirePlainObject, withKnownNames } from "./option-values.ts";
+import { ownRootNames } from "./readers.ts";
+
+/** All declared collections and their rules, by name, and the roles that they name. */
+export interface Declared {
+  collections: ReadonlyMap<string, Collection>;
+  rules: ReadonlyMap<string, Rules>;
+  roles: readonly NamedRole[];
+}
+
+/** Reads all collections, and adds their faults. If a collection has faults, the returned function throws StartError. */
+export async function readCollections(
+  content: FileContent,
+  get: Get,
+  faults: StartFaults,
+): Promise<() => Declared> {
+  const declarations = faults.read(["collections"], () =>
+    requirePlainObject(content.collections ?? {}, "collections"),
+  );
+  const readings = await faults.wait([], () =>
+    Promise.all(
+      Object.keys(declarations()).map(async (name) => {
+        const own = new StartFaults();
+        const reading = await readOne(name, declarations(), { get, faults: own });
+        faults.read(["collections", name], () => own.throwIfAny());
+        return [name, reading] as const;
+      }),
+    ),
+  );
+  faults.read([], () => requireAuth(content, declarations()));
+  const collections = faults.read([], () =>
+    withRelations(new Map(readings().map(([name, { whole }]) => [name, whole()]))),
+  );
+  return () => ({
+    collections: collections(),
+    rules: new Map(readings().map(([name, { rules }]) => [name, rules()])),
+    roles: rolesIn(declarations()),
+  });
+}
+
+type Declarations = Readonly<Record<string, unknown>>;
+
+async function readOne(
+  name: string,
+  declarations: Declarations,
+  { get, faults }: { get: Get; faults: StartFaults },
+) {
+  const at = `collections.${name}`;
+  const declaration = faults.read([], () => {
+    const given = requirePlainObject(declarations[name], at);
+    return withKnownNames(given, { path: [], at, level: "collection" }, faults);
+  });
+  faults.read([], () => requireFreePath(name, get("prefix")));
+  const reading = await faults.wait([], () => readCollection(name, declaration(), faults));
+  faults.read(["references"], () =>
+    requireDeclaredCollections(reading().references(), `${at}.references`, Object.keys(declarations)),
+  );
+  return {
+    whole: () => reading().whole(),
+    rules: faults.read(["access"], () =>
+      readRules(declaration().access, `${at}.access`, () => reading().described()),
+    ),
+  };
+}
+
+/** Throws StartError if the path of a collection is one of the service's own. */
+function requireFreePath(name: string, prefix: string): void {
+  if (prefix !== "" || !ownRootNames.includes(name)) return;
+  throw new StartError(
+    `collections.${name}: the service uses /${name} itself. Choose another name, or a prefix other than "/".`,
+  );
+}
+
+/** Without `auth`, throws StartError for the first option that needs to know the caller. */
+function requireAuth({ auth }: FileContent, declarations: Declarations): void {
+  if (auth !== undefined) return;
+  for (const name of Object.keys(declarations)) {
+    const option = optionAboutCallers(declarations[name]);
+    if (option === undefined) continue;
+    const path = ["collections", name, ...option];
+    const text = `${path.join(".")}: this needs "auth". Without it, the service does not identify callers, and anyone can do everything.`;
+    throw new StartError([{ path, text }]);
+  }
+}
+
+/** The path of the first option about callers in a declaration. The declaration can have faults. */
+function optionAboutCallers(declaration: unknown): readonly string[] | undefined {
+  if (!isObject(declaration)) return undefined;
+  const { access, attributes, defaults } = declaration;
+  if (access !== undefined) return ["access"];
+  const restricted = findName(attributes, (rule) => isObject(rule) && rule.roles !== undefined);
+  if (restricted !== undefined) return ["attributes", restricted, "roles"];
+  const naming = findName(defaults, (value) => value === "$subject");
+  return naming === undefined ? undefined : ["defaults", naming];
+}
+
+function findName(members: unknown, matches: (value: unknown) => boolean): string | undefined {
+  return isObject(members) ? Object.keys(members).find((name) => matches(members[name])) : undefined;
+}

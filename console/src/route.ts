@@ -21,7 +21,7 @@ export type Route =
   | { kind: "resource"; collection: string; query: string; id: string; tab: Tab };
 
 /** The route of a fragment. An unknown one is the start. */
-export function readRoute(fragment: string): Route {
+function readRoute(fragment: string): Route {
   const [path = "", query = ""] = split(fragment.replace(/^#/, ""), "?");
   const [, first = "", second, third] = path.split("/").map(decode);
   if (first === "") return { kind: "start" };
@@ -60,7 +60,7 @@ function inner(route: Exclude<Route, { kind: "start" | "page" }>): string[] {
  * Asked before the page leaves a route, for example because of unsaved changes. Returns whether the page can leave. `leave` does it
  * later.
  */
-export type Guard = (next: Route, leave: () => void) => boolean;
+type Guard = (next: Route, leave: () => void) => boolean;
 
 let guard: Guard | undefined;
 /** The fragment that is shown. The address can be another one for a moment, until the guard has decided. */

@@ -25,6 +25,8 @@ export const texts = {
   clearSelection: "Clear the selection",
   loading: "Loading",
   retry: "Try again",
+  cancel: "Cancel",
+  andMore: (count: number) => `and ${count.toLocaleString("en")} more`,
   copyId: "Copy the id",
   copied: "Copied",
   close: "Close",
@@ -108,7 +110,6 @@ export const texts = {
     attributeKind: "Kind",
     nameTaken: "This attribute exists",
     add: "Add",
-    cancel: "Cancel",
     missing: (collection: string, id: string) => `${collection} has no resource ${id}`,
     noneFound: "Nothing found",
     emptyTarget: (collection: string) => `${collection} is empty.`,
@@ -209,7 +210,6 @@ export const texts = {
     refersTo: (attribute: string, collection: string) => `${attribute} refers to ${collection}`,
     referredBy: (collection: string, attribute: string) =>
       `${collection} whose ${attribute} is this resource`,
-    andMore: (count: number) => `and ${count.toLocaleString("en")} more`,
     notFound: "not found",
     noneRelated: "Nothing refers to this resource.",
     showAll: "Show all",
@@ -275,7 +275,6 @@ export const listTexts = {
   wouldChange: (count: number, of: number) =>
     `${count.toLocaleString("en")} of ${of.toLocaleString("en")} would change:`,
   wouldNot: "Nothing would change.",
-  andMore: (count: number) => `and ${count.toLocaleString("en")} more`,
   refusedAll: "One resource is refused, so nothing would change.",
   leaveOut: "Leave it out",
   check: "Check",
@@ -292,7 +291,6 @@ export const listTexts = {
       ? `${count.toLocaleString("en")} restored`
       : `${count.toLocaleString("en")} of ${of.toLocaleString("en")} restored`,
   restoredByOthers: "Someone else has already restored a resource. It stays as it is.",
-  cancel: "Cancel",
   importTitle: (collection: string) => `Import into ${collection}`,
   importHint: "A CSV, NDJSON or JSON file. It is checked before anything is written.",
   chooseFile: "Choose a file",
@@ -424,7 +422,6 @@ export const firstKeyTexts = {
 export const administrationTexts = {
   shownOnce: "Copy it now. It is not shown again.",
   saved: "I have saved it",
-  cancel: "Cancel",
   notForYou: "Only administrators can open this page",
   notForYouHint: "Sign in with the credential of an administrator, or go back to the collections.",
   toCollections: "Go to the collections",

@@ -9,8 +9,7 @@ import {
   widthOf,
 } from "../../console/src/list/columns.ts";
 import { cursorAfter } from "../../console/src/list/keys.ts";
-import { readListQuery } from "../../console/src/list/list-query.ts";
-import { suggestedIndex } from "../../console/src/list/suggested-index.ts";
+import { readListQuery, suggestedIndex } from "../../console/src/list/list-query.ts";
 
 const info = {
   schema: {

@@ -3,22 +3,20 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   changedNames,
+  changesOf,
   differencesOf,
+  isBroken,
+  isChanged,
   isEqual,
   merge,
   patchOf,
-  valueAt,
-} from "../../console/src/resource/draft.ts";
-import {
-  changesOf,
-  isBroken,
-  isChanged,
   removeValue,
   resetValue,
   setInvalid,
   setJson,
   setValue,
   startEdit,
+  valueAt,
 } from "../../console/src/resource/edit.ts";
 
 test("values are compared as JSON: the order of members does not count, null and absent differ", () => {

@@ -1,23 +1,36 @@
-/** The API keys of the service. */
-import { ActionIcon, Button, Menu, SegmentedControl } from "@mantine/core";
+/** The API keys of the service, and the dialogs that create, rotate and revoke one. */
+import {
+  ActionIcon,
+  Button,
+  Menu,
+  MultiSelect,
+  SegmentedControl,
+  Select,
+  TagsInput,
+  TextInput,
+} from "@mantine/core";
 import { IconDots, IconPlus, IconRefresh, IconTrash } from "@tabler/icons-react";
-import { useQuery } from "@tanstack/react-query";
-import { type ApiKey, NotFoundError } from "holdfast-client";
-import { useState } from "react";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type ApiKey, type NewApiKey, NotFoundError } from "holdfast-client";
+import { type FormEvent, useState } from "react";
+import { Dialog, Question, Wrong } from "../parts/dialog.tsx";
+import { formatTime } from "../parts/formats.ts";
+import { Head } from "../parts/head.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { formatTime } from "../parts/time.ts";
+import { useConfiguration } from "../service/administrator.ts";
+import { useCollections } from "../service/collections.ts";
+import { queries } from "../service/queries.ts";
 import { client } from "../service/session.ts";
-import { administrationTexts, listTexts } from "../texts.ts";
-import { Empty, Head, TurnOn, Waiting } from "./frame.tsx";
-import { NewKeyDialog, RevokeDialog, RotateDialog } from "./key-dialogs.tsx";
-import { isThisHour, keysInOrder, stateOf } from "./key-values.ts";
+import { administrationTexts, listTexts, texts } from "../texts.ts";
+import { Empty, fieldProblems, SecretDialog, TurnOn, Waiting } from "./frame.tsx";
+import { expiryOf, isThisHour, keysInOrder, stateOf } from "./values.ts";
 
 const own = administrationTexts.keys;
 const configuration = 'auth: { keys: true, administrators: { role: "ops" } }';
 const tones = { valid: "green", revoked: "red", expired: "" };
 
 /** The key of the query of the API keys. */
-export const keysKey = ["keys"];
+const keysKey = ["keys"];
 
 type Open = { kind: "new" } | { kind: "rotate" | "revoke"; key: ApiKey };
 
@@ -35,7 +48,7 @@ export function KeysPage() {
     <>
       <Head title={listTexts.pageNames.keys} count={data?.filter(({ valid }) => valid).length}>
         {data !== undefined && (
-          <Button size="xs" leftSection={<IconPlus size={15} />} onClick={() => setOpen({ kind: "new" })}>
+          <Button leftSection={<IconPlus size={15} />} onClick={() => setOpen({ kind: "new" })}>
             {own.create}
           </Button>
         )}
@@ -121,14 +134,9 @@ function Row({ apiKey, onOpen }: { apiKey: ApiKey; onOpen(open: Open): void }) {
       <Time text={expiresAt} />
       <td className="end">
         {state === "valid" && (
-          <Menu position="bottom-end" withinPortal>
+          <Menu withinPortal>
             <Menu.Target>
-              <ActionIcon
-                variant="subtle"
-                color="gray"
-                size="sm"
-                aria-label={administrationTexts.actionsOf(name)}
-              >
+              <ActionIcon size="sm" aria-label={administrationTexts.actionsOf(name)}>
                 <IconDots size={16} />
               </ActionIcon>
             </Menu.Target>
@@ -167,5 +175,210 @@ function Time({ text }: { text: string | null }) {
         {formatTime(text)}
       </time>
     </td>
+  );
+}
+
+const fields = ["name", "subject", "roles", "scopes", "expiresAt"];
+const empty = {
+  name: "",
+  subject: "",
+  roles: [] as string[],
+  scopes: [] as string[],
+  choice: "never",
+  date: "",
+};
+
+function useReread() {
+  return () => queries.invalidateQueries({ queryKey: keysKey });
+}
+
+function NewKeyDialog({ onClose }: { onClose(): void }) {
+  const reread = useReread();
+  const [given, setGiven] = useState(empty);
+  const set = (part: Partial<typeof empty>) => setGiven((before) => ({ ...before, ...part }));
+  const { mutate, data, isPending, error } = useMutation({
+    mutationFn: () => {
+      const { name, subject, roles, scopes, choice, date } = given;
+      return client.$keys.create({
+        name: name.trim(),
+        ...(subject.trim() !== "" && { subject: subject.trim() }),
+        roles,
+        scopes: scopes.length === 0 ? null : scopes,
+        expiresAt: expiryOf(choice, date, Date.now()),
+      });
+    },
+    onSettled: reread,
+  });
+  if (data !== undefined) return <MadeKey made={data} onClose={onClose} />;
+  const { at, others } = fieldProblems(error, fields);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    mutate();
+  };
+  return (
+    <Dialog
+      width={560}
+      title={own.createTitle}
+      about={own.createAbout}
+      onClose={onClose}
+      closing={texts.cancel}
+      actions={
+        <Button
+          size="sm"
+          type="submit"
+          form="new-key"
+          loading={isPending}
+          disabled={given.name.trim() === ""}
+        >
+          {own.doCreate}
+        </Button>
+      }
+    >
+      <form id="new-key" className="admin-form" onSubmit={submit}>
+        {others.map((text) => (
+          <Wrong key={text} text={text} />
+        ))}
+        <TextInput
+          label={own.columns.name}
+          description={own.nameHint}
+          data-autofocus
+          value={given.name}
+          error={at("name")}
+          onChange={(event) => set({ name: event.currentTarget.value })}
+        />
+        <TextInput
+          label={own.columns.subject}
+          description={own.subjectHint}
+          placeholder={given.name}
+          value={given.subject}
+          error={at("subject")}
+          onChange={(event) => set({ subject: event.currentTarget.value })}
+        />
+        <Roles value={given.roles} error={at("roles")} onChange={(roles) => set({ roles })} />
+        <Scopes value={given.scopes} error={at("scopes")} onChange={(scopes) => set({ scopes })} />
+        <div className="pair">
+          <Select
+            label={own.expiry}
+            data={["never", "30", "90", "365", "date"].map((value) => ({
+              value,
+              label: own.expiries[value as keyof typeof own.expiries],
+            }))}
+            value={given.choice}
+            allowDeselect={false}
+            error={given.choice === "date" ? undefined : at("expiresAt")}
+            onChange={(choice) => set({ choice: choice ?? "never" })}
+          />
+          {given.choice === "date" && (
+            <TextInput
+              type="date"
+              required
+              label={own.date}
+              value={given.date}
+              error={at("expiresAt")}
+              onChange={(event) => set({ date: event.currentTarget.value })}
+            />
+          )}
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface NamesProps {
+  value: string[];
+  error: string | undefined;
+  onChange(next: string[]): void;
+}
+
+function Roles(props: NamesProps) {
+  const { data } = useConfiguration();
+  const allowed = data?.options.find(({ name }) => name === "auth.keyRoles")?.value;
+  const roles = Array.isArray(allowed) ? allowed.filter((each) => typeof each === "string") : [];
+  const isNone = data !== undefined && roles.length === 0;
+  return (
+    <MultiSelect
+      {...props}
+      label={own.columns.roles}
+      description={isNone ? own.noRoles : own.rolesHint}
+      data={roles}
+      disabled={isNone}
+      searchable
+      clearable
+    />
+  );
+}
+
+function Scopes(props: NamesProps) {
+  const { data = [] } = useCollections();
+  return (
+    <TagsInput
+      {...props}
+      label={own.columns.scopes}
+      description={own.scopesHint}
+      placeholder={data[0] === undefined ? "" : `${data[0].name}:read`}
+      data={data.flatMap(({ name }) => [`${name}:read`, `${name}:write`])}
+      acceptValueOnBlur
+      clearable
+    />
+  );
+}
+
+function MadeKey({ made: { name, key }, onClose }: { made: NewApiKey; onClose(): void }) {
+  return (
+    <SecretDialog
+      title={own.made(name)}
+      about={own.madeAbout}
+      label={own.key}
+      secret={key}
+      onClose={onClose}
+    />
+  );
+}
+
+function RotateDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose(): void }) {
+  const reread = useReread();
+  const [overlap, setOverlap] = useState("3600");
+  const [made, setMade] = useState<NewApiKey>();
+  if (made !== undefined) return <MadeKey made={made} onClose={onClose} />;
+  return (
+    <Question
+      title={own.rotateTitle(apiKey.name)}
+      about={own.rotateAbout}
+      action={own.rotate}
+      closes={false}
+      run={async () => {
+        setMade(await client.$keys.rotate(apiKey.prefix, { overlapSeconds: Number(overlap) }));
+        await reread();
+      }}
+      onClose={onClose}
+    >
+      <Select
+        label={own.overlap}
+        data={["0", "3600", "86400", "604800"].map((value) => ({
+          value,
+          label: own.overlaps[value as keyof typeof own.overlaps],
+        }))}
+        value={overlap}
+        allowDeselect={false}
+        onChange={(next) => setOverlap(next ?? "3600")}
+      />
+    </Question>
+  );
+}
+
+function RevokeDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose(): void }) {
+  const reread = useReread();
+  return (
+    <Question
+      title={own.revokeTitle(apiKey.name)}
+      about={own.revokeAbout(apiKey.prefix)}
+      action={own.revoke}
+      isDangerous
+      run={async () => {
+        await client.$keys.revoke(apiKey.prefix);
+        await reread();
+      }}
+      onClose={onClose}
+    />
   );
 }

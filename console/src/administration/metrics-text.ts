@@ -1,7 +1,7 @@
 /** Reads the text format of Prometheus, and computes the figures of the health page from it. */
 
 /** One series: its labels and its value. */
-export interface Series {
+interface Series {
   labels: Readonly<Record<string, string>>;
   value: number;
 }
@@ -139,19 +139,6 @@ function bucketsOf({ metrics }: Sample): Map<number, number> {
     sums.set(le, (sums.get(le) ?? 0) + value);
   }
   return sums;
-}
-
-const units = ["B", "kB", "MB", "GB", "TB"] as const;
-
-/** A number of bytes for people, in powers of 1,000. */
-export function bytesText(bytes: number): string {
-  let amount = bytes;
-  let unit = 0;
-  while (amount >= 1_000 && unit < units.length - 1) {
-    amount /= 1_000;
-    unit += 1;
-  }
-  return `${amount.toLocaleString("en", { maximumFractionDigits: amount < 10 && unit > 0 ? 1 : 0 })} ${units[unit]}`;
 }
 
 /** The path of a line through values, in a box. Missing values leave a gap. */

@@ -1,18 +1,19 @@
-/** The form of a webhook, new or existing. */
+/** The dialogs of a webhook: its form, its secret, and its end. */
 import { Button, Chip, JsonInput, TagsInput, Textarea, TextInput } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { ConflictError, type Webhook } from "holdfast-client";
 import { type FormEvent, useState } from "react";
-import { Dialog, DialogButtons } from "../parts/dialog.tsx";
+import { Dialog, Question, Wrong } from "../parts/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useCollections } from "../service/collections.ts";
+import { queries } from "../service/queries.ts";
 import { client } from "../service/session.ts";
-import { administrationTexts } from "../texts.ts";
-import { Waiting, Wrong } from "./frame.tsx";
-import { refusalOf } from "./refused.ts";
-import { WebhookSecret } from "./webhook-dialogs.tsx";
-import { allTypes, FormError, formOf, inputOf, patchOfForm, type WebhookForm } from "./webhook-values.ts";
-import { webhooksKey } from "./webhooks-page.tsx";
+import { administrationTexts, texts } from "../texts.ts";
+import { fieldProblems, SecretDialog, Waiting } from "./frame.tsx";
+import { allTypes, FormError, formOf, inputOf, patchOfForm, type WebhookForm } from "./values.ts";
+
+/** The key of the query of all webhooks, and of what belongs to one. */
+export const webhooksKey = ["webhooks"];
 
 const own = administrationTexts.webhooks;
 const fields = ["url", "collections", "types", "filter", "fields", "roles", "headers", "description"];
@@ -42,7 +43,6 @@ export function WebhookDialog({ webhook, onClose }: WebhookDialogProps) {
 }
 
 function FormDialog({ webhook: given, onClose }: WebhookDialogProps) {
-  const queries = useQueryClient();
   // The form is about the version that was read when it opened.
   const [webhook] = useState(given);
   const [form, setForm] = useState(() => formOf(webhook));
@@ -73,12 +73,11 @@ function FormDialog({ webhook: given, onClose }: WebhookDialogProps) {
       title={webhook === undefined ? own.createTitle : own.editTitle}
       about={own.about}
       onClose={onClose}
-      footer={
-        <DialogButtons closing={administrationTexts.cancel} onClose={onClose}>
-          <Button size="sm" type="submit" form="webhook" loading={save.isPending}>
-            {webhook === undefined ? own.doCreate : own.doSave}
-          </Button>
-        </DialogButtons>
+      closing={texts.cancel}
+      actions={
+        <Button size="sm" type="submit" form="webhook" loading={save.isPending}>
+          {webhook === undefined ? own.doCreate : own.doSave}
+        </Button>
       }
     >
       <form id="webhook" className="admin-form" noValidate onSubmit={submit}>
@@ -103,7 +102,7 @@ interface FieldsProps {
 function problemsOf(error: unknown) {
   if (error instanceof ConflictError && error.status === 412)
     return { at: () => undefined, others: [own.changed] };
-  if (!(error instanceof FormError)) return refusalOf(error, fields);
+  if (!(error instanceof FormError)) return fieldProblems(error, fields);
   const text = error.field === "filter" ? own.notAnObject : own.badHeader(error.line ?? "");
   return { at: (name: string) => (name === error.field ? text : undefined), others: [] };
 }
@@ -200,5 +199,58 @@ function Fields({ form, error, isNew, onChange }: FieldsProps) {
         </div>
       </details>
     </>
+  );
+}
+
+interface AboutWebhook {
+  webhook: Webhook;
+  onClose(): void;
+}
+
+/** Shows the secret of a webhook once. */
+function WebhookSecret({ secret, onClose }: { secret: string | undefined; onClose(): void }) {
+  return (
+    <SecretDialog
+      title={own.secretTitle}
+      about={own.secretAbout}
+      label={own.secret}
+      secret={secret}
+      whenLost={own.noSecret}
+      onClose={onClose}
+    />
+  );
+}
+
+export function RotateSecretDialog({ webhook, onClose }: AboutWebhook) {
+  const [secret, setSecret] = useState<string>();
+  if (secret !== undefined) return <WebhookSecret secret={secret} onClose={onClose} />;
+  return (
+    <Question
+      title={own.rotateTitle}
+      about={own.rotateAbout}
+      action={own.doRotate}
+      closes={false}
+      run={async () => {
+        setSecret(await client.$webhooks.rotate(webhook.id));
+        await queries.invalidateQueries({ queryKey: webhooksKey });
+      }}
+      onClose={onClose}
+    />
+  );
+}
+
+export function RemoveDialog({ webhook, onClose }: AboutWebhook) {
+  return (
+    <Question
+      title={own.removeTitle}
+      about={own.removeAbout(webhook.url)}
+      action={own.remove}
+      isDangerous
+      run={async () => {
+        await client.$webhooks.delete(webhook.id);
+        await queries.invalidateQueries({ queryKey: webhooksKey });
+      }}
+      onClose={onClose}
+    />
   );
 }

@@ -3,7 +3,7 @@
 export type Language = "curl" | "fetch" | "holdfast-client";
 export type Asked = "list" | "read" | "create" | "change";
 
-export interface ApiRequest {
+interface ApiRequest {
   what: Asked;
   baseUrl: string;
   collection: string;

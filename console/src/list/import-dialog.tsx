@@ -1,13 +1,14 @@
 /** Imports a file: checks all of it first, and shows the bad lines before anything is written. */
-import { Button, FileButton, Loader, Progress } from "@mantine/core";
+import { Button, FileButton, Progress } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { type ImportReport, ProblemError } from "holdfast-client";
 import { useEffect, useState } from "react";
-import { Dialog, DialogButtons } from "../parts/dialog.tsx";
-import { messageOf } from "../parts/problem.tsx";
+import { Bad, Busy, Dialog } from "../parts/dialog.tsx";
+import { bytesText } from "../parts/formats.ts";
+import { messageOf } from "../service/errors.ts";
 import { collectionClient } from "../service/session.ts";
-import { listTexts } from "../texts.ts";
-import { formatOf, formatSize } from "./import-file.ts";
+import { listTexts, texts } from "../texts.ts";
+import { formatOf } from "./import-file.ts";
 
 interface ImportDialogProps {
   collection: string;
@@ -64,20 +65,22 @@ export function ImportDialog({ collection, file, onFile, onClose }: ImportDialog
           listTexts.importHint
         ) : (
           <>
-            <b>{file.name}</b>, {formatSize(file.size)}. {listTexts.nothingWritten}
+            <b>{file.name}</b>, {bytesText(file.size)}. {listTexts.nothingWritten}
           </>
         )
       }
       onClose={onClose}
-      footer={
-        <DialogButtons closing={listTexts.cancel} isApart onClose={onClose}>
+      closing={texts.cancel}
+      isApart
+      actions={
+        <>
           {report !== undefined && valid > 0 && report.complete && (
             <Button size="sm" loading={isBusy} onClick={() => void write()}>
               {listTexts.doImport(valid, report.invalid > 0)}
             </Button>
           )}
           {file !== undefined && <Choose label={listTexts.chooseAnother} onFile={onFile} />}
-        </DialogButtons>
+        </>
       }
     >
       <div className="sheet">
@@ -89,15 +92,9 @@ export function ImportDialog({ collection, file, onFile, onClose }: ImportDialog
           </div>
         )}
         {file !== undefined && report === undefined && problem === undefined && (
-          <span className="figures" role="status">
-            <Loader size="xs" /> {listTexts.checking}
-          </span>
+          <Busy>{listTexts.checking}</Busy>
         )}
-        {problem !== undefined && (
-          <span className="figures" role="alert">
-            <span className="bad">{problem}</span>
-          </span>
-        )}
+        {problem !== undefined && <Bad text={problem} />}
         {report !== undefined && <Summary report={report} valid={valid} />}
       </div>
       {report !== undefined && report.errors.length > 0 && (

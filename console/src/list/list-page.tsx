@@ -2,28 +2,26 @@
 import { Button } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { IconPlus, IconUpload } from "@tabler/icons-react";
+import { type CollectionDetails, ProblemError } from "holdfast-client";
 import { lazy, useEffect, useMemo, useRef, useState } from "react";
-import "./list.css";
-import { Loaded } from "../parts/failures.tsx";
-import { SignInButton, useCanSignIn } from "../parts/sign-in-button.tsx";
+import { Copied } from "../parts/copied.tsx";
+import { SignInButton, useCanSignIn } from "../parts/head.tsx";
+import { Loaded, Problem } from "../parts/problem.tsx";
 import { go, type Route } from "../route.ts";
-import { type CollectionDetails, useCollection, useCollections } from "../service/collections.ts";
-import { remember } from "../service/recent.ts";
-import type { Resource } from "../service/session.ts";
+import { useCollection, useCollections } from "../service/collections.ts";
+import { remember } from "../service/queries.ts";
+import { collectionClient, type Resource } from "../service/session.ts";
 import { listTexts, texts } from "../texts.ts";
+import { mostBulk } from "./bulk.ts";
 import { ColumnMenu } from "./column-menu.tsx";
 import { type Column, columnsOf, shownColumns, useChoice } from "./columns.ts";
-import { FilterBar } from "./filter-bar.tsx";
-import { ListDialogs, type Open } from "./list-dialogs.tsx";
-import { ListError, wrongParameters } from "./list-errors.tsx";
-import { ListHead } from "./list-head.tsx";
-import { formatListQuery, isFiltered, type ListQuery, readListQuery } from "./list-query.ts";
+import { FilterBar, SearchField } from "./filter-bar.tsx";
+import { useDrop } from "./import-file.ts";
+import { ListHead, type Open, SelectionBar } from "./list-head.tsx";
+import { formatListQuery, isFiltered, type ListQuery, readListQuery, suggestedIndex } from "./list-query.ts";
 import { usePages } from "./pages.ts";
-import { SearchField } from "./search-field.tsx";
-import { readMatching } from "./selection.ts";
-import { SelectionBar } from "./selection-bar.tsx";
 import { Table } from "./table.tsx";
-import { useDrop } from "./use-drop.ts";
+import "./list.css";
 
 // The panel and its editors are loaded when the first one opens.
 const ResourcePanel = lazy(async () => ({
@@ -197,19 +195,19 @@ function Empty({ isPart, onClear, onNew, onImport }: EmptyProps) {
       {!isPart && (onNew !== undefined || onImport !== undefined) && (
         <span className="choices">
           {onNew !== undefined && (
-            <Button size="xs" leftSection={<IconPlus size={15} />} onClick={onNew}>
+            <Button leftSection={<IconPlus size={15} />} onClick={onNew}>
               {texts.newResource}
             </Button>
           )}
           {onImport !== undefined && (
-            <Button size="xs" variant="default" leftSection={<IconUpload size={15} />} onClick={onImport}>
+            <Button variant="default" leftSection={<IconUpload size={15} />} onClick={onImport}>
               {listTexts.importFile}
             </Button>
           )}
         </span>
       )}
       {isPart && (
-        <Button size="xs" variant="default" mt="xs" onClick={onClear}>
+        <Button variant="default" mt="xs" onClick={onClear}>
           {listTexts.clearAll}
         </Button>
       )}
@@ -230,4 +228,122 @@ function useEscape(clear: (() => void) | undefined): void {
     document.addEventListener("keydown", onKeyDown);
     return () => document.removeEventListener("keydown", onKeyDown);
   }, []);
+}
+
+// Each is loaded when it is opened first.
+const ApiDialog = lazy(async () => ({ default: (await import("./api-dialog.tsx")).ApiDialog }));
+const BulkDialog = lazy(async () => ({ default: (await import("./bulk-dialog.tsx")).BulkDialog }));
+const ExportDialog = lazy(async () => ({ default: (await import("./export-dialog.tsx")).ExportDialog }));
+const ImportDialog = lazy(async () => ({ default: (await import("./import-dialog.tsx")).ImportDialog }));
+
+interface ListDialogsProps {
+  open: Open | undefined;
+  collection: string;
+  info: CollectionDetails | undefined;
+  columns: readonly Column[];
+  shown: readonly Column[];
+  query: string;
+  id: string | undefined;
+  isNew: boolean;
+  selected: ReadonlySet<string>;
+  file: File | undefined;
+  onFile(file: File): void;
+  onSelect(selected: ReadonlySet<string>): void;
+  onClose(): void;
+}
+
+function ListDialogs(props: ListDialogsProps) {
+  return (
+    <Loaded>
+      <Opened {...props} />
+    </Loaded>
+  );
+}
+
+function Opened(props: ListDialogsProps) {
+  const { open, collection, info, columns, query, id, selected, onClose, onSelect } = props;
+  const ids = useMemo(() => [...selected], [selected]);
+  switch (open) {
+    case undefined:
+      return null;
+    case "api":
+      return (
+        <ApiDialog
+          {...{ collection, query, id, onClose }}
+          schema={info?.schema}
+          first={props.isNew ? "create" : id === undefined ? "list" : "read"}
+        />
+      );
+    case "import":
+      return <ImportDialog {...{ collection, onClose }} file={props.file} onFile={props.onFile} />;
+    case "export":
+    case "export-selected":
+      return (
+        <ExportDialog
+          {...{ collection, info, query, onClose }}
+          ids={open === "export" ? undefined : ids}
+          shown={props.shown.map(({ name }) => name)}
+        />
+      );
+    default:
+      return (
+        <BulkDialog
+          {...{ collection, columns, ids, onClose }}
+          kind={open}
+          onLeaveOut={(left) => onSelect(new Set(ids.filter((each) => each !== left)))}
+          onDone={() => {
+            onSelect(new Set());
+            onClose();
+          }}
+        />
+      );
+  }
+}
+
+/** What the service says is wrong, by the names of parameters. */
+function wrongParameters(error: unknown): Map<string, string> {
+  const violations = error instanceof ProblemError ? (error.problem.violations ?? []) : [];
+  return new Map(
+    violations.flatMap(({ in: place, name, detail }) =>
+      place === "query" && name !== undefined ? [[name, detail] as const] : [],
+    ),
+  );
+}
+
+function ListError({ error, query, onRetry }: { error: unknown; query: ListQuery; onRetry(): void }) {
+  if (!(error instanceof ProblemError) || error.code !== "QUERY_TOO_EXPENSIVE")
+    return <Problem error={error} onRetry={onRetry} />;
+  const detail = error.problem.detail ?? "";
+  const index = suggestedIndex(detail, query);
+  return (
+    <div className="card slow" role="alert">
+      <b>{listTexts.slow}</b>
+      <span>{index === undefined ? detail : `${firstSentence(detail)} ${listTexts.addIndex}`}</span>
+      {index !== undefined && <Copied text={index} />}
+      <span>
+        <Button variant="default" onClick={onRetry}>
+          {texts.retry}
+        </Button>
+      </span>
+    </div>
+  );
+}
+
+/** The first sentence says what is wrong. The advice after it is shown as text to copy. */
+function firstSentence(text: string): string {
+  return /^.*?\.(?=\s|$)/.exec(text)?.[0] ?? text;
+}
+
+/** The ids of the first resources of a list, as many as one change can have. */
+async function readMatching(collection: string, query: string): Promise<ReadonlySet<string>> {
+  const options = { query, limit: mostBulk, fields: ["id"] };
+  const ids = new Set<string>();
+  const pages = collectionClient(collection)
+    .list(options as object)
+    .pages();
+  for await (const { items } of pages) {
+    for (const { id } of items as unknown as Resource[]) if (ids.size < mostBulk) ids.add(String(id));
+    if (ids.size >= mostBulk) break;
+  }
+  return ids;
 }

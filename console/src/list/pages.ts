@@ -1,6 +1,6 @@
 /** The pages of a list that the table shows, one after the other. Changes are put in where they belong. */
 import { useCallback, useEffect, useRef, useState } from "react";
-import { changedNames } from "../resource/draft.ts";
+import { changedNames } from "../resource/edit.ts";
 import { type Change, useChanges } from "../service/live.ts";
 import { collectionClient, notice, type Resource } from "../service/session.ts";
 
@@ -60,7 +60,7 @@ interface Reader {
 }
 
 /** Puts changed resources in. `found` are those of the changed ones that the list has. */
-export function mergeChanges(
+function mergeChanges(
   items: readonly Resource[],
   changed: ReadonlySet<string>,
   found: readonly Resource[],
@@ -77,7 +77,7 @@ export function mergeChanges(
 }
 
 /** Whether changed resources may have another place: one of them has another value of an attribute that the list is sorted by. */
-export function isMoved(query: string, shown: readonly Resource[], found: readonly Resource[]): boolean {
+function isMoved(query: string, shown: readonly Resource[], found: readonly Resource[]): boolean {
   const sort = new URLSearchParams(query).get("sort");
   if (sort === null) return false; // the order of ids never changes
   const names = new Set(sort.split(",").map((key) => key.replace(/^[+ -]/, "").split(".")[0]));

@@ -1,4 +1,4 @@
-/** The field in which the user gives the value of a filter, by the kind of the attribute. */
+/** The field in which the user gives the value of a filter, by the kind of the attribute. Values that exist complete it. */
 import {
   Autocomplete,
   type ComboboxParsedItem,
@@ -8,11 +8,15 @@ import {
   TextInput,
 } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { fromLocalTime, toLocalTime } from "../parts/formats.ts";
+import { knownCollection } from "../service/collections.ts";
+import { titleOf } from "../service/schema.ts";
+import { collectionClient, type Resource } from "../service/session.ts";
+import { titleFields } from "../service/titles.ts";
 import { listTexts } from "../texts.ts";
 import type { Column } from "./columns.ts";
-import { useCandidates, useCompletion } from "./completion.ts";
-import { fromLocalTime, toLocalTime } from "./filter-kinds.ts";
 import { type Operator, valuesOf } from "./list-query.ts";
 
 interface ValueFieldProps {
@@ -76,7 +80,7 @@ export function ValueField(props: ValueFieldProps) {
         {...plain}
         type="datetime-local"
         step={1}
-        value={toLocalTime(value)}
+        value={toLocalTime(value).slice(0, 19)}
         onChange={(event) => onChange(fromLocalTime(event.currentTarget.value))}
       />
     );
@@ -152,4 +156,69 @@ function ReferenceField({ isList, ...props }: ValueFieldProps & { isList: boolea
   ) : (
     <Select {...searched} value={value || null} onChange={(next) => onChange(next ?? "")} />
   );
+}
+
+/** The most resources of a collection whose values are completed: without an index, the service reads all of them. */
+const mostCounted = 50_000;
+const most = 10;
+
+/** The query string that finds values which begin with a text. */
+function completionQuery(name: string, text: string): string {
+  const parameters = new URLSearchParams({ distinct: name, sort: "-count", limit: String(most) });
+  if (text !== "") parameters.set(`${name}:startsWith`, text);
+  return parameters.toString();
+}
+
+/** The texts among the groups of `distinct`. */
+function textsOf(groups: readonly Readonly<Record<string, unknown>>[], name: string): string[] {
+  return groups
+    .map((each) => each[name])
+    .filter((each) => typeof each === "string" && each.length <= 100) as string[];
+}
+
+/** Existing values of an attribute that begin with a text. */
+function useCompletion(collection: string, name: string, text: string, isOn: boolean): string[] {
+  const count = knownCollection(collection)?.count;
+  const { data = [] } = useQuery({
+    queryKey: ["completion", collection, name, text],
+    enabled: isOn && count !== undefined && count <= mostCounted,
+    staleTime: 60_000,
+    throwOnError: false,
+    queryFn: async ({ signal }) => {
+      const query = completionQuery(name, text);
+      const page = await collectionClient(collection).list({ query, signal }).page();
+      return textsOf(page.items as unknown as Record<string, unknown>[], name);
+    },
+  });
+  return data;
+}
+
+/** A resource that a reference can name. */
+interface Candidate {
+  value: string;
+  label: string;
+}
+
+/** The resources of a collection whose title contains a text. */
+function useCandidates(collection: string | undefined, text: string): Candidate[] {
+  const { data = [] } = useQuery({
+    queryKey: ["candidates", collection, text],
+    enabled: collection !== undefined,
+    staleTime: 30_000,
+    throwOnError: false,
+    queryFn: async ({ signal }) => {
+      const fields = titleFields(knownCollection(collection as string));
+      const [name] = fields;
+      const filter = text === "" || name === undefined ? {} : { [name]: { contains: text } };
+      const list = collectionClient(collection as string).list({
+        filter,
+        fields,
+        limit: 20,
+        signal,
+      } as object);
+      const { items } = (await list.page()) as unknown as { items: Resource[] };
+      return items.map((each) => ({ value: String(each.id), label: titleOf(each) ?? String(each.id) }));
+    },
+  });
+  return data;
 }

@@ -3,18 +3,18 @@ import { Button, Loader, Tooltip } from "@mantine/core";
 import { useIntersection } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
 import { IconArrowBackUp, IconPencil, IconPlus, IconTrash } from "@tabler/icons-react";
-import { NotFoundError, type ResourceChange } from "holdfast-client";
-import { useState } from "react";
-import { messageOf, Problem } from "../parts/problem.tsx";
-import { formatTime } from "../parts/time.ts";
-import type { CollectionDetails } from "../service/collections.ts";
-import { collectionClient, type Resource } from "../service/session.ts";
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { type CollectionDetails, NotFoundError, type ResourceChange } from "holdfast-client";
+import { useCallback, useEffect, useRef, useState } from "react";
+import { formatTime } from "../parts/formats.ts";
+import { Problem } from "../parts/problem.tsx";
+import { messageOf } from "../service/errors.ts";
+import { queries } from "../service/queries.ts";
+import { collectionClient, notice, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
-import { diffAttributes } from "./differences.ts";
-import { tagOf, versionOf } from "./tags.ts";
-import { type Restore, useHistory, useRestoredFrom, useVersion } from "./use-history.ts";
+import { type AttributeDiff, type DiffLine, diffAttributes } from "./differences.ts";
+import { type Attributes, tagOf, versionOf } from "./edit.ts";
 import { useBusy } from "./use-save.ts";
-import { Differences } from "./value-diff.tsx";
 
 interface HistoryTabProps {
   collection: string;
@@ -71,7 +71,7 @@ export function HistoryTab({ collection, id, info, current, isLocked, onRestored
         ))}
       </ol>
       {hasMore ? (
-        <Button variant="default" size="xs" onClick={loadMore}>
+        <Button variant="default" onClick={loadMore}>
           {texts.resource.earlier}
         </Button>
       ) : (
@@ -192,4 +192,179 @@ function Created({ collection, id, version }: VersionProps) {
   if (error !== null) return <p className="soft">{texts.resource.notKept}</p>;
   if (data === undefined) return <div className="diff waiting" />;
   return <Differences all={diffAttributes({}, data)} />;
+}
+
+/** How many changes are read at a time. */
+const pageSize = 20;
+
+interface State {
+  changes: readonly ResourceChange[];
+  hasMore: boolean;
+  isLoading: boolean;
+  error: unknown;
+}
+
+/** The changes, newest first. Another `latest` reads them again. */
+function useHistory(collection: string, id: string, latest: string) {
+  const [state, setState] = useState<State>({
+    changes: [],
+    hasMore: false,
+    isLoading: true,
+    error: undefined,
+  });
+  const pages = useRef<AsyncGenerator<{ items: ResourceChange[]; limit: number | undefined }>>(undefined);
+  const wanted = useRef(1);
+  const read = useCallback(async (isStart: boolean, signal: AbortSignal) => {
+    const own = pages.current;
+    if (own === undefined) return;
+    try {
+      const items: ResourceChange[] = [];
+      let isDone = false;
+      for (let n = 0; n < (isStart ? wanted.current : 1) && !isDone; n++) {
+        const { value, done } = await own.next();
+        items.push(...(value?.items ?? []));
+        isDone = done === true || value.items.length < Math.min(pageSize, value.limit ?? pageSize);
+      }
+      if (signal.aborted) return;
+      setState((before) => ({
+        changes: isStart ? items : [...before.changes, ...items],
+        hasMore: !isDone,
+        isLoading: false,
+        error: undefined,
+      }));
+    } catch (error) {
+      if (signal.aborted) return;
+      notice(error);
+      setState((before) => ({ ...before, isLoading: false, hasMore: false, error }));
+    }
+  }, []);
+  const stop = useRef(new AbortController());
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another latest version has another history
+  useEffect(() => {
+    const controller = new AbortController();
+    stop.current = controller;
+    pages.current = collectionClient(collection)
+      .history(id, { limit: pageSize, signal: controller.signal })
+      .pages();
+    void read(true, controller.signal);
+    return () => controller.abort();
+  }, [collection, id, latest, read]);
+  const loadMore = () => {
+    wanted.current++;
+    void read(false, stop.current.signal);
+  };
+  return { ...state, loadMore };
+}
+
+/** The attributes of a version, which never change. */
+function useVersion(collection: string, id: string, version: number, isNeeded: boolean) {
+  return useQuery({ ...versionQuery(collection, id, version), enabled: isNeeded && version > 0 });
+}
+
+function versionQuery(collection: string, id: string, version: number) {
+  return queryOptions({
+    queryKey: ["version", collection, id, version],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async ({ signal }): Promise<Attributes> =>
+      (await collectionClient(collection).get(id, { version, signal })) as Resource,
+  });
+}
+
+/** A version that brought a deleted resource back, and the versions before the delete, newest first. */
+export interface Restore {
+  version: number;
+  earlier: readonly number[];
+}
+
+/** How many earlier versions are compared with a restored one. */
+const mostCompared = 10;
+
+/** The restored version: the newest one with the same attributes. `undefined` until it is found, and if none of the newest has them. */
+function useRestoredFrom(
+  collection: string,
+  id: string,
+  restore: Restore | undefined,
+  hidden: readonly string[],
+): number | undefined {
+  const { data } = useQuery({
+    queryKey: ["restored from", collection, id, restore?.version],
+    enabled: restore !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async (): Promise<number | null> => {
+      const read = (version: number) => queries.fetchQuery(versionQuery(collection, id, version));
+      const { version, earlier } = restore as Restore;
+      const own = await read(version);
+      for (const each of earlier.slice(0, mostCompared)) {
+        const differences = diffAttributes(await read(each), own);
+        if (differences.every(({ name }) => hidden.includes(name))) return each;
+      }
+      return null;
+    },
+  });
+  return data ?? undefined;
+}
+
+/** How many attributes are shown. */
+const maxAttributes = 100;
+
+const marks = { add: "+", remove: "−", same: "", gap: "" };
+const classes = { add: "a", remove: "r", same: "", gap: "c" };
+
+function Differences({ all }: { all: readonly AttributeDiff[] }) {
+  const rest = all.length - maxAttributes;
+  return (
+    <div className="diff">
+      {all.slice(0, maxAttributes).map((each) => (
+        <Attribute key={each.name} diff={each} />
+      ))}
+      {rest > 0 && <div className="c">{texts.resource.moreAttributes(rest)}</div>}
+    </div>
+  );
+}
+
+function Attribute({ diff: { name, isBlock, lines, cut } }: { diff: AttributeDiff }) {
+  return (
+    <>
+      {isBlock && (
+        <div className="c">
+          <span className="mark" />
+          <span>{name}</span>
+        </div>
+      )}
+      {lines.map((line, n) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity
+        <Line key={n} line={line} name={isBlock ? undefined : name} />
+      ))}
+      {cut > 0 && (
+        <div className="c">
+          <span className="mark" />
+          <span>{texts.resource.moreLines(cut)}</span>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Line({ line: { kind, pieces }, name }: { line: DiffLine; name: string | undefined }) {
+  const label =
+    kind === "add" ? texts.resource.added : kind === "remove" ? texts.resource.removed : undefined;
+  return (
+    <div className={classes[kind]}>
+      <span className="mark" aria-hidden="true">
+        {marks[kind]}
+      </span>
+      <span>
+        {label !== undefined && <span className="sr-only">{label} </span>}
+        {name === undefined ? "  " : `${name}: `}
+        {pieces.map(({ text, isMarked }, n) =>
+          isMarked ? (
+            // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no identity
+            <mark key={n}>{text}</mark>
+          ) : (
+            text
+          ),
+        )}
+      </span>
+    </div>
+  );
 }

@@ -1,23 +1,19 @@
 /** The panel of a new resource. */
+import type { CollectionDetails } from "holdfast-client";
 import { useCallback, useEffect, useState } from "react";
 import { Problem } from "../parts/problem.tsx";
 import { go, type Route, setGuard, type Tab } from "../route.ts";
-import type { CollectionDetails } from "../service/collections.ts";
+import type { Refusal } from "../service/errors.ts";
 import { texts } from "../texts.ts";
-import type { Attributes } from "./draft.ts";
-import { isBroken, isChanged } from "./edit.ts";
+import { findDraft, forgetDraft, forgetHanded, startOfNew, useKeptDraft } from "./drafts.ts";
+import { type Attributes, isBroken, isChanged, stillWrong } from "./edit.ts";
 import { fieldsOf, lockedChanges } from "./fields.ts";
 import { FieldsTab } from "./fields-tab.tsx";
 import { JsonTab } from "./json-tab.tsx";
-import { findDraft, forgetDraft, useKeptDraft } from "./kept-drafts.ts";
-import { LeaveGuard } from "./leave-guard.tsx";
-import { forgetHanded, startOfNew } from "./new-resource.ts";
 import { LockedChanges, RefusedNotice } from "./notices.tsx";
-import { PanelButtons } from "./panel-buttons.tsx";
-import { PanelFrame } from "./panel-frame.tsx";
+import { LeaveGuard, PanelButtons, PanelFrame } from "./panel-frame.tsx";
 import { useRights } from "./use-resource.ts";
 import { createResource, useBusy } from "./use-save.ts";
-import { type Refusal, stillWrong } from "./violations.ts";
 
 interface NewPanelProps {
   collection: string;
@@ -73,7 +69,7 @@ export function NewPanel({ collection, info, query, onClose }: NewPanelProps) {
         footer={
           <PanelButtons
             save={{ label: texts.create, isDisabled: !canSave, isBusy, onPress: save }}
-            giveUp={{ label: texts.resource.cancel, onPress: onClose }}
+            giveUp={{ label: texts.cancel, onPress: onClose }}
             state={texts.resource.idIsMade}
           />
         }

@@ -2,18 +2,15 @@
 import { Alert, Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Dialog, DialogButtons } from "../parts/dialog.tsx";
-import { messageOf } from "../parts/problem.tsx";
-import { formatTime } from "../parts/time.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { formatTime } from "../parts/formats.ts";
 import { setGuard } from "../route.ts";
+import { messageOf, otherProblems, type Refusal } from "../service/errors.ts";
 import { collectionClient, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
-import { differencesOf } from "./draft.ts";
-import { type Edit, resetValue } from "./edit.ts";
-import { copyOf, openNew } from "./new-resource.ts";
-import { tagOf, versionOf } from "./tags.ts";
+import { copyOf, openNew } from "./drafts.ts";
+import { differencesOf, type Edit, resetValue, tagOf, versionOf } from "./edit.ts";
 import { useBusy } from "./use-save.ts";
-import { otherProblems, type Refusal } from "./violations.ts";
 
 /** The errors that no field shows. */
 export function RefusedNotice({ refusal, names }: { refusal: Refusal; names: ReadonlySet<string> }) {
@@ -42,7 +39,7 @@ export function LockedChanges({
   return (
     <Alert color="yellow" className="notice" role="alert">
       <p>{texts.resource.lockedChanges(names, isNew)}</p>
-      <Button size="xs" variant="default" onClick={() => onEdit((edit) => names.reduce(resetValue, edit))}>
+      <Button variant="default" onClick={() => onEdit((edit) => names.reduce(resetValue, edit))}>
         {isNew ? texts.resource.removeLocked(names.length) : texts.resource.putBack(names.length)}
       </Button>
     </Alert>
@@ -115,11 +112,11 @@ export function Deleted({
     <Alert color="gray" className="notice" title={title}>
       <p>{hasChanges ? texts.resource.changesKept : hint}</p>
       {hasChanges && (
-        <Button size="xs" onClick={onCreate} mr={8}>
+        <Button onClick={onCreate} mr={8}>
           {texts.resource.createAgain}
         </Button>
       )}
-      <Button size="xs" variant="default" onClick={onHistory}>
+      <Button variant="default" onClick={onHistory}>
         {texts.tabs.history}
       </Button>
     </Alert>
@@ -158,15 +155,17 @@ export function DeletedDialog({ collection, id, query, edit, onRestored, onClose
       about={texts.resource.deletedAbout}
       width={600}
       onClose={onClose}
-      footer={
-        <DialogButtons closing={texts.resource.keepEditing} isApart onClose={onClose}>
+      closing={texts.resource.keepEditing}
+      isApart
+      actions={
+        <>
           <Button size="sm" loading={isBusy} onClick={() => void restore()}>
             {texts.resource.restoreWithChanges}
           </Button>
           <Button size="sm" variant="default" onClick={createNew}>
             {texts.resource.createNew}
           </Button>
-        </DialogButtons>
+        </>
       }
     >
       {problem !== undefined && (

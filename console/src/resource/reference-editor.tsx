@@ -1,10 +1,12 @@
-/** The editor of a reference: shows the title of the resource, and searches its collection. */
+/** The editors of references: they show the titles of resources, and search their collection. */
 import {
   ActionIcon,
   Combobox,
   type ComboboxStore,
   InputBase,
   Loader,
+  Pill,
+  PillsInput,
   Tooltip,
   useCombobox,
 } from "@mantine/core";
@@ -12,17 +14,15 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { IconExternalLink, IconLink } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { NotFoundError } from "holdfast-client";
-import { useEffect, useState } from "react";
-import { messageOf } from "../parts/problem.tsx";
-import { shortId } from "../parts/value.tsx";
+import { type KeyboardEvent, useEffect, useState } from "react";
+import { shortId } from "../parts/formats.ts";
 import { formatRoute } from "../route.ts";
 import { useCollection } from "../service/collections.ts";
-import { propertiesOf } from "../service/schema.ts";
+import { messageOf } from "../service/errors.ts";
+import { pickerQuery, propertiesOf, titleOf } from "../service/schema.ts";
 import { collectionClient, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
-import type { EditorProps } from "./editors.tsx";
-import { titleOf } from "./fields.ts";
-import { pickerQuery } from "./picker-query.ts";
+import type { EditorProps } from "./fields.ts";
 
 /** How many resources the picker shows. */
 const maxOptions = 20;
@@ -134,7 +134,7 @@ function NoneYet({ target }: { target: string }) {
 }
 
 /** Selects the only option of a picker, so that Enter chooses it, once it is what was found for the text in the field. */
-export function useOnlyOption(
+function useOnlyOption(
   box: Pick<ComboboxStore, "dropdownOpened" | "selectFirstOption">,
   count: number,
   words: string,
@@ -152,8 +152,6 @@ function Open({ collection, id }: { collection: string; id: string }) {
     <Tooltip label={texts.resource.open}>
       <ActionIcon
         component="a"
-        variant="subtle"
-        color="gray"
         aria-label={texts.resource.open}
         href={formatRoute({ kind: "resource", collection, query: "", id, tab: "fields" })}
       >
@@ -186,7 +184,7 @@ export function useReferred(collection: string, id: string | undefined) {
 }
 
 /** Resources that match words: by the search of the collection, else by a title that contains them, else by their id. */
-export function useSearch(collection: string, words: string, isOpen: boolean) {
+function useSearch(collection: string, words: string, isOpen: boolean) {
   const info = useCollection(collection);
   const { data, error, isFetching } = useQuery({
     queryKey: ["picker", collection, words, info?.search],
@@ -205,4 +203,84 @@ export function useSearch(collection: string, words: string, isOpen: boolean) {
     isBusy: isFetching && data === undefined,
     isNumeric: info?.id === "integer",
   };
+}
+
+type Id = string | number;
+
+export function ReferencesEditor({ field, value, input, hasError, onChange }: EditorProps) {
+  const target = field.target ?? "";
+  const [search, setSearch] = useState("");
+  const [words] = useDebouncedValue(search, 200);
+  const box = useCombobox({
+    onDropdownClose: () => {
+      box.resetSelectedOption();
+      setSearch("");
+    },
+  });
+  const found = useSearch(target, words.trim(), box.dropdownOpened);
+  const ids = Array.isArray(value) ? (value as Id[]) : [];
+  const items = found.items.filter(({ id }) => !ids.includes(id));
+  useOnlyOption(box, items.length, words, search);
+  const { placeholder, ...own } = input;
+  const without = (at: number) => onChange(ids.toSpliced(at, 1));
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Backspace" || search !== "" || ids.length === 0) return;
+    event.preventDefault();
+    without(ids.length - 1);
+  };
+  return (
+    <Combobox
+      store={box}
+      onOptionSubmit={(chosen) => {
+        onChange([...ids, found.isNumeric ? Number(chosen) : chosen]);
+        setSearch("");
+      }}
+    >
+      <Combobox.DropdownTarget>
+        <PillsInput id={own.id} error={hasError} onClick={() => box.openDropdown()}>
+          <Pill.Group>
+            {ids.map((id, n) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the same id can occur twice
+              <Reference key={`${id} ${n}`} collection={target} id={id} onRemove={() => without(n)} />
+            ))}
+            <Combobox.EventsTarget>
+              <PillsInput.Field
+                {...own}
+                placeholder={ids.length === 0 ? placeholder : undefined}
+                value={search}
+                onBlur={() => box.closeDropdown()}
+                onKeyDown={onKeyDown}
+                onChange={(event) => {
+                  setSearch(event.currentTarget.value);
+                  box.openDropdown();
+                  box.resetSelectedOption();
+                }}
+              />
+            </Combobox.EventsTarget>
+          </Pill.Group>
+        </PillsInput>
+      </Combobox.DropdownTarget>
+      <Options target={target} found={{ ...found, items }} chosen={undefined} isAll={words.trim() === ""} />
+    </Combobox>
+  );
+}
+
+interface ReferenceProps {
+  collection: string;
+  id: Id;
+  onRemove(): void;
+}
+
+function Reference({ collection, id, onRemove }: ReferenceProps) {
+  const { title, isMissing } = useReferred(collection, String(id));
+  return (
+    <Pill
+      withRemoveButton
+      onRemove={onRemove}
+      title={String(id)}
+      className={isMissing ? "missing" : undefined}
+    >
+      {title ?? id}
+    </Pill>
+  );
 }

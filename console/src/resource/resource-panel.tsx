@@ -1,29 +1,37 @@
 /** The panel of one resource. */
 import { Alert } from "@mantine/core";
+import type { CollectionDetails } from "holdfast-client";
 import { useCallback, useState } from "react";
 import { Problem } from "../parts/problem.tsx";
 import { type Route, type Tab, tabs } from "../route.ts";
-import type { CollectionDetails } from "../service/collections.ts";
+import type { Refusal } from "../service/errors.ts";
+import { titleOf } from "../service/schema.ts";
 import type { Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
 import { AccessTab } from "./access-tab.tsx";
 import { ConflictDialog } from "./conflict-dialog.tsx";
-import { type Attributes, merge } from "./draft.ts";
-import { changesOf, isBroken, isChanged, rebase, startEdit } from "./edit.ts";
-import { fieldsOf, lockedChanges, titleOf } from "./fields.ts";
+import {
+  type Attributes,
+  changesOf,
+  isBroken,
+  isChanged,
+  merge,
+  rebase,
+  startEdit,
+  stillWrong,
+  tagOf,
+  versionOf,
+} from "./edit.ts";
+import { fieldsOf, lockedChanges } from "./fields.ts";
 import { FieldsTab } from "./fields-tab.tsx";
 import { HistoryTab } from "./history-tab.tsx";
 import { JsonTab } from "./json-tab.tsx";
-import { LeaveGuard } from "./leave-guard.tsx";
 import { Deleted, DeletedDialog, LockedChanges, RefusedNotice, Theirs } from "./notices.tsx";
-import { PanelButtons } from "./panel-buttons.tsx";
-import { PanelFrame } from "./panel-frame.tsx";
+import { LeaveGuard, PanelButtons, PanelFrame } from "./panel-frame.tsx";
 import { PanelMenu } from "./panel-menu.tsx";
 import { RelatedTab } from "./related-tab.tsx";
-import { tagOf, versionOf } from "./tags.ts";
 import { useResource, useRights } from "./use-resource.ts";
 import { type Outcome, saveChanges, useBusy } from "./use-save.ts";
-import { type Refusal, stillWrong } from "./violations.ts";
 
 interface PanelProps {
   collection: string;

@@ -1,17 +1,16 @@
 /** The resource of a panel: reads it, follows it, and keeps what the user edits. */
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { NotFoundError } from "holdfast-client";
+import { useQuery } from "@tanstack/react-query";
+import { type CollectionDetails, NotFoundError } from "holdfast-client";
 import { useCallback, useEffect, useState } from "react";
-import type { CollectionDetails } from "../service/collections.ts";
 import { useChanges } from "../service/live.ts";
+import { queries } from "../service/queries.ts";
 import { client, collectionClient, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
-import { type Edit, isChanged, startEdit } from "./edit.ts";
-import { findDraft, forgetDraft, resumeDraft, resumeWithout, useKeptDraft } from "./kept-drafts.ts";
-import { tagOf } from "./tags.ts";
+import { findDraft, forgetDraft, resumeDraft, resumeWithout, useKeptDraft } from "./drafts.ts";
+import { type Edit, isChanged, startEdit, tagOf } from "./edit.ts";
 
 /** The state of one resource. */
-export interface ResourceState {
+interface ResourceState {
   /** What the service has. */
   current: Resource | undefined;
   /** What the user edits. */
@@ -27,7 +26,6 @@ export interface ResourceState {
 }
 
 export function useResource(collection: string, id: string): ResourceState {
-  const queries = useQueryClient();
   const [edit, setEdit] = useState<Edit>();
   const { data, error, refetch } = useQuery({
     queryKey: ["resource", collection, id],
@@ -61,7 +59,7 @@ export function useResource(collection: string, id: string): ResourceState {
   // The rights can depend on the attributes.
   useEffect(() => {
     if (tag !== undefined) void queries.invalidateQueries({ queryKey: ["access", collection] });
-  }, [tag, collection, queries]);
+  }, [tag, collection]);
   const onEdit = useCallback(
     (change: (edit: Edit) => Edit) => setEdit((before) => (before === undefined ? before : change(before))),
     [],
@@ -79,7 +77,7 @@ export function useResource(collection: string, id: string): ResourceState {
       for (const name of ["history", "referred"])
         void queries.invalidateQueries({ queryKey: [name, collection] });
     },
-    [collection, id, queries],
+    [collection, id],
   );
   return {
     current: data,

@@ -1,18 +1,10 @@
 /** The titles of resources that others refer to. All that a page shows are read with one list request for each collection. */
+import type { CollectionDetails } from "holdfast-client";
 import { useSyncExternalStore } from "react";
-import { type CollectionDetails, knownCollection } from "./collections.ts";
+import { knownCollection } from "./collections.ts";
 import { onChanges } from "./live.ts";
-import { propertiesOf, titleNames } from "./schema.ts";
+import { propertiesOf, titleNames, titleOf } from "./schema.ts";
 import { collectionClient, type Resource } from "./session.ts";
-
-/** What people call a resource: its first short text. */
-export function titleOf(resource: Readonly<Record<string, unknown>> | undefined): string | undefined {
-  for (const name of titleNames) {
-    const value = resource?.[name];
-    if (typeof value === "string" && value !== "") return value.slice(0, 200);
-  }
-  return undefined;
-}
 
 /** The attributes of a collection that can be a title. In an open schema, all of them can exist. */
 export function titleFields(info: CollectionDetails | undefined): string[] {

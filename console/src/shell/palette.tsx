@@ -13,15 +13,14 @@ import {
   IconSearch,
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
+import type { CollectionDetails } from "holdfast-client";
 import { useEffect, useState } from "react";
-
 import { go, pages } from "../route.ts";
 import { useIsAdministrator } from "../service/administrator.ts";
-
-import { type CollectionDetails, useCollections } from "../service/collections.ts";
-import { recentResources } from "../service/recent.ts";
+import { useCollections } from "../service/collections.ts";
+import { recentResources } from "../service/queries.ts";
+import { titleOf } from "../service/schema.ts";
 import { collectionClient, useSession } from "../service/session.ts";
-import { titleOf } from "../service/titles.ts";
 import { listTexts, texts } from "../texts.ts";
 import { signOut } from "./sidebar.tsx";
 

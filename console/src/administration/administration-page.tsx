@@ -2,7 +2,7 @@
 import { Button } from "@mantine/core";
 import { type ComponentType, lazy } from "react";
 import { Head } from "../parts/head.tsx";
-import { Loaded } from "../parts/problem.tsx";
+import { Empty, Loaded } from "../parts/problem.tsx";
 import type { PageName } from "../route.ts";
 import { useIsAdministrator } from "../service/administrator.ts";
 import { useCollections } from "../service/collections.ts";
@@ -46,16 +46,14 @@ function NotForYou({ title }: { title: string }) {
   return (
     <>
       <Head title={title} />
-      <div className="empty">
-        <b>{administrationTexts.notForYou}</b>
-        {administrationTexts.notForYouHint}
+      <Empty title={administrationTexts.notForYou} hint={administrationTexts.notForYouHint}>
         <div className="ways">
           <Button onClick={askForCredential}>{texts.signIn}</Button>
           <Button variant="default" component="a" href="#/">
             {administrationTexts.toCollections}
           </Button>
         </div>
-      </div>
+      </Empty>
     </>
   );
 }

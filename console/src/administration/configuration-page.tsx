@@ -4,10 +4,10 @@ import { IconSearch } from "@tabler/icons-react";
 import type { ServiceConfiguration } from "holdfast-client";
 import { useState } from "react";
 import { Head } from "../parts/head.tsx";
-import { Problem } from "../parts/problem.tsx";
+import { Empty, Problem } from "../parts/problem.tsx";
 import { useConfiguration } from "../service/administrator.ts";
 import { administrationTexts, listTexts } from "../texts.ts";
-import { Empty, Waiting } from "./frame.tsx";
+import { Waiting } from "./frame.tsx";
 import { optionsThatMatch, shownValue } from "./values.ts";
 
 const own = administrationTexts.configuration;

@@ -1,5 +1,4 @@
 /** What the pages for administrators share. */
-import type { ReactNode } from "react";
 import { Copied, Secret } from "../parts/copied.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { otherProblems, type Refusal, refusalOf } from "../service/errors.ts";
@@ -12,16 +11,6 @@ export function Waiting() {
         <span key={width} className="bone" style={{ width: `${width}%` }} />
       ))}
     </output>
-  );
-}
-
-export function Empty({ title, hint, children }: { title: string; hint?: string; children?: ReactNode }) {
-  return (
-    <div className="empty">
-      <b>{title}</b>
-      {hint}
-      {children}
-    </div>
   );
 }
 

@@ -1,28 +1,20 @@
 /** The API keys of the service, and the dialogs that create, rotate and revoke one. */
-import {
-  ActionIcon,
-  Button,
-  Menu,
-  MultiSelect,
-  SegmentedControl,
-  Select,
-  TagsInput,
-  TextInput,
-} from "@mantine/core";
-import { IconDots, IconPlus, IconRefresh, IconTrash } from "@tabler/icons-react";
+import { Button, MultiSelect, SegmentedControl, Select, TagsInput, TextInput } from "@mantine/core";
+import { IconPlus, IconRefresh, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type ApiKey, type NewApiKey, NotFoundError } from "holdfast-client";
 import { type FormEvent, useState } from "react";
 import { Dialog, Question, Wrong } from "../parts/dialog.tsx";
-import { formatTime } from "../parts/formats.ts";
 import { Head } from "../parts/head.tsx";
-import { Problem } from "../parts/problem.tsx";
+import { Dots, Item } from "../parts/menu.tsx";
+import { Empty, Problem } from "../parts/problem.tsx";
+import { Time } from "../parts/value.tsx";
 import { useConfiguration } from "../service/administrator.ts";
 import { useCollections } from "../service/collections.ts";
 import { queries } from "../service/queries.ts";
 import { client } from "../service/session.ts";
 import { administrationTexts, listTexts, texts } from "../texts.ts";
-import { Empty, fieldProblems, SecretDialog, TurnOn, Waiting } from "./frame.tsx";
+import { fieldProblems, SecretDialog, TurnOn, Waiting } from "./frame.tsx";
 import { expiryOf, isThisHour, keysInOrder, stateOf } from "./values.ts";
 
 const own = administrationTexts.keys;
@@ -125,55 +117,42 @@ function Row({ apiKey, onOpen }: { apiKey: ApiKey; onOpen(open: Open): void }) {
         ))}
       </td>
       <td title={scopes?.join(", ")}>{scopes?.join(", ") ?? <span className="none">{own.noLimit}</span>}</td>
-      <Time text={createdAt} />
+      <When text={createdAt} />
       {lastUsedAt !== null && isThisHour(lastUsedAt, Date.now()) ? (
         <td className="quiet">{own.thisHour}</td>
       ) : (
-        <Time text={lastUsedAt} />
+        <When text={lastUsedAt} />
       )}
-      <Time text={expiresAt} />
+      <When text={expiresAt} />
       <td className="end">
         {state === "valid" && (
-          <Menu withinPortal>
-            <Menu.Target>
-              <ActionIcon size="sm" aria-label={administrationTexts.actionsOf(name)}>
-                <IconDots size={16} />
-              </ActionIcon>
-            </Menu.Target>
-            <Menu.Dropdown>
-              <Menu.Item
-                leftSection={<IconRefresh size={14} />}
-                onClick={() => onOpen({ kind: "rotate", key: apiKey })}
-              >
-                {own.rotate}
-              </Menu.Item>
-              <Menu.Item
-                color="red"
-                leftSection={<IconTrash size={14} />}
-                onClick={() => onOpen({ kind: "revoke", key: apiKey })}
-              >
-                {own.revoke}
-              </Menu.Item>
-            </Menu.Dropdown>
-          </Menu>
+          <Dots label={administrationTexts.actionsOf(name)}>
+            <Item
+              text={own.rotate}
+              Icon={IconRefresh}
+              onClick={() => onOpen({ kind: "rotate", key: apiKey })}
+            />
+            <Item
+              text={own.revoke}
+              Icon={IconTrash}
+              isDangerous
+              onClick={() => onOpen({ kind: "revoke", key: apiKey })}
+            />
+          </Dots>
         )}
       </td>
     </tr>
   );
 }
 
-function Time({ text }: { text: string | null }) {
-  if (text === null)
-    return (
-      <td>
-        <span className="none">{own.never}</span>
-      </td>
-    );
-  return (
+function When({ text }: { text: string | null }) {
+  return text === null ? (
+    <td>
+      <span className="none">{own.never}</span>
+    </td>
+  ) : (
     <td className="quiet">
-      <time dateTime={text} title={text}>
-        {formatTime(text)}
-      </time>
+      <Time text={text} />
     </td>
   );
 }
@@ -188,12 +167,9 @@ const empty = {
   date: "",
 };
 
-function useReread() {
-  return () => queries.invalidateQueries({ queryKey: keysKey });
-}
+const reread = () => queries.invalidateQueries({ queryKey: keysKey });
 
 function NewKeyDialog({ onClose }: { onClose(): void }) {
-  const reread = useReread();
   const [given, setGiven] = useState(empty);
   const set = (part: Partial<typeof empty>) => setGiven((before) => ({ ...before, ...part }));
   const { mutate, data, isPending, error } = useMutation({
@@ -336,7 +312,6 @@ function MadeKey({ made: { name, key }, onClose }: { made: NewApiKey; onClose():
 }
 
 function RotateDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose(): void }) {
-  const reread = useReread();
   const [overlap, setOverlap] = useState("3600");
   const [made, setMade] = useState<NewApiKey>();
   if (made !== undefined) return <MadeKey made={made} onClose={onClose} />;
@@ -367,7 +342,6 @@ function RotateDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose(): void }) 
 }
 
 function RevokeDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose(): void }) {
-  const reread = useReread();
   return (
     <Question
       title={own.revokeTitle(apiKey.name)}

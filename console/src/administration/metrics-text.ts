@@ -47,24 +47,7 @@ export function sumOf(
 }
 
 /** The figures of a moment. A figure is `undefined` if the service does not have it, or if it needs a second sample. */
-export interface Figures {
-  requests: number | undefined;
-  errors: number | undefined;
-  refused: number | undefined;
-  /** The time in which 95 % of the requests were answered, in milliseconds. */
-  slow: number | undefined;
-  running: number | undefined;
-  size: number | undefined;
-  log: number | undefined;
-  streams: number | undefined;
-  lag: number | undefined;
-  waiting: number | undefined;
-  retrying: number | undefined;
-  dead: number | undefined;
-  memory: number | undefined;
-  /** The mean delay of the event loop, in milliseconds. */
-  loop: number | undefined;
-}
+export type Figures = ReturnType<typeof figuresOf>;
 
 export interface Sample {
   /** Milliseconds of a clock that never goes back. */
@@ -76,7 +59,7 @@ const requestSeconds = "holdfast_http_request_duration_seconds";
 const metricsRoute = "/metrics";
 
 /** The figures of a sample. Rates are those since the sample before it. */
-export function figuresOf(now: Sample, before: Sample | undefined): Figures {
+export function figuresOf(now: Sample, before: Sample | undefined) {
   const { metrics } = now;
   const rate = (matches: (status: number) => boolean) => rateOf(now, before, matches);
   const backlog = (state: string) =>
@@ -86,6 +69,7 @@ export function figuresOf(now: Sample, before: Sample | undefined): Figures {
     requests: rate(() => true),
     errors: rate((status) => status >= 500),
     refused: rate((status) => status >= 400 && status < 500),
+    /** The time in which 95 % of the requests were answered, in milliseconds. */
     slow: slowOf(now, before),
     running: sumOf(metrics, "holdfast_http_requests_in_progress"),
     size: sumOf(metrics, "holdfast_store_size_bytes"),
@@ -96,6 +80,7 @@ export function figuresOf(now: Sample, before: Sample | undefined): Figures {
     retrying: backlog("retrying"),
     dead: backlog("dead"),
     memory: sumOf(metrics, "process_resident_memory_bytes"),
+    /** The mean delay of the event loop, in milliseconds. */
     loop: loop === undefined || Number.isNaN(loop) ? undefined : loop * 1_000,
   };
 }

@@ -2,16 +2,7 @@
 import type { ApiKey, ServiceConfiguration, Webhook, WebhookInput } from "holdfast-client";
 
 /** The form. Texts are as they were typed. */
-export interface WebhookForm {
-  url: string;
-  collections: string[];
-  types: string[];
-  filter: string;
-  fields: string[];
-  roles: string[];
-  headers: string;
-  description: string;
-}
+export type WebhookForm = ReturnType<typeof formOf>;
 
 export const allTypes = ["created", "updated", "deleted"] as const;
 
@@ -29,12 +20,12 @@ export class FormError extends Error {
 }
 
 /** The form of a webhook; an empty form without one. */
-export function formOf(webhook: Partial<Webhook> = {}): WebhookForm {
+export function formOf(webhook: Partial<Webhook> = {}) {
   const { url = "", collections = [], types = allTypes, filter, fields = [], roles = [] } = webhook;
   return {
     url,
     collections: [...collections],
-    types: [...types],
+    types: [...types] as string[],
     filter: filter === undefined || filter === null ? "" : JSON.stringify(filter, null, 2),
     fields: [...(fields ?? [])],
     roles: [...(roles ?? [])],

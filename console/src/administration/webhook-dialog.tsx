@@ -2,7 +2,7 @@
 import { Button, Chip, JsonInput, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { ConflictError, type Webhook } from "holdfast-client";
-import { type FormEvent, useState } from "react";
+import { type ChangeEvent, type FormEvent, useState } from "react";
 import { Dialog, Question, Wrong } from "../parts/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useCollections } from "../service/collections.ts";
@@ -110,28 +110,28 @@ function problemsOf(error: unknown) {
 function Fields({ form, error, isNew, onChange }: FieldsProps) {
   const { data: collections = [] } = useCollections();
   const { at, others } = problemsOf(error);
+  const text = (name: "url" | "headers" | "description") => ({
+    label: own[name],
+    value: form[name],
+    error: at(name),
+    onChange: (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
+      onChange({ [name]: event.currentTarget.value }),
+  });
+  const tags = (name: "collections" | "fields" | "roles") => ({
+    label: own[name],
+    description: own[`${name}Hint`],
+    value: form[name],
+    error: at(name),
+    acceptValueOnBlur: true,
+    onChange: (next: string[]) => onChange({ [name]: next }),
+  });
   return (
     <>
-      {others.map((text) => (
-        <Wrong key={text} text={text} />
+      {others.map((each) => (
+        <Wrong key={each} text={each} />
       ))}
-      <TextInput
-        label={own.url}
-        placeholder="https://example.org/hook"
-        data-autofocus
-        value={form.url}
-        error={at("url")}
-        onChange={(event) => onChange({ url: event.currentTarget.value })}
-      />
-      <TagsInput
-        label={own.collections}
-        description={own.collectionsHint}
-        data={["*", ...collections.map(({ name }) => name)]}
-        acceptValueOnBlur
-        value={form.collections}
-        error={at("collections")}
-        onChange={(next) => onChange({ collections: next })}
-      />
+      <TextInput {...text("url")} placeholder="https://example.org/hook" data-autofocus />
+      <TagsInput {...tags("collections")} data={["*", ...collections.map(({ name }) => name)]} />
       <fieldset className="plain-set">
         <legend>{own.types}</legend>
         <Chip.Group multiple value={form.types} onChange={(types) => onChange({ types })}>
@@ -163,39 +163,17 @@ function Fields({ form, error, isNew, onChange }: FieldsProps) {
       >
         <summary>{own.more}</summary>
         <div className="more-fields">
-          <TagsInput
-            label={own.fields}
-            description={own.fieldsHint}
-            acceptValueOnBlur
-            value={form.fields}
-            error={at("fields")}
-            onChange={(next) => onChange({ fields: next })}
-          />
-          <TagsInput
-            label={own.roles}
-            description={own.rolesHint}
-            acceptValueOnBlur
-            value={form.roles}
-            error={at("roles")}
-            onChange={(roles) => onChange({ roles })}
-          />
+          <TagsInput {...tags("fields")} />
+          <TagsInput {...tags("roles")} />
           <Textarea
-            label={own.headers}
+            {...text("headers")}
             description={isNew ? own.headersHint : own.headersKept}
             autosize
             minRows={2}
             maxRows={8}
             spellCheck={false}
-            value={form.headers}
-            error={at("headers")}
-            onChange={(event) => onChange({ headers: event.currentTarget.value })}
           />
-          <TextInput
-            label={own.description}
-            value={form.description}
-            error={at("description")}
-            onChange={(event) => onChange({ description: event.currentTarget.value })}
-          />
+          <TextInput {...text("description")} />
         </div>
       </details>
     </>

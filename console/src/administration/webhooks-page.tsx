@@ -1,9 +1,8 @@
 /** The webhooks of the service, how each goes, and its deliveries when it is open. */
-import { ActionIcon, Button, Menu } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import {
   IconChevronRight,
-  IconDots,
   IconPencil,
   IconPlayerPause,
   IconPlayerPlay,
@@ -16,12 +15,14 @@ import type { Webhook, WebhookDelivery, WebhookStatus, WebhookTest } from "holdf
 import { useState } from "react";
 import { formatTime, shortId } from "../parts/formats.ts";
 import { Head } from "../parts/head.tsx";
-import { Problem } from "../parts/problem.tsx";
+import { Dots, Item } from "../parts/menu.tsx";
+import { Empty, Problem } from "../parts/problem.tsx";
+import { Time } from "../parts/value.tsx";
 import { messageOf } from "../service/errors.ts";
 import { queries } from "../service/queries.ts";
 import { client } from "../service/session.ts";
 import { administrationTexts, listTexts } from "../texts.ts";
-import { Empty, Waiting } from "./frame.tsx";
+import { Waiting } from "./frame.tsx";
 import { RemoveDialog, RotateSecretDialog, WebhookDialog, webhooksKey } from "./webhook-dialog.tsx";
 
 const own = administrationTexts.webhooks;
@@ -120,37 +121,21 @@ function Actions({ webhook, onOpen }: CardProps) {
     onSettled: () => queries.invalidateQueries({ queryKey: webhooksKey }),
   });
   return (
-    <Menu>
-      <Menu.Target>
-        <ActionIcon size="sm" aria-label={administrationTexts.actionsOf(webhook.url)}>
-          <IconDots size={16} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item leftSection={<IconPencil size={14} />} onClick={() => onOpen({ kind: "edit", webhook })}>
-          {own.edit}
-        </Menu.Item>
-        <Menu.Item
-          leftSection={webhook.enabled ? <IconPlayerPause size={14} /> : <IconPlayerPlay size={14} />}
-          onClick={() => turn(!webhook.enabled)}
-        >
-          {webhook.enabled ? own.turnOff : own.turnOn}
-        </Menu.Item>
-        <Menu.Item
-          leftSection={<IconRefresh size={14} />}
-          onClick={() => onOpen({ kind: "rotate", webhook })}
-        >
-          {own.rotate}
-        </Menu.Item>
-        <Menu.Item
-          color="red"
-          leftSection={<IconTrash size={14} />}
-          onClick={() => onOpen({ kind: "remove", webhook })}
-        >
-          {own.remove}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <Dots label={administrationTexts.actionsOf(webhook.url)}>
+      <Item text={own.edit} Icon={IconPencil} onClick={() => onOpen({ kind: "edit", webhook })} />
+      <Item
+        text={webhook.enabled ? own.turnOff : own.turnOn}
+        Icon={webhook.enabled ? IconPlayerPause : IconPlayerPlay}
+        onClick={() => turn(!webhook.enabled)}
+      />
+      <Item text={own.rotate} Icon={IconRefresh} onClick={() => onOpen({ kind: "rotate", webhook })} />
+      <Item
+        text={own.remove}
+        Icon={IconTrash}
+        isDangerous
+        onClick={() => onOpen({ kind: "remove", webhook })}
+      />
+    </Dots>
   );
 }
 
@@ -243,9 +228,7 @@ function Delivery({ webhookId, delivery }: { webhookId: string; delivery: Webhoo
           {shortId(event, 6, 4)}
         </td>
         <td className="quiet">
-          <time dateTime={time} title={time}>
-            {formatTime(time)}
-          </time>
+          <Time text={time} />
         </td>
         <td className="num">{attempts}</td>
         <td className="num">{milliseconds.toLocaleString("en")} ms</td>

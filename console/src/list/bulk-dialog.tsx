@@ -50,6 +50,7 @@ export function BulkDialog({ kind, collection, columns, ids, onLeaveOut, onDone,
       if (kind === "change") notifications.show({ message: listTexts.changed(changed), color: "holdfast" });
       else await offerRestore(collection, done.map(String));
       onDone();
+      onClose();
     },
   });
   const result = check.data;
@@ -182,20 +183,17 @@ function reasonOf(error: unknown): string {
 /** The attributes that the service keeps. */
 const kept: ReadonlySet<string> = new Set(["id", "createdAt", "updatedAt"]);
 
-/** Which attribute, and what to do with it. */
-function ChangeForm({
-  collection,
-  columns,
-  isChecked,
-  onChange,
-}: {
+interface ChangeFormProps {
   collection: string;
   columns: readonly Column[];
   /** Whether the change is the one that was checked last. */
   isChecked: boolean;
   /** `undefined` if the user edits the form after a check. */
   onChange(change: BulkAction | undefined): void;
-}) {
+}
+
+/** Which attribute, and what to do with it. */
+function ChangeForm({ collection, columns, isChecked, onChange }: ChangeFormProps) {
   const possible = columns.filter(({ name }) => !kept.has(name) && !name.includes("."));
   const [name, setName] = useState<string>();
   const [action, setAction] = useState<Action>("set");

@@ -1,5 +1,6 @@
 /** What a list shows of its collection: the search, the filters as chips, and their forms. */
 import { Button, JsonInput, Popover, Select, TextInput, Tooltip } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
 import { IconBraces, IconFilter, IconSearch, IconX } from "@tabler/icons-react";
 import { type FormEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import { formatInstant } from "../parts/formats.ts";
@@ -332,9 +333,8 @@ interface SearchFieldProps {
 
 export function SearchField({ names, search, wrong, onChange }: SearchFieldProps) {
   const [text, setText] = useState(search);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const settle = useDebouncedCallback((value: string) => onChange(value.trim()), settleMs);
   useEffect(() => setText((before) => (before.trim() === search ? before : search)), [search]);
-  useEffect(() => () => clearTimeout(timer.current), []);
   const isOff = names.length === 0 && search === "";
   return (
     <Tooltip
@@ -364,8 +364,7 @@ export function SearchField({ names, search, wrong, onChange }: SearchFieldProps
         }}
         onChange={({ currentTarget: { value } }) => {
           setText(value);
-          clearTimeout(timer.current);
-          timer.current = setTimeout(() => onChange(value.trim()), settleMs);
+          settle(value);
         }}
       />
     </Tooltip>

@@ -1,6 +1,7 @@
 /** The files that the user wants to import: what they are, and those that are dropped on the page. */
+import { useWindowEvent } from "@mantine/hooks";
 import type { ImportType } from "holdfast-client";
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 
 interface ImportFormat {
   type: ImportType;
@@ -38,28 +39,18 @@ function delimiterOf(text: string): string {
 /** Calls back with a dropped file. Returns whether one is above the page. Without `isOn`, a file that is dropped opens nothing. */
 export function useDrop(isOn: boolean, onFile: (file: File) => void): boolean {
   const [isOver, setOver] = useState(false);
-  const latest = useRef({ isOn, onFile });
-  latest.current = { isOn, onFile };
-  useEffect(() => {
-    const stop = new AbortController();
-    const { signal } = stop;
-    const hasFile = (event: DragEvent) => event.dataTransfer?.types.includes("Files") === true;
-    const over = (event: DragEvent) => {
-      if (!hasFile(event)) return;
-      event.preventDefault();
-      setOver(latest.current.isOn);
-    };
-    addEventListener("dragover", over, { signal });
-    addEventListener("dragleave", (event) => event.relatedTarget === null && setOver(false), { signal });
-    const drop = (event: DragEvent) => {
-      if (!hasFile(event)) return;
-      event.preventDefault();
-      setOver(false);
-      const file = event.dataTransfer?.files[0];
-      if (file !== undefined && latest.current.isOn) latest.current.onFile(file);
-    };
-    addEventListener("drop", drop, { signal });
-    return () => stop.abort();
-  }, []);
+  /** Takes an event with a file from the browser, which would open the file. */
+  const take = (event: DragEvent, isNowOver: boolean): boolean => {
+    if (event.dataTransfer?.types.includes("Files") !== true) return false;
+    event.preventDefault();
+    setOver(isNowOver);
+    return isOn;
+  };
+  useWindowEvent("dragover", (event) => take(event, isOn));
+  useWindowEvent("dragleave", (event) => event.relatedTarget === null && setOver(false));
+  useWindowEvent("drop", (event) => {
+    const file = take(event, false) ? event.dataTransfer?.files[0] : undefined;
+    if (file !== undefined) onFile(file);
+  });
   return isOver;
 }

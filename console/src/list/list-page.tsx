@@ -1,12 +1,12 @@
 /** A collection: its filters, its table, and the panel of the resource that is open. */
 import { Button } from "@mantine/core";
-import { useMediaQuery } from "@mantine/hooks";
+import { useMediaQuery, useWindowEvent } from "@mantine/hooks";
 import { IconPlus, IconUpload } from "@tabler/icons-react";
 import { type CollectionDetails, ProblemError } from "holdfast-client";
 import { lazy, useEffect, useMemo, useRef, useState } from "react";
 import { Copied } from "../parts/copied.tsx";
 import { SignInButton, useCanSignIn } from "../parts/head.tsx";
-import { Loaded, Problem } from "../parts/problem.tsx";
+import { Empty, Loaded, Problem } from "../parts/problem.tsx";
 import { go, type Route } from "../route.ts";
 import { useCollection, useCollections } from "../service/collections.ts";
 import { remember } from "../service/queries.ts";
@@ -23,11 +23,15 @@ import { usePages } from "./pages.ts";
 import { Table } from "./table.tsx";
 import "./list.css";
 
-// The panel and its editors are loaded when the first one opens.
+// The panel, with its editors, and the dialogs are loaded when they are opened first.
 const ResourcePanel = lazy(async () => ({
   default: (await import("../resource/resource-panel.tsx")).ResourcePanel,
 }));
 const NewPanel = lazy(async () => ({ default: (await import("../resource/new-panel.tsx")).NewPanel }));
+const ApiDialog = lazy(async () => ({ default: (await import("./api-dialog.tsx")).ApiDialog }));
+const BulkDialog = lazy(async () => ({ default: (await import("./bulk-dialog.tsx")).BulkDialog }));
+const ExportDialog = lazy(async () => ({ default: (await import("./export-dialog.tsx")).ExportDialog }));
+const ImportDialog = lazy(async () => ({ default: (await import("./import-dialog.tsx")).ImportDialog }));
 
 type Shown = Extract<Route, { collection: string }>;
 
@@ -50,9 +54,9 @@ export function ListPage({ route }: { route: Shown }) {
   const { choice, choose } = useChoice(collection);
   const isNarrow = useMediaQuery("(max-width: 760px)", false, { getInitialValueInEffect: false });
   const shown = useMemo(() => shownColumns(columns, choice, isNarrow), [columns, choice, isNarrow]);
-  const wrong = useMemo(() => wrongParameters(pages.error), [pages.error]);
+  const wrong = wrongParameters(pages.error);
   const isPart = isFiltered(query);
-  const isWhole = !pages.isLoading && !pages.hasMore && pages.error === undefined;
+  const isWhole = !pages.isLoading && !pages.hasMore && pages.error === null;
   const found = pages.total ?? (isWhole ? pages.items.length : undefined);
   const total = isPart ? found : (info?.count ?? found);
   const count = isPart && info?.count !== undefined ? info.count : undefined;
@@ -70,7 +74,21 @@ export function ListPage({ route }: { route: Shown }) {
   useEffect(() => {
     if (openId !== undefined) remember(collection, openId);
   }, [collection, openId]);
-  useEscape(selected.size > 0 && dialog === undefined ? () => setSelected(new Set()) : undefined);
+  const ids = useMemo(() => [...selected], [selected]);
+  const clear = () => setSelected(new Set());
+  // The key clears the selection, unless it belongs to something else. The panel takes its key first.
+  useWindowEvent("keydown", ({ key, target, defaultPrevented }) => {
+    const isInside =
+      target instanceof Element && target.closest(".panel, [role=dialog], input, textarea") !== null;
+    if (key === "Escape" && !defaultPrevented && !isInside && dialog === undefined) clear();
+  });
+  const dialogProps = {
+    collection,
+    onClose: () => {
+      setDialog(undefined);
+      setFile(undefined);
+    },
+  };
   return (
     <>
       <ListHead {...{ collection, info, total, count, canImport }} onOpen={setDialog} onNew={openNew} />
@@ -89,7 +107,7 @@ export function ListPage({ route }: { route: Shown }) {
           onChange={(names) => choose(names === undefined ? {} : { ...choice, names })}
         />
       </div>
-      {pages.error !== undefined ? (
+      {pages.error !== null ? (
         <ListError error={pages.error} query={query} onRetry={pages.refresh} />
       ) : (
         <Table
@@ -98,7 +116,7 @@ export function ListPage({ route }: { route: Shown }) {
           sort={query.sort}
           open={openId}
           empty={
-            <Empty
+            <Nothing
               isPart={isPart}
               onClear={() => show({ ...query, conditions: [], search: "", filter: "" })}
               onNew={info?.operations.includes("create") === false ? undefined : openNew}
@@ -123,23 +141,40 @@ export function ListPage({ route }: { route: Shown }) {
           onChange={() => setDialog("change")}
           onExport={() => setDialog("export-selected")}
           onDelete={() => setDialog("delete")}
-          onClear={() => setSelected(new Set())}
+          onClear={clear}
         />
       )}
       {isOver && <div className="drop">{listTexts.drop(collection)}</div>}
-      <ListDialogs
-        {...{ collection, info, columns, shown, selected, file }}
-        open={dialog}
-        query={request}
-        id={openId}
-        isNew={route.kind === "new"}
-        onFile={setFile}
-        onSelect={setSelected}
-        onClose={() => {
-          setDialog(undefined);
-          setFile(undefined);
-        }}
-      />
+      <Loaded>
+        {dialog === "api" && (
+          <ApiDialog
+            {...dialogProps}
+            query={request}
+            id={openId}
+            schema={info?.schema}
+            first={route.kind === "new" ? "create" : openId === undefined ? "list" : "read"}
+          />
+        )}
+        {dialog === "import" && <ImportDialog {...dialogProps} file={file} onFile={setFile} />}
+        {(dialog === "export" || dialog === "export-selected") && (
+          <ExportDialog
+            {...dialogProps}
+            info={info}
+            query={request}
+            ids={dialog === "export" ? undefined : ids}
+            shown={shown.map(({ name }) => name)}
+          />
+        )}
+        {(dialog === "change" || dialog === "delete") && (
+          <BulkDialog
+            {...dialogProps}
+            {...{ columns, ids }}
+            kind={dialog}
+            onLeaveOut={(left) => setSelected(new Set(ids.filter((each) => each !== left)))}
+            onDone={clear}
+          />
+        )}
+      </Loaded>
       <Loaded>
         {route.kind === "resource" && (
           <ResourcePanel
@@ -161,14 +196,6 @@ export function ListPage({ route }: { route: Shown }) {
   );
 }
 
-interface EmptyProps {
-  isPart: boolean;
-  onClear(): void;
-  /** `undefined` if the caller cannot do it. */
-  onNew: (() => void) | undefined;
-  onImport: (() => void) | undefined;
-}
-
 /** The columns. Equal ones stay the same object, so that the rows are not made again with each page. */
 function useColumns(info: CollectionDetails | undefined, items: readonly Resource[]): readonly Column[] {
   const kept = useRef<{ columns: readonly Column[]; key: string }>(undefined);
@@ -180,124 +207,46 @@ function useColumns(info: CollectionDetails | undefined, items: readonly Resourc
   }, [info, items]);
 }
 
-function Empty({ isPart, onClear, onNew, onImport }: EmptyProps) {
-  const hasSignIn = useCanSignIn() && !isPart && onNew === undefined;
+interface NothingProps {
+  isPart: boolean;
+  onClear(): void;
+  /** `undefined` if the caller cannot do it. */
+  onNew: (() => void) | undefined;
+  onImport: (() => void) | undefined;
+}
+
+function Nothing({ isPart, onClear, onNew, onImport }: NothingProps) {
+  const canSignIn = useCanSignIn();
+  if (isPart)
+    return (
+      <Empty title={texts.noMatches} hint={listTexts.noMatchesHint}>
+        <Button variant="default" mt="xs" onClick={onClear}>
+          {listTexts.clearAll}
+        </Button>
+      </Empty>
+    );
   return (
-    <div className="empty">
-      <b>{isPart ? texts.noMatches : texts.emptyCollection}</b>
-      <span>{isPart ? listTexts.noMatchesHint : listTexts.emptyHint(onNew !== undefined)}</span>
-      {hasSignIn && (
+    <Empty title={texts.emptyCollection} hint={listTexts.emptyHint(onNew !== undefined)}>
+      {canSignIn && onNew === undefined && (
         <>
           <span>{listTexts.signInToCreate}</span>
           <SignInButton />
         </>
       )}
-      {!isPart && (onNew !== undefined || onImport !== undefined) && (
-        <span className="choices">
-          {onNew !== undefined && (
-            <Button leftSection={<IconPlus size={15} />} onClick={onNew}>
-              {texts.newResource}
-            </Button>
-          )}
-          {onImport !== undefined && (
-            <Button variant="default" leftSection={<IconUpload size={15} />} onClick={onImport}>
-              {listTexts.importFile}
-            </Button>
-          )}
-        </span>
-      )}
-      {isPart && (
-        <Button variant="default" mt="xs" onClick={onClear}>
-          {listTexts.clearAll}
-        </Button>
-      )}
-    </div>
+      <span className="ways">
+        {onNew !== undefined && (
+          <Button leftSection={<IconPlus size={15} />} onClick={onNew}>
+            {texts.newResource}
+          </Button>
+        )}
+        {onImport !== undefined && (
+          <Button variant="default" leftSection={<IconUpload size={15} />} onClick={onImport}>
+            {listTexts.importFile}
+          </Button>
+        )}
+      </span>
+    </Empty>
   );
-}
-
-/** Esc clears the selection, unless the key belongs to something else. The panel takes its key first. */
-function useEscape(clear: (() => void) | undefined): void {
-  const latest = useRef(clear);
-  latest.current = clear;
-  useEffect(() => {
-    const onKeyDown = ({ key, target, defaultPrevented }: KeyboardEvent) => {
-      const isInside =
-        target instanceof Element && target.closest(".panel, [role=dialog], input, textarea") !== null;
-      if (key === "Escape" && !defaultPrevented && !isInside) latest.current?.();
-    };
-    document.addEventListener("keydown", onKeyDown);
-    return () => document.removeEventListener("keydown", onKeyDown);
-  }, []);
-}
-
-// Each is loaded when it is opened first.
-const ApiDialog = lazy(async () => ({ default: (await import("./api-dialog.tsx")).ApiDialog }));
-const BulkDialog = lazy(async () => ({ default: (await import("./bulk-dialog.tsx")).BulkDialog }));
-const ExportDialog = lazy(async () => ({ default: (await import("./export-dialog.tsx")).ExportDialog }));
-const ImportDialog = lazy(async () => ({ default: (await import("./import-dialog.tsx")).ImportDialog }));
-
-interface ListDialogsProps {
-  open: Open | undefined;
-  collection: string;
-  info: CollectionDetails | undefined;
-  columns: readonly Column[];
-  shown: readonly Column[];
-  query: string;
-  id: string | undefined;
-  isNew: boolean;
-  selected: ReadonlySet<string>;
-  file: File | undefined;
-  onFile(file: File): void;
-  onSelect(selected: ReadonlySet<string>): void;
-  onClose(): void;
-}
-
-function ListDialogs(props: ListDialogsProps) {
-  return (
-    <Loaded>
-      <Opened {...props} />
-    </Loaded>
-  );
-}
-
-function Opened(props: ListDialogsProps) {
-  const { open, collection, info, columns, query, id, selected, onClose, onSelect } = props;
-  const ids = useMemo(() => [...selected], [selected]);
-  switch (open) {
-    case undefined:
-      return null;
-    case "api":
-      return (
-        <ApiDialog
-          {...{ collection, query, id, onClose }}
-          schema={info?.schema}
-          first={props.isNew ? "create" : id === undefined ? "list" : "read"}
-        />
-      );
-    case "import":
-      return <ImportDialog {...{ collection, onClose }} file={props.file} onFile={props.onFile} />;
-    case "export":
-    case "export-selected":
-      return (
-        <ExportDialog
-          {...{ collection, info, query, onClose }}
-          ids={open === "export" ? undefined : ids}
-          shown={props.shown.map(({ name }) => name)}
-        />
-      );
-    default:
-      return (
-        <BulkDialog
-          {...{ collection, columns, ids, onClose }}
-          kind={open}
-          onLeaveOut={(left) => onSelect(new Set(ids.filter((each) => each !== left)))}
-          onDone={() => {
-            onSelect(new Set());
-            onClose();
-          }}
-        />
-      );
-  }
 }
 
 /** What the service says is wrong, by the names of parameters. */

@@ -1,22 +1,11 @@
 /** The query string of a list, as the address bar has it: what the console reads and changes of it, and the index that it needs. */
 import type { Kind } from "../service/schema.ts";
+import { texts } from "../texts.ts";
 
-/** The operators that a chip can have, in the order of its menu. */
-export const operators = [
-  "eq",
-  "ne",
-  "gt",
-  "gte",
-  "lt",
-  "lte",
-  "in",
-  "nin",
-  "contains",
-  "startsWith",
-  "endsWith",
-  "exists",
-] as const;
-export type Operator = (typeof operators)[number];
+/** An operator that a chip can have. */
+export type Operator = keyof typeof texts.operators;
+/** All of them, in the order of the menu. */
+export const operators = Object.keys(texts.operators) as Operator[];
 
 /** One filter by an attribute. */
 export interface Condition {
@@ -45,18 +34,9 @@ export interface ListQuery {
 }
 
 /** Parameters that are not attributes, and that the console does not show. */
-const others: ReadonlySet<string> = new Set([
-  "limit",
-  "cursor",
-  "offset",
-  "fields",
-  "count",
-  "embed",
-  "envelope",
-  "aggregate",
-  "group",
-  "distinct",
-]);
+const others: ReadonlySet<string> = new Set(
+  "limit cursor offset fields count embed envelope aggregate group distinct".split(" "),
+);
 
 /** Reads a query string. Ignores the parameters of pages. */
 export function readListQuery(text: string): ListQuery {

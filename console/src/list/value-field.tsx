@@ -13,8 +13,8 @@ import { useState } from "react";
 import { fromLocalTime, toLocalTime } from "../parts/formats.ts";
 import { knownCollection } from "../service/collections.ts";
 import { titleOf } from "../service/schema.ts";
-import { collectionClient, type Resource } from "../service/session.ts";
-import { titleFields } from "../service/titles.ts";
+import { collectionClient } from "../service/session.ts";
+import { useSearch } from "../service/titles.ts";
 import { listTexts } from "../texts.ts";
 import type { Column } from "./columns.ts";
 import { type Operator, valuesOf } from "./list-query.ts";
@@ -29,89 +29,62 @@ interface ValueFieldProps {
   onChange(value: string): void;
 }
 
-const shared = {
-  size: "xs",
-  w: 220,
-  "aria-label": listTexts.value,
-} as const;
+const shared = { size: "xs", w: 220, "aria-label": listTexts.value } as const;
 const fieldOf = ({ isInDialog = false }: Pick<ValueFieldProps, "isInDialog">) => ({
   ...shared,
   ...(isInDialog && { label: listTexts.value }),
   comboboxProps: { withinPortal: isInDialog },
 });
-const plainShared = { size: "xs", w: 220, "aria-label": listTexts.value, "data-autofocus": true } as const;
-const truths = ["true", "false"];
 
 export function ValueField(props: ValueFieldProps) {
   const { column, operator, value, onChange } = props;
   const field = fieldOf(props);
-  const plain = { ...plainShared, ...(props.isInDialog === true && { label: listTexts.value }) };
   const isList = operator === "in" || operator === "nin";
+  const list = {
+    value: valuesOf({ operator, value }),
+    onChange: (next: string[]) => onChange(next.join(",")),
+  };
+  const one = { value: value || null, onChange: (next: string | null) => onChange(next ?? "") };
   if (operator === "exists" || column.kind === "boolean")
-    return (
-      <Select
-        {...field}
-        data={truths}
-        allowDeselect={false}
-        value={value}
-        onChange={(next) => onChange(next ?? "true")}
-      />
-    );
-  if (column.kind === "choice" && column.choices !== undefined)
+    return <Select {...field} {...one} data={["true", "false"]} allowDeselect={false} />;
+  if (column.kind === "choice" && column.choices !== undefined) {
+    const data = [...column.choices];
     return isList ? (
-      <MultiSelect
-        {...field}
-        data={[...column.choices]}
-        value={valuesOf({ operator, value })}
-        onChange={(next) => onChange(next.join(","))}
-      />
+      <MultiSelect {...field} {...list} data={data} />
     ) : (
-      <Select
-        {...field}
-        data={[...column.choices]}
-        value={value || null}
-        onChange={(next) => onChange(next ?? "")}
-      />
+      <Select {...field} {...one} data={data} />
     );
+  }
   if (column.kind === "reference") return <ReferenceField {...props} isList={isList} />;
-  if (column.kind === "time" && !isList)
-    return (
-      <TextInput
-        {...plain}
-        type="datetime-local"
-        step={1}
-        value={toLocalTime(value).slice(0, 19)}
-        onChange={(event) => onChange(fromLocalTime(event.currentTarget.value))}
-      />
-    );
-  if (column.kind === "date" && !isList)
-    return (
-      <TextInput
-        {...plain}
-        type="date"
-        value={value}
-        onChange={(event) => onChange(event.currentTarget.value)}
-      />
-    );
-  if (isList)
-    return (
-      <TagsInput
-        {...field}
-        placeholder={listTexts.severalValues}
-        value={valuesOf({ operator, value })}
-        onChange={(next) => onChange(next.join(","))}
-      />
-    );
-  if (column.kind === "number" || column.kind === "integer")
-    return (
-      <TextInput
-        {...plain}
-        inputMode="decimal"
-        value={value}
-        onChange={(event) => onChange(event.currentTarget.value)}
-      />
-    );
-  return <TextField {...props} />;
+  if (isList) return <TagsInput {...field} {...list} placeholder={listTexts.severalValues} />;
+  const { comboboxProps: _, ...plain } = field;
+  switch (column.kind) {
+    case "time":
+      return (
+        <TextInput
+          {...plain}
+          data-autofocus
+          type="datetime-local"
+          step={1}
+          value={toLocalTime(value).slice(0, 19)}
+          onChange={(event) => onChange(fromLocalTime(event.currentTarget.value))}
+        />
+      );
+    case "date":
+    case "number":
+    case "integer":
+      return (
+        <TextInput
+          {...plain}
+          data-autofocus
+          {...(column.kind === "date" ? { type: "date" } : { inputMode: "decimal" })}
+          value={value}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        />
+      );
+    default:
+      return <TextField {...props} />;
+  }
 }
 
 function TextField(props: ValueFieldProps) {
@@ -136,7 +109,8 @@ function ReferenceField({ isList, ...props }: ValueFieldProps & { isList: boolea
   const [text, setText] = useState("");
   const [asked] = useDebouncedValue(text, 200);
   const chosen = valuesOf({ operator, value }).filter((each) => each !== "");
-  const found = useCandidates(column.target, asked);
+  const { items } = useSearch(column.target ?? "", asked.trim(), column.target !== undefined);
+  const found = items.map((each) => ({ value: String(each.id), label: titleOf(each) ?? String(each.id) }));
   const data = [
     ...found,
     ...chosen
@@ -188,36 +162,6 @@ function useCompletion(collection: string, name: string, text: string, isOn: boo
       const query = completionQuery(name, text);
       const page = await collectionClient(collection).list({ query, signal }).page();
       return textsOf(page.items as unknown as Record<string, unknown>[], name);
-    },
-  });
-  return data;
-}
-
-/** A resource that a reference can name. */
-interface Candidate {
-  value: string;
-  label: string;
-}
-
-/** The resources of a collection whose title contains a text. */
-function useCandidates(collection: string | undefined, text: string): Candidate[] {
-  const { data = [] } = useQuery({
-    queryKey: ["candidates", collection, text],
-    enabled: collection !== undefined,
-    staleTime: 30_000,
-    throwOnError: false,
-    queryFn: async ({ signal }) => {
-      const fields = titleFields(knownCollection(collection as string));
-      const [name] = fields;
-      const filter = text === "" || name === undefined ? {} : { [name]: { contains: text } };
-      const list = collectionClient(collection as string).list({
-        filter,
-        fields,
-        limit: 20,
-        signal,
-      } as object);
-      const { items } = (await list.page()) as unknown as { items: Resource[] };
-      return items.map((each) => ({ value: String(each.id), label: titleOf(each) ?? String(each.id) }));
     },
   });
   return data;

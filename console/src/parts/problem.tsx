@@ -81,3 +81,21 @@ function Failure({ error }: { error: unknown }) {
     </Alert>
   );
 }
+
+interface EmptyProps {
+  title: string;
+  hint?: string;
+  /** What the user can do about it. */
+  children?: ReactNode;
+}
+
+/** Says that there is nothing to show. */
+export function Empty({ title, hint, children }: EmptyProps) {
+  return (
+    <div className="empty">
+      <b>{title}</b>
+      {hint !== undefined && <span>{hint}</span>}
+      {children}
+    </div>
+  );
+}

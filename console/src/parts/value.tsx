@@ -1,5 +1,4 @@
 /** A value in a cell of a table, and as far as it can be shown in full. */
-
 import { go } from "../route.ts";
 import type { Kind } from "../service/schema.ts";
 import { useTitle } from "../service/titles.ts";
@@ -31,15 +30,19 @@ export function Value({ value, kind, target, choices }: ValueProps) {
   if (typeof value === "number") return <>{formatNumber(value)}</>;
   if (Array.isArray(value)) return <Elements values={value} target={target} />;
   if (typeof value === "object") return <span className="id">{outline(value)}</span>;
-  if (kind === "time")
-    return (
-      <time dateTime={String(value)} title={String(value)}>
-        {formatTime(String(value))}
-      </time>
-    );
+  if (kind === "time") return <Time text={String(value)} />;
   if (kind === "choice")
     return <span className={`tag tone${toneOf(String(value), choices)}`}>{shorten(String(value))}</span>;
   return <>{shorten(String(value))}</>;
+}
+
+/** A time, as people read it. */
+export function Time({ text }: { text: string }) {
+  return (
+    <time dateTime={text} title={text}>
+      {formatTime(text)}
+    </time>
+  );
 }
 
 function Reference({ collection, id }: { collection: string; id: string }) {

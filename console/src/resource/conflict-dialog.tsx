@@ -94,19 +94,15 @@ export function ConflictDialog(props: ConflictDialogProps) {
   );
 }
 
-function Row({
-  difference: { name, by },
-  edit: { base, mine },
-  theirs,
-  side,
-  onChoose,
-}: {
+interface RowProps {
   difference: Difference;
   edit: Edit;
   theirs: Resource;
   side: Side | undefined;
   onChoose(side: Side): void;
-}) {
+}
+
+function Row({ difference: { name, by }, edit: { base, mine }, theirs, side, onChoose }: RowProps) {
   const { conflict } = texts.resource;
   const cell = (own: Side, attributes: Attributes, isUnchanged: boolean) => (
     <label className={side === own ? "choice on" : "choice"}>

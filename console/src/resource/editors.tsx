@@ -12,8 +12,8 @@ import {
 } from "@mantine/core";
 import { IconCalendar, IconLock } from "@tabler/icons-react";
 import { useState } from "react";
-import { formatTime, fromLocalTime, toLocalTime } from "../parts/formats.ts";
-import { FullValue } from "../parts/value.tsx";
+import { fromLocalTime, toLocalTime } from "../parts/formats.ts";
+import { FullValue, Time } from "../parts/value.tsx";
 import { texts } from "../texts.ts";
 import { isEqual } from "./edit.ts";
 import type { EditorProps, Field } from "./fields.ts";
@@ -118,11 +118,7 @@ function LockedValue({ field: { kind, name, target }, value }: { field: Field; v
   )
     return <ReferenceLink collection={target} id={String(value)} />;
   if ((name === "createdAt" || name === "updatedAt") && typeof value === "string")
-    return (
-      <time dateTime={value} title={value}>
-        {formatTime(value)}
-      </time>
-    );
+    return <Time text={value} />;
   return kind === "id" ? <span className="id">{String(value)}</span> : <FullValue value={value} />;
 }
 

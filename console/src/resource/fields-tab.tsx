@@ -1,16 +1,30 @@
 /** The form of a resource: a line for each attribute, with its name, its editor, its menu, and what is wrong with it. */
-import { ActionIcon, Alert, Button, Menu, Select, TextInput, Tooltip } from "@mantine/core";
-import { IconArrowBackUp, IconCircleOff, IconDots, IconPlus, IconTrash } from "@tabler/icons-react";
+import { Alert, Button, Select, TextInput, Tooltip } from "@mantine/core";
+import { IconArrowBackUp, IconCircleOff, IconPlus, IconTrash } from "@tabler/icons-react";
 import type { CollectionDetails } from "holdfast-client";
 import { type FormEvent, memo, useEffect, useId, useState } from "react";
 import { KindIcon } from "../parts/icons.tsx";
+import { Dots, Item } from "../parts/menu.tsx";
+import type { Tab } from "../route.ts";
 import type { Refusal } from "../service/errors.ts";
 import { texts } from "../texts.ts";
-import { type Edit, isEqual, removeValue, resetValue, setInvalid, setValue, valueAt } from "./edit.ts";
+import {
+  type Attributes,
+  type Edit,
+  isEqual,
+  removeValue,
+  resetValue,
+  setInvalid,
+  setValue,
+  stillWrong,
+  valueAt,
+} from "./edit.ts";
 import { Editor } from "./editors.tsx";
 import { type Field, fieldsOf, isOpen, type Rights } from "./fields.ts";
+import { JsonTab } from "./json-tab.tsx";
+import { LockedChanges, RefusedNotice } from "./notices.tsx";
 
-interface FieldsTabProps {
+interface FormProps {
   info: CollectionDetails | undefined;
   edit: Edit;
   rights: Rights;
@@ -21,18 +35,38 @@ interface FieldsTabProps {
   onEdit(change: (edit: Edit) => Edit): void;
 }
 
+interface DraftProps extends FormProps {
+  tab: Tab;
+  /** The changed attributes that the caller cannot set. */
+  locked: readonly string[];
+}
+
+/** What the user edits, as fields or as JSON, with what is wrong with it. */
+export function Draft({ tab, locked, ...form }: DraftProps) {
+  const { info, edit, rights, isReadOnly, isNew = false, refusal, onEdit } = form;
+  const fields = tab === "fields" ? fieldsOf(info, { ...edit.base, ...edit.mine }, rights) : [];
+  return (
+    <>
+      {locked.length > 0 && <LockedChanges names={locked} isNew={isNew} onEdit={onEdit} />}
+      {refusal !== undefined && (
+        <RefusedNotice refusal={refusal} names={new Set(fields.map(({ name }) => name))} />
+      )}
+      {tab === "fields" ? <Fields {...form} /> : <JsonTab {...{ edit, isReadOnly, onEdit }} />}
+    </>
+  );
+}
+
+/** What the service refused of a draft, and is still wrong with it. */
+export function useRefusal(edit: Edit | undefined) {
+  const [refused, refuse] = useState<{ refusal: Refusal; mine: Attributes }>();
+  const refusal = refused && edit && stillWrong(refused.refusal, refused.mine, edit.mine);
+  return { refusal, refuse };
+}
+
 /** How many fields are shown first, and how many more at a time. */
 const step = 100;
 
-export function FieldsTab({
-  info,
-  edit,
-  rights,
-  isReadOnly,
-  isNew = false,
-  refusal,
-  onEdit,
-}: FieldsTabProps) {
+function Fields({ info, edit, rights, isReadOnly, isNew = false, refusal, onEdit }: FormProps) {
   const [shown, setShown] = useState(step);
   const [added, setAdded] = useState<string>();
   // The user goes on with the value of the attribute that they have added.
@@ -176,40 +210,30 @@ function FieldMenu({
 }: Pick<FieldProps, "field" | "value" | "onEdit"> & { isChanged: boolean }) {
   const { setNull, remove, reset, menuOf } = texts.resource;
   return (
-    <Menu>
-      <Menu.Target>
-        <ActionIcon size="sm" className="dots" aria-label={menuOf(name)}>
-          <IconDots size={14} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item
-          leftSection={<IconArrowBackUp size={14} />}
-          disabled={!isChanged}
-          onClick={() => onEdit((edit) => resetValue(edit, name))}
-        >
-          {reset}
-        </Menu.Item>
-        {allowsNull && (
-          <Menu.Item
-            leftSection={<IconCircleOff size={14} />}
-            disabled={value === null}
-            onClick={() => onEdit((edit) => setValue(edit, name, null))}
-          >
-            {setNull}
-          </Menu.Item>
-        )}
-        {!isRequired && (
-          <Menu.Item
-            leftSection={<IconTrash size={14} />}
-            disabled={value === undefined}
-            onClick={() => onEdit((edit) => removeValue(edit, name))}
-          >
-            {remove}
-          </Menu.Item>
-        )}
-      </Menu.Dropdown>
-    </Menu>
+    <Dots label={menuOf(name)} className="dots">
+      <Item
+        text={reset}
+        Icon={IconArrowBackUp}
+        isDisabled={!isChanged}
+        onClick={() => onEdit((edit) => resetValue(edit, name))}
+      />
+      {allowsNull && (
+        <Item
+          text={setNull}
+          Icon={IconCircleOff}
+          isDisabled={value === null}
+          onClick={() => onEdit((edit) => setValue(edit, name, null))}
+        />
+      )}
+      {!isRequired && (
+        <Item
+          text={remove}
+          Icon={IconTrash}
+          isDisabled={value === undefined}
+          onClick={() => onEdit((edit) => removeValue(edit, name))}
+        />
+      )}
+    </Dots>
   );
 }
 

@@ -3,14 +3,14 @@ import { Button, Loader, Tooltip } from "@mantine/core";
 import { useIntersection } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
 import { IconArrowBackUp, IconPencil, IconPlus, IconTrash } from "@tabler/icons-react";
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { queryOptions, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { type CollectionDetails, NotFoundError, type ResourceChange } from "holdfast-client";
-import { useCallback, useEffect, useRef, useState } from "react";
-import { formatTime } from "../parts/formats.ts";
+import { useEffect, useRef, useState } from "react";
 import { Problem } from "../parts/problem.tsx";
+import { Time } from "../parts/value.tsx";
 import { messageOf } from "../service/errors.ts";
-import { queries } from "../service/queries.ts";
-import { collectionClient, notice, type Resource } from "../service/session.ts";
+import { queries, type Rest, readNext } from "../service/queries.ts";
+import { collectionClient, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
 import { type AttributeDiff, type DiffLine, diffAttributes } from "./differences.ts";
 import { type Attributes, tagOf, versionOf } from "./edit.ts";
@@ -29,7 +29,7 @@ interface HistoryTabProps {
 
 export function HistoryTab({ collection, id, info, current, isLocked, onRestored }: HistoryTabProps) {
   const latest = current === undefined ? "" : tagOf(current);
-  const { changes, hasMore, isLoading, error, loadMore } = useHistory(collection, id, latest);
+  const { changes, hasNextPage, isPending, error, fetchNextPage } = useHistory(collection, id, latest);
   const { run } = useBusy();
   const restore = (version: number) =>
     run(async () => {
@@ -51,8 +51,8 @@ export function HistoryTab({ collection, id, info, current, isLocked, onRestored
     });
   if (error instanceof NotFoundError && changes.length === 0)
     return <div className="empty">{texts.resource.noHistory}</div>;
-  if (error !== undefined) return <Problem error={error} />;
-  if (isLoading) return <Loader size="sm" />;
+  if (error !== null) return <Problem error={error} />;
+  if (isPending) return <Loader size="sm" />;
   return (
     <>
       <ol className="history">
@@ -70,8 +70,8 @@ export function HistoryTab({ collection, id, info, current, isLocked, onRestored
           />
         ))}
       </ol>
-      {hasMore ? (
-        <Button variant="default" onClick={loadMore}>
+      {hasNextPage ? (
+        <Button variant="default" onClick={() => void fetchNextPage()}>
           {texts.resource.earlier}
         </Button>
       ) : (
@@ -123,9 +123,7 @@ function Entry({ collection, id, change, restore, hidden, isCurrent, isLocked, o
           <b>{texts.version(String(version))}</b>
           <span className="soft">
             {texts.resource.did(restore !== undefined ? "restored" : kind, principal, restored)}{" "}
-            <time dateTime={at} title={at}>
-              {formatTime(at)}
-            </time>
+            <Time text={at} />
           </span>
           <span className="grow" />
           {isCurrent && <span className="tag">{texts.resource.current}</span>}
@@ -197,63 +195,24 @@ function Created({ collection, id, version }: VersionProps) {
 /** How many changes are read at a time. */
 const pageSize = 20;
 
-interface State {
-  changes: readonly ResourceChange[];
-  hasMore: boolean;
-  isLoading: boolean;
-  error: unknown;
-}
-
 /** The changes, newest first. Another `latest` reads them again. */
 function useHistory(collection: string, id: string, latest: string) {
-  const [state, setState] = useState<State>({
-    changes: [],
-    hasMore: false,
-    isLoading: true,
-    error: undefined,
+  const { refetch, ...history } = useInfiniteQuery({
+    queryKey: ["history", collection, id, "pages"],
+    initialPageParam: undefined as Rest<ResourceChange> | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      readNext(pageParam ?? collectionClient(collection).history(id, { limit: pageSize, signal }).pages()),
+    getNextPageParam: ({ items, limit = pageSize, rest }) =>
+      items.length < Math.min(pageSize, limit) ? undefined : rest,
+    structuralSharing: false,
+    gcTime: 0,
   });
-  const pages = useRef<AsyncGenerator<{ items: ResourceChange[]; limit: number | undefined }>>(undefined);
-  const wanted = useRef(1);
-  const read = useCallback(async (isStart: boolean, signal: AbortSignal) => {
-    const own = pages.current;
-    if (own === undefined) return;
-    try {
-      const items: ResourceChange[] = [];
-      let isDone = false;
-      for (let n = 0; n < (isStart ? wanted.current : 1) && !isDone; n++) {
-        const { value, done } = await own.next();
-        items.push(...(value?.items ?? []));
-        isDone = done === true || value.items.length < Math.min(pageSize, value.limit ?? pageSize);
-      }
-      if (signal.aborted) return;
-      setState((before) => ({
-        changes: isStart ? items : [...before.changes, ...items],
-        hasMore: !isDone,
-        isLoading: false,
-        error: undefined,
-      }));
-    } catch (error) {
-      if (signal.aborted) return;
-      notice(error);
-      setState((before) => ({ ...before, isLoading: false, hasMore: false, error }));
-    }
-  }, []);
-  const stop = useRef(new AbortController());
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another latest version has another history
+  const read = useRef(latest);
   useEffect(() => {
-    const controller = new AbortController();
-    stop.current = controller;
-    pages.current = collectionClient(collection)
-      .history(id, { limit: pageSize, signal: controller.signal })
-      .pages();
-    void read(true, controller.signal);
-    return () => controller.abort();
-  }, [collection, id, latest, read]);
-  const loadMore = () => {
-    wanted.current++;
-    void read(false, stop.current.signal);
-  };
-  return { ...state, loadMore };
+    if (read.current !== latest) void refetch();
+    read.current = latest;
+  }, [latest, refetch]);
+  return { ...history, changes: history.data?.pages.flatMap(({ items }) => items) ?? [] };
 }
 
 /** The attributes of a version, which never change. */

@@ -3,14 +3,11 @@ import type { CollectionDetails } from "holdfast-client";
 import { useCallback, useEffect, useState } from "react";
 import { Problem } from "../parts/problem.tsx";
 import { go, type Route, setGuard, type Tab } from "../route.ts";
-import type { Refusal } from "../service/errors.ts";
 import { texts } from "../texts.ts";
 import { findDraft, forgetDraft, forgetHanded, startOfNew, useKeptDraft } from "./drafts.ts";
-import { type Attributes, isBroken, isChanged, stillWrong } from "./edit.ts";
-import { fieldsOf, lockedChanges } from "./fields.ts";
-import { FieldsTab } from "./fields-tab.tsx";
-import { JsonTab } from "./json-tab.tsx";
-import { LockedChanges, RefusedNotice } from "./notices.tsx";
+import { isBroken, isChanged } from "./edit.ts";
+import { lockedChanges } from "./fields.ts";
+import { Draft, useRefusal } from "./fields-tab.tsx";
 import { LeaveGuard, PanelButtons, PanelFrame } from "./panel-frame.tsx";
 import { useRights } from "./use-resource.ts";
 import { createResource, useBusy } from "./use-save.ts";
@@ -33,8 +30,7 @@ export function NewPanel({ collection, info, query, onClose }: NewPanelProps) {
   const rights = useRights(collection, "create");
   const { isBusy, run } = useBusy();
   useFirstFocus(info !== undefined && rights !== undefined);
-  const [refused, setRefused] = useState<{ refusal: Refusal; mine: Attributes }>();
-  const refusal = refused && stillWrong(refused.refusal, refused.mine, edit.mine);
+  const { refusal, refuse } = useRefusal(edit);
   const staysOn = useCallback(
     (next: Route) => next.kind === "new" && next.collection === collection,
     [collection],
@@ -45,7 +41,7 @@ export function NewPanel({ collection, info, query, onClose }: NewPanelProps) {
     if (!canSave) return;
     void run(async () => {
       const outcome = await createResource(collection, edit.mine);
-      setRefused(outcome.kind === "refused" ? { refusal: outcome.refusal, mine: edit.mine } : undefined);
+      refuse(outcome.kind === "refused" ? { refusal: outcome.refusal, mine: edit.mine } : undefined);
       if (outcome.kind !== "saved") return;
       setGuard(undefined);
       go(
@@ -54,9 +50,6 @@ export function NewPanel({ collection, info, query, onClose }: NewPanelProps) {
       );
     });
   };
-  const names = new Set(
-    tab === "fields" ? fieldsOf(info, edit.mine, rights?.attributes).map(({ name }) => name) : [],
-  );
   return (
     <>
       <PanelFrame
@@ -75,21 +68,13 @@ export function NewPanel({ collection, info, query, onClose }: NewPanelProps) {
         }
       >
         {rights?.allowed === false && <Problem error={new Error(rights.reason)} />}
-        {locked.length > 0 && <LockedChanges names={locked} isNew onEdit={setEdit} />}
-        {refusal !== undefined && <RefusedNotice refusal={refusal} names={names} />}
-        {tab === "fields" ? (
-          <FieldsTab
-            info={info}
-            edit={edit}
-            rights={rights?.attributes}
-            isReadOnly={false}
-            isNew
-            refusal={refusal}
-            onEdit={setEdit}
-          />
-        ) : (
-          <JsonTab edit={edit} isReadOnly={false} onEdit={setEdit} />
-        )}
+        <Draft
+          {...{ tab, info, edit, locked, refusal }}
+          rights={rights?.attributes}
+          isReadOnly={false}
+          isNew
+          onEdit={setEdit}
+        />
       </PanelFrame>
       <LeaveGuard hasChanges={isChanged(edit)} staysOn={staysOn} />
     </>

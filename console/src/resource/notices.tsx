@@ -26,16 +26,14 @@ export function RefusedNotice({ refusal, names }: { refusal: Refusal; names: Rea
   );
 }
 
-/** Changes of attributes that the caller cannot set, and a button that takes them back. */
-export function LockedChanges({
-  names,
-  isNew = false,
-  onEdit,
-}: {
+interface LockedChangesProps {
   names: readonly string[];
   isNew?: boolean;
   onEdit(change: (edit: Edit) => Edit): void;
-}) {
+}
+
+/** Changes of attributes that the caller cannot set, and a button that takes them back. */
+export function LockedChanges({ names, isNew = false, onEdit }: LockedChangesProps) {
   return (
     <Alert color="yellow" className="notice" role="alert">
       <p>{texts.resource.lockedChanges(names, isNew)}</p>
@@ -46,18 +44,15 @@ export function LockedChanges({
   );
 }
 
-/** A newer version by another caller, while the user edits. */
-export function Theirs({
-  edit,
-  theirs,
-  readOnly,
-  onCompare,
-}: {
+interface TheirsProps {
   edit: Edit;
   theirs: Resource;
   readOnly: readonly string[];
   onCompare(): void;
-}) {
+}
+
+/** A newer version by another caller, while the user edits. */
+export function Theirs({ edit, theirs, readOnly, onCompare }: TheirsProps) {
   const names = differencesOf(edit.base, edit.mine, theirs)
     .filter(({ by, name }) => by !== "me" && !readOnly.includes(name))
     .map(({ name }) => name);
@@ -71,15 +66,7 @@ export function Theirs({
   );
 }
 
-/** Says that the resource does not exist, or when it was deleted, if its history shows this. */
-export function Deleted({
-  collection,
-  id,
-  isInHistory,
-  hasChanges,
-  onCreate,
-  onHistory,
-}: {
+interface DeletedProps {
   collection: string;
   id: string;
   /** Whether the versions are below. */
@@ -87,7 +74,10 @@ export function Deleted({
   hasChanges: boolean;
   onCreate(): void;
   onHistory(): void;
-}) {
+}
+
+/** Says that the resource does not exist, or when it was deleted, if its history shows this. */
+export function Deleted({ collection, id, isInHistory, hasChanges, onCreate, onHistory }: DeletedProps) {
   const { data } = useQuery({
     queryKey: ["history", collection, id, "deleted"],
     queryFn: async ({ signal }) => {

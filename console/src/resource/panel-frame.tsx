@@ -1,5 +1,6 @@
 /** The frame of a panel: its title, its tabs, its content, its buttons, and the question before unsaved changes are lost. */
 import { ActionIcon, Button, Kbd } from "@mantine/core";
+import { useWindowEvent } from "@mantine/hooks";
 import { IconX } from "@tabler/icons-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { Question } from "../parts/dialog.tsx";
@@ -69,26 +70,21 @@ export function PanelFrame(props: PanelFrameProps) {
 
 /** Ctrl-S and Cmd-S save. Esc closes, unless it belongs to a dialog, a menu or a list. */
 function useKeys(props: { onSave(): void; onClose(): void }): void {
-  const latest = useRef(props);
-  latest.current = props;
-  useEffect(() => {
-    const listener = (event: globalThis.KeyboardEvent) => {
-      if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "s") {
-        event.preventDefault();
-        if (!isOverlaid('[aria-modal="true"]')) latest.current.onSave();
-      } else if (
-        event.key === "Escape" &&
-        !event.defaultPrevented &&
-        !isOverlaid(overlays) &&
-        !isFieldOutside(event.target)
-      ) {
-        event.preventDefault();
-        if (!leaveEditor(event.target)) latest.current.onClose();
-      }
-    };
-    addEventListener("keydown", listener, { capture: true });
-    return () => removeEventListener("keydown", listener, { capture: true });
-  }, []);
+  const onKeyDown = (event: globalThis.KeyboardEvent) => {
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "s") {
+      event.preventDefault();
+      if (!isOverlaid('[aria-modal="true"]')) props.onSave();
+    } else if (
+      event.key === "Escape" &&
+      !event.defaultPrevented &&
+      !isOverlaid(overlays) &&
+      !isFieldOutside(event.target)
+    ) {
+      event.preventDefault();
+      if (!leaveEditor(event.target)) props.onClose();
+    }
+  };
+  useWindowEvent("keydown", onKeyDown, { capture: true });
 }
 
 const overlays = '[role="dialog"], [role="menu"], [role="listbox"]';

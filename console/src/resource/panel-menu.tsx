@@ -1,12 +1,13 @@
 /** What can be done with a whole resource: copy its id, duplicate it, delete it. */
-import { ActionIcon, Button, CopyButton, Menu, Tooltip } from "@mantine/core";
+import { Button, CopyButton, Menu, Tooltip } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { IconCheck, IconCopy, IconCopyPlus, IconDots, IconLink, IconTrash } from "@tabler/icons-react";
+import { IconCheck, IconCopy, IconCopyPlus, IconLink, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { type AccessAnswer, ConflictError, NotFoundError } from "holdfast-client";
 import { useState } from "react";
 import { Question } from "../parts/dialog.tsx";
 import { shortId } from "../parts/formats.ts";
+import { Dots, Item } from "../parts/menu.tsx";
 import { offerUndo, restoreDeleted } from "../parts/undo.tsx";
 import { go, setGuard } from "../route.ts";
 import { titleOf } from "../service/schema.ts";
@@ -50,38 +51,27 @@ export function PanelMenu({ collection, id, query, current, onDeleted }: PanelMe
           </Tooltip>
         )}
       </CopyButton>
-      <Menu>
-        <Menu.Target>
-          <ActionIcon aria-label={texts.resource.more}>
-            <IconDots size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown maw={320}>
-          <Menu.Item leftSection={<IconLink size={15} />} onClick={copyLink}>
-            {texts.resource.copyLink}
-          </Menu.Item>
-          <Menu.Item
-            leftSection={<IconCopyPlus size={15} />}
-            disabled={current === undefined || canCreate?.allowed === false}
-            onClick={() =>
-              current && openNew(collection, query, copyOf(current, canCreate?.attributes.readOnly ?? []))
-            }
-          >
-            {texts.resource.duplicate}
-            <Why rights={canCreate} />
-          </Menu.Item>
-          <Menu.Divider />
-          <Menu.Item
-            color="red"
-            leftSection={<IconTrash size={15} />}
-            disabled={current === undefined || canDelete?.allowed === false}
-            onClick={() => setDeleting(true)}
-          >
-            {texts.remove}
-            <Why rights={canDelete} />
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <Dots label={texts.resource.more} size="md">
+        <Item text={texts.resource.copyLink} Icon={IconLink} onClick={copyLink} />
+        <Item
+          text={texts.resource.duplicate}
+          Icon={IconCopyPlus}
+          isDisabled={current === undefined || canCreate?.allowed === false}
+          hint={<Why rights={canCreate} />}
+          onClick={() =>
+            current && openNew(collection, query, copyOf(current, canCreate?.attributes.readOnly ?? []))
+          }
+        />
+        <Menu.Divider />
+        <Item
+          text={texts.remove}
+          Icon={IconTrash}
+          isDangerous
+          isDisabled={current === undefined || canDelete?.allowed === false}
+          hint={<Why rights={canDelete} />}
+          onClick={() => setDeleting(true)}
+        />
+      </Dots>
       {isDeleting && current !== undefined && (
         <DeleteDialog
           collection={collection}

@@ -4,7 +4,6 @@ import type { CollectionDetails } from "holdfast-client";
 import { useCallback, useState } from "react";
 import { Problem } from "../parts/problem.tsx";
 import { type Route, type Tab, tabs } from "../route.ts";
-import type { Refusal } from "../service/errors.ts";
 import { titleOf } from "../service/schema.ts";
 import type { Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
@@ -18,15 +17,13 @@ import {
   merge,
   rebase,
   startEdit,
-  stillWrong,
   tagOf,
   versionOf,
 } from "./edit.ts";
-import { fieldsOf, lockedChanges } from "./fields.ts";
-import { FieldsTab } from "./fields-tab.tsx";
+import { lockedChanges } from "./fields.ts";
+import { Draft, useRefusal } from "./fields-tab.tsx";
 import { HistoryTab } from "./history-tab.tsx";
-import { JsonTab } from "./json-tab.tsx";
-import { Deleted, DeletedDialog, LockedChanges, RefusedNotice, Theirs } from "./notices.tsx";
+import { Deleted, DeletedDialog, Theirs } from "./notices.tsx";
 import { LeaveGuard, PanelButtons, PanelFrame } from "./panel-frame.tsx";
 import { PanelMenu } from "./panel-menu.tsx";
 import { RelatedTab } from "./related-tab.tsx";
@@ -44,18 +41,12 @@ interface PanelProps {
   onClose(): void;
 }
 
-/** What the service refused, and the draft that it refused. */
-interface Refused {
-  refusal: Refusal;
-  mine: Attributes;
-}
-
 export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose }: PanelProps) {
   const state = useResource(collection, id);
   const { edit, current, isDeleted, setEdit } = state;
   const rights = useRights(collection, "update", id);
   const { isBusy, run } = useBusy();
-  const [refused, setRefused] = useState<Refused>();
+  const { refusal, refuse } = useRefusal(edit);
   const [conflict, setConflict] = useState<Resource>();
   const [isGone, setGone] = useState(false);
   const [savedTag, setSavedTag] = useState<string>();
@@ -68,12 +59,8 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
     [collection, id],
   );
 
-  const refusal =
-    refused === undefined || edit === undefined
-      ? undefined
-      : stillWrong(refused.refusal, refused.mine, edit.mine);
   const finish = (outcome: Outcome, mine: Attributes) => {
-    setRefused(outcome.kind === "refused" ? { refusal: outcome.refusal, mine } : undefined);
+    refuse(outcome.kind === "refused" ? { refusal: outcome.refusal, mine } : undefined);
     setConflict(outcome.kind === "conflict" ? outcome.theirs : undefined);
     setGone(outcome.kind === "deleted");
     if (outcome.kind === "refused") onTab(tab === "json" ? "json" : "fields");
@@ -96,7 +83,7 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
     });
   };
   const discard = () => {
-    setRefused(undefined);
+    refuse(undefined);
     setConflict(undefined);
     const latest = conflict ?? current;
     if (latest !== undefined) setEdit(startEdit(latest, tagOf(latest)));
@@ -111,12 +98,8 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
       : texts.version(String(version ?? "?"));
   };
   const theirs = hasChanges && current !== undefined && tagOf(current) !== edit.etag ? current : undefined;
+  const existing = isDeleted ? undefined : current;
   const isForm = tab === "fields" || tab === "json";
-  const names = new Set(
-    tab === "fields" && edit !== undefined
-      ? fieldsOf(info, { ...edit.base, ...edit.mine }, rights?.attributes).map(({ name }) => name)
-      : [],
-  );
   return (
     <>
       <PanelFrame
@@ -126,15 +109,7 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
         onTab={onTab}
         onSave={save}
         onClose={onClose}
-        actions={
-          <PanelMenu
-            collection={collection}
-            id={id}
-            query={query}
-            current={isDeleted ? undefined : current}
-            onDeleted={onClose}
-          />
-        }
+        actions={<PanelMenu {...{ collection, id, query }} current={existing} onDeleted={onClose} />}
         footer={
           isForm && edit !== undefined && !isDeleted ? (
             <PanelButtons
@@ -148,8 +123,7 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
       >
         {isDeleted && (isForm || tab === "history") && (
           <Deleted
-            collection={collection}
-            id={id}
+            {...{ collection, id }}
             isInHistory={tab === "history"}
             hasChanges={hasChanges}
             onCreate={() => setGone(true)}
@@ -173,27 +147,19 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
             </button>
           </Alert>
         )}
-        {isForm && locked.length > 0 && !isReadOnly && <LockedChanges names={locked} onEdit={state.onEdit} />}
-        {isForm && refusal !== undefined && <RefusedNotice refusal={refusal} names={names} />}
-        {tab === "fields" && edit !== undefined && (
-          <FieldsTab
-            info={info}
-            edit={edit}
+        {isForm && edit !== undefined && (
+          <Draft
+            {...{ tab, info, edit, refusal }}
+            locked={isReadOnly ? [] : locked}
             rights={rights?.attributes}
             isReadOnly={isReadOnly && !hasChanges}
-            refusal={refusal}
             onEdit={state.onEdit}
           />
         )}
-        {tab === "json" && edit !== undefined && (
-          <JsonTab edit={edit} isReadOnly={isReadOnly && !hasChanges} onEdit={state.onEdit} />
-        )}
         {tab === "history" && (
           <HistoryTab
-            collection={collection}
-            id={id}
-            info={info}
-            current={isDeleted ? undefined : current}
+            {...{ collection, id, info }}
+            current={existing}
             isLocked={hasChanges}
             onRestored={state.accept}
           />
@@ -205,12 +171,9 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
       {conflict !== undefined && edit !== undefined && (
         <ConflictDialog
           key={tagOf(conflict)}
-          collection={collection}
-          id={id}
-          edit={edit}
+          {...{ collection, id, edit, isBusy }}
           theirs={conflict}
           readOnly={rights?.attributes.readOnly ?? []}
-          isBusy={isBusy}
           onSave={(merged) => saveOn(conflict, merged)}
           onDiscard={discard}
           onClose={() => setConflict(undefined)}
@@ -218,10 +181,7 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
       )}
       {isGone && edit !== undefined && (
         <DeletedDialog
-          collection={collection}
-          id={id}
-          query={query}
-          edit={edit}
+          {...{ collection, id, query, edit }}
           onRestored={(restored) => {
             setGone(false);
             saveOn(restored, merge(edit.mine, restored, new Set(changesOf(edit))));

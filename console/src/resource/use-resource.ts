@@ -9,23 +9,8 @@ import { texts } from "../texts.ts";
 import { findDraft, forgetDraft, resumeDraft, resumeWithout, useKeptDraft } from "./drafts.ts";
 import { type Edit, isChanged, startEdit, tagOf } from "./edit.ts";
 
-/** The state of one resource. */
-interface ResourceState {
-  /** What the service has. */
-  current: Resource | undefined;
-  /** What the user edits. */
-  edit: Edit | undefined;
-  isDeleted: boolean;
-  error: Error | null;
-  setEdit(edit: Edit): void;
-  /** Changes what the user edits. */
-  onEdit(change: (edit: Edit) => Edit): void;
-  /** Shows what a write returned. */
-  accept(resource: Resource): void;
-  reload(): void;
-}
-
-export function useResource(collection: string, id: string): ResourceState {
+/** The state of one resource: what the service has (`current`), and what the user edits. */
+export function useResource(collection: string, id: string) {
   const [edit, setEdit] = useState<Edit>();
   const { data, error, refetch } = useQuery({
     queryKey: ["resource", collection, id],
@@ -64,6 +49,7 @@ export function useResource(collection: string, id: string): ResourceState {
     (change: (edit: Edit) => Edit) => setEdit((before) => (before === undefined ? before : change(before))),
     [],
   );
+  /** Shows what a write returned. */
   const accept = useCallback(
     (resource: Resource) => {
       setEdit(undefined);

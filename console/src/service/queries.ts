@@ -1,5 +1,6 @@
 /** What the page has read from the service, and what the caller opened last. It is forgotten when the caller changes. */
 import { MutationCache, QueryClient } from "@tanstack/react-query";
+import type { Page } from "holdfast-client";
 import { notice, onLeave } from "./session.ts";
 
 export const queries = new QueryClient({
@@ -51,4 +52,13 @@ export function remember(collection: string, id: string): void {
   try {
     sessionStorage.setItem(recentKey, JSON.stringify([{ collection, id }, ...others].slice(0, mostRecent)));
   } catch {}
+}
+
+/** What reads the next pages of a list. */
+export type Rest<T> = AsyncGenerator<Pick<Page<T>, "items" | "total" | "limit">, void, undefined>;
+
+/** Reads the next page for `useInfiniteQuery`, whose parameter is the reader that the page before left. After the last page, it is empty. */
+export async function readNext<T>(rest: Rest<T>) {
+  const { value = { items: [], total: undefined, limit: undefined } } = await rest.next();
+  return { ...value, rest };
 }

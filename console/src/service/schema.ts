@@ -7,15 +7,10 @@ export interface SchemaPart {
   readonly required?: readonly string[];
   readonly items?: SchemaPart | boolean;
   readonly enum?: readonly unknown[];
-  readonly const?: unknown;
   readonly format?: string;
   readonly description?: string;
   readonly title?: string;
   readonly maxLength?: number;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly readOnly?: boolean;
-  readonly default?: unknown;
   readonly additionalProperties?: SchemaPart | boolean;
 }
 

@@ -60,40 +60,49 @@ export function Sidebar({ route, onFind }: { route: Route; onFind(): void }) {
           <NewCollectionButton isSmall />
         </div>
         {collections.map(({ name, count }) => (
-          <a
+          <SideLink
             key={name}
-            className="item"
-            title={name}
-            href={formatRoute({ kind: "list", collection: name, query: "" })}
-            aria-current={name === current ? "page" : undefined}
-          >
-            <IconDatabase size={16} />
-            <span className="name">{name}</span>
-            {count !== undefined && <span className="count">{count.toLocaleString("en")}</span>}
-          </a>
+            {...{ name, count }}
+            Icon={IconDatabase}
+            route={{ kind: "list", collection: name, query: "" }}
+            isCurrent={name === current}
+          />
         ))}
         {isAdministrator === true && (
           <>
             <div className="group">{texts.administration}</div>
-            {pages.map((name) => {
-              const Icon = icons[name];
-              return (
-                <a
-                  key={name}
-                  className="item"
-                  href={formatRoute({ kind: "page", name })}
-                  aria-current={name === page ? "page" : undefined}
-                >
-                  <Icon size={16} />
-                  <span className="name">{listTexts.pageNames[name]}</span>
-                </a>
-              );
-            })}
+            {pages.map((name) => (
+              <SideLink
+                key={name}
+                name={listTexts.pageNames[name]}
+                Icon={icons[name]}
+                route={{ kind: "page", name }}
+                isCurrent={name === page}
+              />
+            ))}
           </>
         )}
         <Foot />
       </nav>
     </>
+  );
+}
+
+interface SideLinkProps {
+  name: string;
+  Icon: typeof IconDatabase;
+  count?: number | undefined;
+  route: Route;
+  isCurrent: boolean;
+}
+
+function SideLink({ name, Icon, count, route, isCurrent }: SideLinkProps) {
+  return (
+    <a className="item" title={name} href={formatRoute(route)} aria-current={isCurrent ? "page" : undefined}>
+      <Icon size={16} />
+      <span className="name">{name}</span>
+      {count !== undefined && <span className="count">{count.toLocaleString("en")}</span>}
+    </a>
   );
 }
 

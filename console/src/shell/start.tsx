@@ -2,7 +2,7 @@
 import { Button, Loader } from "@mantine/core";
 import type { CollectionDetails } from "holdfast-client";
 import { Head } from "../parts/head.tsx";
-import { Problem } from "../parts/problem.tsx";
+import { Empty, Problem } from "../parts/problem.tsx";
 import { formatRoute } from "../route.ts";
 import { useIsAdministrator } from "../service/administrator.ts";
 import { useCollections } from "../service/collections.ts";
@@ -28,22 +28,16 @@ export function Start() {
           <NewCollectionForm title={listTexts.firstTitle} />
         </div>
       )}
-      {collections.length === 0 && isAdministrator === false && <NothingToSee />}
+      {collections.length === 0 && isAdministrator === false && (
+        <Empty title={signInTexts.nothingToSee} hint={signInTexts.nothingToSeeHint}>
+          <Button mt="xs" onClick={askForCredential}>
+            {texts.signIn}
+          </Button>
+        </Empty>
+      )}
       {isEmpty && (
         <p className="soft">{listTexts.emptyDeclared({ canCreate, canImport: isAdministrator === true })}</p>
       )}
-    </div>
-  );
-}
-
-function NothingToSee() {
-  return (
-    <div className="empty">
-      <b>{signInTexts.nothingToSee}</b>
-      {signInTexts.nothingToSeeHint}
-      <div className="ways">
-        <Button onClick={askForCredential}>{texts.signIn}</Button>
-      </div>
     </div>
   );
 }

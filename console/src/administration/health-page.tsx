@@ -1,22 +1,15 @@
 /** Whether the service works, and its figures. */
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
 import { bytesText } from "../parts/formats.ts";
 import { Head } from "../parts/head.tsx";
 import { useConfiguration } from "../service/administrator.ts";
 import { useCollections } from "../service/collections.ts";
 import { useIsLive } from "../service/live.ts";
+import { queries } from "../service/queries.ts";
 import { authorization } from "../service/session.ts";
 import { administrationTexts, listTexts } from "../texts.ts";
 import { TurnOn, Waiting } from "./frame.tsx";
-import {
-  type Figures,
-  figuresOf,
-  type Metrics,
-  readMetrics,
-  type Sample,
-  sparkPath,
-} from "./metrics-text.ts";
+import { type Figures, figuresOf, readMetrics, type Sample, sparkPath } from "./metrics-text.ts";
 
 const own = administrationTexts.health;
 const tones = { pass: "green", warn: "amber", longLog: "amber", fail: "red", unknown: "red" };
@@ -220,34 +213,30 @@ function useReadiness() {
   });
 }
 
-interface Read {
-  time: number;
-  /** `null` if the service does not serve them. */
-  metrics: Metrics | null;
+interface Samples {
+  samples: readonly Sample[];
+  /** Whether the service does not serve metrics. */
+  isOff: boolean;
 }
 
-/** The metrics; `null` if the service does not serve them. */
-function useSamples(): { samples: readonly Sample[]; isOff: boolean } {
-  const { data } = useQuery<Read>({
-    queryKey: ["health", "metrics"],
-    refetchInterval: ({ state }) => (state.data?.metrics === null ? false : everyMs),
+const metricsKey = ["health", "metrics"];
+
+/** The metrics since the page was opened. */
+function useSamples(): Samples {
+  const { data } = useQuery<Samples>({
+    queryKey: metricsKey,
+    refetchInterval: ({ state }) => (state.data?.isOff === true ? false : everyMs),
     gcTime: 0,
-    queryFn: async ({ signal }): Promise<Read> => {
+    structuralSharing: false,
+    queryFn: async ({ signal }) => {
+      const samples = queries.getQueryData<Samples>(metricsKey)?.samples ?? [];
       const headers = authorization();
       const response = await fetch(new URL("metrics", document.baseURI), { headers, signal });
-      if (response.status === 404) return { time: performance.now(), metrics: null };
+      if (response.status === 404) return { samples, isOff: true };
       if (!response.ok) throw new Error(String(response.status));
-      const metrics = readMetrics(await response.text());
-      return { time: performance.now(), metrics };
+      const now = { metrics: readMetrics(await response.text()), time: performance.now() };
+      return { samples: [...samples, now].slice(-mostSamples), isOff: false };
     },
   });
-  const [samples, setSamples] = useState<readonly Sample[]>([]);
-  useEffect(() => {
-    if (data === undefined || data.metrics === null) return;
-    const { time, metrics } = data;
-    setSamples((before) =>
-      before.at(-1)?.time === time ? before : [...before, { time, metrics }].slice(-mostSamples),
-    );
-  }, [data]);
-  return { samples, isOff: data?.metrics === null };
+  return data ?? { samples: [], isOff: false };
 }

@@ -1,9 +1,9 @@
 /** The API keys of the service, and the dialogs that create, rotate and revoke one. */
 import { Button, MultiSelect, SegmentedControl, Select, TagsInput, TextInput } from "@mantine/core";
 import { IconPlus, IconRefresh, IconTrash } from "@tabler/icons-react";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { type ApiKey, type NewApiKey, NotFoundError } from "holdfast-client";
-import { type FormEvent, useState } from "react";
+import { type ChangeEvent, type FormEvent, useState } from "react";
 import { Dialog, Question, Wrong } from "../parts/dialog.tsx";
 import { Head } from "../parts/head.tsx";
 import { Dots, Item } from "../parts/menu.tsx";
@@ -11,7 +11,7 @@ import { Empty, Problem } from "../parts/problem.tsx";
 import { Time } from "../parts/value.tsx";
 import { useConfiguration } from "../service/administrator.ts";
 import { useCollections } from "../service/collections.ts";
-import { queries } from "../service/queries.ts";
+import { queries, useAction } from "../service/queries.ts";
 import { client } from "../service/session.ts";
 import { administrationTexts, listTexts, texts } from "../texts.ts";
 import { fieldProblems, SecretDialog, TurnOn, Waiting } from "./frame.tsx";
@@ -172,7 +172,7 @@ const reread = () => queries.invalidateQueries({ queryKey: keysKey });
 function NewKeyDialog({ onClose }: { onClose(): void }) {
   const [given, setGiven] = useState(empty);
   const set = (part: Partial<typeof empty>) => setGiven((before) => ({ ...before, ...part }));
-  const { mutate, data, isPending, error } = useMutation({
+  const { mutate, data, isPending, error } = useAction({
     mutationFn: () => {
       const { name, subject, roles, scopes, choice, date } = given;
       return client.$keys.create({
@@ -187,6 +187,11 @@ function NewKeyDialog({ onClose }: { onClose(): void }) {
   });
   if (data !== undefined) return <MadeKey made={data} onClose={onClose} />;
   const { at, others } = fieldProblems(error, fields);
+  const text = (name: "name" | "subject" | "date") => ({
+    value: given[name],
+    error: at(name),
+    onChange: (event: ChangeEvent<HTMLInputElement>) => set({ [name]: event.currentTarget.value }),
+  });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     mutate();
@@ -211,24 +216,15 @@ function NewKeyDialog({ onClose }: { onClose(): void }) {
       }
     >
       <form id="new-key" className="admin-form" onSubmit={submit}>
-        {others.map((text) => (
-          <Wrong key={text} text={text} />
+        {others.map((each) => (
+          <Wrong key={each} text={each} />
         ))}
+        <TextInput {...text("name")} label={own.columns.name} description={own.nameHint} data-autofocus />
         <TextInput
-          label={own.columns.name}
-          description={own.nameHint}
-          data-autofocus
-          value={given.name}
-          error={at("name")}
-          onChange={(event) => set({ name: event.currentTarget.value })}
-        />
-        <TextInput
+          {...text("subject")}
           label={own.columns.subject}
           description={own.subjectHint}
           placeholder={given.name}
-          value={given.subject}
-          error={at("subject")}
-          onChange={(event) => set({ subject: event.currentTarget.value })}
         />
         <Roles value={given.roles} error={at("roles")} onChange={(roles) => set({ roles })} />
         <Scopes value={given.scopes} error={at("scopes")} onChange={(scopes) => set({ scopes })} />
@@ -245,14 +241,7 @@ function NewKeyDialog({ onClose }: { onClose(): void }) {
             onChange={(choice) => set({ choice: choice ?? "never" })}
           />
           {given.choice === "date" && (
-            <TextInput
-              type="date"
-              required
-              label={own.date}
-              value={given.date}
-              error={at("expiresAt")}
-              onChange={(event) => set({ date: event.currentTarget.value })}
-            />
+            <TextInput type="date" required label={own.date} {...text("date")} error={at("expiresAt")} />
           )}
         </div>
       </form>

@@ -6,7 +6,6 @@ interface Series {
   value: number;
 }
 
-/** All series by the name of their metric. */
 export type Metrics = ReadonlyMap<string, readonly Series[]>;
 
 const line = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})?\s+(\S+)/;

@@ -1,12 +1,12 @@
 /** The dialogs of a webhook: its form, its secret, and its end. */
 import { Button, Chip, JsonInput, TagsInput, Textarea, TextInput } from "@mantine/core";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { ConflictError, type Webhook } from "holdfast-client";
 import { type ChangeEvent, type FormEvent, useState } from "react";
 import { Dialog, Question, Wrong } from "../parts/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useCollections } from "../service/collections.ts";
-import { queries } from "../service/queries.ts";
+import { queries, useAction } from "../service/queries.ts";
 import { client } from "../service/session.ts";
 import { administrationTexts, texts } from "../texts.ts";
 import { fieldProblems, SecretDialog, Waiting } from "./frame.tsx";
@@ -46,7 +46,7 @@ function FormDialog({ webhook: given, onClose }: WebhookDialogProps) {
   // The form is about the version that was read when it opened.
   const [webhook] = useState(given);
   const [form, setForm] = useState(() => formOf(webhook));
-  const save = useMutation({
+  const save = useAction({
     mutationFn: async () => {
       if (webhook === undefined) return await client.$webhooks.create(inputOf(form));
       return await client.$webhooks.patch(webhook, patchOfForm(form) as never);

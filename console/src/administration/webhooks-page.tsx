@@ -10,7 +10,7 @@ import {
   IconRefresh,
   IconTrash,
 } from "@tabler/icons-react";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import type { Webhook, WebhookDelivery, WebhookStatus, WebhookTest } from "holdfast-client";
 import { useState } from "react";
 import { formatTime, shortId } from "../parts/formats.ts";
@@ -19,7 +19,7 @@ import { Dots, Item } from "../parts/menu.tsx";
 import { Empty, Problem } from "../parts/problem.tsx";
 import { Time } from "../parts/value.tsx";
 import { messageOf } from "../service/errors.ts";
-import { queries } from "../service/queries.ts";
+import { queries, useAction } from "../service/queries.ts";
 import { client } from "../service/session.ts";
 import { administrationTexts, listTexts } from "../texts.ts";
 import { Waiting } from "./frame.tsx";
@@ -75,7 +75,7 @@ function WebhookCard({ webhook, onOpen }: CardProps) {
     queryFn: ({ signal }) => client.$webhooks.status(id, { signal }),
     refetchInterval: isOpen ? 5_000 : 15_000,
   });
-  const test = useMutation({
+  const test = useAction({
     mutationFn: () => client.$webhooks.test(id),
     onError: (error) => notifications.show({ color: "red", message: messageOf(error) }),
     onSettled: () => queries.invalidateQueries({ queryKey: [...webhooksKey, id] }),
@@ -115,7 +115,7 @@ function WebhookCard({ webhook, onOpen }: CardProps) {
 }
 
 function Actions({ webhook, onOpen }: CardProps) {
-  const { mutate: turn } = useMutation({
+  const { mutate: turn } = useAction({
     mutationFn: (enabled: boolean) => client.$webhooks.patch(webhook.id, { enabled }),
     onError: (error) => notifications.show({ color: "red", message: messageOf(error) }),
     onSettled: () => queries.invalidateQueries({ queryKey: webhooksKey }),
@@ -248,7 +248,7 @@ function Delivery({ webhookId, delivery }: { webhookId: string; delivery: Webhoo
 }
 
 function SendAgain({ id, event }: { id: string; event: string }) {
-  const { mutate, isPending } = useMutation({
+  const { mutate, isPending } = useAction({
     mutationFn: () => client.$webhooks.retry(id, event),
     onError: (error) => notifications.show({ color: "red", message: messageOf(error) }),
     onSettled: () => queries.invalidateQueries({ queryKey: [...webhooksKey, id] }),

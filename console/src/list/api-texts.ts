@@ -20,7 +20,6 @@ export function shellWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The text of a request. */
 export function requestText(language: Language, request: ApiRequest): string {
   return { curl, fetch: fetchText, "holdfast-client": clientText }[language](request);
 }

@@ -1,12 +1,13 @@
 /** Deletes or changes the selected resources, after a dry run that shows what would happen. */
 import { Button, Select, TextInput } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { type BulkResult, ProblemError } from "holdfast-client";
 import { useState } from "react";
 import { Bad, Busy, Dialog } from "../parts/dialog.tsx";
 import { offerRestore } from "../parts/undo.tsx";
 import { messageOf } from "../service/errors.ts";
+import { useAction } from "../service/queries.ts";
 import { collectionClient } from "../service/session.ts";
 import { useTitle } from "../service/titles.ts";
 import { listTexts, texts } from "../texts.ts";
@@ -44,7 +45,7 @@ export function BulkDialog({ kind, collection, columns, ids, onLeaveOut, onDone,
     refetchOnWindowFocus: false,
     queryFn: ({ signal }) => send(true, signal),
   });
-  const save = useMutation({
+  const save = useAction({
     mutationFn: () => send(false),
     onSuccess: async ({ changed, ids: done }) => {
       if (kind === "change") notifications.show({ message: listTexts.changed(changed), color: "holdfast" });

@@ -2,9 +2,10 @@
 import { Button, Checkbox, SegmentedControl } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import type { CollectionDetails } from "holdfast-client";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useState } from "react";
 import { Bad, Busy, Dialog } from "../parts/dialog.tsx";
 import { messageOf } from "../service/errors.ts";
+import { useAction } from "../service/queries.ts";
 import { authorization, baseUrl } from "../service/session.ts";
 import { listTexts, texts } from "../texts.ts";
 
@@ -21,37 +22,27 @@ interface ExportDialogProps {
 export function ExportDialog({ collection, info, query, ids, shown, onClose }: ExportDialogProps) {
   const [format, setFormat] = useState<Format>("csv");
   const [isShownOnly, setShownOnly] = useState(false);
-  const [progress, setProgress] = useState<{ resources: number; bytes: number }>();
-  const [problem, setProblem] = useState<string>();
-  const stop = useRef<AbortController>(undefined);
-  useEffect(() => () => stop.current?.abort(), []);
-  const run = async () => {
-    const controller = new AbortController();
-    stop.current = controller;
-    const { signal } = controller;
-    setProblem(undefined);
-    setProgress({ resources: 0, bytes: 0 });
-    const request = {
-      ...{ collection, query, ids, signal },
-      onProgress: (resources: number, bytes: number) => setProgress({ resources, bytes }),
-    };
-    try {
+  const [progress, setProgress] = useState({ resources: 0, bytes: 0 });
+  const [stop] = useState(() => new AbortController());
+  useEffect(() => () => stop.abort(), [stop]);
+  const {
+    mutate,
+    isPending: isBusy,
+    error,
+  } = useAction({
+    mutationFn: async () => {
+      setProgress({ resources: 0, bytes: 0 });
+      const request = {
+        ...{ collection, query, ids, signal: stop.signal },
+        onProgress: (resources: number, bytes: number) => setProgress({ resources, bytes }),
+      };
       const own = shown.filter((name) => name !== "id");
-      const fields = isShownOnly
-        ? own
-        : format === "csv"
-          ? (closedNames(info) ?? (await namesOf(request)))
-          : undefined;
-      const file = await exportList({ ...request, format, fields });
-      save(file, `${collection}.${format}`);
+      const all = () => closedNames(info) ?? namesOf(request);
+      const fields = isShownOnly ? own : format === "csv" ? await all() : undefined;
+      save(await exportList({ ...request, format, fields }), `${collection}.${format}`);
       onClose();
-    } catch (error) {
-      if (signal.aborted) return;
-      setProgress(undefined);
-      setProblem(error instanceof ExportTooLarge ? listTexts.exportTooLarge : messageOf(error));
-    }
-  };
-  const isBusy = progress !== undefined;
+    },
+  });
   return (
     <Dialog
       width={520}
@@ -61,7 +52,7 @@ export function ExportDialog({ collection, info, query, ids, shown, onClose }: E
       closing={texts.cancel}
       isApart
       actions={
-        <Button size="sm" loading={isBusy} onClick={() => void run()}>
+        <Button size="sm" loading={isBusy} onClick={() => mutate()}>
           {listTexts.exportStart}
         </Button>
       }
@@ -92,7 +83,7 @@ export function ExportDialog({ collection, info, query, ids, shown, onClose }: E
             {listTexts.exported(progress.resources)}, {(progress.bytes / 1e6).toFixed(1)} MB
           </Busy>
         )}
-        {problem !== undefined && <Bad text={problem} />}
+        {error !== null && <Bad text={messageOf(error)} />}
       </div>
     </Dialog>
   );
@@ -131,9 +122,6 @@ const mediaTypes: Record<Format, string> = {
 /** The largest file, in bytes: the browser keeps it in memory. */
 const largestExport = 256 * 1024 * 1024;
 
-/** An export is larger than a page can hold. */
-class ExportTooLarge extends Error {}
-
 interface ExportRequest {
   collection: string;
   /** The query string of the list. */
@@ -164,7 +152,7 @@ function headerOf(text: string): string {
   return text;
 }
 
-/** Reads all pages. Throws ExportTooLarge, the reason of the signal, and an error with the message of the service. */
+/** Reads all pages. Throws the reason of the signal, and an error with the message of the service. */
 export async function exportList(request: ExportRequest): Promise<Blob> {
   const { format, onProgress } = request;
   const parts: string[] = [];
@@ -177,7 +165,7 @@ export async function exportList(request: ExportRequest): Promise<Blob> {
     parts.push(part);
     bytes += new Blob([part]).size;
     resources += count;
-    if (bytes > largestExport) throw new ExportTooLarge();
+    if (bytes > largestExport) throw new Error(listTexts.exportTooLarge);
     onProgress(resources, bytes);
   }
   if (format === "json") parts.push(parts.length === 0 ? "[]\n" : "]\n");

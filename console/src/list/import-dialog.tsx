@@ -6,6 +6,7 @@ import { useEffect, useState } from "react";
 import { Bad, Busy, Dialog } from "../parts/dialog.tsx";
 import { bytesText } from "../parts/formats.ts";
 import { messageOf } from "../service/errors.ts";
+import { useAction } from "../service/queries.ts";
 import { collectionClient } from "../service/session.ts";
 import { listTexts, texts } from "../texts.ts";
 import { formatOf } from "./import-file.ts";
@@ -31,7 +32,6 @@ async function send(
 export function ImportDialog({ collection, file, onFile, onClose }: ImportDialogProps) {
   const [report, setReport] = useState<ImportReport>();
   const [problem, setProblem] = useState<string>();
-  const [isBusy, setBusy] = useState(false);
   useEffect(() => {
     if (file === undefined) return;
     const stop = new AbortController();
@@ -42,20 +42,18 @@ export function ImportDialog({ collection, file, onFile, onClose }: ImportDialog
     });
     return () => stop.abort();
   }, [collection, file]);
-  const write = async () => {
-    if (file === undefined) return;
-    setBusy(true);
-    try {
-      const { imported, invalid } = await send(collection, file, { dryRun: false });
+  const { mutate, isPending } = useAction({
+    mutationFn: (checked: File) => send(collection, checked, { dryRun: false }),
+    onSuccess: ({ imported, invalid }) => {
       notifications.show({ message: listTexts.imported(imported, invalid), color: "holdfast" });
       onClose();
-    } catch (error) {
+    },
+    onError: (error) => {
       const late = error instanceof ProblemError ? error.problem.report : undefined;
       if (late?.errors !== undefined) setReport(late as ImportReport);
       setProblem(messageOf(error));
-      setBusy(false);
-    }
-  };
+    },
+  });
   const valid = report === undefined ? 0 : report.resources - report.invalid;
   return (
     <Dialog
@@ -74,8 +72,8 @@ export function ImportDialog({ collection, file, onFile, onClose }: ImportDialog
       isApart
       actions={
         <>
-          {report !== undefined && valid > 0 && report.complete && (
-            <Button size="sm" loading={isBusy} onClick={() => void write()}>
+          {file !== undefined && report !== undefined && valid > 0 && report.complete && (
+            <Button size="sm" loading={isPending} onClick={() => mutate(file)}>
               {listTexts.doImport(valid, report.invalid > 0)}
             </Button>
           )}

@@ -17,13 +17,11 @@ export interface Condition {
   parameter?: string;
 }
 
-/** A column that the list is sorted by. */
 export interface SortKey {
   name: string;
   isDescending: boolean;
 }
 
-/** A list as the console shows it. */
 export interface ListQuery {
   conditions: readonly Condition[];
   sort: readonly SortKey[];

@@ -1,8 +1,8 @@
 /** A dialog: a title, a sentence, its content, and its buttons. */
 import { Alert, Button, Loader, Modal } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { messageOf } from "../service/errors.ts";
+import { useAction } from "../service/queries.ts";
 import { texts } from "../texts.ts";
 
 interface DialogProps {
@@ -84,7 +84,7 @@ interface QuestionProps extends DialogProps {
 /** Asks before a change, makes it, and closes. An error stays in the dialog. */
 export function Question(props: QuestionProps) {
   const { action, isDangerous = false, closes = true, run, children, ...dialog } = props;
-  const { mutate, isPending, error } = useMutation({
+  const { mutate, isPending, error } = useAction({
     mutationFn: run,
     ...(closes && { onSuccess: dialog.onClose }),
   });

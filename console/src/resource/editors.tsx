@@ -11,7 +11,7 @@ import {
   TextInput,
 } from "@mantine/core";
 import { IconCalendar, IconLock } from "@tabler/icons-react";
-import { useState } from "react";
+import { type ChangeEvent, useState } from "react";
 import { fromLocalTime, toLocalTime } from "../parts/formats.ts";
 import { FullValue, Time } from "../parts/value.tsx";
 import { texts } from "../texts.ts";
@@ -206,22 +206,28 @@ function textsIn(text: string): string[] {
   return all.filter((each) => each !== "");
 }
 
-/** The text of a value, as the user wrote it while it means the same. */
-function useText({ value, invalid, onChange, onInvalid, onRemove, field }: EditorProps, kind: TextKind) {
+/** An input for a value as text, which stays as the user wrote it while it means the same. */
+function useTextInput(props: EditorProps, { read, format }: TextKind) {
+  const { value, invalid, onChange, onInvalid, onRemove, field, input, hasError } = props;
   const [written, setWritten] = useState("");
-  const { read, format } = kind;
   const result = written === "" ? undefined : read(written);
   const isSame = result !== undefined && result.problem === undefined && isEqual(result.value, value);
-  const text = invalid ?? (isSame ? written : value === undefined || value === null ? "" : format(value));
-  const write = (next: string) => {
-    setWritten(next);
-    if (next.trim() === "" && !field.isRequired) return onRemove();
-    const changed = read(next);
-    if (changed.problem !== undefined) onInvalid(next);
-    else onChange(changed.value);
-  };
   const { problem } = invalid === undefined ? {} : read(invalid);
-  return { text, write, problem: problem?.message };
+  return {
+    ...input,
+    value: invalid ?? (isSame ? written : value === undefined || value === null ? "" : format(value)),
+    error: hasError || problem !== undefined,
+    description: problem?.message,
+    inputWrapperOrder: ["label", "input", "description"] as ("label" | "input" | "description")[],
+    onChange: ({ currentTarget }: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) => {
+      const next = currentTarget.value;
+      setWritten(next);
+      if (next.trim() === "" && !field.isRequired) return onRemove();
+      const changed = read(next);
+      if (changed.problem !== undefined) onInvalid(next);
+      else onChange(changed.value);
+    },
+  };
 }
 
 interface TextKind {
@@ -246,36 +252,19 @@ const jsonTexts: TextKind = {
 };
 
 function NumberEditor(props: EditorProps) {
-  const { text, write, problem } = useText(props, numbers);
-  return (
-    <TextInput
-      {...props.input}
-      inputMode="decimal"
-      className="numeral"
-      value={text}
-      error={props.hasError || problem !== undefined}
-      onChange={(event) => write(event.currentTarget.value)}
-      description={problem}
-      inputWrapperOrder={["label", "input", "description"]}
-    />
-  );
+  return <TextInput {...useTextInput(props, numbers)} inputMode="decimal" className="numeral" />;
 }
 
 function JsonValueEditor(props: EditorProps) {
-  const { text, write, problem } = useText(props, jsonTexts);
+  const input = useTextInput(props, jsonTexts);
   return (
     <Textarea
-      {...props.input}
+      {...input}
       className="mono"
-      {...(text.length < 20_000 ? { autosize: true } : { rows: 14 })}
+      {...(input.value.length < 20_000 ? { autosize: true } : { rows: 14 })}
       minRows={2}
       maxRows={14}
       spellCheck={false}
-      value={text}
-      error={props.hasError || problem !== undefined}
-      onChange={(event) => write(event.currentTarget.value)}
-      description={problem}
-      inputWrapperOrder={["label", "input", "description"]}
     />
   );
 }

@@ -11,7 +11,6 @@ import {
 import { texts } from "../texts.ts";
 import { type Attributes, changesOf, type Edit, valueAt } from "./edit.ts";
 
-/** One field. */
 export interface Field {
   name: string;
   kind: Kind;

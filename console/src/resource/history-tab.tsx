@@ -9,12 +9,11 @@ import { useEffect, useRef, useState } from "react";
 import { Problem } from "../parts/problem.tsx";
 import { Time } from "../parts/value.tsx";
 import { messageOf } from "../service/errors.ts";
-import { queries, type Rest, readNext } from "../service/queries.ts";
+import { queries, type Rest, readNext, useAction } from "../service/queries.ts";
 import { collectionClient, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
 import { type AttributeDiff, type DiffLine, diffAttributes } from "./differences.ts";
 import { type Attributes, tagOf, versionOf } from "./edit.ts";
-import { useBusy } from "./use-save.ts";
 
 interface HistoryTabProps {
   collection: string;
@@ -30,25 +29,20 @@ interface HistoryTabProps {
 export function HistoryTab({ collection, id, info, current, isLocked, onRestored }: HistoryTabProps) {
   const latest = current === undefined ? "" : tagOf(current);
   const { changes, hasNextPage, isPending, error, fetchNextPage } = useHistory(collection, id, latest);
-  const { run } = useBusy();
-  const restore = (version: number) =>
-    run(async () => {
-      try {
-        const restored = (await collectionClient(collection).restore(
-          (current ?? id) as string,
-          version,
-        )) as Resource;
-        onRestored(restored);
-        const now = versionOf(tagOf(restored));
-        notifications.show({ message: texts.resource.restored(version, now), autoClose: 4_000 });
-      } catch (failure) {
-        notifications.show({
-          color: "red",
-          title: texts.resource.notRestoredTitle,
-          message: messageOf(failure),
-        });
-      }
-    });
+  const restore = useAction({
+    mutationFn: (version: number) => collectionClient(collection).restore((current ?? id) as string, version),
+    onSuccess: (restored, version) => {
+      onRestored(restored as Resource);
+      const now = versionOf(tagOf(restored));
+      notifications.show({ message: texts.resource.restored(version, now), autoClose: 4_000 });
+    },
+    onError: (failure) =>
+      notifications.show({
+        color: "red",
+        title: texts.resource.notRestoredTitle,
+        message: messageOf(failure),
+      }),
+  });
   if (error instanceof NotFoundError && changes.length === 0)
     return <div className="empty">{texts.resource.noHistory}</div>;
   if (error !== null) return <Problem error={error} />;
@@ -66,7 +60,7 @@ export function HistoryTab({ collection, id, info, current, isLocked, onRestored
             hidden={info?.timestamps === false ? undefined : "updatedAt"}
             isCurrent={current !== undefined && versionOf(latest) === change.version}
             isLocked={isLocked}
-            onRestore={() => void restore(change.version)}
+            onRestore={() => restore.mutate(change.version)}
           />
         ))}
       </ol>

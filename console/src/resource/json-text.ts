@@ -15,7 +15,6 @@ export type ReadText = { value: unknown; problem?: never } | { problem: TextProb
 /** The deepest nesting. The service takes 64 levels. */
 const maxDepth = 64;
 
-/** Reads JSON. */
 export function readJson(text: string): ReadText {
   const reader = new Reader(text);
   try {
@@ -28,7 +27,6 @@ export function readJson(text: string): ReadText {
   }
 }
 
-/** Reads a JSON object. */
 export function readJsonObject(text: string): ReadText {
   const read = readJson(text);
   if (read.problem !== undefined) return read;

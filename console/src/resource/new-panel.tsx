@@ -3,6 +3,7 @@ import type { CollectionDetails } from "holdfast-client";
 import { useCallback, useEffect, useState } from "react";
 import { Problem } from "../parts/problem.tsx";
 import { go, type Route, setGuard, type Tab } from "../route.ts";
+import { useAction } from "../service/queries.ts";
 import { texts } from "../texts.ts";
 import { findDraft, forgetDraft, forgetHanded, startOfNew, useKeptDraft } from "./drafts.ts";
 import { isBroken, isChanged } from "./edit.ts";
@@ -10,7 +11,7 @@ import { lockedChanges } from "./fields.ts";
 import { Draft, useRefusal } from "./fields-tab.tsx";
 import { LeaveGuard, PanelButtons, PanelFrame } from "./panel-frame.tsx";
 import { useRights } from "./use-resource.ts";
-import { createResource, useBusy } from "./use-save.ts";
+import { createResource } from "./use-save.ts";
 
 interface NewPanelProps {
   collection: string;
@@ -28,7 +29,7 @@ export function NewPanel({ collection, info, query, onClose }: NewPanelProps) {
     forgetDraft(collection, undefined);
   }, [collection]);
   const rights = useRights(collection, "create");
-  const { isBusy, run } = useBusy();
+  const { mutate: run, isPending: isBusy } = useAction({ mutationFn: (task: () => Promise<void>) => task() });
   useFirstFocus(info !== undefined && rights !== undefined);
   const { refusal, refuse } = useRefusal(edit);
   const staysOn = useCallback(
@@ -39,7 +40,7 @@ export function NewPanel({ collection, info, query, onClose }: NewPanelProps) {
   const canSave = !isBroken(edit) && rights?.allowed !== false && locked.length === 0;
   const save = () => {
     if (!canSave) return;
-    void run(async () => {
+    run(async () => {
       const outcome = await createResource(collection, edit.mine);
       refuse(outcome.kind === "refused" ? { refusal: outcome.refusal, mine: edit.mine } : undefined);
       if (outcome.kind !== "saved") return;

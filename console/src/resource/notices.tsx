@@ -1,16 +1,15 @@
 /** What the panel says above the form: errors, changes by others, a delete by others. */
 import { Alert, Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { Dialog } from "../parts/dialog.tsx";
 import { formatTime } from "../parts/formats.ts";
 import { setGuard } from "../route.ts";
 import { messageOf, otherProblems, type Refusal } from "../service/errors.ts";
+import { useAction } from "../service/queries.ts";
 import { collectionClient, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
 import { copyOf, openNew } from "./drafts.ts";
 import { differencesOf, type Edit, resetValue, tagOf, versionOf } from "./edit.ts";
-import { useBusy } from "./use-save.ts";
 
 /** The errors that no field shows. */
 export function RefusedNotice({ refusal, names }: { refusal: Refusal; names: ReadonlySet<string> }) {
@@ -124,17 +123,10 @@ interface DeletedDialogProps {
 
 /** Offers to create a deleted resource again, with the user's changes. */
 export function DeletedDialog({ collection, id, query, edit, onRestored, onClose }: DeletedDialogProps) {
-  const { isBusy, run } = useBusy();
-  const [problem, setProblem] = useState<string>();
-  const version = versionOf(edit.etag);
-  const restore = () =>
-    run(async () => {
-      try {
-        onRestored((await collectionClient(collection).restore(id, version ?? 0)) as Resource);
-      } catch (error) {
-        setProblem(messageOf(error));
-      }
-    });
+  const { mutate, isPending, error } = useAction({
+    mutationFn: () => collectionClient(collection).restore(id, versionOf(edit.etag) ?? 0),
+    onSuccess: (restored) => onRestored(restored as Resource),
+  });
   const createNew = () => {
     setGuard(undefined);
     openNew(collection, query, copyOf(edit.mine, []));
@@ -149,7 +141,7 @@ export function DeletedDialog({ collection, id, query, edit, onRestored, onClose
       isApart
       actions={
         <>
-          <Button size="sm" loading={isBusy} onClick={() => void restore()}>
+          <Button size="sm" loading={isPending} onClick={() => mutate()}>
             {texts.resource.restoreWithChanges}
           </Button>
           <Button size="sm" variant="default" onClick={createNew}>
@@ -158,9 +150,9 @@ export function DeletedDialog({ collection, id, query, edit, onRestored, onClose
         </>
       }
     >
-      {problem !== undefined && (
+      {error !== null && (
         <Alert color="red" className="notice" role="alert">
-          {texts.resource.notRestored(problem)}
+          {texts.resource.notRestored(messageOf(error))}
         </Alert>
       )}
     </Dialog>

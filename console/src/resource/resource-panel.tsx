@@ -4,6 +4,7 @@ import type { CollectionDetails } from "holdfast-client";
 import { useCallback, useState } from "react";
 import { Problem } from "../parts/problem.tsx";
 import { type Route, type Tab, tabs } from "../route.ts";
+import { useAction } from "../service/queries.ts";
 import { titleOf } from "../service/schema.ts";
 import type { Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
@@ -28,7 +29,7 @@ import { LeaveGuard, PanelButtons, PanelFrame } from "./panel-frame.tsx";
 import { PanelMenu } from "./panel-menu.tsx";
 import { RelatedTab } from "./related-tab.tsx";
 import { useResource, useRights } from "./use-resource.ts";
-import { type Outcome, saveChanges, useBusy } from "./use-save.ts";
+import { type Outcome, saveChanges } from "./use-save.ts";
 
 interface PanelProps {
   collection: string;
@@ -45,7 +46,7 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
   const state = useResource(collection, id);
   const { edit, current, isDeleted, setEdit } = state;
   const rights = useRights(collection, "update", id);
-  const { isBusy, run } = useBusy();
+  const { mutate: run, isPending: isBusy } = useAction({ mutationFn: (task: () => Promise<void>) => task() });
   const { refusal, refuse } = useRefusal(edit);
   const [conflict, setConflict] = useState<Resource>();
   const [isGone, setGone] = useState(false);
@@ -70,11 +71,11 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
   };
   const save = () => {
     if (edit === undefined || !canSave) return;
-    void run(async () => finish(await saveChanges(collection, id, edit), edit.mine));
+    run(async () => finish(await saveChanges(collection, id, edit), edit.mine));
   };
   const saveOn = (theirs: Resource, merged: Attributes) => {
     const based = rebase(theirs, tagOf(theirs), merged);
-    void run(async () => {
+    run(async () => {
       if (changesOf(based).length === 0) state.accept(theirs);
       const outcome = changesOf(based).length === 0 ? undefined : await saveChanges(collection, id, based);
       if (outcome?.kind === "refused") setEdit(based); // the choices stay

@@ -1,6 +1,5 @@
 /** Saves an edit. Every write has the ETag of the version that it is based on. */
 import { ConflictError, NotFoundError } from "holdfast-client";
-import { useState } from "react";
 import { type Refusal, refusalOf } from "../service/errors.ts";
 import { collectionClient, notice, type Resource } from "../service/session.ts";
 import { type Attributes, patchOf } from "./edit.ts";
@@ -39,7 +38,6 @@ async function conflictOf(collection: string, id: string, { current }: ConflictE
   }
 }
 
-/** Creates a resource. */
 export async function createResource(collection: string, mine: Attributes): Promise<Outcome> {
   try {
     return { kind: "saved", resource: (await collectionClient(collection).create(mine)) as Resource };
@@ -53,19 +51,4 @@ function refusedOf(error: unknown): Outcome {
   if (error instanceof NotFoundError) return { kind: "deleted" };
   notice(error);
   return { kind: "refused", refusal: refusalOf(error) };
-}
-
-/** Runs one save at a time. */
-export function useBusy() {
-  const [isBusy, setBusy] = useState(false);
-  const run = async (task: () => Promise<void>) => {
-    if (isBusy) return;
-    setBusy(true);
-    try {
-      await task();
-    } finally {
-      setBusy(false);
-    }
-  };
-  return { isBusy, run };
 }

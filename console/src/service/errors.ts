@@ -1,5 +1,6 @@
 /** What the service says is wrong: in a sentence, and by the fields of a form. */
 import { ProblemError, type Violation } from "holdfast-client";
+import { decode } from "../route.ts";
 
 /** The sentence of an error. */
 export function messageOf(error: unknown): string {
@@ -50,12 +51,4 @@ function sentence(path: readonly string[], detail: string): string {
 export function pathOf(pointer: string): string[] {
   const [, ...parts] = pointer.replace(/^#/, "").split("/");
   return parts.map((part) => decode(part).replaceAll("~1", "/").replaceAll("~0", "~"));
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,6 +1,7 @@
 /** What the page has read from the service, and what the caller opened last. It is forgotten when the caller changes. */
-import { MutationCache, QueryClient } from "@tanstack/react-query";
+import { MutationCache, QueryClient, type UseMutationOptions, useMutation } from "@tanstack/react-query";
 import type { Page } from "holdfast-client";
+import { useRef } from "react";
 import { notice, onLeave } from "./session.ts";
 
 export const queries = new QueryClient({
@@ -61,4 +62,22 @@ export type Rest<T> = AsyncGenerator<Pick<Page<T>, "items" | "total" | "limit">,
 export async function readNext<T>(rest: Rest<T>) {
   const { value = { items: [], total: undefined, limit: undefined } } = await rest.next();
   return { ...value, rest };
+}
+
+/** A change that the user makes. While it runs, another press does nothing, even before the page shows that it runs. */
+export function useAction<Result, Asked = void>(options: UseMutationOptions<Result, Error, Asked>) {
+  const isRunning = useRef(false);
+  const mutation = useMutation({
+    ...options,
+    onSettled: (...settled) => {
+      isRunning.current = false;
+      return options.onSettled?.(...settled);
+    },
+  });
+  const mutate = (asked: Asked) => {
+    if (isRunning.current) return;
+    isRunning.current = true;
+    mutation.mutate(asked);
+  };
+  return { ...mutation, mutate };
 }

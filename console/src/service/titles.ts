@@ -41,14 +41,14 @@ function ask(collection: string, id: string): Promise<ReadonlyMap<string, string
 async function readTitles(collection: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const titles = new Map<string, string>();
   const fields = titleFields(knownCollection(collection));
-  if (fields.length === 0) return titles;
-  for (let at = 0; at < ids.length; at += most) {
-    const options = { filter: { id: ids.slice(at, at + most) }, fields, limit: most };
-    const { items } = await collectionClient(collection)
-      .list(options as object)
-      .page();
-    for (const item of items as unknown as Resource[]) titles.set(String(item.id), titleOf(item) ?? "");
-  }
+  try {
+    for (let at = 0; at < ids.length && fields.length > 0; at += most) {
+      const filter = { id: ids.slice(at, at + most) };
+      const list = collectionClient(collection).list({ filter, fields, limit: most } as object);
+      for (const item of (await list.page()).items as unknown as Resource[])
+        titles.set(String(item.id), titleOf(item) ?? "");
+    }
+  } catch {} // the ids are shown instead
   return titles;
 }
 
@@ -64,7 +64,6 @@ export function useTitle(collection: string, id: string): string | undefined {
   const { data } = useQuery({
     queryKey: ["title", collection, id],
     staleTime: Number.POSITIVE_INFINITY,
-    throwOnError: false, // the id is shown instead
     queryFn: async () => (await ask(collection, id)).get(id) ?? "",
   });
   return data === "" ? undefined : data;

@@ -3,11 +3,11 @@
  * address at once, and spent by one request.
  */
 import { Button } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
 import { Secret } from "../parts/copied.tsx";
 import { Wrong } from "../parts/dialog.tsx";
 import { Logo } from "../parts/icons.tsx";
 import { messageOf } from "../service/errors.ts";
+import { useAction } from "../service/queries.ts";
 import { askForCredential, setCredential } from "../service/session.ts";
 import { shared } from "../service/shared.ts";
 import { firstKeyTexts, texts } from "../texts.ts";
@@ -36,7 +36,7 @@ interface Made {
 }
 
 export function FirstKey({ token: text }: { token: string }) {
-  const { mutate, data: made, error, isPending } = useMutation({ mutationFn: () => spend(text) });
+  const { mutate, data: made, error, isPending } = useAction({ mutationFn: () => spend(text) });
   return (
     <main className="center">
       <section className="card sign-in first-key">

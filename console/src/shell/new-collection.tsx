@@ -1,7 +1,6 @@
 /** Creates the first resource of a collection, and with it the collection. Only an open service has this. */
 import { ActionIcon, Button, Textarea, TextInput } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
-import { useMutation } from "@tanstack/react-query";
 import { NotFoundError } from "holdfast-client";
 import { type FormEvent, useState } from "react";
 import { shellWord } from "../list/api-texts.ts";
@@ -12,7 +11,7 @@ import { go } from "../route.ts";
 import { useConfiguration, useIsAdministrator } from "../service/administrator.ts";
 import { collectionsKey } from "../service/collections.ts";
 import { messageOf } from "../service/errors.ts";
-import { queries } from "../service/queries.ts";
+import { queries, useAction } from "../service/queries.ts";
 import { baseUrl, collectionClient } from "../service/session.ts";
 import { listTexts, texts } from "../texts.ts";
 
@@ -66,7 +65,7 @@ interface NewCollectionFormProps {
 export function NewCollectionForm({ title, onCreated }: NewCollectionFormProps) {
   const [name, setName] = useState(title === undefined ? "" : "topics");
   const [text, setText] = useState('{"title":"Hello"}');
-  const { mutate, isPending, error } = useMutation({
+  const { mutate, isPending, error } = useAction({
     mutationFn: () => collectionClient(name).create(JSON.parse(text) as never),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: collectionsKey });

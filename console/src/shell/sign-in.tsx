@@ -1,10 +1,10 @@
 /** Asks for a credential, after the service refused a request without one, or with one that it does not accept. */
 import { Button, PasswordInput } from "@mantine/core";
 import { IconArrowRight } from "@tabler/icons-react";
-import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Logo } from "../parts/icons.tsx";
 import { messageOf } from "../service/errors.ts";
+import { useAction } from "../service/queries.ts";
 import { keepCredential, setCredential, tryCredential, useSession } from "../service/session.ts";
 import { signInTexts, texts } from "../texts.ts";
 import { signOut } from "./sidebar.tsx";
@@ -12,7 +12,7 @@ import { signOut } from "./sidebar.tsx";
 export function SignIn() {
   const [text, setText] = useState("");
   const { hasCredential, isOptional } = useSession();
-  const { mutate, isPending, error, reset } = useMutation({
+  const { mutate, isPending, error, reset } = useAction({
     mutationFn: async () => {
       const credential = text.trim().replace(/^Bearer /i, "");
       if (credential === "") throw new Error(signInTexts.isEmpty);

@@ -18,15 +18,18 @@ const orderOfHttp =
 // The files and folders of src/store/, from the ground up. The two kinds of stores, SQLite and PostgreSQL, never import each other.
 const orderOfStore = "port sql core sqlite postgres address open".split(" ");
 
-const files = readdirSync("src", { recursive: true, encoding: "utf8" })
-  .map((file) => file.replaceAll("\\", "/"))
-  .filter((file) => file.endsWith(".ts"));
+const scriptsBelow = (folder: string) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((file) => file.replaceAll("\\", "/"))
+    .filter((file) => /\.tsx?$/.test(file));
+
+const files = scriptsBelow("src");
 
 const roomOf = (file: string) => file.split("/")[0]?.replace(/\.ts$/, "") ?? "";
 
-const importsOf = (file: string) =>
-  [...readFileSync(`src/${file}`, "utf8").matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map(([, path]) =>
-    posix.join(posix.dirname(file), path as string),
+const importsOf = (file: string, folder = "src") =>
+  [...readFileSync(`${folder}/${file}`, "utf8").matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map(
+    ([, path]) => posix.join(posix.dirname(file), path as string),
   );
 
 test("a room imports only from itself and from the rooms before it", () => {
@@ -91,13 +94,8 @@ test("every file of src/ belongs to a known room", () => {
 // The folders of console/src/. Files beside them can import from each, and each from them.
 const orderOfConsole = "service parts resource list administration shell".split(" ");
 
-/** The button that opens the sidebar on a narrow screen. Each page has it. */
-const menuButton = "shell/drawer.tsx";
-
 test("a folder of the console imports only from itself and from those before it", () => {
-  const own = readdirSync("console/src", { recursive: true, encoding: "utf8" })
-    .map((file) => file.replaceAll("\\", "/"))
-    .filter((file) => file.includes("/") && /\.tsx?$/.test(file));
+  const own = scriptsBelow("console/src").filter((file) => file.includes("/"));
   const levelOf = (file: string) => orderOfConsole.indexOf(roomOf(file));
   assert.ok(own.length > 50);
   requireNone(
@@ -105,13 +103,26 @@ test("a folder of the console imports only from itself and from those before it"
     "Add the folder to orderOfConsole, after everything that it imports.",
   );
   const backwards = own.flatMap((file) =>
-    [...readFileSync(`console/src/${file}`, "utf8").matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)]
-      .map(([, path]) => posix.join(posix.dirname(file), path as string))
-      .filter((target) => target !== menuButton && levelOf(target) > levelOf(file))
+    importsOf(file, "console/src")
+      .filter((target) => levelOf(target) > levelOf(file))
       .map((target) => `${file} imports ${target}`),
   );
   requireNone(backwards, "Move what both folders need into the earlier one.");
 });
+
+for (const folder of ["console/src"])
+  test(`no file of ${folder}/ imports itself by way of others`, () => {
+    const imports = new Map(scriptsBelow(folder).map((file) => [file, importsOf(file, folder)]));
+    const done = new Set<string>();
+    const visit = (file: string, way: readonly string[]): void => {
+      assert.ok(!way.includes(file), [...way.slice(way.indexOf(file)), file].join(" imports "));
+      if (done.has(file)) return;
+      for (const target of imports.get(file) ?? []) visit(target, [...way, file]);
+      done.add(file);
+    };
+    for (const file of imports.keys()) visit(file, []);
+    assert.ok(done.size > 20);
+  });
 
 test("the contributor's order of the console is the one that it is held to", () => {
   const [, order = ""] = / {4}(service < .+)/.exec(readFileSync("CONTRIBUTING.md", "utf8")) ?? [];

@@ -7,12 +7,16 @@ import "./style.css";
 import { MantineProvider } from "@mantine/core";
 import { Notifications } from "@mantine/notifications";
 import { QueryClientProvider } from "@tanstack/react-query";
+import { setNonce } from "get-nonce";
 import { createRoot } from "react-dom/client";
-import { Failures, logFailure } from "./parts/failures.tsx";
-import { nonce } from "./parts/nonce.ts";
+import { Failures, logFailure } from "./parts/problem.tsx";
 import { queries } from "./service/queries.ts";
+import { nonce } from "./service/session.ts";
 import { App } from "./shell/app.tsx";
 import { theme } from "./theme.ts";
+
+// Mantine's dialogs stop the page from scrolling with a style of another package, which reads the nonce here.
+setNonce(nonce);
 
 const root = document.getElementById("root") as HTMLElement;
 

@@ -21,7 +21,7 @@ export type Route =
   | { kind: "resource"; collection: string; query: string; id: string; tab: Tab };
 
 /** The route of a fragment. An unknown one is the start. */
-export function readRoute(fragment: string): Route {
+function readRoute(fragment: string): Route {
   const [path = "", query = ""] = split(fragment.replace(/^#/, ""), "?");
   const [, first = "", second, third] = path.split("/").map(decode);
   if (first === "") return { kind: "start" };
@@ -60,7 +60,7 @@ function inner(route: Exclude<Route, { kind: "start" | "page" }>): string[] {
  * Asked before the page leaves a route, for example because of unsaved changes. Returns whether the page can leave. `leave` does it
  * later.
  */
-export type Guard = (next: Route, leave: () => void) => boolean;
+type Guard = (next: Route, leave: () => void) => boolean;
 
 let guard: Guard | undefined;
 /** The fragment that is shown. The address can be another one for a moment, until the guard has decided. */
@@ -71,23 +71,28 @@ export function setGuard(next: Guard | undefined): void {
   guard = next;
 }
 
-/** Does something that leaves the page, such as a sign-out, after the guard has agreed. */
-export function leavePage(leave: () => void): void {
-  const agreed = () => {
+/** Asks the guard before `leave`. Returns whether it agrees now; otherwise it leaves later, or never. */
+function mayLeave(next: Route, leave: () => void): boolean {
+  const leaveLater = () => {
     guard = undefined;
     leave();
   };
-  if (guard === undefined || guard({ kind: "start" }, agreed)) leave();
+  return guard === undefined || guard(next, leaveLater);
+}
+
+/** Does something that leaves the page, such as a sign-out, after the guard has agreed. */
+export function leavePage(leave: () => void): void {
+  if (mayLeave({ kind: "start" }, leave)) leave();
+}
+
+function setFragment(fragment: string): void {
+  location.hash = fragment;
 }
 
 function follow(): void {
   const next = location.hash;
   if (next === shown) return;
-  const leave = () => {
-    guard = undefined;
-    location.hash = next;
-  };
-  if (guard === undefined || guard(readRoute(next), leave)) shown = next;
+  if (mayLeave(readRoute(next), () => setFragment(next))) shown = next;
   else history.pushState(null, "", shown || "#/");
 }
 
@@ -117,12 +122,8 @@ export function go(route: Route, { replace = false } = {}): void {
   const fragment = formatRoute(route);
   if (fragment === location.hash) return;
   if (!replace) {
-    const leave = () => {
-      guard = undefined;
-      location.hash = fragment;
-    };
     // The guard decides before the address changes, so that the back button keeps its steps.
-    if (guard === undefined || guard(route, leave)) location.hash = fragment;
+    if (mayLeave(route, () => setFragment(fragment))) setFragment(fragment);
     return;
   }
   history.replaceState(null, "", fragment);
@@ -145,7 +146,8 @@ function split(text: string, mark: string): [string, string] {
   return at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-function decode(text: string): string {
+/** A percent-encoded text; the text itself if its encoding is broken. */
+export function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

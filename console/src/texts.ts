@@ -19,12 +19,14 @@ export const texts = {
   noMatches: "No resource matches these filters",
   selectAll: "Select all",
   select: (id: string) => `Select ${id}`,
-  selected: (count: number) => `${count.toLocaleString("en")} selected`,
+  selected: (count: number) => `${digits(count)} selected`,
   changeAttribute: "Change an attribute",
   remove: "Delete",
   clearSelection: "Clear the selection",
   loading: "Loading",
   retry: "Try again",
+  cancel: "Cancel",
+  andMore: (count: number) => `and ${digits(count)} more`,
   copyId: "Copy the id",
   copied: "Copied",
   close: "Close",
@@ -35,14 +37,11 @@ export const texts = {
   version: (etag: string) => `Version ${etag}`,
   absent: "absent",
   addAttribute: "Add attribute",
-  removeAttribute: (name: string) => `Remove ${name}`,
   restoreVersion: "Restore this version",
   signIn: "Sign in",
   signOut: "Sign out",
   apiKeyOrToken: "API key or token",
   keptInTab: "Kept in this tab until you close it.",
-  refusedCredential:
-    "The service does not accept this. Check that it is complete, and that it has not expired.",
   light: "Light",
   dark: "Dark",
   operators: {
@@ -67,7 +66,7 @@ export const texts = {
     pickTime: (name: string) => `Pick ${name}`,
     today: "Today",
     now: "Now",
-    tooLong: (size: number) => `A value of ${size.toLocaleString("en")} characters. Edit it in the JSON tab.`,
+    tooLong: (size: number) => `A value of ${digits(size)} characters. Edit it in the JSON tab.`,
     locked: "You cannot set this attribute",
     lockedChanges: (names: readonly string[], isNew: boolean) =>
       isNew
@@ -103,12 +102,11 @@ export const texts = {
     setNull: "Set to null",
     remove: "Remove",
     reset: "Undo the change",
-    moreFields: (count: number) => `Show more attributes (${count.toLocaleString("en")})`,
+    moreFields: (count: number) => `Show more attributes (${digits(count)})`,
     attributeName: "Name",
     attributeKind: "Kind",
     nameTaken: "This attribute exists",
     add: "Add",
-    cancel: "Cancel",
     missing: (collection: string, id: string) => `${collection} has no resource ${id}`,
     noneFound: "Nothing found",
     emptyTarget: (collection: string) => `${collection} is empty.`,
@@ -167,7 +165,7 @@ export const texts = {
       open: (names: readonly string[]) =>
         `Choose ${names.slice(0, 4).join(", ")}${names.length > 4 ? " …" : ""}`,
     },
-    moreCharacters: (count: number) => `${count.toLocaleString("en")} more characters`,
+    moreCharacters: (count: number) => `${digits(count)} more characters`,
     more: "More",
     copyLink: "Copy the link",
     duplicate: "Duplicate",
@@ -201,15 +199,14 @@ export const texts = {
     notKept: "The service no longer keeps the version before, so the change cannot be shown.",
     noDifference: "No attribute differs.",
     showAttributes: "Show its attributes",
-    moreAttributes: (count: number) => `${count.toLocaleString("en")} more attributes differ`,
-    moreLines: (count: number) => `${count.toLocaleString("en")} more lines`,
+    moreAttributes: (count: number) => `${digits(count)} more attributes differ`,
+    moreLines: (count: number) => `${digits(count)} more lines`,
     added: "added",
     removed: "removed",
     noRelations: "The configuration declares no references from or to this collection.",
     refersTo: (attribute: string, collection: string) => `${attribute} refers to ${collection}`,
     referredBy: (collection: string, attribute: string) =>
       `${collection} whose ${attribute} is this resource`,
-    andMore: (count: number) => `and ${count.toLocaleString("en")} more`,
     notFound: "not found",
     noneRelated: "Nothing refers to this resource.",
     showAll: "Show all",
@@ -238,7 +235,7 @@ export const texts = {
 /** The texts of lists, and of what is around them. */
 export const listTexts = {
   rows: "Resources",
-  news: (count: number) => `${count.toLocaleString("en")} new`,
+  news: (count: number) => `${digits(count)} new`,
   headingHint: (name: string) =>
     `${name}: click to sort, Shift-click to add a key. Alt and an arrow key move the column, Shift-Alt and an arrow key resize it.`,
   resetColumns: "Reset the columns",
@@ -260,22 +257,17 @@ export const listTexts = {
   noMatchesHint: "Change a filter, or remove it.",
   clearAll: "Clear all filters",
   selectMatching: (total: number | undefined) =>
-    total === undefined ? "Select all that match" : `Select all ${total.toLocaleString("en")}`,
+    total === undefined ? "Select all that match" : `Select all ${digits(total)}`,
   selectFirst: "Select the first 1,000",
   firstOnly: "Only the first 1,000 are selected. One change can have at most 1,000 resources.",
-  deleteTitle: (count: number) =>
-    count === 1 ? "Delete 1 resource" : `Delete ${count.toLocaleString("en")} resources`,
+  deleteTitle: (count: number) => (count === 1 ? "Delete 1 resource" : `Delete ${digits(count)} resources`),
   changeTitle: (count: number) =>
-    count === 1
-      ? "Change an attribute of 1 resource"
-      : `Change an attribute of ${count.toLocaleString("en")} resources`,
+    count === 1 ? "Change an attribute of 1 resource" : `Change an attribute of ${digits(count)} resources`,
   nothingYet: "Nothing has changed yet.",
   checking: "Checking what would happen",
-  wouldDelete: (count: number) => `${count.toLocaleString("en")} would be deleted:`,
-  wouldChange: (count: number, of: number) =>
-    `${count.toLocaleString("en")} of ${of.toLocaleString("en")} would change:`,
+  wouldDelete: (count: number) => `${digits(count)} would be deleted:`,
+  wouldChange: (count: number, of: number) => `${digits(count)} of ${digits(of)} would change:`,
   wouldNot: "Nothing would change.",
-  andMore: (count: number) => `and ${count.toLocaleString("en")} more`,
   refusedAll: "One resource is refused, so nothing would change.",
   leaveOut: "Leave it out",
   check: "Check",
@@ -283,16 +275,13 @@ export const listTexts = {
   setTo: "Set to",
   unset: "Remove the attribute",
   setNull: "Set to null",
-  doDelete: (count: number) => (count === 0 ? "Delete" : `Delete ${count.toLocaleString("en")}`),
-  doChange: (count: number) => (count === 0 ? "Change" : `Change ${count.toLocaleString("en")}`),
-  deleted: (count: number) => `${count.toLocaleString("en")} deleted`,
-  changed: (count: number) => `${count.toLocaleString("en")} changed`,
+  doDelete: (count: number) => (count === 0 ? "Delete" : `Delete ${digits(count)}`),
+  doChange: (count: number) => (count === 0 ? "Change" : `Change ${digits(count)}`),
+  deleted: (count: number) => `${digits(count)} deleted`,
+  changed: (count: number) => `${digits(count)} changed`,
   restored: (count: number, of: number) =>
-    count === of
-      ? `${count.toLocaleString("en")} restored`
-      : `${count.toLocaleString("en")} of ${of.toLocaleString("en")} restored`,
+    count === of ? `${digits(count)} restored` : `${digits(count)} of ${digits(of)} restored`,
   restoredByOthers: "Someone else has already restored a resource. It stays as it is.",
-  cancel: "Cancel",
   importTitle: (collection: string) => `Import into ${collection}`,
   importHint: "A CSV, NDJSON or JSON file. It is checked before anything is written.",
   chooseFile: "Choose a file",
@@ -300,24 +289,24 @@ export const listTexts = {
   drop: (collection: string) => `Drop a file to import it into ${collection}`,
   nothingWritten: "Nothing is written yet.",
   line: (line: number, element?: number) =>
-    element === undefined ? `line ${line.toLocaleString("en")}` : `element ${element.toLocaleString("en")}`,
+    element === undefined ? `line ${digits(line)}` : `element ${digits(element)}`,
   valid: (count: number) => (count === 1 ? "is valid" : "are valid"),
   invalid: (count: number) => (count === 1 ? "is not" : "are not"),
-  newIds: (count: number) => (count === 1 ? "1 gets a new id" : `${count.toLocaleString("en")} get a new id`),
+  newIds: (count: number) => (count === 1 ? "1 gets a new id" : `${digits(count)} get a new id`),
   incomplete: "The file could not be read to its end.",
-  moreErrors: (count: number) => `${count.toLocaleString("en")} more are not shown.`,
+  moreErrors: (count: number) => `${digits(count)} more are not shown.`,
   doImport: (count: number, isPart: boolean) =>
     isPart && count === 1
       ? "Import the valid one"
       : isPart
-        ? `Import the ${count.toLocaleString("en")} valid ones`
-        : `Import ${count.toLocaleString("en")}`,
+        ? `Import the ${digits(count)} valid ones`
+        : `Import ${digits(count)}`,
   imported: (count: number, skipped: number) =>
-    `${count.toLocaleString("en")} imported${skipped === 0 ? "" : `, ${skipped.toLocaleString("en")} skipped`}`,
+    `${digits(count)} imported${skipped === 0 ? "" : `, ${digits(skipped)} skipped`}`,
   exportTitle: (collection: string) => `Export from ${collection}`,
   exportHint: "Everything that the filters show, in the order of the list.",
-  exportSelected: (count: number) => `The ${count.toLocaleString("en")} selected resources.`,
-  exported: (count: number) => `${count.toLocaleString("en")} exported`,
+  exportSelected: (count: number) => `The ${digits(count)} selected resources.`,
+  exported: (count: number) => `${digits(count)} exported`,
   exportStart: "Export",
   shownOnly: "Only the columns on the screen",
   change: "Change",
@@ -342,7 +331,7 @@ export const listTexts = {
   signedIn: "Signed in",
   openService: "No sign-in",
   withKey: "with an API key",
-  resources: (count: number) => (count === 1 ? "1 resource" : `${count.toLocaleString("en")} resources`),
+  resources: (count: number) => (count === 1 ? "1 resource" : `${digits(count)} resources`),
   operations: { list: "list", read: "read", create: "create", update: "update", delete: "delete" },
   firstTitle: "Create your first resource",
   firstHint:
@@ -365,7 +354,7 @@ export const listTexts = {
   moveDown: (name: string) => `Move ${name} down`,
   noSchema: "Any attributes",
   youCan: (operations: readonly string[]) => `You can ${operations.join(", ")}.`,
-  ofAll: (count: number) => `of ${count.toLocaleString("en")}`,
+  ofAll: (count: number) => `of ${digits(count)}`,
   dropHere: "Drop a file here, or choose one.",
 } as const;
 
@@ -424,7 +413,6 @@ export const firstKeyTexts = {
 export const administrationTexts = {
   shownOnce: "Copy it now. It is not shown again.",
   saved: "I have saved it",
-  cancel: "Cancel",
   notForYou: "Only administrators can open this page",
   notForYouHint: "Sign in with the credential of an administrator, or go back to the collections.",
   toCollections: "Go to the collections",
@@ -502,14 +490,13 @@ export const administrationTexts = {
     noneHint: "A webhook sends the changes of collections to a service of yours.",
     states: { active: "Working", failing: "Failing", disabled: "Off", retrying: "Retrying", loading: "…" },
     every: "every collection",
-    waiting: (count: number) => `${count.toLocaleString("en")} waiting`,
-    retrying: (count: number) => `${count.toLocaleString("en")} to try again`,
-    lost: (count: number) => `${count.toLocaleString("en")} lost`,
+    waiting: (count: number) => `${digits(count)} waiting`,
+    retrying: (count: number) => `${digits(count)} to try again`,
+    lost: (count: number) => `${digits(count)} lost`,
     delivered: (time: string) => `delivered ${time}`,
     nothingYet: "nothing delivered yet",
     test: "Test",
-    testOk: (milliseconds: number) =>
-      `The receiver accepted the test event in ${milliseconds.toLocaleString("en")} ms.`,
+    testOk: (milliseconds: number) => `The receiver accepted the test event in ${digits(milliseconds)} ms.`,
     testFailed: (status: number | null) =>
       status === null
         ? "The receiver did not respond to the test event."
@@ -605,7 +592,7 @@ export const administrationTexts = {
     upToDate: "all are up to date",
     webhooks: "Webhook backlog",
     webhooksOf: (retrying: number, dead: number) =>
-      `${retrying.toLocaleString("en")} to try again, ${dead.toLocaleString("en")} given up`,
+      `${digits(retrying)} to try again, ${digits(dead)} given up`,
     memory: "Memory",
     loop: "Event loop delay",
     version: (version: string, store: string) => `Holdfast ${version} on ${store}`,
@@ -620,4 +607,9 @@ export const administrationTexts = {
 
 function listOf(names: readonly string[]): string {
   return names.length > 5 ? `${names.slice(0, 5).join(", ")} …` : names.join(", ");
+}
+
+/** A number with its digits in groups of three. */
+function digits(count: number): string {
+  return count.toLocaleString("en");
 }

@@ -1,9 +1,8 @@
 /** Which fields the form has, and what is asked of the service for it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { claimNames, claimValue } from "../../console/src/resource/claims.ts";
-import { fieldsOf, isOpen, titleOf } from "../../console/src/resource/fields.ts";
-import { pickerQuery } from "../../console/src/resource/picker-query.ts";
+import { fieldsOf, isOpen } from "../../console/src/resource/fields.ts";
+import { claimNames, claimValue, pickerQuery, titleOf } from "../../console/src/service/schema.ts";
 
 type Info = NonNullable<Parameters<typeof fieldsOf>[0]>;
 

@@ -1,8 +1,7 @@
 /** Texts that users write as JSON or as a number: nothing is rounded or dropped in silence. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readJson, readJsonObject } from "../../console/src/resource/json-text.ts";
-import { numberProblem } from "../../console/src/resource/number-text.ts";
+import { numberProblem, readJson, readJsonObject } from "../../console/src/resource/json-text.ts";
 
 test("valid JSON is read as JSON.parse reads it", () => {
   for (const text of [

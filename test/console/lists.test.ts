@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { exampleOf, requestText, shellWord } from "../../console/src/list/api-texts.ts";
 import { readValue, updateOf } from "../../console/src/list/bulk.ts";
-import { fromLocalTime, toLocalTime } from "../../console/src/list/filter-kinds.ts";
 import { formatOf } from "../../console/src/list/import-file.ts";
+import { fromLocalTime, toLocalTime } from "../../console/src/parts/formats.ts";
 
 test("a file is known by its name, then by its text", () => {
   const cases: [name: string, text: string, expected: object][] = [

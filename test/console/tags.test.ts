@@ -1,7 +1,7 @@
 /** The tags of versions in the console. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { withoutCoding } from "../../console/src/resource/tags.ts";
+import { withoutCoding } from "../../console/src/resource/edit.ts";
 
 test("the same version has the same tag, with and without a content coding", () => {
   assert.equal(withoutCoding('"2-gzip"'), '"2"');

@@ -1,7 +1,8 @@
 /** The errors of the service, at the fields of the form. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { otherProblems, pathOf, sortViolations, stillWrong } from "../../console/src/resource/violations.ts";
+import { stillWrong } from "../../console/src/resource/edit.ts";
+import { otherProblems, pathOf, sortViolations } from "../../console/src/service/errors.ts";
 
 test("a JSON Pointer leads to the field of its first name, and the rest is shown", () => {
   const refusal = sortViolations([

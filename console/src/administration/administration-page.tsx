@@ -1,13 +1,14 @@
 /** The pages for administrators. Each one is loaded when it is opened. */
 import { Button } from "@mantine/core";
 import { type ComponentType, lazy } from "react";
-import { Loaded } from "../parts/failures.tsx";
+import { Head } from "../parts/head.tsx";
+import { Empty, Loaded } from "../parts/problem.tsx";
 import type { PageName } from "../route.ts";
 import { useIsAdministrator } from "../service/administrator.ts";
 import { useCollections } from "../service/collections.ts";
 import { askForCredential } from "../service/session.ts";
 import { administrationTexts, listTexts, texts } from "../texts.ts";
-import { Head, Waiting } from "./frame.tsx";
+import { Waiting } from "./frame.tsx";
 import "./administration.css";
 
 const pages: Readonly<Record<PageName, ComponentType>> = {
@@ -45,18 +46,14 @@ function NotForYou({ title }: { title: string }) {
   return (
     <>
       <Head title={title} />
-      <div className="empty">
-        <b>{administrationTexts.notForYou}</b>
-        {administrationTexts.notForYouHint}
+      <Empty title={administrationTexts.notForYou} hint={administrationTexts.notForYouHint}>
         <div className="ways">
-          <Button size="xs" onClick={askForCredential}>
-            {texts.signIn}
-          </Button>
-          <Button size="xs" variant="default" component="a" href="#/">
+          <Button onClick={askForCredential}>{texts.signIn}</Button>
+          <Button variant="default" component="a" href="#/">
             {administrationTexts.toCollections}
           </Button>
         </div>
-      </div>
+      </Empty>
     </>
   );
 }

@@ -3,11 +3,12 @@ import { Switch, TextInput } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
 import type { ServiceConfiguration } from "holdfast-client";
 import { useState } from "react";
-import { Problem } from "../parts/problem.tsx";
+import { Head } from "../parts/head.tsx";
+import { Empty, Problem } from "../parts/problem.tsx";
 import { useConfiguration } from "../service/administrator.ts";
 import { administrationTexts, listTexts } from "../texts.ts";
-import { Empty, Head, Waiting } from "./frame.tsx";
-import { optionsThatMatch, shownValue } from "./option-search.ts";
+import { Waiting } from "./frame.tsx";
+import { optionsThatMatch, shownValue } from "./values.ts";
 
 const own = administrationTexts.configuration;
 const tones = { default: "", file: "tone3", application: "tone3", environment: "tone2", flag: "tone4" };

@@ -1,50 +1,16 @@
-/** What all pages for administrators have: a head, a waiting state, a notice to turn something on, and a question before a change. */
-import { Alert, Button } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
-import type { ReactNode } from "react";
-import { Copied } from "../parts/copied.tsx";
-import { Dialog, DialogButtons } from "../parts/dialog.tsx";
-import { messageOf } from "../parts/problem.tsx";
-import { HeadSignIn } from "../parts/sign-in-button.tsx";
-import { MenuButton } from "../shell/drawer.tsx";
-import { administrationTexts, texts as allTexts } from "../texts.ts";
-
-interface HeadProps {
-  title: string;
-  count?: number | undefined;
-  children?: ReactNode;
-}
-
-export function Head({ title, count, children }: HeadProps) {
-  return (
-    <header className="head">
-      <MenuButton />
-      <h1>{title}</h1>
-      {count !== undefined && <span className="n">{count.toLocaleString("en")}</span>}
-      <span className="grow" />
-      {children}
-      <HeadSignIn />
-    </header>
-  );
-}
+/** What the pages for administrators share. */
+import { Copied, Secret } from "../parts/copied.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { otherProblems, type Refusal, refusalOf } from "../service/errors.ts";
+import { administrationTexts, texts } from "../texts.ts";
 
 export function Waiting() {
   return (
-    <output className="bones" aria-label={allTexts.loading}>
+    <output className="bones" aria-label={texts.loading}>
       {[72, 54, 64].map((width) => (
         <span key={width} className="bone" style={{ width: `${width}%` }} />
       ))}
     </output>
-  );
-}
-
-export function Empty({ title, hint, children }: { title: string; hint?: string; children?: ReactNode }) {
-  return (
-    <div className="empty">
-      <b>{title}</b>
-      {hint}
-      {children}
-    </div>
   );
 }
 
@@ -60,65 +26,42 @@ export function TurnOn({ title, hint, text }: { title: string; hint: string; tex
   );
 }
 
-interface QuestionProps {
+interface SecretDialogProps {
   title: string;
-  about: ReactNode;
-  action: string;
-  isDangerous?: boolean;
-  /** Whether the dialog closes after the change. */
-  closes?: boolean;
-  children?: ReactNode;
-  run(): Promise<void>;
+  about: string;
+  /** What the secret is. */
+  label: string;
+  /** `undefined` if the response with it was lost. */
+  secret: string | undefined;
+  /** What to do if it was lost. */
+  whenLost?: string;
   onClose(): void;
 }
 
-/** Asks before a change, makes it, and closes. An error stays in the dialog. */
-export function Question({
-  isDangerous = false,
-  closes = true,
-  children,
-  run,
-  onClose,
-  ...texts
-}: QuestionProps) {
-  const { title, about, action } = texts;
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: run,
-    ...(closes && { onSuccess: onClose }),
-  });
+/** Shows a secret. Only the button closes it, so that the secret is not lost by accident. */
+export function SecretDialog({ title, about, label, secret, whenLost, onClose }: SecretDialogProps) {
   return (
     <Dialog
-      width={520}
+      width={560}
+      isSticky
       title={title}
       about={about}
       onClose={onClose}
-      footer={
-        <DialogButtons closing={administrationTexts.cancel} hasFocus onClose={onClose}>
-          <Button
-            size="sm"
-            {...(isDangerous && { color: "red" })}
-            loading={isPending}
-            onClick={() => mutate()}
-          >
-            {action}
-          </Button>
-        </DialogButtons>
-      }
+      closing={administrationTexts.saved}
     >
-      {(children !== undefined || error !== null) && (
-        <div className="admin-form">
-          {children}
-          {error !== null && <Wrong text={messageOf(error)} />}
-        </div>
-      )}
+      <div className="admin-form">
+        {secret === undefined ? <p>{whenLost}</p> : <Secret label={label} text={secret} />}
+      </div>
     </Dialog>
   );
 }
 
-export function Wrong({ text }: { text: string }) {
-  return (
-    <Alert color="red" role="alert">
-      {text}
-    </Alert>
-  );
+/** The sentence for a field, and the sentences that belong to no field. */
+export function fieldProblems(error: unknown, fields: readonly string[]) {
+  const isWrong = error !== null && error !== undefined;
+  const refusal: Refusal = isWrong ? refusalOf(error) : { byName: new Map(), others: [] };
+  return {
+    at: (name: string) => refusal.byName.get(name)?.join(" "),
+    others: otherProblems(refusal, new Set(fields)),
+  };
 }

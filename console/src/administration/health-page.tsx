@@ -1,13 +1,15 @@
 /** Whether the service works, and its figures. */
-
+import { useQuery } from "@tanstack/react-query";
+import { bytesText } from "../parts/formats.ts";
+import { Head } from "../parts/head.tsx";
 import { useConfiguration } from "../service/administrator.ts";
 import { useCollections } from "../service/collections.ts";
 import { useIsLive } from "../service/live.ts";
+import { queries } from "../service/queries.ts";
+import { authorization } from "../service/session.ts";
 import { administrationTexts, listTexts } from "../texts.ts";
-import { Figure } from "./figure.tsx";
-import { Head, TurnOn, Waiting } from "./frame.tsx";
-import { bytesText, type Figures, figuresOf, type Sample } from "./metrics-text.ts";
-import { everyMs, useReadiness, useSamples } from "./use-health.ts";
+import { TurnOn, Waiting } from "./frame.tsx";
+import { type Figures, figuresOf, readMetrics, type Sample, sparkPath } from "./metrics-text.ts";
 
 const own = administrationTexts.health;
 const tones = { pass: "green", warn: "amber", longLog: "amber", fail: "red", unknown: "red" };
@@ -146,4 +148,95 @@ function Collections() {
       </ul>
     </>
   );
+}
+
+interface FigureProps {
+  label: string;
+  unit?: string;
+  hint?: string;
+  values: readonly (number | undefined)[];
+  format(value: number): string;
+  isBad?: boolean;
+}
+
+const size = { width: 180, height: 32 };
+
+function Figure({ label, unit, hint, values, format, isBad = false }: FigureProps) {
+  const now = values.at(-1);
+  // The service does not have this figure, for example the log of SQLite on PostgreSQL.
+  if (
+    values.length > 1 &&
+    values.every((each) => each === undefined) &&
+    hint === undefined &&
+    unit === undefined
+  )
+    return null;
+  return (
+    <div className={isBad ? "card figure bad" : "card figure"}>
+      <span className="soft">{label}</span>
+      <span className="figure-value">
+        <b>{now === undefined ? "—" : format(now)}</b>
+        {unit !== undefined && <span className="soft">{unit}</span>}
+      </span>
+      <svg viewBox={`0 0 ${size.width} ${size.height}`} preserveAspectRatio="none" aria-hidden="true">
+        <path d={sparkPath(values, { ...size, most: Math.min(mostSamples, Math.max(24, values.length)) })} />
+      </svg>
+      <span className="soft hint">{hint}</span>
+    </div>
+  );
+}
+
+/** The time between two reads, in milliseconds. The sizes in the metrics are as old at most. */
+export const everyMs = 5_000;
+/** The samples that are kept: ten minutes. */
+const mostSamples = 120;
+
+type Readiness = "pass" | "warn" | "longLog" | "fail" | "unknown";
+
+/** Whether the service is ready. */
+function useReadiness() {
+  return useQuery({
+    queryKey: ["health", "ready"],
+    refetchInterval: everyMs,
+    queryFn: async ({ signal }): Promise<{ status: Readiness; isRelaxed: boolean }> => {
+      try {
+        const response = await fetch(new URL("readyz", document.baseURI), { signal });
+        const { status, durability, log } = await response.json();
+        const isKnown = status === "pass" || status === "warn" || status === "fail";
+        const shown = status === "warn" && log === "long" ? "longLog" : status;
+        return { status: isKnown ? shown : "unknown", isRelaxed: durability === "relaxed" };
+      } catch (error) {
+        if (signal.aborted) throw error;
+        return { status: "unknown", isRelaxed: false };
+      }
+    },
+  });
+}
+
+interface Samples {
+  samples: readonly Sample[];
+  /** Whether the service does not serve metrics. */
+  isOff: boolean;
+}
+
+const metricsKey = ["health", "metrics"];
+
+/** The metrics since the page was opened. */
+function useSamples(): Samples {
+  const { data } = useQuery<Samples>({
+    queryKey: metricsKey,
+    refetchInterval: ({ state }) => (state.data?.isOff === true ? false : everyMs),
+    gcTime: 0,
+    structuralSharing: false,
+    queryFn: async ({ signal }) => {
+      const samples = queries.getQueryData<Samples>(metricsKey)?.samples ?? [];
+      const headers = authorization();
+      const response = await fetch(new URL("metrics", document.baseURI), { headers, signal });
+      if (response.status === 404) return { samples, isOff: true };
+      if (!response.ok) throw new Error(String(response.status));
+      const now = { metrics: readMetrics(await response.text()), time: performance.now() };
+      return { samples: [...samples, now].slice(-mostSamples), isOff: false };
+    },
+  });
+  return data ?? { samples: [], isOff: false };
 }

@@ -1,23 +1,28 @@
-/** The API keys of the service. */
-import { ActionIcon, Button, Menu, SegmentedControl } from "@mantine/core";
-import { IconDots, IconPlus, IconRefresh, IconTrash } from "@tabler/icons-react";
+/** The API keys of the service, and the dialogs that create, rotate and revoke one. */
+import { Button, MultiSelect, SegmentedControl, Select, TagsInput, TextInput } from "@mantine/core";
+import { IconPlus, IconRefresh, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { type ApiKey, NotFoundError } from "holdfast-client";
-import { useState } from "react";
-import { Problem } from "../parts/problem.tsx";
-import { formatTime } from "../parts/time.ts";
+import { type ApiKey, type NewApiKey, NotFoundError } from "holdfast-client";
+import { type ChangeEvent, type FormEvent, useState } from "react";
+import { Dialog, Question, Wrong } from "../parts/dialog.tsx";
+import { Head } from "../parts/head.tsx";
+import { Dots, Item } from "../parts/menu.tsx";
+import { Empty, Problem } from "../parts/problem.tsx";
+import { Time } from "../parts/value.tsx";
+import { useConfiguration } from "../service/administrator.ts";
+import { useCollections } from "../service/collections.ts";
+import { queries, useAction } from "../service/queries.ts";
 import { client } from "../service/session.ts";
-import { administrationTexts, listTexts } from "../texts.ts";
-import { Empty, Head, TurnOn, Waiting } from "./frame.tsx";
-import { NewKeyDialog, RevokeDialog, RotateDialog } from "./key-dialogs.tsx";
-import { isThisHour, keysInOrder, stateOf } from "./key-values.ts";
+import { administrationTexts, listTexts, texts } from "../texts.ts";
+import { fieldProblems, SecretDialog, TurnOn, Waiting } from "./frame.tsx";
+import { expiryOf, isThisHour, keysInOrder, stateOf } from "./values.ts";
 
 const own = administrationTexts.keys;
 const configuration = 'auth: { keys: true, administrators: { role: "ops" } }';
 const tones = { valid: "green", revoked: "red", expired: "" };
 
 /** The key of the query of the API keys. */
-export const keysKey = ["keys"];
+const keysKey = ["keys"];
 
 type Open = { kind: "new" } | { kind: "rotate" | "revoke"; key: ApiKey };
 
@@ -35,7 +40,7 @@ export function KeysPage() {
     <>
       <Head title={listTexts.pageNames.keys} count={data?.filter(({ valid }) => valid).length}>
         {data !== undefined && (
-          <Button size="xs" leftSection={<IconPlus size={15} />} onClick={() => setOpen({ kind: "new" })}>
+          <Button leftSection={<IconPlus size={15} />} onClick={() => setOpen({ kind: "new" })}>
             {own.create}
           </Button>
         )}
@@ -112,60 +117,231 @@ function Row({ apiKey, onOpen }: { apiKey: ApiKey; onOpen(open: Open): void }) {
         ))}
       </td>
       <td title={scopes?.join(", ")}>{scopes?.join(", ") ?? <span className="none">{own.noLimit}</span>}</td>
-      <Time text={createdAt} />
+      <When text={createdAt} />
       {lastUsedAt !== null && isThisHour(lastUsedAt, Date.now()) ? (
         <td className="quiet">{own.thisHour}</td>
       ) : (
-        <Time text={lastUsedAt} />
+        <When text={lastUsedAt} />
       )}
-      <Time text={expiresAt} />
+      <When text={expiresAt} />
       <td className="end">
         {state === "valid" && (
-          <Menu position="bottom-end" withinPortal>
-            <Menu.Target>
-              <ActionIcon
-                variant="subtle"
-                color="gray"
-                size="sm"
-                aria-label={administrationTexts.actionsOf(name)}
-              >
-                <IconDots size={16} />
-              </ActionIcon>
-            </Menu.Target>
-            <Menu.Dropdown>
-              <Menu.Item
-                leftSection={<IconRefresh size={14} />}
-                onClick={() => onOpen({ kind: "rotate", key: apiKey })}
-              >
-                {own.rotate}
-              </Menu.Item>
-              <Menu.Item
-                color="red"
-                leftSection={<IconTrash size={14} />}
-                onClick={() => onOpen({ kind: "revoke", key: apiKey })}
-              >
-                {own.revoke}
-              </Menu.Item>
-            </Menu.Dropdown>
-          </Menu>
+          <Dots label={administrationTexts.actionsOf(name)}>
+            <Item
+              text={own.rotate}
+              Icon={IconRefresh}
+              onClick={() => onOpen({ kind: "rotate", key: apiKey })}
+            />
+            <Item
+              text={own.revoke}
+              Icon={IconTrash}
+              isDangerous
+              onClick={() => onOpen({ kind: "revoke", key: apiKey })}
+            />
+          </Dots>
         )}
       </td>
     </tr>
   );
 }
 
-function Time({ text }: { text: string | null }) {
-  if (text === null)
-    return (
-      <td>
-        <span className="none">{own.never}</span>
-      </td>
-    );
-  return (
-    <td className="quiet">
-      <time dateTime={text} title={text}>
-        {formatTime(text)}
-      </time>
+function When({ text }: { text: string | null }) {
+  return text === null ? (
+    <td>
+      <span className="none">{own.never}</span>
     </td>
+  ) : (
+    <td className="quiet">
+      <Time text={text} />
+    </td>
+  );
+}
+
+const fields = ["name", "subject", "roles", "scopes", "expiresAt"];
+const empty = {
+  name: "",
+  subject: "",
+  roles: [] as string[],
+  scopes: [] as string[],
+  choice: "never",
+  date: "",
+};
+
+const reread = () => queries.invalidateQueries({ queryKey: keysKey });
+
+function NewKeyDialog({ onClose }: { onClose(): void }) {
+  const [given, setGiven] = useState(empty);
+  const set = (part: Partial<typeof empty>) => setGiven((before) => ({ ...before, ...part }));
+  const { mutate, data, isPending, error } = useAction({
+    mutationFn: () => {
+      const { name, subject, roles, scopes, choice, date } = given;
+      return client.$keys.create({
+        name: name.trim(),
+        ...(subject.trim() !== "" && { subject: subject.trim() }),
+        roles,
+        scopes: scopes.length === 0 ? null : scopes,
+        expiresAt: expiryOf(choice, date, Date.now()),
+      });
+    },
+    onSettled: reread,
+  });
+  if (data !== undefined) return <MadeKey made={data} onClose={onClose} />;
+  const { at, others } = fieldProblems(error, fields);
+  const text = (name: "name" | "subject" | "date") => ({
+    value: given[name],
+    error: at(name),
+    onChange: (event: ChangeEvent<HTMLInputElement>) => set({ [name]: event.currentTarget.value }),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    mutate();
+  };
+  return (
+    <Dialog
+      width={560}
+      title={own.createTitle}
+      about={own.createAbout}
+      onClose={onClose}
+      closing={texts.cancel}
+      actions={
+        <Button
+          size="sm"
+          type="submit"
+          form="new-key"
+          loading={isPending}
+          disabled={given.name.trim() === ""}
+        >
+          {own.doCreate}
+        </Button>
+      }
+    >
+      <form id="new-key" className="admin-form" onSubmit={submit}>
+        {others.map((each) => (
+          <Wrong key={each} text={each} />
+        ))}
+        <TextInput {...text("name")} label={own.columns.name} description={own.nameHint} data-autofocus />
+        <TextInput
+          {...text("subject")}
+          label={own.columns.subject}
+          description={own.subjectHint}
+          placeholder={given.name}
+        />
+        <Roles value={given.roles} error={at("roles")} onChange={(roles) => set({ roles })} />
+        <Scopes value={given.scopes} error={at("scopes")} onChange={(scopes) => set({ scopes })} />
+        <div className="pair">
+          <Select
+            label={own.expiry}
+            data={["never", "30", "90", "365", "date"].map((value) => ({
+              value,
+              label: own.expiries[value as keyof typeof own.expiries],
+            }))}
+            value={given.choice}
+            allowDeselect={false}
+            error={given.choice === "date" ? undefined : at("expiresAt")}
+            onChange={(choice) => set({ choice: choice ?? "never" })}
+          />
+          {given.choice === "date" && (
+            <TextInput type="date" required label={own.date} {...text("date")} error={at("expiresAt")} />
+          )}
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface NamesProps {
+  value: string[];
+  error: string | undefined;
+  onChange(next: string[]): void;
+}
+
+function Roles(props: NamesProps) {
+  const { data } = useConfiguration();
+  const allowed = data?.options.find(({ name }) => name === "auth.keyRoles")?.value;
+  const roles = Array.isArray(allowed) ? allowed.filter((each) => typeof each === "string") : [];
+  const isNone = data !== undefined && roles.length === 0;
+  return (
+    <MultiSelect
+      {...props}
+      label={own.columns.roles}
+      description={isNone ? own.noRoles : own.rolesHint}
+      data={roles}
+      disabled={isNone}
+      searchable
+      clearable
+    />
+  );
+}
+
+function Scopes(props: NamesProps) {
+  const { data = [] } = useCollections();
+  return (
+    <TagsInput
+      {...props}
+      label={own.columns.scopes}
+      description={own.scopesHint}
+      placeholder={data[0] === undefined ? "" : `${data[0].name}:read`}
+      data={data.flatMap(({ name }) => [`${name}:read`, `${name}:write`])}
+      acceptValueOnBlur
+      clearable
+    />
+  );
+}
+
+function MadeKey({ made: { name, key }, onClose }: { made: NewApiKey; onClose(): void }) {
+  return (
+    <SecretDialog
+      title={own.made(name)}
+      about={own.madeAbout}
+      label={own.key}
+      secret={key}
+      onClose={onClose}
+    />
+  );
+}
+
+function RotateDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose(): void }) {
+  const [overlap, setOverlap] = useState("3600");
+  const [made, setMade] = useState<NewApiKey>();
+  if (made !== undefined) return <MadeKey made={made} onClose={onClose} />;
+  return (
+    <Question
+      title={own.rotateTitle(apiKey.name)}
+      about={own.rotateAbout}
+      action={own.rotate}
+      closes={false}
+      run={async () => {
+        setMade(await client.$keys.rotate(apiKey.prefix, { overlapSeconds: Number(overlap) }));
+        await reread();
+      }}
+      onClose={onClose}
+    >
+      <Select
+        label={own.overlap}
+        data={["0", "3600", "86400", "604800"].map((value) => ({
+          value,
+          label: own.overlaps[value as keyof typeof own.overlaps],
+        }))}
+        value={overlap}
+        allowDeselect={false}
+        onChange={(next) => setOverlap(next ?? "3600")}
+      />
+    </Question>
+  );
+}
+
+function RevokeDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose(): void }) {
+  return (
+    <Question
+      title={own.revokeTitle(apiKey.name)}
+      about={own.revokeAbout(apiKey.prefix)}
+      action={own.revoke}
+      isDangerous
+      run={async () => {
+        await client.$keys.revoke(apiKey.prefix);
+        await reread();
+      }}
+      onClose={onClose}
+    />
   );
 }

@@ -1,12 +1,11 @@
 /** Reads the text format of Prometheus, and computes the figures of the health page from it. */
 
 /** One series: its labels and its value. */
-export interface Series {
+interface Series {
   labels: Readonly<Record<string, string>>;
   value: number;
 }
 
-/** All series by the name of their metric. */
 export type Metrics = ReadonlyMap<string, readonly Series[]>;
 
 const line = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})?\s+(\S+)/;
@@ -47,24 +46,7 @@ export function sumOf(
 }
 
 /** The figures of a moment. A figure is `undefined` if the service does not have it, or if it needs a second sample. */
-export interface Figures {
-  requests: number | undefined;
-  errors: number | undefined;
-  refused: number | undefined;
-  /** The time in which 95 % of the requests were answered, in milliseconds. */
-  slow: number | undefined;
-  running: number | undefined;
-  size: number | undefined;
-  log: number | undefined;
-  streams: number | undefined;
-  lag: number | undefined;
-  waiting: number | undefined;
-  retrying: number | undefined;
-  dead: number | undefined;
-  memory: number | undefined;
-  /** The mean delay of the event loop, in milliseconds. */
-  loop: number | undefined;
-}
+export type Figures = ReturnType<typeof figuresOf>;
 
 export interface Sample {
   /** Milliseconds of a clock that never goes back. */
@@ -76,7 +58,7 @@ const requestSeconds = "holdfast_http_request_duration_seconds";
 const metricsRoute = "/metrics";
 
 /** The figures of a sample. Rates are those since the sample before it. */
-export function figuresOf(now: Sample, before: Sample | undefined): Figures {
+export function figuresOf(now: Sample, before: Sample | undefined) {
   const { metrics } = now;
   const rate = (matches: (status: number) => boolean) => rateOf(now, before, matches);
   const backlog = (state: string) =>
@@ -86,6 +68,7 @@ export function figuresOf(now: Sample, before: Sample | undefined): Figures {
     requests: rate(() => true),
     errors: rate((status) => status >= 500),
     refused: rate((status) => status >= 400 && status < 500),
+    /** The time in which 95 % of the requests were answered, in milliseconds. */
     slow: slowOf(now, before),
     running: sumOf(metrics, "holdfast_http_requests_in_progress"),
     size: sumOf(metrics, "holdfast_store_size_bytes"),
@@ -96,6 +79,7 @@ export function figuresOf(now: Sample, before: Sample | undefined): Figures {
     retrying: backlog("retrying"),
     dead: backlog("dead"),
     memory: sumOf(metrics, "process_resident_memory_bytes"),
+    /** The mean delay of the event loop, in milliseconds. */
     loop: loop === undefined || Number.isNaN(loop) ? undefined : loop * 1_000,
   };
 }
@@ -139,19 +123,6 @@ function bucketsOf({ metrics }: Sample): Map<number, number> {
     sums.set(le, (sums.get(le) ?? 0) + value);
   }
   return sums;
-}
-
-const units = ["B", "kB", "MB", "GB", "TB"] as const;
-
-/** A number of bytes for people, in powers of 1,000. */
-export function bytesText(bytes: number): string {
-  let amount = bytes;
-  let unit = 0;
-  while (amount >= 1_000 && unit < units.length - 1) {
-    amount /= 1_000;
-    unit += 1;
-  }
-  return `${amount.toLocaleString("en", { maximumFractionDigits: amount < 10 && unit > 0 ? 1 : 0 })} ${units[unit]}`;
 }
 
 /** The path of a line through values, in a box. Missing values leave a gap. */

@@ -1,18 +1,19 @@
-/** The form of a webhook, new or existing. */
+/** The dialogs of a webhook: its form, its secret, and its end. */
 import { Button, Chip, JsonInput, TagsInput, Textarea, TextInput } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { ConflictError, type Webhook } from "holdfast-client";
-import { type FormEvent, useState } from "react";
-import { Dialog, DialogButtons } from "../parts/dialog.tsx";
+import { type ChangeEvent, type FormEvent, useState } from "react";
+import { Dialog, Question, Wrong } from "../parts/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useCollections } from "../service/collections.ts";
+import { queries, useAction } from "../service/queries.ts";
 import { client } from "../service/session.ts";
-import { administrationTexts } from "../texts.ts";
-import { Waiting, Wrong } from "./frame.tsx";
-import { refusalOf } from "./refused.ts";
-import { WebhookSecret } from "./webhook-dialogs.tsx";
-import { allTypes, FormError, formOf, inputOf, patchOfForm, type WebhookForm } from "./webhook-values.ts";
-import { webhooksKey } from "./webhooks-page.tsx";
+import { administrationTexts, texts } from "../texts.ts";
+import { fieldProblems, SecretDialog, Waiting } from "./frame.tsx";
+import { allTypes, FormError, formOf, inputOf, patchOfForm, type WebhookForm } from "./values.ts";
+
+/** The key of the query of all webhooks, and of what belongs to one. */
+export const webhooksKey = ["webhooks"];
 
 const own = administrationTexts.webhooks;
 const fields = ["url", "collections", "types", "filter", "fields", "roles", "headers", "description"];
@@ -42,11 +43,10 @@ export function WebhookDialog({ webhook, onClose }: WebhookDialogProps) {
 }
 
 function FormDialog({ webhook: given, onClose }: WebhookDialogProps) {
-  const queries = useQueryClient();
   // The form is about the version that was read when it opened.
   const [webhook] = useState(given);
   const [form, setForm] = useState(() => formOf(webhook));
-  const save = useMutation({
+  const save = useAction({
     mutationFn: async () => {
       if (webhook === undefined) return await client.$webhooks.create(inputOf(form));
       return await client.$webhooks.patch(webhook, patchOfForm(form) as never);
@@ -73,12 +73,11 @@ function FormDialog({ webhook: given, onClose }: WebhookDialogProps) {
       title={webhook === undefined ? own.createTitle : own.editTitle}
       about={own.about}
       onClose={onClose}
-      footer={
-        <DialogButtons closing={administrationTexts.cancel} onClose={onClose}>
-          <Button size="sm" type="submit" form="webhook" loading={save.isPending}>
-            {webhook === undefined ? own.doCreate : own.doSave}
-          </Button>
-        </DialogButtons>
+      closing={texts.cancel}
+      actions={
+        <Button size="sm" type="submit" form="webhook" loading={save.isPending}>
+          {webhook === undefined ? own.doCreate : own.doSave}
+        </Button>
       }
     >
       <form id="webhook" className="admin-form" noValidate onSubmit={submit}>
@@ -103,7 +102,7 @@ interface FieldsProps {
 function problemsOf(error: unknown) {
   if (error instanceof ConflictError && error.status === 412)
     return { at: () => undefined, others: [own.changed] };
-  if (!(error instanceof FormError)) return refusalOf(error, fields);
+  if (!(error instanceof FormError)) return fieldProblems(error, fields);
   const text = error.field === "filter" ? own.notAnObject : own.badHeader(error.line ?? "");
   return { at: (name: string) => (name === error.field ? text : undefined), others: [] };
 }
@@ -111,28 +110,28 @@ function problemsOf(error: unknown) {
 function Fields({ form, error, isNew, onChange }: FieldsProps) {
   const { data: collections = [] } = useCollections();
   const { at, others } = problemsOf(error);
+  const text = (name: "url" | "headers" | "description") => ({
+    label: own[name],
+    value: form[name],
+    error: at(name),
+    onChange: (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
+      onChange({ [name]: event.currentTarget.value }),
+  });
+  const tags = (name: "collections" | "fields" | "roles") => ({
+    label: own[name],
+    description: own[`${name}Hint`],
+    value: form[name],
+    error: at(name),
+    acceptValueOnBlur: true,
+    onChange: (next: string[]) => onChange({ [name]: next }),
+  });
   return (
     <>
-      {others.map((text) => (
-        <Wrong key={text} text={text} />
+      {others.map((each) => (
+        <Wrong key={each} text={each} />
       ))}
-      <TextInput
-        label={own.url}
-        placeholder="https://example.org/hook"
-        data-autofocus
-        value={form.url}
-        error={at("url")}
-        onChange={(event) => onChange({ url: event.currentTarget.value })}
-      />
-      <TagsInput
-        label={own.collections}
-        description={own.collectionsHint}
-        data={["*", ...collections.map(({ name }) => name)]}
-        acceptValueOnBlur
-        value={form.collections}
-        error={at("collections")}
-        onChange={(next) => onChange({ collections: next })}
-      />
+      <TextInput {...text("url")} placeholder="https://example.org/hook" data-autofocus />
+      <TagsInput {...tags("collections")} data={["*", ...collections.map(({ name }) => name)]} />
       <fieldset className="plain-set">
         <legend>{own.types}</legend>
         <Chip.Group multiple value={form.types} onChange={(types) => onChange({ types })}>
@@ -164,41 +163,72 @@ function Fields({ form, error, isNew, onChange }: FieldsProps) {
       >
         <summary>{own.more}</summary>
         <div className="more-fields">
-          <TagsInput
-            label={own.fields}
-            description={own.fieldsHint}
-            acceptValueOnBlur
-            value={form.fields}
-            error={at("fields")}
-            onChange={(next) => onChange({ fields: next })}
-          />
-          <TagsInput
-            label={own.roles}
-            description={own.rolesHint}
-            acceptValueOnBlur
-            value={form.roles}
-            error={at("roles")}
-            onChange={(roles) => onChange({ roles })}
-          />
+          <TagsInput {...tags("fields")} />
+          <TagsInput {...tags("roles")} />
           <Textarea
-            label={own.headers}
+            {...text("headers")}
             description={isNew ? own.headersHint : own.headersKept}
             autosize
             minRows={2}
             maxRows={8}
             spellCheck={false}
-            value={form.headers}
-            error={at("headers")}
-            onChange={(event) => onChange({ headers: event.currentTarget.value })}
           />
-          <TextInput
-            label={own.description}
-            value={form.description}
-            error={at("description")}
-            onChange={(event) => onChange({ description: event.currentTarget.value })}
-          />
+          <TextInput {...text("description")} />
         </div>
       </details>
     </>
+  );
+}
+
+interface AboutWebhook {
+  webhook: Webhook;
+  onClose(): void;
+}
+
+/** Shows the secret of a webhook once. */
+function WebhookSecret({ secret, onClose }: { secret: string | undefined; onClose(): void }) {
+  return (
+    <SecretDialog
+      title={own.secretTitle}
+      about={own.secretAbout}
+      label={own.secret}
+      secret={secret}
+      whenLost={own.noSecret}
+      onClose={onClose}
+    />
+  );
+}
+
+export function RotateSecretDialog({ webhook, onClose }: AboutWebhook) {
+  const [secret, setSecret] = useState<string>();
+  if (secret !== undefined) return <WebhookSecret secret={secret} onClose={onClose} />;
+  return (
+    <Question
+      title={own.rotateTitle}
+      about={own.rotateAbout}
+      action={own.doRotate}
+      closes={false}
+      run={async () => {
+        setSecret(await client.$webhooks.rotate(webhook.id));
+        await queries.invalidateQueries({ queryKey: webhooksKey });
+      }}
+      onClose={onClose}
+    />
+  );
+}
+
+export function RemoveDialog({ webhook, onClose }: AboutWebhook) {
+  return (
+    <Question
+      title={own.removeTitle}
+      about={own.removeAbout(webhook.url)}
+      action={own.remove}
+      isDangerous
+      run={async () => {
+        await client.$webhooks.delete(webhook.id);
+        await queries.invalidateQueries({ queryKey: webhooksKey });
+      }}
+      onClose={onClose}
+    />
   );
 }

@@ -1,23 +1,33 @@
-/** The webhooks of the service. */
+/** The webhooks of the service, how each goes, and its deliveries when it is open. */
 import { Button } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
+import { notifications } from "@mantine/notifications";
+import {
+  IconChevronRight,
+  IconPencil,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconPlus,
+  IconRefresh,
+  IconTrash,
+} from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import type { Webhook } from "holdfast-client";
+import type { Webhook, WebhookDelivery, WebhookStatus, WebhookTest } from "holdfast-client";
 import { useState } from "react";
-import { Problem } from "../parts/problem.tsx";
+import { formatTime, shortId } from "../parts/formats.ts";
+import { Head } from "../parts/head.tsx";
+import { Dots, Item } from "../parts/menu.tsx";
+import { Empty, Problem } from "../parts/problem.tsx";
+import { Time } from "../parts/value.tsx";
+import { messageOf } from "../service/errors.ts";
+import { queries, useAction } from "../service/queries.ts";
 import { client } from "../service/session.ts";
 import { administrationTexts, listTexts } from "../texts.ts";
-import { Empty, Head, Waiting } from "./frame.tsx";
-import { WebhookCard } from "./webhook-card.tsx";
-import { WebhookDialog } from "./webhook-dialog.tsx";
-import { RemoveDialog, RotateSecretDialog } from "./webhook-dialogs.tsx";
+import { Waiting } from "./frame.tsx";
+import { RemoveDialog, RotateSecretDialog, WebhookDialog, webhooksKey } from "./webhook-dialog.tsx";
 
 const own = administrationTexts.webhooks;
 
-/** The key of the query of all webhooks, and of what belongs to one. */
-export const webhooksKey = ["webhooks"];
-
-export type OpenWebhook = { kind: "new" } | { kind: "edit" | "rotate" | "remove"; webhook: Webhook };
+type OpenWebhook = { kind: "new" } | { kind: "edit" | "rotate" | "remove"; webhook: Webhook };
 
 export function WebhooksPage() {
   const { data, error, refetch } = useQuery({
@@ -31,7 +41,7 @@ export function WebhooksPage() {
     <>
       <Head title={listTexts.pageNames.webhooks} count={data?.length}>
         {data !== undefined && (
-          <Button size="xs" leftSection={<IconPlus size={15} />} onClick={() => setOpen({ kind: "new" })}>
+          <Button leftSection={<IconPlus size={15} />} onClick={() => setOpen({ kind: "new" })}>
             {own.create}
           </Button>
         )}
@@ -48,6 +58,227 @@ export function WebhooksPage() {
       {open?.kind === "edit" && <WebhookDialog webhook={open.webhook} onClose={close} />}
       {open?.kind === "rotate" && <RotateSecretDialog webhook={open.webhook} onClose={close} />}
       {open?.kind === "remove" && <RemoveDialog webhook={open.webhook} onClose={close} />}
+    </>
+  );
+}
+
+interface CardProps {
+  webhook: Webhook;
+  onOpen(open: OpenWebhook): void;
+}
+
+function WebhookCard({ webhook, onOpen }: CardProps) {
+  const { id, url, collections, description } = webhook;
+  const [isOpen, setOpen] = useState(false);
+  const { data: status } = useQuery({
+    queryKey: [...webhooksKey, id, "status"],
+    queryFn: ({ signal }) => client.$webhooks.status(id, { signal }),
+    refetchInterval: isOpen ? 5_000 : 15_000,
+  });
+  const test = useAction({
+    mutationFn: () => client.$webhooks.test(id),
+    onError: (error) => notifications.show({ color: "red", message: messageOf(error) }),
+    onSettled: () => queries.invalidateQueries({ queryKey: [...webhooksKey, id] }),
+  });
+  const names = collections.includes("*") ? own.every : collections.join(", ");
+  const { tone, label } = stateOf(status);
+  return (
+    <li className="card webhook">
+      <div className="webhook-head">
+        <button
+          type="button"
+          className="webhook-open"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <IconChevronRight size={15} className="turn" aria-hidden="true" />
+          <span className="webhook-name">
+            <b>{url}</b>
+            <span className="soft">
+              {[description, names, status && summaryOf(status)].filter(Boolean).join(" · ")}
+            </span>
+          </span>
+        </button>
+        <span className="webhook-actions">
+          <span className={`tag ${tone}`}>{label}</span>
+          <Button size="compact-xs" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
+            {own.test}
+          </Button>
+          <Actions webhook={webhook} onOpen={onOpen} />
+        </span>
+      </div>
+      {status?.reason !== undefined && <p className="webhook-note wrong">{status.reason}</p>}
+      {test.data !== undefined && <TestResult result={test.data} />}
+      {isOpen && <Deliveries webhook={webhook} />}
+    </li>
+  );
+}
+
+function Actions({ webhook, onOpen }: CardProps) {
+  const { mutate: turn } = useAction({
+    mutationFn: (enabled: boolean) => client.$webhooks.patch(webhook.id, { enabled }),
+    onError: (error) => notifications.show({ color: "red", message: messageOf(error) }),
+    onSettled: () => queries.invalidateQueries({ queryKey: webhooksKey }),
+  });
+  return (
+    <Dots label={administrationTexts.actionsOf(webhook.url)}>
+      <Item text={own.edit} Icon={IconPencil} onClick={() => onOpen({ kind: "edit", webhook })} />
+      <Item
+        text={webhook.enabled ? own.turnOff : own.turnOn}
+        Icon={webhook.enabled ? IconPlayerPause : IconPlayerPlay}
+        onClick={() => turn(!webhook.enabled)}
+      />
+      <Item text={own.rotate} Icon={IconRefresh} onClick={() => onOpen({ kind: "rotate", webhook })} />
+      <Item
+        text={own.remove}
+        Icon={IconTrash}
+        isDangerous
+        onClick={() => onOpen({ kind: "remove", webhook })}
+      />
+    </Dots>
+  );
+}
+
+function TestResult({ result }: { result: WebhookTest }) {
+  return (
+    <output className="webhook-note">
+      <p className={result.delivered ? undefined : "wrong"}>
+        {result.delivered ? own.testOk(result.milliseconds) : own.testFailed(result.status)}
+      </p>
+      <Outcome attempt={result} />
+    </output>
+  );
+}
+
+function stateOf(status: WebhookStatus | undefined): { tone: string; label: string } {
+  if (status === undefined) return { tone: "", label: own.states.loading };
+  if (status.state === "disabled") return { tone: "", label: own.states.disabled };
+  if (status.state === "failing") return { tone: "red", label: own.states.failing };
+  if (status.retrying > 0) return { tone: "amber", label: own.states.retrying };
+  return { tone: "green", label: own.states.active };
+}
+
+function summaryOf({ waiting, retrying, lost, lastSuccess }: WebhookStatus): string {
+  return [
+    ...(waiting > 0 ? [own.waiting(waiting)] : []),
+    ...(retrying > 0 ? [own.retrying(retrying)] : []),
+    ...(lost > 0 ? [own.lost(lost)] : []),
+    lastSuccess === null ? own.nothingYet : own.delivered(formatTime(lastSuccess)),
+  ].join(", ");
+}
+
+export function Deliveries({ webhook: { id, url } }: { webhook: Webhook }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: [...webhooksKey, id, "deliveries"],
+    queryFn: ({ signal }) => client.$webhooks.deliveries(id, { limit: 100, signal }),
+    refetchInterval: 5_000,
+  });
+  if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Waiting />;
+  if (data.length === 0) return <p className="webhook-note soft">{own.noDeliveries}</p>;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table scrolls
+    <section className="deliveries" aria-label={own.deliveries(url)} tabIndex={0}>
+      <table className="grid plain">
+        <thead>
+          <tr>
+            <th>{own.response}</th>
+            <th>{own.event}</th>
+            <th>{own.id}</th>
+            <th>{own.time}</th>
+            <th className="num">{own.attempts}</th>
+            <th className="num">{own.duration}</th>
+            <th>
+              <span className="sr-only">{own.sendAgain}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {data.map((delivery) => (
+            <Delivery key={delivery.event} webhookId={id} delivery={delivery} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+const tones = { delivered: "green", retrying: "amber", dead: "red" };
+
+function Delivery({ webhookId, delivery }: { webhookId: string; delivery: WebhookDelivery }) {
+  const { event, type, state, status, attempts, milliseconds, time } = delivery;
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <tr>
+        <td>
+          <button
+            type="button"
+            className="delivery-open"
+            aria-expanded={isOpen}
+            aria-label={`${status ?? own.noAnswer}. ${own.details(event)}`}
+            onClick={() => setOpen(!isOpen)}
+          >
+            <IconChevronRight size={13} className="turn" aria-hidden="true" />
+            <span className={`tag ${tones[state]}`}>{status ?? own.noAnswer}</span>
+          </button>
+        </td>
+        <td>{type}</td>
+        <td className="id" title={event}>
+          {shortId(event, 6, 4)}
+        </td>
+        <td className="quiet">
+          <Time text={time} />
+        </td>
+        <td className="num">{attempts}</td>
+        <td className="num">{milliseconds.toLocaleString("en")} ms</td>
+        <td className="end">{state !== "delivered" && <SendAgain id={webhookId} event={event} />}</td>
+      </tr>
+      {isOpen && (
+        <tr>
+          <td colSpan={7} className="wrap detail">
+            {delivery.next !== null && <p>{own.next(formatTime(delivery.next))}</p>}
+            {state === "dead" && <p>{own.dead}</p>}
+            <Outcome attempt={delivery} />
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+function SendAgain({ id, event }: { id: string; event: string }) {
+  const { mutate, isPending } = useAction({
+    mutationFn: () => client.$webhooks.retry(id, event),
+    onError: (error) => notifications.show({ color: "red", message: messageOf(error) }),
+    onSettled: () => queries.invalidateQueries({ queryKey: [...webhooksKey, id] }),
+  });
+  return (
+    <Button
+      size="compact-xs"
+      variant="default"
+      leftSection={<IconRefresh size={12} />}
+      loading={isPending}
+      onClick={() => mutate()}
+    >
+      {own.sendAgain}
+    </Button>
+  );
+}
+
+/** What came back: the body of the response, or why no response came. */
+export function Outcome({ attempt }: { attempt: WebhookDelivery | WebhookTest }) {
+  const { status, response, error } = attempt;
+  return (
+    <>
+      {error !== null && <p>{error}</p>}
+      {response !== "" && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a long text scrolls
+        <pre className="code" tabIndex={0}>
+          {response}
+        </pre>
+      )}
+      {response === "" && error === null && status !== null && <p className="soft">{own.noBody}</p>}
     </>
   );
 }

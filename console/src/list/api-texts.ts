@@ -3,7 +3,7 @@
 export type Language = "curl" | "fetch" | "holdfast-client";
 export type Asked = "list" | "read" | "create" | "change";
 
-export interface ApiRequest {
+interface ApiRequest {
   what: Asked;
   baseUrl: string;
   collection: string;
@@ -20,7 +20,6 @@ export function shellWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The text of a request. */
 export function requestText(language: Language, request: ApiRequest): string {
   return { curl, fetch: fetchText, "holdfast-client": clientText }[language](request);
 }

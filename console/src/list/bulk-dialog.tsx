@@ -1,17 +1,19 @@
 /** Deletes or changes the selected resources, after a dry run that shows what would happen. */
-import { Button, Loader } from "@mantine/core";
+import { Button, Select, TextInput } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
+import { useQuery } from "@tanstack/react-query";
 import { type BulkResult, ProblemError } from "holdfast-client";
-import { useEffect, useRef, useState } from "react";
-import { Dialog, DialogButtons } from "../parts/dialog.tsx";
-import { messageOf } from "../parts/problem.tsx";
+import { useState } from "react";
+import { Bad, Busy, Dialog } from "../parts/dialog.tsx";
+import { offerRestore } from "../parts/undo.tsx";
+import { messageOf } from "../service/errors.ts";
+import { useAction } from "../service/queries.ts";
 import { collectionClient } from "../service/session.ts";
 import { useTitle } from "../service/titles.ts";
-import { listTexts } from "../texts.ts";
-import { type BulkAction, idInPath, mostBulk } from "./bulk.ts";
-import { ChangeForm } from "./change-form.tsx";
+import { listTexts, texts } from "../texts.ts";
+import { type Action, type BulkAction, idInPath, mostBulk, updateOf } from "./bulk.ts";
 import type { Column } from "./columns.ts";
-import { offerRestore } from "./restore-all.ts";
+import { ValueField } from "./value-field.tsx";
 
 interface BulkDialogProps {
   kind: "delete" | "change";
@@ -23,50 +25,37 @@ interface BulkDialogProps {
   onClose(): void;
 }
 
-type Result = BulkResult<object>;
-
 const firstShown = 8;
 
 export function BulkDialog({ kind, collection, columns, ids, onLeaveOut, onDone, onClose }: BulkDialogProps) {
   const [change, setChange] = useState<BulkAction | undefined>(
     kind === "delete" ? { delete: true } : undefined,
   );
-  const [result, setResult] = useState<Result>();
-  const [error, setError] = useState<unknown>();
-  const [isBusy, setBusy] = useState(false);
-  const stop = useRef<AbortController>(undefined);
   const send = (dryRun: boolean, signal?: AbortSignal) => {
     const request = { filter: { id: { in: ids } }, max: mostBulk, dryRun, ...change };
-    return collectionClient(collection).bulk(
-      request as never,
-      signal && { signal },
-    ) as unknown as Promise<Result>;
+    const sent = collectionClient(collection).bulk(request as never, signal && { signal });
+    return sent as Promise<unknown> as Promise<BulkResult<object>>;
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each change has its own dry run
-  useEffect(() => {
-    stop.current?.abort();
-    setResult(undefined);
-    setError(undefined);
-    if (change === undefined) return;
-    const controller = new AbortController();
-    stop.current = controller;
-    send(true, controller.signal).then(setResult, (reason: unknown) => {
-      if (!controller.signal.aborted) setError(reason);
-    });
-    return () => controller.abort();
-  }, [change, ids]);
-  const carryOut = async () => {
-    setBusy(true);
-    try {
-      const { changed, ids: done } = await send(false);
+  // Each change has its own dry run.
+  const check = useQuery({
+    queryKey: ["bulk", collection, ids, change],
+    enabled: change !== undefined,
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+    queryFn: ({ signal }) => send(true, signal),
+  });
+  const save = useAction({
+    mutationFn: () => send(false),
+    onSuccess: async ({ changed, ids: done }) => {
       if (kind === "change") notifications.show({ message: listTexts.changed(changed), color: "holdfast" });
       else await offerRestore(collection, done.map(String));
       onDone();
-    } catch (reason) {
-      setError(reason);
-      setBusy(false);
-    }
-  };
+      onClose();
+    },
+  });
+  const result = check.data;
+  const error = check.error ?? save.error;
   const isDelete = kind === "delete";
   const count = result?.changed ?? 0;
   return (
@@ -75,31 +64,34 @@ export function BulkDialog({ kind, collection, columns, ids, onLeaveOut, onDone,
       title={isDelete ? listTexts.deleteTitle(ids.length) : listTexts.changeTitle(ids.length)}
       about={listTexts.nothingYet}
       onClose={onClose}
-      footer={
-        <DialogButtons closing={listTexts.cancel} isApart onClose={onClose}>
-          {(isDelete || result !== undefined) && (
-            <Button
-              size="sm"
-              {...(isDelete && { color: "red" })}
-              loading={isBusy}
-              disabled={count === 0 || error !== undefined}
-              onClick={() => void carryOut()}
-            >
-              {isDelete ? listTexts.doDelete(count) : listTexts.doChange(count)}
-            </Button>
-          )}
-        </DialogButtons>
+      closing={texts.cancel}
+      isApart
+      actions={
+        (isDelete || result !== undefined) && (
+          <Button
+            size="sm"
+            {...(isDelete && { color: "red" })}
+            loading={save.isPending}
+            disabled={count === 0 || error !== null}
+            onClick={() => save.mutate()}
+          >
+            {isDelete ? listTexts.doDelete(count) : listTexts.doChange(count)}
+          </Button>
+        )
       }
     >
       <div className="sheet">
         {!isDelete && (
-          <ChangeForm {...{ collection, columns }} isChecked={result !== undefined} onChange={setChange} />
+          <ChangeForm
+            {...{ collection, columns }}
+            isChecked={result !== undefined}
+            onChange={(next) => {
+              save.reset();
+              setChange(next);
+            }}
+          />
         )}
-        {change !== undefined && result === undefined && error === undefined && (
-          <span className="figures" role="status">
-            <Loader size="xs" /> {listTexts.checking}
-          </span>
-        )}
+        {check.isFetching && <Busy>{listTexts.checking}</Busy>}
         {result !== undefined && (
           <>
             <span role="status">
@@ -109,31 +101,33 @@ export function BulkDialog({ kind, collection, columns, ids, onLeaveOut, onDone,
                   ? listTexts.wouldDelete(count)
                   : listTexts.wouldChange(count, result.matched)}
             </span>
-            {count > 0 && <First collection={collection} ids={result.ids.map(String)} />}
+            {count > 0 && (
+              <div className="rows">
+                {result.ids.slice(0, firstShown).map((id) => (
+                  <div key={id}>
+                    <Named collection={collection} id={String(id)} />
+                  </div>
+                ))}
+                {result.ids.length > firstShown && (
+                  <div className="soft">{texts.andMore(result.ids.length - firstShown)}</div>
+                )}
+              </div>
+            )}
           </>
         )}
-        {error !== undefined && (
+        {error !== null && (
           <Refused
             error={error}
             collection={collection}
-            onLeaveOut={ids.length > 1 ? onLeaveOut : undefined}
+            onLeaveOut={(id) => {
+              save.reset();
+              onLeaveOut(id);
+            }}
+            isOnly={ids.length === 1}
           />
         )}
       </div>
     </Dialog>
-  );
-}
-
-function First({ collection, ids }: { collection: string; ids: readonly string[] }) {
-  return (
-    <div className="rows">
-      {ids.slice(0, firstShown).map((id) => (
-        <div key={id}>
-          <Named collection={collection} id={id} />
-        </div>
-      ))}
-      {ids.length > firstShown && <div className="soft">{listTexts.andMore(ids.length - firstShown)}</div>}
-    </div>
   );
 }
 
@@ -148,15 +142,15 @@ function Named({ collection, id }: { collection: string; id: string }) {
   );
 }
 
-function Refused({
-  error,
-  collection,
-  onLeaveOut,
-}: {
+interface RefusedProps {
   error: unknown;
   collection: string;
-  onLeaveOut: ((id: string) => void) | undefined;
-}) {
+  /** Whether no resource is left without this one. */
+  isOnly: boolean;
+  onLeaveOut(id: string): void;
+}
+
+function Refused({ error, collection, isOnly, onLeaveOut }: RefusedProps) {
   const id = error instanceof ProblemError ? idInPath(error.problem.resource) : undefined;
   return (
     <div role="alert" className="sheet" style={{ padding: 0 }}>
@@ -169,7 +163,7 @@ function Refused({
           <div className="rows">
             <div>
               <Named collection={collection} id={id} />
-              {onLeaveOut !== undefined && (
+              {!isOnly && (
                 <Button size="compact-xs" variant="default" onClick={() => onLeaveOut(id)}>
                   {listTexts.leaveOut}
                 </Button>
@@ -185,4 +179,104 @@ function Refused({
 /** The sentence of an error without the path of the resource, which is shown beside it. */
 function reasonOf(error: unknown): string {
   return messageOf(error).replace(/^Nothing changed, because \S+ was refused: /, "");
+}
+
+/** The attributes that the service keeps. */
+const kept: ReadonlySet<string> = new Set(["id", "createdAt", "updatedAt"]);
+
+interface ChangeFormProps {
+  collection: string;
+  columns: readonly Column[];
+  /** Whether the change is the one that was checked last. */
+  isChecked: boolean;
+  /** `undefined` if the user edits the form after a check. */
+  onChange(change: BulkAction | undefined): void;
+}
+
+/** Which attribute, and what to do with it. */
+function ChangeForm({ collection, columns, isChecked, onChange }: ChangeFormProps) {
+  const possible = columns.filter(({ name }) => !kept.has(name) && !name.includes("."));
+  const [name, setName] = useState<string>();
+  const [action, setAction] = useState<Action>("set");
+  const [value, setValue] = useState("");
+  const [wrong, setWrong] = useState<string>();
+  const column: Column = possible.find((each) => each.name === name) ?? { name: name ?? "", kind: "any" };
+  const isJson = column.kind === "list" || column.kind === "object" || column.kind === "any";
+  const edit = (text: string) => {
+    setValue(text);
+    onChange(undefined);
+  };
+  const combobox = { size: "xs", allowDeselect: false } as const;
+  return (
+    <form
+      className="filter-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (name === undefined) return;
+        try {
+          setWrong(undefined);
+          onChange({ update: updateOf(name, action, value, column.kind) });
+        } catch (error) {
+          setWrong(messageOf(error));
+        }
+      }}
+    >
+      <Select
+        {...combobox}
+        w={160}
+        searchable
+        label={listTexts.attribute}
+        data={possible.map((each) => each.name)}
+        openOnFocus={false}
+        placeholder={listTexts.chooseAttribute}
+        value={name ?? null}
+        onChange={(next) => {
+          setName(next ?? undefined);
+          edit("");
+        }}
+      />
+      <Select
+        {...combobox}
+        w={170}
+        label={listTexts.change}
+        data={[
+          { value: "set", label: listTexts.setTo },
+          { value: "null", label: listTexts.setNull },
+          { value: "unset", label: listTexts.unset },
+        ]}
+        value={action}
+        onChange={(next) => {
+          setAction(next as Action);
+          onChange(undefined);
+        }}
+      />
+      {name !== undefined &&
+        action === "set" &&
+        (isJson ? (
+          <TextInput
+            size="xs"
+            w={220}
+            label={listTexts.value}
+            placeholder="JSON"
+            error={wrong}
+            value={value}
+            onChange={(event) => edit(event.currentTarget.value)}
+          />
+        ) : (
+          <ValueField
+            key={name}
+            collection={collection}
+            column={column}
+            operator="eq"
+            isInDialog
+            value={value}
+            onChange={edit}
+          />
+        ))}
+      <Button type="submit" variant={isChecked ? "default" : "filled"} disabled={name === undefined}>
+        {listTexts.check}
+      </Button>
+      {wrong !== undefined && !isJson && <Bad text={wrong} />}
+    </form>
+  );
 }

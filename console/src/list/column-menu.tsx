@@ -22,7 +22,7 @@ export function ColumnMenu({ all, shown, onChange }: ColumnMenuProps) {
     onChange(next);
   };
   return (
-    <Popover position="bottom-end" shadow="md" width={280} trapFocus returnFocus>
+    <Popover shadow="md" trapFocus position="bottom-end" width={280} returnFocus>
       <Popover.Target>
         <Button
           className="short columns-button"
@@ -88,8 +88,6 @@ function Move({ label, isAtEnd, onMove, children }: MoveProps) {
   return (
     <ActionIcon
       size="sm"
-      variant="subtle"
-      color="gray"
       aria-label={label}
       {...(isAtEnd && { "data-disabled": true, "aria-disabled": true })}
       onClick={() => !isAtEnd && onMove()}

@@ -1,6 +1,6 @@
 /** The columns of a table: which attributes there are, and which of them the user has chosen. */
+import type { CollectionDetails } from "holdfast-client";
 import { useState } from "react";
-import type { CollectionDetails } from "../service/collections.ts";
 import { type Kind, kindOf, kindOfValues, propertiesOf, titleNames } from "../service/schema.ts";
 import type { Resource } from "../service/session.ts";
 
@@ -12,6 +12,11 @@ export interface Column {
   target?: string;
   /** The values of an enumeration. */
   choices?: readonly string[];
+}
+
+/** Whether the values of a column stand on its right. */
+export function isNumber(kind: Kind): boolean {
+  return kind === "number" || kind === "integer";
 }
 
 /** The attributes that the service keeps. */
@@ -114,7 +119,7 @@ export function columnsInView(columns: readonly Column[], choice: Choice, left: 
 /** So few columns are all in the page. */
 const fewColumns = 20;
 
-export interface Span {
+interface Span {
   from: number;
   to: number;
 }

@@ -1,12 +1,13 @@
-/** Exports what the filters show, or the selected resources, as a file. */
-import { Button, Checkbox, Loader, SegmentedControl } from "@mantine/core";
+/** Exports what the filters show, or the selected resources, as a file of the pages that the service writes. */
+import { Button, Checkbox, SegmentedControl } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { useEffect, useRef, useState } from "react";
-import { Dialog, DialogButtons } from "../parts/dialog.tsx";
-import { messageOf } from "../parts/problem.tsx";
-import type { CollectionDetails } from "../service/collections.ts";
-import { listTexts } from "../texts.ts";
-import { ExportTooLarge, exportList, type Format, namesOf } from "./export-pages.ts";
+import type { CollectionDetails } from "holdfast-client";
+import { useEffect, useState } from "react";
+import { Bad, Busy, Dialog } from "../parts/dialog.tsx";
+import { messageOf } from "../service/errors.ts";
+import { useAction } from "../service/queries.ts";
+import { authorization, baseUrl } from "../service/session.ts";
+import { listTexts, texts } from "../texts.ts";
 
 interface ExportDialogProps {
   collection: string;
@@ -21,49 +22,39 @@ interface ExportDialogProps {
 export function ExportDialog({ collection, info, query, ids, shown, onClose }: ExportDialogProps) {
   const [format, setFormat] = useState<Format>("csv");
   const [isShownOnly, setShownOnly] = useState(false);
-  const [progress, setProgress] = useState<{ resources: number; bytes: number }>();
-  const [problem, setProblem] = useState<string>();
-  const stop = useRef<AbortController>(undefined);
-  useEffect(() => () => stop.current?.abort(), []);
-  const run = async () => {
-    const controller = new AbortController();
-    stop.current = controller;
-    const { signal } = controller;
-    setProblem(undefined);
-    setProgress({ resources: 0, bytes: 0 });
-    const request = {
-      ...{ collection, query, ids, signal },
-      onProgress: (resources: number, bytes: number) => setProgress({ resources, bytes }),
-    };
-    try {
+  const [progress, setProgress] = useState({ resources: 0, bytes: 0 });
+  const [stop] = useState(() => new AbortController());
+  useEffect(() => () => stop.abort(), [stop]);
+  const {
+    mutate,
+    isPending: isBusy,
+    error,
+  } = useAction({
+    mutationFn: async () => {
+      setProgress({ resources: 0, bytes: 0 });
+      const request = {
+        ...{ collection, query, ids, signal: stop.signal },
+        onProgress: (resources: number, bytes: number) => setProgress({ resources, bytes }),
+      };
       const own = shown.filter((name) => name !== "id");
-      const fields = isShownOnly
-        ? own
-        : format === "csv"
-          ? (closedNames(info) ?? (await namesOf(request)))
-          : undefined;
-      const file = await exportList({ ...request, format, fields });
-      save(file, `${collection}.${format}`);
+      const all = () => closedNames(info) ?? namesOf(request);
+      const fields = isShownOnly ? own : format === "csv" ? await all() : undefined;
+      save(await exportList({ ...request, format, fields }), `${collection}.${format}`);
       onClose();
-    } catch (error) {
-      if (signal.aborted) return;
-      setProgress(undefined);
-      setProblem(error instanceof ExportTooLarge ? listTexts.exportTooLarge : messageOf(error));
-    }
-  };
-  const isBusy = progress !== undefined;
+    },
+  });
   return (
     <Dialog
       width={520}
       title={listTexts.exportTitle(collection)}
       about={ids === undefined ? listTexts.exportHint : listTexts.exportSelected(ids.length)}
       onClose={onClose}
-      footer={
-        <DialogButtons closing={listTexts.cancel} isApart onClose={onClose}>
-          <Button size="sm" loading={isBusy} onClick={() => void run()}>
-            {listTexts.exportStart}
-          </Button>
-        </DialogButtons>
+      closing={texts.cancel}
+      isApart
+      actions={
+        <Button size="sm" loading={isBusy} onClick={() => mutate()}>
+          {listTexts.exportStart}
+        </Button>
       }
     >
       <div className="sheet">
@@ -88,16 +79,11 @@ export function ExportDialog({ collection, info, query, ids, shown, onClose }: E
         {format === "csv" && <span className="soft">{listTexts.csvCells}</span>}
         <span className="soft">{listTexts.exportLimit}</span>
         {isBusy && (
-          <span className="figures" role="status">
-            <Loader size="xs" /> {listTexts.exported(progress.resources)}, {(progress.bytes / 1e6).toFixed(1)}{" "}
-            MB
-          </span>
+          <Busy>
+            {listTexts.exported(progress.resources)}, {(progress.bytes / 1e6).toFixed(1)} MB
+          </Busy>
         )}
-        {problem !== undefined && (
-          <span className="figures" role="alert">
-            <span className="bad">{problem}</span>
-          </span>
-        )}
+        {error !== null && <Bad text={messageOf(error)} />}
       </div>
     </Dialog>
   );
@@ -123,4 +109,114 @@ function save(file: Blob, name: string): void {
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
   notifications.show({ message: name, color: "holdfast" });
+}
+
+type Format = "csv" | "ndjson" | "json";
+
+const mediaTypes: Record<Format, string> = {
+  csv: "text/csv",
+  ndjson: "application/x-ndjson",
+  json: "application/json",
+};
+
+/** The largest file, in bytes: the browser keeps it in memory. */
+const largestExport = 256 * 1024 * 1024;
+
+interface ExportRequest {
+  collection: string;
+  /** The query string of the list. */
+  query: string;
+  /** Only these resources. */
+  ids?: readonly string[] | undefined;
+  format: Format;
+  /** The columns of CSV. */
+  fields?: readonly string[] | undefined;
+  signal: AbortSignal;
+  onProgress(resources: number, bytes: number): void;
+}
+
+/** The part of a page that goes into the file. `isFirst` pages keep the header of CSV. */
+function partOf(text: string, format: Format, isFirst: boolean, header: string): string {
+  if (format === "json") return text.trim().slice(1, -1).trim();
+  if (format === "csv" && !isFirst && text.startsWith(header)) return text.slice(header.length);
+  return text;
+}
+
+/** The first line of CSV, with its line end. A line end in quotes does not end it. */
+function headerOf(text: string): string {
+  let isQuoted = false;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '"') isQuoted = !isQuoted;
+    else if (text[at] === "\n" && !isQuoted) return text.slice(0, at + 1);
+  }
+  return text;
+}
+
+/** Reads all pages. Throws the reason of the signal, and an error with the message of the service. */
+export async function exportList(request: ExportRequest): Promise<Blob> {
+  const { format, onProgress } = request;
+  const parts: string[] = [];
+  let [resources, bytes, header] = [0, 0, ""];
+  for await (const { text, count } of pagesOf(request)) {
+    if (header === "" && format === "csv") header = headerOf(text);
+    const part = partOf(text, format, parts.length === 0, header);
+    if (part === "") continue;
+    if (format === "json") parts.push(parts.length === 0 ? "[" : ",\n");
+    parts.push(part);
+    bytes += new Blob([part]).size;
+    resources += count;
+    if (bytes > largestExport) throw new Error(listTexts.exportTooLarge);
+    onProgress(resources, bytes);
+  }
+  if (format === "json") parts.push(parts.length === 0 ? "[]\n" : "]\n");
+  return new Blob(parts, { type: mediaTypes[format] });
+}
+
+/** The names of all attributes of a list, for the columns of CSV where the schema does not name them all. */
+async function namesOf(request: Omit<ExportRequest, "format">): Promise<string[]> {
+  const names = new Set<string>();
+  for await (const { text } of pagesOf({ ...request, format: "json" }))
+    for (const each of JSON.parse(text) as object[]) for (const name of Object.keys(each)) names.add(name);
+  names.delete("id");
+  return [...names];
+}
+
+async function* pagesOf({ collection, query, ids, format, fields, signal }: ExportRequest) {
+  const path = `${baseUrl}/${encodeURIComponent(collection)}`;
+  const parameters = new URLSearchParams(query);
+  parameters.set("limit", "1000");
+  if (fields !== undefined) parameters.set("fields", fields.join(","));
+  const headers = { ...authorization(), Accept: mediaTypes[format] };
+  const body = { filter: { id: ids }, limit: 1000, ...(fields !== undefined && { fields }) };
+  let url: string | undefined = ids === undefined ? `${path}?${parameters}` : path;
+  while (url !== undefined) {
+    const response: Response = await (ids === undefined
+      ? fetch(url, { headers, signal })
+      : fetch(url, {
+          method: "QUERY",
+          headers: { ...headers, "Content-Type": "application/json" },
+          body: JSON.stringify(body),
+          signal,
+        }));
+    const text = await response.text();
+    if (!response.ok) throw new Error(messageIn(text) ?? `The service responded with ${response.status}.`);
+    yield { text, count: countOf(text, format) };
+    const [, next] = /<[^>?]*\?([^>]*)>\s*;\s*rel="next"/.exec(response.headers.get("link") ?? "") ?? [];
+    url = next === undefined || ids !== undefined ? undefined : `${path}?${next}`;
+  }
+}
+
+function messageIn(text: string): string | undefined {
+  try {
+    return String(JSON.parse(text).detail);
+  } catch {
+    return undefined;
+  }
+}
+
+/** How many resources a page has, for the progress. */
+function countOf(text: string, format: Format): number {
+  if (format === "json") return (JSON.parse(text) as unknown[]).length;
+  const lines = text.split("\n").length - 1;
+  return format === "csv" ? Math.max(0, lines - 1) : lines;
 }

@@ -1,13 +1,22 @@
-/** The filters of a list, as chips. */
-import { Button, Popover } from "@mantine/core";
-import { IconFilter, IconX } from "@tabler/icons-react";
-import { type ReactNode, type RefObject, useRef, useState } from "react";
-import { formatInstant } from "../parts/time.ts";
+/** What a list shows of its collection: the search, the filters as chips, and their forms. */
+import { Button, JsonInput, Popover, Select, TextInput, Tooltip } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { IconBraces, IconFilter, IconSearch, IconX } from "@tabler/icons-react";
+import { type FormEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
+import { formatInstant } from "../parts/formats.ts";
 import { useTitle } from "../service/titles.ts";
 import { listTexts, texts } from "../texts.ts";
 import type { Column } from "./columns.ts";
-import { ConditionForm, JsonForm } from "./filter-forms.tsx";
-import { type Condition, type ListQuery, parameterOf, valuesOf } from "./list-query.ts";
+import {
+  type Condition,
+  firstValue,
+  type ListQuery,
+  type Operator,
+  operatorsOf,
+  parameterOf,
+  valuesOf,
+} from "./list-query.ts";
+import { ValueField } from "./value-field.tsx";
 
 interface FilterBarProps {
   collection: string;
@@ -167,11 +176,11 @@ function WithEditor({ className, editor, isWrong = false, children, ...given }: 
   const close = () => setOpen(false);
   return (
     <Popover
+      shadow="md"
+      trapFocus
       opened={isOpen}
       onChange={setOpen}
       position="bottom-start"
-      shadow="md"
-      trapFocus
       returnFocus
       middlewares={{ flip: { crossAxis: false }, shift: within() }}
       closeOnEscape={false} // it would take the key from a list that is open in the editor
@@ -209,4 +218,155 @@ function within() {
 
 function hasOpenList(element: Element): boolean {
   return [...element.querySelectorAll('[role="listbox"]')].some((each) => each.getClientRects().length > 0);
+}
+
+interface ConditionFormProps {
+  collection: string;
+  columns: readonly Column[];
+  condition?: Condition;
+  onDone(condition: Condition): void;
+  onJson?(): void;
+}
+
+/** Edits one condition. */
+function ConditionForm({ collection, columns, condition, onDone, onJson }: ConditionFormProps) {
+  const [name, setName] = useState(condition?.name ?? columns[1]?.name ?? "id");
+  const column: Column = columns.find((each) => each.name === name) ?? { name, kind: "any" };
+  const usual = operatorsOf[column.kind][0] ?? "eq";
+  const [operator, setOperator] = useState<Operator>(condition?.operator ?? usual);
+  const [value, setValue] = useState(condition?.value ?? firstValue(usual, column.kind));
+  const choose = (next: string | null) => {
+    if (next === null) return;
+    const kind = columns.find((each) => each.name === next)?.kind ?? "any";
+    setName(next);
+    setOperator(operatorsOf[kind][0] ?? "eq");
+    setValue(firstValue(operatorsOf[kind][0] ?? "eq", kind));
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onDone({ name, operator, value });
+  };
+  const possible = operatorsOf[column.kind];
+  const combobox = { comboboxProps: { withinPortal: false }, allowDeselect: false } as const;
+  return (
+    <form className="filter-form" onSubmit={submit}>
+      <Select
+        {...combobox}
+        size="xs"
+        w={160}
+        searchable
+        data={[...new Set([...columns.map((each) => each.name), name])]}
+        value={name}
+        onChange={choose}
+        aria-label={listTexts.attribute}
+      />
+      <Select
+        {...combobox}
+        size="xs"
+        w={120}
+        maxDropdownHeight={420}
+        data={(possible.includes(operator) ? possible : [...possible, operator]).map((each) => ({
+          value: each,
+          label: texts.operators[each],
+        }))}
+        value={operator}
+        onChange={(next) => {
+          const to = next as Operator;
+          if ((to === "exists") !== (operator === "exists")) setValue(firstValue(to, column.kind));
+          setOperator(to);
+        }}
+        aria-label={listTexts.operator}
+      />
+      <ValueField
+        key={`${name} ${operator === "exists"}`}
+        {...{ collection, column, operator, value }}
+        onChange={setValue}
+      />
+      <Button type="submit">{listTexts.apply}</Button>
+      {onJson !== undefined && (
+        <Button variant="subtle" color="gray" leftSection={<IconBraces size={14} />} onClick={onJson}>
+          {listTexts.asJson}
+        </Button>
+      )}
+    </form>
+  );
+}
+
+/** Edits a filter as JSON. */
+function JsonForm({ filter, onDone }: { filter: string; onDone(filter: string): void }) {
+  const [text, setText] = useState(filter);
+  return (
+    <form
+      className="filter-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onDone(text.trim());
+      }}
+    >
+      <JsonInput
+        size="xs"
+        w={420}
+        maw="80vw"
+        autosize
+        minRows={4}
+        maxRows={14}
+        label={listTexts.jsonFilter}
+        description={listTexts.jsonFilterHint}
+        value={text}
+        onChange={setText}
+        data-autofocus
+      />
+      <Button type="submit">{listTexts.apply}</Button>
+    </form>
+  );
+}
+
+/** The wait after a key, in milliseconds. */
+const settleMs = 200;
+
+interface SearchFieldProps {
+  names: readonly string[];
+  search: string;
+  wrong: string | undefined;
+  onChange(search: string): void;
+}
+
+export function SearchField({ names, search, wrong, onChange }: SearchFieldProps) {
+  const [text, setText] = useState(search);
+  const settle = useDebouncedCallback((value: string) => onChange(value.trim()), settleMs);
+  useEffect(() => setText((before) => (before.trim() === search ? before : search)), [search]);
+  const isOff = names.length === 0 && search === "";
+  return (
+    <Tooltip
+      label={isOff ? texts.noSearch : wrong}
+      disabled={!isOff && wrong === undefined}
+      multiline
+      maw={320}
+    >
+      <TextInput
+        size="xs"
+        w={240}
+        className="search"
+        type="search"
+        data-list-search
+        disabled={isOff}
+        error={wrong !== undefined}
+        placeholder={isOff ? listTexts.searchOff : texts.searchIn(names)}
+        aria-label={isOff ? listTexts.searchOff : texts.searchIn(names)}
+        leftSection={<IconSearch size={14} />}
+        value={text}
+        onKeyDown={(event) => {
+          if (event.key !== "Escape") return;
+          event.preventDefault();
+          if (text === "") return event.currentTarget.blur();
+          setText("");
+          onChange("");
+        }}
+        onChange={({ currentTarget: { value } }) => {
+          setText(value);
+          settle(value);
+        }}
+      />
+    </Tooltip>
+  );
 }

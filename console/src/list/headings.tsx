@@ -3,9 +3,8 @@ import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
 import { type KeyboardEvent, type PointerEvent, useState } from "react";
 import { KindIcon } from "../parts/icons.tsx";
 import { listTexts } from "../texts.ts";
-import { type Choice, type Column, narrowest, widthOf } from "./columns.ts";
+import { type Choice, type Column, isNumber, narrowest, widthOf } from "./columns.ts";
 import { nextSort, type SortKey } from "./list-query.ts";
-import { isNumber } from "./row.tsx";
 
 interface HeadingsProps {
   columns: readonly Column[];

@@ -1,13 +1,15 @@
 /** Imports a file: checks all of it first, and shows the bad lines before anything is written. */
-import { Button, FileButton, Loader, Progress } from "@mantine/core";
+import { Button, FileButton, Progress } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { type ImportReport, ProblemError } from "holdfast-client";
 import { useEffect, useState } from "react";
-import { Dialog, DialogButtons } from "../parts/dialog.tsx";
-import { messageOf } from "../parts/problem.tsx";
+import { Bad, Busy, Dialog } from "../parts/dialog.tsx";
+import { bytesText } from "../parts/formats.ts";
+import { messageOf } from "../service/errors.ts";
+import { useAction } from "../service/queries.ts";
 import { collectionClient } from "../service/session.ts";
-import { listTexts } from "../texts.ts";
-import { formatOf, formatSize } from "./import-file.ts";
+import { listTexts, texts } from "../texts.ts";
+import { formatOf } from "./import-file.ts";
 
 interface ImportDialogProps {
   collection: string;
@@ -30,7 +32,6 @@ async function send(
 export function ImportDialog({ collection, file, onFile, onClose }: ImportDialogProps) {
   const [report, setReport] = useState<ImportReport>();
   const [problem, setProblem] = useState<string>();
-  const [isBusy, setBusy] = useState(false);
   useEffect(() => {
     if (file === undefined) return;
     const stop = new AbortController();
@@ -41,20 +42,18 @@ export function ImportDialog({ collection, file, onFile, onClose }: ImportDialog
     });
     return () => stop.abort();
   }, [collection, file]);
-  const write = async () => {
-    if (file === undefined) return;
-    setBusy(true);
-    try {
-      const { imported, invalid } = await send(collection, file, { dryRun: false });
+  const { mutate, isPending } = useAction({
+    mutationFn: (checked: File) => send(collection, checked, { dryRun: false }),
+    onSuccess: ({ imported, invalid }) => {
       notifications.show({ message: listTexts.imported(imported, invalid), color: "holdfast" });
       onClose();
-    } catch (error) {
+    },
+    onError: (error) => {
       const late = error instanceof ProblemError ? error.problem.report : undefined;
       if (late?.errors !== undefined) setReport(late as ImportReport);
       setProblem(messageOf(error));
-      setBusy(false);
-    }
-  };
+    },
+  });
   const valid = report === undefined ? 0 : report.resources - report.invalid;
   return (
     <Dialog
@@ -64,20 +63,22 @@ export function ImportDialog({ collection, file, onFile, onClose }: ImportDialog
           listTexts.importHint
         ) : (
           <>
-            <b>{file.name}</b>, {formatSize(file.size)}. {listTexts.nothingWritten}
+            <b>{file.name}</b>, {bytesText(file.size)}. {listTexts.nothingWritten}
           </>
         )
       }
       onClose={onClose}
-      footer={
-        <DialogButtons closing={listTexts.cancel} isApart onClose={onClose}>
-          {report !== undefined && valid > 0 && report.complete && (
-            <Button size="sm" loading={isBusy} onClick={() => void write()}>
+      closing={texts.cancel}
+      isApart
+      actions={
+        <>
+          {file !== undefined && report !== undefined && valid > 0 && report.complete && (
+            <Button size="sm" loading={isPending} onClick={() => mutate(file)}>
               {listTexts.doImport(valid, report.invalid > 0)}
             </Button>
           )}
           {file !== undefined && <Choose label={listTexts.chooseAnother} onFile={onFile} />}
-        </DialogButtons>
+        </>
       }
     >
       <div className="sheet">
@@ -89,15 +90,9 @@ export function ImportDialog({ collection, file, onFile, onClose }: ImportDialog
           </div>
         )}
         {file !== undefined && report === undefined && problem === undefined && (
-          <span className="figures" role="status">
-            <Loader size="xs" /> {listTexts.checking}
-          </span>
+          <Busy>{listTexts.checking}</Busy>
         )}
-        {problem !== undefined && (
-          <span className="figures" role="alert">
-            <span className="bad">{problem}</span>
-          </span>
-        )}
+        {problem !== undefined && <Bad text={problem} />}
         {report !== undefined && <Summary report={report} valid={valid} />}
       </div>
       {report !== undefined && report.errors.length > 0 && (

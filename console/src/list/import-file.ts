@@ -1,7 +1,9 @@
-/** What a file is that the user wants to import. */
+/** The files that the user wants to import: what they are, and those that are dropped on the page. */
+import { useWindowEvent } from "@mantine/hooks";
 import type { ImportType } from "holdfast-client";
+import { useState } from "react";
 
-export interface ImportFormat {
+interface ImportFormat {
   type: ImportType;
   delimiter?: string;
 }
@@ -34,8 +36,21 @@ function delimiterOf(text: string): string {
   return best.each === "\t" ? "tab" : best.each;
 }
 
-/** A number of bytes for people. */
-export function formatSize(bytes: number): string {
-  if (bytes < 1_000) return `${bytes} bytes`;
-  return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+/** Calls back with a dropped file. Returns whether one is above the page. Without `isOn`, a file that is dropped opens nothing. */
+export function useDrop(isOn: boolean, onFile: (file: File) => void): boolean {
+  const [isOver, setOver] = useState(false);
+  /** Takes an event with a file from the browser, which would open the file. */
+  const take = (event: DragEvent, isNowOver: boolean): boolean => {
+    if (event.dataTransfer?.types.includes("Files") !== true) return false;
+    event.preventDefault();
+    setOver(isNowOver);
+    return isOn;
+  };
+  useWindowEvent("dragover", (event) => take(event, isOn));
+  useWindowEvent("dragleave", (event) => event.relatedTarget === null && setOver(false));
+  useWindowEvent("drop", (event) => {
+    const file = take(event, false) ? event.dataTransfer?.files[0] : undefined;
+    if (file !== undefined) onFile(file);
+  });
+  return isOver;
 }

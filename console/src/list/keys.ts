@@ -1,5 +1,5 @@
 /** The keys of a list: arrows, j and k move, Enter opens, x selects, / searches. */
-import { useEffect, useRef } from "react";
+import { useWindowEvent } from "@mantine/hooks";
 
 interface TableKeys {
   count: number;
@@ -39,25 +39,18 @@ function isElsewhere(target: EventTarget | null): boolean {
 }
 
 /** Listens to the keys of a table while the page shows it. */
-export function useTableKeys(keys: TableKeys): void {
-  const latest = useRef(keys);
-  latest.current = keys;
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      const { key, target, shiftKey } = event;
-      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isElsewhere(target))
-        return;
-      if (document.querySelector("[role=dialog][aria-modal=true]") !== null) return;
-      const { cursor, count, onCursor, onOpen, onPick } = latest.current;
-      const to = cursorAfter(key, cursor, count);
-      if (to !== undefined) onCursor(to);
-      else if (key === "Enter" && cursor !== undefined) onOpen(cursor);
-      else if (key.toLowerCase() === "x" && cursor !== undefined) onPick(cursor, shiftKey);
-      else if (key === "/") document.querySelector<HTMLInputElement>("[data-list-search]")?.focus();
-      else return;
-      event.preventDefault();
-    };
-    document.addEventListener("keydown", onKeyDown);
-    return () => document.removeEventListener("keydown", onKeyDown);
-  }, []);
+export function useTableKeys({ cursor, count, onCursor, onOpen, onPick }: TableKeys): void {
+  useWindowEvent("keydown", (event) => {
+    const { key, target, shiftKey } = event;
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isElsewhere(target))
+      return;
+    if (document.querySelector("[role=dialog][aria-modal=true]") !== null) return;
+    const to = cursorAfter(key, cursor, count);
+    if (to !== undefined) onCursor(to);
+    else if (key === "Enter" && cursor !== undefined) onOpen(cursor);
+    else if (key.toLowerCase() === "x" && cursor !== undefined) onPick(cursor, shiftKey);
+    else if (key === "/") document.querySelector<HTMLInputElement>("[data-list-search]")?.focus();
+    else return;
+    event.preventDefault();
+  });
 }

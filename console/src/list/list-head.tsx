@@ -1,14 +1,24 @@
-/** The head of a list: its name and number, and what can be done with it. */
-import { Button } from "@mantine/core";
-import { IconCode, IconDownload, IconPlus, IconUpload } from "@tabler/icons-react";
-import { Explained } from "../parts/explained.tsx";
-import { HeadSignIn } from "../parts/sign-in-button.tsx";
+/** What can be done with a list, in its head, and with the selected resources, in a bar. */
+import { Button, Tooltip } from "@mantine/core";
+import {
+  IconCode,
+  IconDownload,
+  IconPencil,
+  IconPlus,
+  IconTrash,
+  IconUpload,
+  IconX,
+} from "@tabler/icons-react";
+import type { CollectionDetails } from "holdfast-client";
+import type { ReactElement } from "react";
+import { Head } from "../parts/head.tsx";
 import { useReason } from "../resource/use-resource.ts";
-import type { CollectionDetails } from "../service/collections.ts";
 import { useIsLive } from "../service/live.ts";
-import { MenuButton } from "../shell/drawer.tsx";
 import { listTexts, texts } from "../texts.ts";
-import type { Open } from "./list-dialogs.tsx";
+import { mostBulk } from "./bulk.ts";
+
+/** The dialogs of a list. */
+export type Open = "api" | "import" | "export" | "export-selected" | "change" | "delete";
 
 interface ListHeadProps {
   collection: string;
@@ -26,57 +36,26 @@ export function ListHead({ collection, info, total, count, canImport, onOpen, on
   const isLive = useIsLive();
   const reason = useReason(info, "create");
   return (
-    <header className="head">
-      <MenuButton />
-      <h1 title={collection}>{collection}</h1>
-      {total !== undefined && (
-        <span className="n">
-          {total.toLocaleString("en")}
-          {count !== undefined && ` ${listTexts.ofAll(count)}`}
+    <Head
+      title={collection}
+      count={total}
+      all={count}
+      beside={
+        <span className={isLive ? "live" : "live off"}>
+          <i />
+          {isLive ? texts.live : texts.notLive}
         </span>
-      )}
-      <span className={isLive ? "live" : "live off"}>
-        <i />
-        {isLive ? texts.live : texts.notLive}
-      </span>
-      <span className="grow" />
-      <Button
-        className="short"
-        aria-label={texts.api}
-        variant="default"
-        size="xs"
-        leftSection={<IconCode size={15} />}
-        onClick={() => onOpen("api")}
-      >
-        {texts.api}
-      </Button>
+      }
+    >
+      <HeadButton label={texts.api} Icon={IconCode} onClick={() => onOpen("api")} />
       {canImport && (
-        <Button
-          className="short"
-          aria-label={texts.importFile}
-          variant="default"
-          size="xs"
-          leftSection={<IconUpload size={15} />}
-          onClick={() => onOpen("import")}
-        >
-          {texts.importFile}
-        </Button>
+        <HeadButton label={texts.importFile} Icon={IconUpload} onClick={() => onOpen("import")} />
       )}
-      <Button
-        className="short"
-        aria-label={texts.exportList}
-        variant="default"
-        size="xs"
-        leftSection={<IconDownload size={15} />}
-        onClick={() => onOpen("export")}
-      >
-        {texts.exportList}
-      </Button>
+      <HeadButton label={texts.exportList} Icon={IconDownload} onClick={() => onOpen("export")} />
       <Explained reason={reason}>
         <Button
           className="short"
           aria-label={texts.newResource}
-          size="xs"
           leftSection={<IconPlus size={15} />}
           {...(reason !== undefined && { "data-disabled": true, "aria-disabled": true })}
           onClick={() => reason === undefined && onNew()}
@@ -84,7 +63,107 @@ export function ListHead({ collection, info, total, count, canImport, onOpen, on
           {texts.newResource}
         </Button>
       </Explained>
-      <HeadSignIn />
-    </header>
+    </Head>
+  );
+}
+
+interface HeadButtonProps {
+  label: string;
+  Icon: typeof IconCode;
+  onClick(): void;
+}
+
+function HeadButton({ label, Icon, onClick }: HeadButtonProps) {
+  return (
+    <Button
+      className="short"
+      aria-label={label}
+      variant="default"
+      leftSection={<Icon size={15} />}
+      onClick={onClick}
+    >
+      {label}
+    </Button>
+  );
+}
+
+interface SelectionBarProps {
+  info: CollectionDetails | undefined;
+  count: number;
+  /** The number of resources that the filters match; `undefined` if it is not known. */
+  total: number | undefined;
+  canSelectMore: boolean;
+  onSelectMatching(): void;
+  onChange(): void;
+  onExport(): void;
+  onDelete(): void;
+  onClear(): void;
+}
+
+export function SelectionBar({ info, count, total, ...on }: SelectionBarProps) {
+  const tooMany = count > mostBulk ? listTexts.firstOnly : undefined;
+  const noUpdate = useReason(info, "update") ?? tooMany;
+  const noDelete = useReason(info, "delete") ?? tooMany;
+  return (
+    <div className="bar" role="toolbar" aria-label={texts.selected(count)}>
+      <b style={{ fontWeight: 550 }}>{texts.selected(count)}</b>
+      {on.canSelectMore && (
+        <button type="button" onClick={on.onSelectMatching} title={listTexts.firstOnly}>
+          {total !== undefined && total > mostBulk ? listTexts.selectFirst : listTexts.selectMatching(total)}
+        </button>
+      )}
+      <span style={{ width: 8 }} />
+      <BarButton label={texts.changeAttribute} Icon={IconPencil} reason={noUpdate} onClick={on.onChange} />
+      <BarButton label={texts.exportList} Icon={IconDownload} onClick={on.onExport} />
+      <BarButton isDangerous label={texts.remove} Icon={IconTrash} reason={noDelete} onClick={on.onDelete} />
+      <button type="button" aria-label={texts.clearSelection} onClick={on.onClear}>
+        <IconX size={15} />
+      </button>
+    </div>
+  );
+}
+
+interface BarButtonProps extends HeadButtonProps {
+  /** Why the button cannot be used; `undefined` if it can. */
+  reason?: string | undefined;
+  isDangerous?: boolean;
+}
+
+function BarButton({ label, Icon, reason, isDangerous = false, onClick }: BarButtonProps) {
+  return (
+    <Explained reason={reason}>
+      <button
+        type="button"
+        className={isDangerous ? "danger" : undefined}
+        aria-disabled={reason !== undefined}
+        aria-label={label}
+        onClick={() => reason === undefined && onClick()}
+      >
+        <Icon size={15} />
+        <span>{label}</span>
+      </button>
+    </Explained>
+  );
+}
+
+interface ExplainedProps {
+  /** Why it cannot be used; `undefined` if it can. */
+  reason: string | undefined;
+  children: ReactElement;
+}
+
+/** Shows the reason beside what it is about. The element must stay focusable: use `aria-disabled` or `data-disabled`. */
+function Explained({ reason, children }: ExplainedProps) {
+  return (
+    <Tooltip
+      label={reason}
+      disabled={reason === undefined}
+      multiline
+      maw={340}
+      zIndex={400}
+      events={{ hover: true, focus: true, touch: true }}
+    >
+      {children}
+    </Tooltip>
   );
 }

@@ -1,35 +1,37 @@
 /** A collection: its filters, its table, and the panel of the resource that is open. */
 import { Button } from "@mantine/core";
-import { useMediaQuery } from "@mantine/hooks";
+import { useMediaQuery, useWindowEvent } from "@mantine/hooks";
 import { IconPlus, IconUpload } from "@tabler/icons-react";
+import { type CollectionDetails, ProblemError } from "holdfast-client";
 import { lazy, useEffect, useMemo, useRef, useState } from "react";
-import "./list.css";
-import { Loaded } from "../parts/failures.tsx";
-import { SignInButton, useCanSignIn } from "../parts/sign-in-button.tsx";
+import { Copied } from "../parts/copied.tsx";
+import { SignInButton, useCanSignIn } from "../parts/head.tsx";
+import { Empty, Loaded, Problem } from "../parts/problem.tsx";
 import { go, type Route } from "../route.ts";
-import { type CollectionDetails, useCollection, useCollections } from "../service/collections.ts";
-import { remember } from "../service/recent.ts";
-import type { Resource } from "../service/session.ts";
+import { useCollection, useCollections } from "../service/collections.ts";
+import { remember } from "../service/queries.ts";
+import { collectionClient, type Resource } from "../service/session.ts";
 import { listTexts, texts } from "../texts.ts";
+import { mostBulk } from "./bulk.ts";
 import { ColumnMenu } from "./column-menu.tsx";
 import { type Column, columnsOf, shownColumns, useChoice } from "./columns.ts";
-import { FilterBar } from "./filter-bar.tsx";
-import { ListDialogs, type Open } from "./list-dialogs.tsx";
-import { ListError, wrongParameters } from "./list-errors.tsx";
-import { ListHead } from "./list-head.tsx";
-import { formatListQuery, isFiltered, type ListQuery, readListQuery } from "./list-query.ts";
+import { FilterBar, SearchField } from "./filter-bar.tsx";
+import { useDrop } from "./import-file.ts";
+import { ListHead, type Open, SelectionBar } from "./list-head.tsx";
+import { formatListQuery, isFiltered, type ListQuery, readListQuery, suggestedIndex } from "./list-query.ts";
 import { usePages } from "./pages.ts";
-import { SearchField } from "./search-field.tsx";
-import { readMatching } from "./selection.ts";
-import { SelectionBar } from "./selection-bar.tsx";
 import { Table } from "./table.tsx";
-import { useDrop } from "./use-drop.ts";
+import "./list.css";
 
-// The panel and its editors are loaded when the first one opens.
+// The panel, with its editors, and the dialogs are loaded when they are opened first.
 const ResourcePanel = lazy(async () => ({
   default: (await import("../resource/resource-panel.tsx")).ResourcePanel,
 }));
 const NewPanel = lazy(async () => ({ default: (await import("../resource/new-panel.tsx")).NewPanel }));
+const ApiDialog = lazy(async () => ({ default: (await import("./api-dialog.tsx")).ApiDialog }));
+const BulkDialog = lazy(async () => ({ default: (await import("./bulk-dialog.tsx")).BulkDialog }));
+const ExportDialog = lazy(async () => ({ default: (await import("./export-dialog.tsx")).ExportDialog }));
+const ImportDialog = lazy(async () => ({ default: (await import("./import-dialog.tsx")).ImportDialog }));
 
 type Shown = Extract<Route, { collection: string }>;
 
@@ -52,9 +54,9 @@ export function ListPage({ route }: { route: Shown }) {
   const { choice, choose } = useChoice(collection);
   const isNarrow = useMediaQuery("(max-width: 760px)", false, { getInitialValueInEffect: false });
   const shown = useMemo(() => shownColumns(columns, choice, isNarrow), [columns, choice, isNarrow]);
-  const wrong = useMemo(() => wrongParameters(pages.error), [pages.error]);
+  const wrong = wrongParameters(pages.error);
   const isPart = isFiltered(query);
-  const isWhole = !pages.isLoading && !pages.hasMore && pages.error === undefined;
+  const isWhole = !pages.isLoading && !pages.hasMore && pages.error === null;
   const found = pages.total ?? (isWhole ? pages.items.length : undefined);
   const total = isPart ? found : (info?.count ?? found);
   const count = isPart && info?.count !== undefined ? info.count : undefined;
@@ -72,7 +74,21 @@ export function ListPage({ route }: { route: Shown }) {
   useEffect(() => {
     if (openId !== undefined) remember(collection, openId);
   }, [collection, openId]);
-  useEscape(selected.size > 0 && dialog === undefined ? () => setSelected(new Set()) : undefined);
+  const ids = useMemo(() => [...selected], [selected]);
+  const clear = () => setSelected(new Set());
+  // The key clears the selection, unless it belongs to something else. The panel takes its key first.
+  useWindowEvent("keydown", ({ key, target, defaultPrevented }) => {
+    const isInside =
+      target instanceof Element && target.closest(".panel, [role=dialog], input, textarea") !== null;
+    if (key === "Escape" && !defaultPrevented && !isInside && dialog === undefined) clear();
+  });
+  const dialogProps = {
+    collection,
+    onClose: () => {
+      setDialog(undefined);
+      setFile(undefined);
+    },
+  };
   return (
     <>
       <ListHead {...{ collection, info, total, count, canImport }} onOpen={setDialog} onNew={openNew} />
@@ -91,7 +107,7 @@ export function ListPage({ route }: { route: Shown }) {
           onChange={(names) => choose(names === undefined ? {} : { ...choice, names })}
         />
       </div>
-      {pages.error !== undefined ? (
+      {pages.error !== null ? (
         <ListError error={pages.error} query={query} onRetry={pages.refresh} />
       ) : (
         <Table
@@ -100,7 +116,7 @@ export function ListPage({ route }: { route: Shown }) {
           sort={query.sort}
           open={openId}
           empty={
-            <Empty
+            <Nothing
               isPart={isPart}
               onClear={() => show({ ...query, conditions: [], search: "", filter: "" })}
               onNew={info?.operations.includes("create") === false ? undefined : openNew}
@@ -125,23 +141,40 @@ export function ListPage({ route }: { route: Shown }) {
           onChange={() => setDialog("change")}
           onExport={() => setDialog("export-selected")}
           onDelete={() => setDialog("delete")}
-          onClear={() => setSelected(new Set())}
+          onClear={clear}
         />
       )}
       {isOver && <div className="drop">{listTexts.drop(collection)}</div>}
-      <ListDialogs
-        {...{ collection, info, columns, shown, selected, file }}
-        open={dialog}
-        query={request}
-        id={openId}
-        isNew={route.kind === "new"}
-        onFile={setFile}
-        onSelect={setSelected}
-        onClose={() => {
-          setDialog(undefined);
-          setFile(undefined);
-        }}
-      />
+      <Loaded>
+        {dialog === "api" && (
+          <ApiDialog
+            {...dialogProps}
+            query={request}
+            id={openId}
+            schema={info?.schema}
+            first={route.kind === "new" ? "create" : openId === undefined ? "list" : "read"}
+          />
+        )}
+        {dialog === "import" && <ImportDialog {...dialogProps} file={file} onFile={setFile} />}
+        {(dialog === "export" || dialog === "export-selected") && (
+          <ExportDialog
+            {...dialogProps}
+            info={info}
+            query={request}
+            ids={dialog === "export" ? undefined : ids}
+            shown={shown.map(({ name }) => name)}
+          />
+        )}
+        {(dialog === "change" || dialog === "delete") && (
+          <BulkDialog
+            {...dialogProps}
+            {...{ columns, ids }}
+            kind={dialog}
+            onLeaveOut={(left) => setSelected(new Set(ids.filter((each) => each !== left)))}
+            onDone={clear}
+          />
+        )}
+      </Loaded>
       <Loaded>
         {route.kind === "resource" && (
           <ResourcePanel
@@ -163,14 +196,6 @@ export function ListPage({ route }: { route: Shown }) {
   );
 }
 
-interface EmptyProps {
-  isPart: boolean;
-  onClear(): void;
-  /** `undefined` if the caller cannot do it. */
-  onNew: (() => void) | undefined;
-  onImport: (() => void) | undefined;
-}
-
 /** The columns. Equal ones stay the same object, so that the rows are not made again with each page. */
 function useColumns(info: CollectionDetails | undefined, items: readonly Resource[]): readonly Column[] {
   const kept = useRef<{ columns: readonly Column[]; key: string }>(undefined);
@@ -182,52 +207,92 @@ function useColumns(info: CollectionDetails | undefined, items: readonly Resourc
   }, [info, items]);
 }
 
-function Empty({ isPart, onClear, onNew, onImport }: EmptyProps) {
-  const hasSignIn = useCanSignIn() && !isPart && onNew === undefined;
+interface NothingProps {
+  isPart: boolean;
+  onClear(): void;
+  /** `undefined` if the caller cannot do it. */
+  onNew: (() => void) | undefined;
+  onImport: (() => void) | undefined;
+}
+
+function Nothing({ isPart, onClear, onNew, onImport }: NothingProps) {
+  const canSignIn = useCanSignIn();
+  if (isPart)
+    return (
+      <Empty title={texts.noMatches} hint={listTexts.noMatchesHint}>
+        <Button variant="default" mt="xs" onClick={onClear}>
+          {listTexts.clearAll}
+        </Button>
+      </Empty>
+    );
   return (
-    <div className="empty">
-      <b>{isPart ? texts.noMatches : texts.emptyCollection}</b>
-      <span>{isPart ? listTexts.noMatchesHint : listTexts.emptyHint(onNew !== undefined)}</span>
-      {hasSignIn && (
+    <Empty title={texts.emptyCollection} hint={listTexts.emptyHint(onNew !== undefined)}>
+      {canSignIn && onNew === undefined && (
         <>
           <span>{listTexts.signInToCreate}</span>
           <SignInButton />
         </>
       )}
-      {!isPart && (onNew !== undefined || onImport !== undefined) && (
-        <span className="choices">
-          {onNew !== undefined && (
-            <Button size="xs" leftSection={<IconPlus size={15} />} onClick={onNew}>
-              {texts.newResource}
-            </Button>
-          )}
-          {onImport !== undefined && (
-            <Button size="xs" variant="default" leftSection={<IconUpload size={15} />} onClick={onImport}>
-              {listTexts.importFile}
-            </Button>
-          )}
-        </span>
-      )}
-      {isPart && (
-        <Button size="xs" variant="default" mt="xs" onClick={onClear}>
-          {listTexts.clearAll}
+      <span className="ways">
+        {onNew !== undefined && (
+          <Button leftSection={<IconPlus size={15} />} onClick={onNew}>
+            {texts.newResource}
+          </Button>
+        )}
+        {onImport !== undefined && (
+          <Button variant="default" leftSection={<IconUpload size={15} />} onClick={onImport}>
+            {listTexts.importFile}
+          </Button>
+        )}
+      </span>
+    </Empty>
+  );
+}
+
+/** What the service says is wrong, by the names of parameters. */
+function wrongParameters(error: unknown): Map<string, string> {
+  const violations = error instanceof ProblemError ? (error.problem.violations ?? []) : [];
+  return new Map(
+    violations.flatMap(({ in: place, name, detail }) =>
+      place === "query" && name !== undefined ? [[name, detail] as const] : [],
+    ),
+  );
+}
+
+function ListError({ error, query, onRetry }: { error: unknown; query: ListQuery; onRetry(): void }) {
+  if (!(error instanceof ProblemError) || error.code !== "QUERY_TOO_EXPENSIVE")
+    return <Problem error={error} onRetry={onRetry} />;
+  const detail = error.problem.detail ?? "";
+  const index = suggestedIndex(detail, query);
+  return (
+    <div className="card slow" role="alert">
+      <b>{listTexts.slow}</b>
+      <span>{index === undefined ? detail : `${firstSentence(detail)} ${listTexts.addIndex}`}</span>
+      {index !== undefined && <Copied text={index} />}
+      <span>
+        <Button variant="default" onClick={onRetry}>
+          {texts.retry}
         </Button>
-      )}
+      </span>
     </div>
   );
 }
 
-/** Esc clears the selection, unless the key belongs to something else. The panel takes its key first. */
-function useEscape(clear: (() => void) | undefined): void {
-  const latest = useRef(clear);
-  latest.current = clear;
-  useEffect(() => {
-    const onKeyDown = ({ key, target, defaultPrevented }: KeyboardEvent) => {
-      const isInside =
-        target instanceof Element && target.closest(".panel, [role=dialog], input, textarea") !== null;
-      if (key === "Escape" && !defaultPrevented && !isInside) latest.current?.();
-    };
-    document.addEventListener("keydown", onKeyDown);
-    return () => document.removeEventListener("keydown", onKeyDown);
-  }, []);
+/** The first sentence says what is wrong. The advice after it is shown as text to copy. */
+function firstSentence(text: string): string {
+  return /^.*?\.(?=\s|$)/.exec(text)?.[0] ?? text;
+}
+
+/** The ids of the first resources of a list, as many as one change can have. */
+async function readMatching(collection: string, query: string): Promise<ReadonlySet<string>> {
+  const options = { query, limit: mostBulk, fields: ["id"] };
+  const ids = new Set<string>();
+  const pages = collectionClient(collection)
+    .list(options as object)
+    .pages();
+  for await (const { items } of pages) {
+    for (const { id } of items as unknown as Resource[]) if (ids.size < mostBulk) ids.add(String(id));
+    if (ids.size >= mostBulk) break;
+  }
+  return ids;
 }

@@ -1,21 +1,11 @@
-/** The query string of a list, as the address bar has it: what the console reads and changes of it. */
+/** The query string of a list, as the address bar has it: what the console reads and changes of it, and the index that it needs. */
+import type { Kind } from "../service/schema.ts";
+import { texts } from "../texts.ts";
 
-/** The operators that a chip can have, in the order of its menu. */
-export const operators = [
-  "eq",
-  "ne",
-  "gt",
-  "gte",
-  "lt",
-  "lte",
-  "in",
-  "nin",
-  "contains",
-  "startsWith",
-  "endsWith",
-  "exists",
-] as const;
-export type Operator = (typeof operators)[number];
+/** An operator that a chip can have. */
+export type Operator = keyof typeof texts.operators;
+/** All of them, in the order of the menu. */
+export const operators = Object.keys(texts.operators) as Operator[];
 
 /** One filter by an attribute. */
 export interface Condition {
@@ -27,13 +17,11 @@ export interface Condition {
   parameter?: string;
 }
 
-/** A column that the list is sorted by. */
 export interface SortKey {
   name: string;
   isDescending: boolean;
 }
 
-/** A list as the console shows it. */
 export interface ListQuery {
   conditions: readonly Condition[];
   sort: readonly SortKey[];
@@ -44,18 +32,9 @@ export interface ListQuery {
 }
 
 /** Parameters that are not attributes, and that the console does not show. */
-const others: ReadonlySet<string> = new Set([
-  "limit",
-  "cursor",
-  "offset",
-  "fields",
-  "count",
-  "embed",
-  "envelope",
-  "aggregate",
-  "group",
-  "distinct",
-]);
+const others: ReadonlySet<string> = new Set(
+  "limit cursor offset fields count embed envelope aggregate group distinct".split(" "),
+);
 
 /** Reads a query string. Ignores the parameters of pages. */
 export function readListQuery(text: string): ListQuery {
@@ -156,4 +135,62 @@ const reserved: ReadonlySet<string> = new Set(
 /** Percent-encodes what a fragment and a query string need, and keeps the rest readable. */
 function encode(text: string): string {
   return encodeURIComponent(text).replace(/%(?:2C|3A|40|2F|24)/g, decodeURIComponent);
+}
+
+const ordered: readonly Operator[] = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "exists"];
+const textual: readonly Operator[] = [
+  "contains",
+  "eq",
+  "ne",
+  "startsWith",
+  "endsWith",
+  "in",
+  "nin",
+  "gt",
+  "gte",
+  "lt",
+  "lte",
+  "exists",
+];
+const times: readonly Operator[] = ["gte", "lt", "gt", "lte", "eq", "ne", "exists"];
+
+/** The operators of each kind of attribute, the usual one first. */
+export const operatorsOf: Record<Kind, readonly Operator[]> = {
+  id: ["eq", "in", "gte", "lt"],
+  text: textual,
+  long: textual,
+  number: ordered,
+  integer: ordered,
+  boolean: ["eq", "ne", "exists"],
+  time: times,
+  date: times,
+  choice: ["in", "nin", "eq", "ne", "exists"],
+  list: ["contains", "exists"],
+  object: ["exists"],
+  reference: ["eq", "ne", "in", "nin", "exists"],
+  any: textual,
+};
+
+/** The value of a filter before the user has typed one. */
+export function firstValue(operator: Operator, kind: Kind): string {
+  return operator === "exists" || kind === "boolean" ? "true" : "";
+}
+
+/** The index that would serve a list, as text for the configuration: the one that the service suggests, or by its rule. */
+export function suggestedIndex(
+  detail: string,
+  { conditions, sort, filter, search }: ListQuery,
+): string | undefined {
+  const [, suggested] = /"indexes":\s*(\[.*\]) to the collection/.exec(detail) ?? [];
+  if (suggested !== undefined) return `"indexes": ${suggested}`;
+  if (filter !== "" || search !== "") return undefined;
+  const keys = sort.map(({ name, isDescending }) => (isDescending ? `-${name}` : name));
+  const [first] = sort;
+  const equal = conditions.filter(({ operator }) => operator === "eq").map(({ name }) => name);
+  const ranges = conditions.filter(({ operator }) => operator !== "eq");
+  const fits = ranges.every(
+    ({ name, operator }) => ["gt", "gte", "lt", "lte"].includes(operator) && name === first?.name,
+  );
+  const names = [...new Set([...equal, ...keys])];
+  return fits && names.length > 0 ? `"indexes": [${JSON.stringify(names)}]` : undefined;
 }

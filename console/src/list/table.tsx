@@ -1,16 +1,17 @@
 /** The table of a list. Only the rows in view are in the page. */
 import { Button, Checkbox } from "@mantine/core";
-import { IconArrowUp } from "@tabler/icons-react";
+import { IconArrowUp, IconCopy } from "@tabler/icons-react";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
+import { memo, type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
+import { Value } from "../parts/value.tsx";
+import { titleOf } from "../service/schema.ts";
 import type { Resource } from "../service/session.ts";
 import { listTexts, texts } from "../texts.ts";
-import { type Choice, type Column, columnsInView, moveColumn, widthOf } from "./columns.ts";
+import { type Choice, type Column, columnsInView, isNumber, moveColumn, widthOf } from "./columns.ts";
 import { Headings } from "./headings.tsx";
 import { useTableKeys } from "./keys.ts";
 import type { SortKey } from "./list-query.ts";
 import type { Pages } from "./pages.ts";
-import { Bones, Row } from "./row.tsx";
 
 /** The height of a row, in pixels, as the style sheet has it. */
 const rowHeight = 36;
@@ -208,4 +209,104 @@ function useReturn(
     if (focused === null || focused === document.body)
       scroll.current?.querySelector("table")?.focus({ preventScroll: true });
   }, [open]);
+}
+
+interface RowProps {
+  index: number;
+  item: Resource;
+  columns: readonly Column[];
+  /** The columns in view. */
+  from: number;
+  to: number;
+  className: string;
+  isSelected: boolean;
+  onPick(index: number, isRange: boolean): void;
+  onOpen(id: string): void;
+}
+
+export const Row = memo(
+  ({ index, item, columns, from, to, className, isSelected, onPick, onOpen }: RowProps) => {
+    const id = String(item.id);
+    return (
+      <tr
+        id={`row-${index}`}
+        className={className}
+        aria-selected={isSelected}
+        aria-rowindex={index + 2}
+        onClick={() => onOpen(id)}
+      >
+        {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keys of the table do the same */}
+        <td className="pin" onClick={(event) => event.stopPropagation()}>
+          <Checkbox
+            size="xs"
+            tabIndex={-1}
+            aria-label={texts.select(titleOf(item) ?? id)}
+            checked={isSelected}
+            onChange={() => {}}
+            onClick={(event) => onPick(index, event.shiftKey)}
+          />
+        </td>
+        {columns.map((column, n) => {
+          if (n > 0 && (n < from || n >= to)) {
+            // One empty cell takes the place of all columns on a side.
+            if (n === 1) return <td key="left" colSpan={from - 1} />;
+            return n === to ? <td key="right" colSpan={columns.length - to} /> : null;
+          }
+          return (
+            <td key={column.name} className={classOf(column, n, item)}>
+              <Value
+                value={item[column.name]}
+                kind={column.kind}
+                target={column.target}
+                choices={column.choices}
+              />
+              {column.kind === "id" && (
+                <button
+                  type="button"
+                  className="copy-id"
+                  tabIndex={-1}
+                  title={texts.copyId}
+                  aria-label={texts.copyId}
+                  onClick={(event) => {
+                    event.stopPropagation();
+                    void navigator.clipboard?.writeText(id);
+                  }}
+                >
+                  <IconCopy size={13} />
+                </button>
+              )}
+            </td>
+          );
+        })}
+        <td className="rest" />
+      </tr>
+    );
+  },
+);
+Row.displayName = "Row";
+
+function classOf({ name, kind }: Column, n: number, item: Resource): string | undefined {
+  const classes = [
+    ...(n === 0 ? ["pin", "two"] : []),
+    ...(isNumber(kind) ? ["num"] : []),
+    ...(kind === "time" || kind === "date" ? ["quiet"] : []),
+    ...(typeof item[name] === "string" && item[name] === titleOf(item) ? ["strong"] : []),
+  ];
+  return classes.length === 0 ? undefined : classes.join(" ");
+}
+
+/** Rows without values. */
+function Bones({ columns, count }: { columns: readonly Column[]; count: number }) {
+  return Array.from({ length: count }, (_, row) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
+    <tr key={`bone-${row}`}>
+      <td className="pin" />
+      {columns.map(({ name }, n) => (
+        <td key={name}>
+          <span className="bone" style={{ width: `${35 + ((row * 7 + n * 13) % 45)}%` }} />
+        </td>
+      ))}
+      <td className="rest" />
+    </tr>
+  ));
 }

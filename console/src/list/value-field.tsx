@@ -1,4 +1,4 @@
-/** The field in which the user gives the value of a filter, by the kind of the attribute. */
+/** The field in which the user gives the value of a filter, by the kind of the attribute. Values that exist complete it. */
 import {
   Autocomplete,
   type ComboboxParsedItem,
@@ -8,11 +8,15 @@ import {
   TextInput,
 } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { fromLocalTime, toLocalTime } from "../parts/formats.ts";
+import { knownCollection } from "../service/collections.ts";
+import { titleOf } from "../service/schema.ts";
+import { collectionClient } from "../service/session.ts";
+import { useSearch } from "../service/titles.ts";
 import { listTexts } from "../texts.ts";
 import type { Column } from "./columns.ts";
-import { useCandidates, useCompletion } from "./completion.ts";
-import { fromLocalTime, toLocalTime } from "./filter-kinds.ts";
 import { type Operator, valuesOf } from "./list-query.ts";
 
 interface ValueFieldProps {
@@ -25,89 +29,62 @@ interface ValueFieldProps {
   onChange(value: string): void;
 }
 
-const shared = {
-  size: "xs",
-  w: 220,
-  "aria-label": listTexts.value,
-} as const;
+const shared = { size: "xs", w: 220, "aria-label": listTexts.value } as const;
 const fieldOf = ({ isInDialog = false }: Pick<ValueFieldProps, "isInDialog">) => ({
   ...shared,
   ...(isInDialog && { label: listTexts.value }),
   comboboxProps: { withinPortal: isInDialog },
 });
-const plainShared = { size: "xs", w: 220, "aria-label": listTexts.value, "data-autofocus": true } as const;
-const truths = ["true", "false"];
 
 export function ValueField(props: ValueFieldProps) {
   const { column, operator, value, onChange } = props;
   const field = fieldOf(props);
-  const plain = { ...plainShared, ...(props.isInDialog === true && { label: listTexts.value }) };
   const isList = operator === "in" || operator === "nin";
+  const list = {
+    value: valuesOf({ operator, value }),
+    onChange: (next: string[]) => onChange(next.join(",")),
+  };
+  const one = { value: value || null, onChange: (next: string | null) => onChange(next ?? "") };
   if (operator === "exists" || column.kind === "boolean")
-    return (
-      <Select
-        {...field}
-        data={truths}
-        allowDeselect={false}
-        value={value}
-        onChange={(next) => onChange(next ?? "true")}
-      />
-    );
-  if (column.kind === "choice" && column.choices !== undefined)
+    return <Select {...field} {...one} data={["true", "false"]} allowDeselect={false} />;
+  if (column.kind === "choice" && column.choices !== undefined) {
+    const data = [...column.choices];
     return isList ? (
-      <MultiSelect
-        {...field}
-        data={[...column.choices]}
-        value={valuesOf({ operator, value })}
-        onChange={(next) => onChange(next.join(","))}
-      />
+      <MultiSelect {...field} {...list} data={data} />
     ) : (
-      <Select
-        {...field}
-        data={[...column.choices]}
-        value={value || null}
-        onChange={(next) => onChange(next ?? "")}
-      />
+      <Select {...field} {...one} data={data} />
     );
+  }
   if (column.kind === "reference") return <ReferenceField {...props} isList={isList} />;
-  if (column.kind === "time" && !isList)
-    return (
-      <TextInput
-        {...plain}
-        type="datetime-local"
-        step={1}
-        value={toLocalTime(value)}
-        onChange={(event) => onChange(fromLocalTime(event.currentTarget.value))}
-      />
-    );
-  if (column.kind === "date" && !isList)
-    return (
-      <TextInput
-        {...plain}
-        type="date"
-        value={value}
-        onChange={(event) => onChange(event.currentTarget.value)}
-      />
-    );
-  if (isList)
-    return (
-      <TagsInput
-        {...field}
-        placeholder={listTexts.severalValues}
-        value={valuesOf({ operator, value })}
-        onChange={(next) => onChange(next.join(","))}
-      />
-    );
-  if (column.kind === "number" || column.kind === "integer")
-    return (
-      <TextInput
-        {...plain}
-        inputMode="decimal"
-        value={value}
-        onChange={(event) => onChange(event.currentTarget.value)}
-      />
-    );
-  return <TextField {...props} />;
+  if (isList) return <TagsInput {...field} {...list} placeholder={listTexts.severalValues} />;
+  const { comboboxProps: _, ...plain } = field;
+  switch (column.kind) {
+    case "time":
+      return (
+        <TextInput
+          {...plain}
+          data-autofocus
+          type="datetime-local"
+          step={1}
+          value={toLocalTime(value).slice(0, 19)}
+          onChange={(event) => onChange(fromLocalTime(event.currentTarget.value))}
+        />
+      );
+    case "date":
+    case "number":
+    case "integer":
+      return (
+        <TextInput
+          {...plain}
+          data-autofocus
+          {...(column.kind === "date" ? { type: "date" } : { inputMode: "decimal" })}
+          value={value}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        />
+      );
+    default:
+      return <TextField {...props} />;
+  }
 }
 
 function TextField(props: ValueFieldProps) {
@@ -132,7 +109,8 @@ function ReferenceField({ isList, ...props }: ValueFieldProps & { isList: boolea
   const [text, setText] = useState("");
   const [asked] = useDebouncedValue(text, 200);
   const chosen = valuesOf({ operator, value }).filter((each) => each !== "");
-  const found = useCandidates(column.target, asked);
+  const { items } = useSearch(column.target ?? "", asked.trim(), column.target !== undefined);
+  const found = items.map((each) => ({ value: String(each.id), label: titleOf(each) ?? String(each.id) }));
   const data = [
     ...found,
     ...chosen
@@ -152,4 +130,39 @@ function ReferenceField({ isList, ...props }: ValueFieldProps & { isList: boolea
   ) : (
     <Select {...searched} value={value || null} onChange={(next) => onChange(next ?? "")} />
   );
+}
+
+/** The most resources of a collection whose values are completed: without an index, the service reads all of them. */
+const mostCounted = 50_000;
+const most = 10;
+
+/** The query string that finds values which begin with a text. */
+function completionQuery(name: string, text: string): string {
+  const parameters = new URLSearchParams({ distinct: name, sort: "-count", limit: String(most) });
+  if (text !== "") parameters.set(`${name}:startsWith`, text);
+  return parameters.toString();
+}
+
+/** The texts among the groups of `distinct`. */
+function textsOf(groups: readonly Readonly<Record<string, unknown>>[], name: string): string[] {
+  return groups
+    .map((each) => each[name])
+    .filter((each) => typeof each === "string" && each.length <= 100) as string[];
+}
+
+/** Existing values of an attribute that begin with a text. */
+function useCompletion(collection: string, name: string, text: string, isOn: boolean): string[] {
+  const count = knownCollection(collection)?.count;
+  const { data = [] } = useQuery({
+    queryKey: ["completion", collection, name, text],
+    enabled: isOn && count !== undefined && count <= mostCounted,
+    staleTime: 60_000,
+    throwOnError: false,
+    queryFn: async ({ signal }) => {
+      const query = completionQuery(name, text);
+      const page = await collectionClient(collection).list({ query, signal }).page();
+      return textsOf(page.items as unknown as Record<string, unknown>[], name);
+    },
+  });
+  return data;
 }

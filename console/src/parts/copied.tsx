@@ -1,7 +1,7 @@
-/** A text to copy. */
-import { ActionIcon, CopyButton, Tooltip } from "@mantine/core";
-import { IconCheck, IconCopy } from "@tabler/icons-react";
-import { listTexts, texts } from "../texts.ts";
+/** Texts to copy. */
+import { ActionIcon, Button, CopyButton, Tooltip } from "@mantine/core";
+import { IconAlertTriangle, IconCheck, IconCopy } from "@tabler/icons-react";
+import { administrationTexts, listTexts, texts } from "../texts.ts";
 
 export function Copied({ text }: { text: string }) {
   return (
@@ -24,6 +24,34 @@ export function Copied({ text }: { text: string }) {
           </Tooltip>
         )}
       </CopyButton>
+    </div>
+  );
+}
+
+export function Secret({ text, label }: { text: string; label: string }) {
+  return (
+    <div className="secret">
+      <b>{label}</b>
+      <div className="secret-text">
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long text scrolls */}
+        <code tabIndex={0}>{text}</code>
+        <CopyButton value={text}>
+          {({ copied, copy }) => (
+            <Button
+              variant="default"
+              data-autofocus
+              leftSection={copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
+              onClick={copy}
+            >
+              {copied ? texts.copied : listTexts.copy}
+            </Button>
+          )}
+        </CopyButton>
+      </div>
+      <p className="secret-warning">
+        <IconAlertTriangle size={15} aria-hidden="true" />
+        {administrationTexts.shownOnce}
+      </p>
     </div>
   );
 }

@@ -1,6 +1,9 @@
 /** A dialog: a title, a sentence, its content, and its buttons. */
-import { Button, Modal } from "@mantine/core";
+import { Alert, Button, Loader, Modal } from "@mantine/core";
 import { type ReactNode, useEffect, useRef, useState } from "react";
+import { messageOf } from "../service/errors.ts";
+import { useAction } from "../service/queries.ts";
+import { texts } from "../texts.ts";
 
 interface DialogProps {
   title: string;
@@ -10,20 +13,20 @@ interface DialogProps {
   /** Whether only a button closes it, for example because it shows something once. */
   isSticky?: boolean;
   children?: ReactNode;
-  /** The buttons. */
-  footer?: ReactNode;
+  /** The buttons that do something, and what stands beside them. */
+  actions?: ReactNode;
+  /** The text of the last button, which only closes the dialog. Without it, the dialog has no such button. */
+  closing?: string;
+  /** Whether the last button is at the other end. @default false */
+  isApart?: boolean;
+  /** Whether the last button has the focus at first. @default false */
+  hasFocus?: boolean;
   onClose(): void;
 }
 
-export function Dialog({
-  title,
-  about,
-  width = 720,
-  isSticky = false,
-  children,
-  footer,
-  onClose,
-}: DialogProps) {
+export function Dialog(props: DialogProps) {
+  const { title, about, width = 720, isSticky = false, children, actions, closing, onClose } = props;
+  const { isApart = false, hasFocus = false } = props;
   useFocusReturn();
   const content = useRef<HTMLDivElement>(null);
   // A button that is gone or disabled after its press has lost the focus.
@@ -48,41 +51,89 @@ export function Dialog({
           {about !== undefined && <Modal.Body>{about}</Modal.Body>}
         </header>
         <div className="dialog-body">{children}</div>
-        {footer !== undefined && <footer>{footer}</footer>}
+        {(actions !== undefined || closing !== undefined) && (
+          <footer>
+            {actions}
+            {isApart && <span className="grow" />}
+            {closing !== undefined && (
+              <Button
+                size="sm"
+                {...(isApart ? { variant: "subtle", color: "gray" } : { variant: "default" })}
+                {...(hasFocus && { "data-autofocus": true })}
+                onClick={onClose}
+              >
+                {closing}
+              </Button>
+            )}
+          </footer>
+        )}
       </Modal.Content>
     </Modal.Root>
   );
 }
 
-interface DialogButtonsProps {
-  /** The buttons that do something. */
-  children?: ReactNode;
-  /** The text of the button that only closes the dialog. */
-  closing: string;
-  /** Whether this button is at the other end. @default false */
-  isApart?: boolean;
-  /** Whether this button has the focus at first. @default false */
-  hasFocus?: boolean;
-  onClose(): void;
+interface QuestionProps extends DialogProps {
+  /** The text of the button that makes the change. */
+  action: string;
+  isDangerous?: boolean;
+  /** Whether the dialog closes after the change. @default true */
+  closes?: boolean;
+  run(): Promise<void>;
 }
 
-/** The buttons of a dialog. The last one closes it. */
-export function DialogButtons({
-  children,
-  closing,
-  isApart = false,
-  hasFocus = false,
-  onClose,
-}: DialogButtonsProps) {
-  const look = isApart ? ({ variant: "subtle", color: "gray" } as const) : ({ variant: "default" } as const);
+/** Asks before a change, makes it, and closes. An error stays in the dialog. */
+export function Question(props: QuestionProps) {
+  const { action, isDangerous = false, closes = true, run, children, ...dialog } = props;
+  const { mutate, isPending, error } = useAction({
+    mutationFn: run,
+    ...(closes && { onSuccess: dialog.onClose }),
+  });
   return (
-    <>
-      {children}
-      {isApart && <span className="grow" />}
-      <Button size="sm" {...look} {...(hasFocus && { "data-autofocus": true })} onClick={onClose}>
-        {closing}
-      </Button>
-    </>
+    <Dialog
+      width={520}
+      closing={texts.cancel}
+      hasFocus
+      {...dialog}
+      actions={
+        <Button size="sm" {...(isDangerous && { color: "red" })} loading={isPending} onClick={() => mutate()}>
+          {action}
+        </Button>
+      }
+    >
+      {(children !== undefined || error !== null) && (
+        <div className="admin-form">
+          {children}
+          {error !== null && <Wrong text={messageOf(error)} />}
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+/** Says what is wrong with what a dialog asks for. */
+export function Wrong({ text }: { text: string }) {
+  return (
+    <Alert color="red" role="alert">
+      {text}
+    </Alert>
+  );
+}
+
+/** Says what a dialog waits for. */
+export function Busy({ children }: { children: ReactNode }) {
+  return (
+    <span className="figures" role="status">
+      <Loader size="xs" /> {children}
+    </span>
+  );
+}
+
+/** Says what has failed, in the content of a dialog. */
+export function Bad({ text }: { text: string }) {
+  return (
+    <span className="figures" role="alert">
+      <span className="bad">{text}</span>
+    </span>
   );
 }
 

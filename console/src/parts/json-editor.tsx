@@ -19,7 +19,7 @@ import {
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
-import { nonce } from "./nonce.ts";
+import { nonce } from "../service/session.ts";
 
 interface JsonEditorProps {
   label: string;

@@ -1,9 +1,9 @@
-/** A value in a cell of a table. */
+/** A value in a cell of a table, and as far as it can be shown in full. */
 import { go } from "../route.ts";
 import type { Kind } from "../service/schema.ts";
 import { useTitle } from "../service/titles.ts";
 import { texts } from "../texts.ts";
-import { formatTime } from "./time.ts";
+import { formatTime, shortId } from "./formats.ts";
 
 /** The most characters of a text in a cell. */
 const maxText = 200;
@@ -30,15 +30,19 @@ export function Value({ value, kind, target, choices }: ValueProps) {
   if (typeof value === "number") return <>{formatNumber(value)}</>;
   if (Array.isArray(value)) return <Elements values={value} target={target} />;
   if (typeof value === "object") return <span className="id">{outline(value)}</span>;
-  if (kind === "time")
-    return (
-      <time dateTime={String(value)} title={String(value)}>
-        {formatTime(String(value))}
-      </time>
-    );
+  if (kind === "time") return <Time text={String(value)} />;
   if (kind === "choice")
     return <span className={`tag tone${toneOf(String(value), choices)}`}>{shorten(String(value))}</span>;
   return <>{shorten(String(value))}</>;
+}
+
+/** A time, as people read it. */
+export function Time({ text }: { text: string }) {
+  return (
+    <time dateTime={text} title={text}>
+      {formatTime(text)}
+    </time>
+  );
 }
 
 function Reference({ collection, id }: { collection: string; id: string }) {
@@ -118,7 +122,41 @@ function shorten(text: string, most = maxText): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
-/** The ids of resources that are made one after the other begin alike, so the end is shown too. */
-export function shortId(id: string): string {
-  return id.length > 20 ? `${id.slice(0, 8)}…${id.slice(-6)}` : id;
+interface FullValueProps {
+  value: unknown;
+  /** The most characters that are shown. */
+  most?: number;
+  /** Whether a text has quotes, because other words are beside it. */
+  isQuoted?: boolean;
+}
+
+/** Shows a value. */
+export function FullValue({ value, most = 1_500, isQuoted = false }: FullValueProps) {
+  if (value === undefined) return <span className="none">{texts.absent}</span>;
+  if (value === null) return <span className="none">null</span>;
+  if (value === "") return <span className="none">{texts.resource.emptyText}</span>;
+  if (Array.isArray(value) && isShort(value))
+    return value.map((each, n) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: elements have no identity
+      <span className="tag" key={n}>
+        {each}
+      </span>
+    ));
+  const text = typeof value === "string" ? value : JSON.stringify(value, null, 1);
+  const isCut = text.length > most;
+  const quote = isQuoted && typeof value === "string" ? '"' : "";
+  return (
+    <span className={typeof value === "object" ? "mono-value" : "text-value"}>
+      {isCut ? `${quote}${text.slice(0, most)}… ` : `${quote}${text}${quote}`}
+      {isCut && <span className="none">{texts.resource.moreCharacters(text.length - most)}</span>}
+    </span>
+  );
+}
+
+function isShort(value: readonly unknown[]): value is string[] {
+  return (
+    value.length > 0 &&
+    value.length <= 30 &&
+    value.every((each) => typeof each === "string" && each.length <= 60)
+  );
 }

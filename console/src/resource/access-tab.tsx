@@ -3,13 +3,19 @@ import { Checkbox, Loader, TagsInput, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { IconCheck, IconMinus, IconX } from "@tabler/icons-react";
 import { keepPreviousData, useQueries } from "@tanstack/react-query";
-import type { AccessAnswer, AccessCheck, AccessQuestion, Action, ExplainedRule } from "holdfast-client";
+import type {
+  AccessAnswer,
+  AccessCheck,
+  AccessQuestion,
+  Action,
+  CollectionDetails,
+  ExplainedRule,
+} from "holdfast-client";
 import { useState } from "react";
 import { Problem } from "../parts/problem.tsx";
-import type { CollectionDetails } from "../service/collections.ts";
+import { claimNames, claimValue } from "../service/schema.ts";
 import { client } from "../service/session.ts";
 import { texts } from "../texts.ts";
-import { claimNames, claimValue } from "./claims.ts";
 
 interface AccessTabProps {
   collection: string;

@@ -2,14 +2,21 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Dialog, DialogButtons } from "../parts/dialog.tsx";
-import { formatTime } from "../parts/time.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { formatTime } from "../parts/formats.ts";
+import { FullValue } from "../parts/value.tsx";
 import { collectionClient, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
-import { type Attributes, type Difference, differencesOf, merge, valueAt } from "./draft.ts";
-import type { Edit } from "./edit.ts";
-import { FullValue } from "./full-value.tsx";
-import { tagOf, versionOf } from "./tags.ts";
+import {
+  type Attributes,
+  type Difference,
+  differencesOf,
+  type Edit,
+  merge,
+  tagOf,
+  valueAt,
+  versionOf,
+} from "./edit.ts";
 
 interface ConflictDialogProps {
   collection: string;
@@ -49,8 +56,10 @@ export function ConflictDialog(props: ConflictDialogProps) {
       )}
       width={880}
       onClose={onClose}
-      footer={
-        <DialogButtons closing={texts.resource.keepEditing} isApart onClose={onClose}>
+      closing={texts.resource.keepEditing}
+      isApart
+      actions={
+        <>
           <Button
             size="sm"
             loading={isBusy}
@@ -63,7 +72,7 @@ export function ConflictDialog(props: ConflictDialogProps) {
             {conflict.discard}
           </Button>
           {open.length > 0 && <span className="soft">{conflict.open(open)}</span>}
-        </DialogButtons>
+        </>
       }
     >
       <div className="pick">
@@ -85,19 +94,15 @@ export function ConflictDialog(props: ConflictDialogProps) {
   );
 }
 
-function Row({
-  difference: { name, by },
-  edit: { base, mine },
-  theirs,
-  side,
-  onChoose,
-}: {
+interface RowProps {
   difference: Difference;
   edit: Edit;
   theirs: Resource;
   side: Side | undefined;
   onChoose(side: Side): void;
-}) {
+}
+
+function Row({ difference: { name, by }, edit: { base, mine }, theirs, side, onChoose }: RowProps) {
   const { conflict } = texts.resource;
   const cell = (own: Side, attributes: Attributes, isUnchanged: boolean) => (
     <label className={side === own ? "choice on" : "choice"}>

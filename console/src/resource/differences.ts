@@ -1,9 +1,9 @@
 /** What differs between two versions of a resource, as lines that people read. */
 import { diffArrays, diffWordsWithSpace } from "diff";
-import { type Attributes, changedNames, valueAt } from "./draft.ts";
+import { type Attributes, changedNames, valueAt } from "./edit.ts";
 
 /** A piece of a line. */
-export interface Piece {
+interface Piece {
   text: string;
   /** Whether the piece is not in the line that it replaces. */
   isMarked: boolean;

@@ -1,28 +1,24 @@
 /** The editor of one attribute, by its kind. */
-import { Select, Switch, TagsInput, Textarea } from "@mantine/core";
-import { IconLock } from "@tabler/icons-react";
-import { formatTime } from "../parts/time.ts";
+import {
+  ActionIcon,
+  Button,
+  Group,
+  Popover,
+  Select,
+  Switch,
+  TagsInput,
+  Textarea,
+  TextInput,
+} from "@mantine/core";
+import { IconCalendar, IconLock } from "@tabler/icons-react";
+import { type ChangeEvent, useState } from "react";
+import { fromLocalTime, toLocalTime } from "../parts/formats.ts";
+import { FullValue, Time } from "../parts/value.tsx";
 import { texts } from "../texts.ts";
-import { JsonValueEditor, NumberEditor, TimeEditor } from "./editor-text.tsx";
-import type { Field } from "./fields.ts";
-import { FullValue } from "./full-value.tsx";
-import { ReferenceEditor, ReferenceLink } from "./reference-editor.tsx";
-import { ReferencesEditor } from "./references-editor.tsx";
-
-/** What every editor gets. */
-export interface EditorProps {
-  field: Field;
-  /** `undefined` if the attribute is absent. */
-  value: unknown;
-  /** A text that is no valid value. */
-  invalid: string | undefined;
-  hasError: boolean;
-  /** The attributes that connect the input with its label and errors. */
-  input: { id: string; placeholder?: string; "aria-describedby"?: string };
-  onChange(value: unknown): void;
-  onInvalid(text: string): void;
-  onRemove(): void;
-}
+import { isEqual } from "./edit.ts";
+import type { EditorProps, Field } from "./fields.ts";
+import { numberProblem, type ReadText, readJson } from "./json-text.ts";
+import { ReferenceEditor, ReferenceLink, ReferencesEditor } from "./reference-editor.tsx";
 
 /** The longest text that an editor of the form takes. The JSON tab takes any. */
 const maxText = 100_000;
@@ -122,11 +118,7 @@ function LockedValue({ field: { kind, name, target }, value }: { field: Field; v
   )
     return <ReferenceLink collection={target} id={String(value)} />;
   if ((name === "createdAt" || name === "updatedAt") && typeof value === "string")
-    return (
-      <time dateTime={value} title={value}>
-        {formatTime(value)}
-      </time>
-    );
+    return <Time text={value} />;
   return kind === "id" ? <span className="id">{String(value)}</span> : <FullValue value={value} />;
 }
 
@@ -212,4 +204,124 @@ function TagsEditor({ field, value, input, hasError, onChange }: EditorProps) {
 function textsIn(text: string): string[] {
   const all = text.split(",").map((each) => each.trim());
   return all.filter((each) => each !== "");
+}
+
+/** An input for a value as text, which stays as the user wrote it while it means the same. */
+function useTextInput(props: EditorProps, { read, format }: TextKind) {
+  const { value, invalid, onChange, onInvalid, onRemove, field, input, hasError } = props;
+  const [written, setWritten] = useState("");
+  const result = written === "" ? undefined : read(written);
+  const isSame = result !== undefined && result.problem === undefined && isEqual(result.value, value);
+  const { problem } = invalid === undefined ? {} : read(invalid);
+  return {
+    ...input,
+    value: invalid ?? (isSame ? written : value === undefined || value === null ? "" : format(value)),
+    error: hasError || problem !== undefined,
+    description: problem?.message,
+    inputWrapperOrder: ["label", "input", "description"] as ("label" | "input" | "description")[],
+    onChange: ({ currentTarget }: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) => {
+      const next = currentTarget.value;
+      setWritten(next);
+      if (next.trim() === "" && !field.isRequired) return onRemove();
+      const changed = read(next);
+      if (changed.problem !== undefined) onInvalid(next);
+      else onChange(changed.value);
+    },
+  };
+}
+
+interface TextKind {
+  read(text: string): ReadText;
+  format(value: unknown): string;
+}
+
+const wrong = (message: string): ReadText => ({ problem: { message, at: 0, line: 1 } });
+
+/** A number has the text that `JSON.stringify` gives it, so nothing is rounded. */
+const numbers: TextKind = {
+  read(text) {
+    const message = numberProblem(text.trim());
+    return message === undefined ? { value: Number(text) } : wrong(message);
+  },
+  format: (value) => (typeof value === "number" ? JSON.stringify(value) : String(value)),
+};
+
+const jsonTexts: TextKind = {
+  read: readJson,
+  format: (value) => JSON.stringify(value, null, 2),
+};
+
+function NumberEditor(props: EditorProps) {
+  return <TextInput {...useTextInput(props, numbers)} inputMode="decimal" className="numeral" />;
+}
+
+function JsonValueEditor(props: EditorProps) {
+  const input = useTextInput(props, jsonTexts);
+  return (
+    <Textarea
+      {...input}
+      className="mono"
+      {...(input.value.length < 20_000 ? { autosize: true } : { rows: 14 })}
+      minRows={2}
+      maxRows={14}
+      spellCheck={false}
+    />
+  );
+}
+
+/** A time or a date, as the service has it. A picker of the browser fills it in. */
+function TimeEditor(props: EditorProps) {
+  const { value, onChange, input, hasError, field } = props;
+  const isDate = field.kind === "date";
+  const text = typeof value === "string" ? value : "";
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <TextInput
+      {...input}
+      className="numeral"
+      value={text}
+      error={hasError}
+      onChange={(event) => {
+        const next = event.currentTarget.value;
+        if (next === "" && !field.isRequired) props.onRemove();
+        else onChange(next);
+      }}
+      rightSection={
+        <Popover shadow="md" trapFocus opened={isOpen} onChange={setOpen} position="bottom-end">
+          <Popover.Target>
+            <ActionIcon aria-label={texts.resource.pickTime(field.name)} onClick={() => setOpen(!isOpen)}>
+              <IconCalendar size={15} />
+            </ActionIcon>
+          </Popover.Target>
+          <Popover.Dropdown>
+            <Group gap={8}>
+              <input
+                className="native-time"
+                type={isDate ? "date" : "datetime-local"}
+                aria-label={field.name}
+                step={isDate ? undefined : "0.001"}
+                defaultValue={isDate ? text : toLocalTime(text)}
+                onChange={(event) => {
+                  const picked = isDate
+                    ? event.currentTarget.value
+                    : fromLocalTime(event.currentTarget.value);
+                  if (picked !== "") onChange(picked);
+                }}
+              />
+              <Button
+                variant="default"
+                onClick={() => {
+                  const now = new Date();
+                  onChange(isDate ? toLocalTime(now.toISOString()).slice(0, 10) : now.toISOString());
+                  setOpen(false);
+                }}
+              >
+                {isDate ? texts.resource.today : texts.resource.now}
+              </Button>
+            </Group>
+          </Popover.Dropdown>
+        </Popover>
+      }
+    />
+  );
 }

@@ -1,4 +1,4 @@
-/** Which fields the form of a resource has. */
+/** Which fields the form of a resource has, and what an editor gets. */
 import type { AccessAnswer, CollectionDetails } from "holdfast-client";
 import {
   allowsNull,
@@ -9,10 +9,8 @@ import {
   type SchemaPart,
 } from "../service/schema.ts";
 import { texts } from "../texts.ts";
-import { type Attributes, valueAt } from "./draft.ts";
-import { changesOf, type Edit } from "./edit.ts";
+import { type Attributes, changesOf, type Edit, valueAt } from "./edit.ts";
 
-/** One field. */
 export interface Field {
   name: string;
   kind: Kind;
@@ -29,6 +27,21 @@ export interface Field {
   allowsNull: boolean;
   /** What the service sets on a create without the attribute. */
   byDefault: string | undefined;
+}
+
+/** What every editor gets. */
+export interface EditorProps {
+  field: Field;
+  /** `undefined` if the attribute is absent. */
+  value: unknown;
+  /** A text that is no valid value. */
+  invalid: string | undefined;
+  hasError: boolean;
+  /** The attributes that connect the input with its label and errors. */
+  input: { id: string; placeholder?: string; "aria-describedby"?: string };
+  onChange(value: unknown): void;
+  onInvalid(text: string): void;
+  onRemove(): void;
 }
 
 /** What the caller can do with the attributes. */
@@ -118,16 +131,3 @@ function defaultText(info: CollectionDetails | undefined, name: string): string 
   if (typeof value !== "string") return JSON.stringify(value).slice(0, 200);
   return value.startsWith("$$") ? value.slice(1) : value;
 }
-
-/** What people call a resource: its first short text. */
-export function titleOf(attributes: Attributes | undefined): string | undefined {
-  if (attributes === undefined) return undefined;
-  for (const name of titleNames) {
-    const value = valueAt(attributes, name);
-    if (typeof value === "string" && value.trim() !== "") return value.trim().slice(0, 200);
-  }
-  return undefined;
-}
-
-/** The attributes that can be the title of a resource. */
-export const titleNames = ["title", "name", "label", "subject", "email"] as const;

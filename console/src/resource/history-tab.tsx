@@ -3,18 +3,17 @@ import { Button, Loader, Tooltip } from "@mantine/core";
 import { useIntersection } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
 import { IconArrowBackUp, IconPencil, IconPlus, IconTrash } from "@tabler/icons-react";
-import { NotFoundError, type ResourceChange } from "holdfast-client";
-import { useState } from "react";
-import { messageOf, Problem } from "../parts/problem.tsx";
-import { formatTime } from "../parts/time.ts";
-import type { CollectionDetails } from "../service/collections.ts";
+import { queryOptions, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { type CollectionDetails, NotFoundError, type ResourceChange } from "holdfast-client";
+import { useEffect, useRef, useState } from "react";
+import { Problem } from "../parts/problem.tsx";
+import { Time } from "../parts/value.tsx";
+import { messageOf } from "../service/errors.ts";
+import { queries, type Rest, readNext, useAction } from "../service/queries.ts";
 import { collectionClient, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
-import { diffAttributes } from "./differences.ts";
-import { tagOf, versionOf } from "./tags.ts";
-import { type Restore, useHistory, useRestoredFrom, useVersion } from "./use-history.ts";
-import { useBusy } from "./use-save.ts";
-import { Differences } from "./value-diff.tsx";
+import { type AttributeDiff, type DiffLine, diffAttributes } from "./differences.ts";
+import { type Attributes, tagOf, versionOf } from "./edit.ts";
 
 interface HistoryTabProps {
   collection: string;
@@ -29,30 +28,25 @@ interface HistoryTabProps {
 
 export function HistoryTab({ collection, id, info, current, isLocked, onRestored }: HistoryTabProps) {
   const latest = current === undefined ? "" : tagOf(current);
-  const { changes, hasMore, isLoading, error, loadMore } = useHistory(collection, id, latest);
-  const { run } = useBusy();
-  const restore = (version: number) =>
-    run(async () => {
-      try {
-        const restored = (await collectionClient(collection).restore(
-          (current ?? id) as string,
-          version,
-        )) as Resource;
-        onRestored(restored);
-        const now = versionOf(tagOf(restored));
-        notifications.show({ message: texts.resource.restored(version, now), autoClose: 4_000 });
-      } catch (failure) {
-        notifications.show({
-          color: "red",
-          title: texts.resource.notRestoredTitle,
-          message: messageOf(failure),
-        });
-      }
-    });
+  const { changes, hasNextPage, isPending, error, fetchNextPage } = useHistory(collection, id, latest);
+  const restore = useAction({
+    mutationFn: (version: number) => collectionClient(collection).restore((current ?? id) as string, version),
+    onSuccess: (restored, version) => {
+      onRestored(restored as Resource);
+      const now = versionOf(tagOf(restored));
+      notifications.show({ message: texts.resource.restored(version, now), autoClose: 4_000 });
+    },
+    onError: (failure) =>
+      notifications.show({
+        color: "red",
+        title: texts.resource.notRestoredTitle,
+        message: messageOf(failure),
+      }),
+  });
   if (error instanceof NotFoundError && changes.length === 0)
     return <div className="empty">{texts.resource.noHistory}</div>;
-  if (error !== undefined) return <Problem error={error} />;
-  if (isLoading) return <Loader size="sm" />;
+  if (error !== null) return <Problem error={error} />;
+  if (isPending) return <Loader size="sm" />;
   return (
     <>
       <ol className="history">
@@ -66,12 +60,12 @@ export function HistoryTab({ collection, id, info, current, isLocked, onRestored
             hidden={info?.timestamps === false ? undefined : "updatedAt"}
             isCurrent={current !== undefined && versionOf(latest) === change.version}
             isLocked={isLocked}
-            onRestore={() => void restore(change.version)}
+            onRestore={() => restore.mutate(change.version)}
           />
         ))}
       </ol>
-      {hasMore ? (
-        <Button variant="default" size="xs" onClick={loadMore}>
+      {hasNextPage ? (
+        <Button variant="default" onClick={() => void fetchNextPage()}>
           {texts.resource.earlier}
         </Button>
       ) : (
@@ -123,9 +117,7 @@ function Entry({ collection, id, change, restore, hidden, isCurrent, isLocked, o
           <b>{texts.version(String(version))}</b>
           <span className="soft">
             {texts.resource.did(restore !== undefined ? "restored" : kind, principal, restored)}{" "}
-            <time dateTime={at} title={at}>
-              {formatTime(at)}
-            </time>
+            <Time text={at} />
           </span>
           <span className="grow" />
           {isCurrent && <span className="tag">{texts.resource.current}</span>}
@@ -192,4 +184,140 @@ function Created({ collection, id, version }: VersionProps) {
   if (error !== null) return <p className="soft">{texts.resource.notKept}</p>;
   if (data === undefined) return <div className="diff waiting" />;
   return <Differences all={diffAttributes({}, data)} />;
+}
+
+/** How many changes are read at a time. */
+const pageSize = 20;
+
+/** The changes, newest first. Another `latest` reads them again. */
+function useHistory(collection: string, id: string, latest: string) {
+  const { refetch, ...history } = useInfiniteQuery({
+    queryKey: ["history", collection, id, "pages"],
+    initialPageParam: undefined as Rest<ResourceChange> | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      readNext(pageParam ?? collectionClient(collection).history(id, { limit: pageSize, signal }).pages()),
+    getNextPageParam: ({ items, limit = pageSize, rest }) =>
+      items.length < Math.min(pageSize, limit) ? undefined : rest,
+    structuralSharing: false,
+    gcTime: 0,
+  });
+  const read = useRef(latest);
+  useEffect(() => {
+    if (read.current !== latest) void refetch();
+    read.current = latest;
+  }, [latest, refetch]);
+  return { ...history, changes: history.data?.pages.flatMap(({ items }) => items) ?? [] };
+}
+
+/** The attributes of a version, which never change. */
+function useVersion(collection: string, id: string, version: number, isNeeded: boolean) {
+  return useQuery({ ...versionQuery(collection, id, version), enabled: isNeeded && version > 0 });
+}
+
+function versionQuery(collection: string, id: string, version: number) {
+  return queryOptions({
+    queryKey: ["version", collection, id, version],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async ({ signal }): Promise<Attributes> =>
+      (await collectionClient(collection).get(id, { version, signal })) as Resource,
+  });
+}
+
+/** A version that brought a deleted resource back, and the versions before the delete, newest first. */
+export interface Restore {
+  version: number;
+  earlier: readonly number[];
+}
+
+/** How many earlier versions are compared with a restored one. */
+const mostCompared = 10;
+
+/** The restored version: the newest one with the same attributes. `undefined` until it is found, and if none of the newest has them. */
+function useRestoredFrom(
+  collection: string,
+  id: string,
+  restore: Restore | undefined,
+  hidden: readonly string[],
+): number | undefined {
+  const { data } = useQuery({
+    queryKey: ["restored from", collection, id, restore?.version],
+    enabled: restore !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async (): Promise<number | null> => {
+      const read = (version: number) => queries.fetchQuery(versionQuery(collection, id, version));
+      const { version, earlier } = restore as Restore;
+      const own = await read(version);
+      for (const each of earlier.slice(0, mostCompared)) {
+        const differences = diffAttributes(await read(each), own);
+        if (differences.every(({ name }) => hidden.includes(name))) return each;
+      }
+      return null;
+    },
+  });
+  return data ?? undefined;
+}
+
+/** How many attributes are shown. */
+const maxAttributes = 100;
+
+const marks = { add: "+", remove: "−", same: "", gap: "" };
+const classes = { add: "a", remove: "r", same: "", gap: "c" };
+
+function Differences({ all }: { all: readonly AttributeDiff[] }) {
+  const rest = all.length - maxAttributes;
+  return (
+    <div className="diff">
+      {all.slice(0, maxAttributes).map((each) => (
+        <Attribute key={each.name} diff={each} />
+      ))}
+      {rest > 0 && <div className="c">{texts.resource.moreAttributes(rest)}</div>}
+    </div>
+  );
+}
+
+function Attribute({ diff: { name, isBlock, lines, cut } }: { diff: AttributeDiff }) {
+  return (
+    <>
+      {isBlock && (
+        <div className="c">
+          <span className="mark" />
+          <span>{name}</span>
+        </div>
+      )}
+      {lines.map((line, n) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity
+        <Line key={n} line={line} name={isBlock ? undefined : name} />
+      ))}
+      {cut > 0 && (
+        <div className="c">
+          <span className="mark" />
+          <span>{texts.resource.moreLines(cut)}</span>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Line({ line: { kind, pieces }, name }: { line: DiffLine; name: string | undefined }) {
+  const label =
+    kind === "add" ? texts.resource.added : kind === "remove" ? texts.resource.removed : undefined;
+  return (
+    <div className={classes[kind]}>
+      <span className="mark" aria-hidden="true">
+        {marks[kind]}
+      </span>
+      <span>
+        {label !== undefined && <span className="sr-only">{label} </span>}
+        {name === undefined ? "  " : `${name}: `}
+        {pieces.map(({ text, isMarked }, n) =>
+          isMarked ? (
+            // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no identity
+            <mark key={n}>{text}</mark>
+          ) : (
+            text
+          ),
+        )}
+      </span>
+    </div>
+  );
 }

@@ -1,10 +1,9 @@
 /** The draft as JSON text. */
 import { Loader } from "@mantine/core";
 import { lazy, useMemo, useState } from "react";
-import { Loaded } from "../parts/failures.tsx";
+import { Loaded } from "../parts/problem.tsx";
 import { texts } from "../texts.ts";
-import { type Attributes, isEqual, withValue } from "./draft.ts";
-import { type Edit, setJson } from "./edit.ts";
+import { type Attributes, type Edit, isEqual, setJson, withValue } from "./edit.ts";
 import { readJsonObject } from "./json-text.ts";
 
 const JsonEditor = lazy(() => import("../parts/json-editor.tsx"));

@@ -1,23 +1,17 @@
 /** The panel of a new resource. */
+import type { CollectionDetails } from "holdfast-client";
 import { useCallback, useEffect, useState } from "react";
 import { Problem } from "../parts/problem.tsx";
 import { go, type Route, setGuard, type Tab } from "../route.ts";
-import type { CollectionDetails } from "../service/collections.ts";
+import { useAction } from "../service/queries.ts";
 import { texts } from "../texts.ts";
-import type { Attributes } from "./draft.ts";
+import { findDraft, forgetDraft, forgetHanded, startOfNew, useKeptDraft } from "./drafts.ts";
 import { isBroken, isChanged } from "./edit.ts";
-import { fieldsOf, lockedChanges } from "./fields.ts";
-import { FieldsTab } from "./fields-tab.tsx";
-import { JsonTab } from "./json-tab.tsx";
-import { findDraft, forgetDraft, useKeptDraft } from "./kept-drafts.ts";
-import { LeaveGuard } from "./leave-guard.tsx";
-import { forgetHanded, startOfNew } from "./new-resource.ts";
-import { LockedChanges, RefusedNotice } from "./notices.tsx";
-import { PanelButtons } from "./panel-buttons.tsx";
-import { PanelFrame } from "./panel-frame.tsx";
+import { lockedChanges } from "./fields.ts";
+import { Draft, useRefusal } from "./fields-tab.tsx";
+import { LeaveGuard, PanelButtons, PanelFrame } from "./panel-frame.tsx";
 import { useRights } from "./use-resource.ts";
-import { createResource, useBusy } from "./use-save.ts";
-import { type Refusal, stillWrong } from "./violations.ts";
+import { createResource } from "./use-save.ts";
 
 interface NewPanelProps {
   collection: string;
@@ -35,10 +29,9 @@ export function NewPanel({ collection, info, query, onClose }: NewPanelProps) {
     forgetDraft(collection, undefined);
   }, [collection]);
   const rights = useRights(collection, "create");
-  const { isBusy, run } = useBusy();
+  const { mutate: run, isPending: isBusy } = useAction({ mutationFn: (task: () => Promise<void>) => task() });
   useFirstFocus(info !== undefined && rights !== undefined);
-  const [refused, setRefused] = useState<{ refusal: Refusal; mine: Attributes }>();
-  const refusal = refused && stillWrong(refused.refusal, refused.mine, edit.mine);
+  const { refusal, refuse } = useRefusal(edit);
   const staysOn = useCallback(
     (next: Route) => next.kind === "new" && next.collection === collection,
     [collection],
@@ -47,9 +40,9 @@ export function NewPanel({ collection, info, query, onClose }: NewPanelProps) {
   const canSave = !isBroken(edit) && rights?.allowed !== false && locked.length === 0;
   const save = () => {
     if (!canSave) return;
-    void run(async () => {
+    run(async () => {
       const outcome = await createResource(collection, edit.mine);
-      setRefused(outcome.kind === "refused" ? { refusal: outcome.refusal, mine: edit.mine } : undefined);
+      refuse(outcome.kind === "refused" ? { refusal: outcome.refusal, mine: edit.mine } : undefined);
       if (outcome.kind !== "saved") return;
       setGuard(undefined);
       go(
@@ -58,9 +51,6 @@ export function NewPanel({ collection, info, query, onClose }: NewPanelProps) {
       );
     });
   };
-  const names = new Set(
-    tab === "fields" ? fieldsOf(info, edit.mine, rights?.attributes).map(({ name }) => name) : [],
-  );
   return (
     <>
       <PanelFrame
@@ -73,27 +63,19 @@ export function NewPanel({ collection, info, query, onClose }: NewPanelProps) {
         footer={
           <PanelButtons
             save={{ label: texts.create, isDisabled: !canSave, isBusy, onPress: save }}
-            giveUp={{ label: texts.resource.cancel, onPress: onClose }}
+            giveUp={{ label: texts.cancel, onPress: onClose }}
             state={texts.resource.idIsMade}
           />
         }
       >
         {rights?.allowed === false && <Problem error={new Error(rights.reason)} />}
-        {locked.length > 0 && <LockedChanges names={locked} isNew onEdit={setEdit} />}
-        {refusal !== undefined && <RefusedNotice refusal={refusal} names={names} />}
-        {tab === "fields" ? (
-          <FieldsTab
-            info={info}
-            edit={edit}
-            rights={rights?.attributes}
-            isReadOnly={false}
-            isNew
-            refusal={refusal}
-            onEdit={setEdit}
-          />
-        ) : (
-          <JsonTab edit={edit} isReadOnly={false} onEdit={setEdit} />
-        )}
+        <Draft
+          {...{ tab, info, edit, locked, refusal }}
+          rights={rights?.attributes}
+          isReadOnly={false}
+          isNew
+          onEdit={setEdit}
+        />
       </PanelFrame>
       <LeaveGuard hasChanges={isChanged(edit)} staysOn={staysOn} />
     </>

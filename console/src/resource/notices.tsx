@@ -1,19 +1,15 @@
 /** What the panel says above the form: errors, changes by others, a delete by others. */
 import { Alert, Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
-import { Dialog, DialogButtons } from "../parts/dialog.tsx";
-import { messageOf } from "../parts/problem.tsx";
-import { formatTime } from "../parts/time.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { formatTime } from "../parts/formats.ts";
 import { setGuard } from "../route.ts";
+import { messageOf, otherProblems, type Refusal } from "../service/errors.ts";
+import { useAction } from "../service/queries.ts";
 import { collectionClient, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
-import { differencesOf } from "./draft.ts";
-import { type Edit, resetValue } from "./edit.ts";
-import { copyOf, openNew } from "./new-resource.ts";
-import { tagOf, versionOf } from "./tags.ts";
-import { useBusy } from "./use-save.ts";
-import { otherProblems, type Refusal } from "./violations.ts";
+import { copyOf, openNew } from "./drafts.ts";
+import { differencesOf, type Edit, resetValue, tagOf, versionOf } from "./edit.ts";
 
 /** The errors that no field shows. */
 export function RefusedNotice({ refusal, names }: { refusal: Refusal; names: ReadonlySet<string> }) {
@@ -29,38 +25,33 @@ export function RefusedNotice({ refusal, names }: { refusal: Refusal; names: Rea
   );
 }
 
-/** Changes of attributes that the caller cannot set, and a button that takes them back. */
-export function LockedChanges({
-  names,
-  isNew = false,
-  onEdit,
-}: {
+interface LockedChangesProps {
   names: readonly string[];
   isNew?: boolean;
   onEdit(change: (edit: Edit) => Edit): void;
-}) {
+}
+
+/** Changes of attributes that the caller cannot set, and a button that takes them back. */
+export function LockedChanges({ names, isNew = false, onEdit }: LockedChangesProps) {
   return (
     <Alert color="yellow" className="notice" role="alert">
       <p>{texts.resource.lockedChanges(names, isNew)}</p>
-      <Button size="xs" variant="default" onClick={() => onEdit((edit) => names.reduce(resetValue, edit))}>
+      <Button variant="default" onClick={() => onEdit((edit) => names.reduce(resetValue, edit))}>
         {isNew ? texts.resource.removeLocked(names.length) : texts.resource.putBack(names.length)}
       </Button>
     </Alert>
   );
 }
 
-/** A newer version by another caller, while the user edits. */
-export function Theirs({
-  edit,
-  theirs,
-  readOnly,
-  onCompare,
-}: {
+interface TheirsProps {
   edit: Edit;
   theirs: Resource;
   readOnly: readonly string[];
   onCompare(): void;
-}) {
+}
+
+/** A newer version by another caller, while the user edits. */
+export function Theirs({ edit, theirs, readOnly, onCompare }: TheirsProps) {
   const names = differencesOf(edit.base, edit.mine, theirs)
     .filter(({ by, name }) => by !== "me" && !readOnly.includes(name))
     .map(({ name }) => name);
@@ -74,15 +65,7 @@ export function Theirs({
   );
 }
 
-/** Says that the resource does not exist, or when it was deleted, if its history shows this. */
-export function Deleted({
-  collection,
-  id,
-  isInHistory,
-  hasChanges,
-  onCreate,
-  onHistory,
-}: {
+interface DeletedProps {
   collection: string;
   id: string;
   /** Whether the versions are below. */
@@ -90,7 +73,10 @@ export function Deleted({
   hasChanges: boolean;
   onCreate(): void;
   onHistory(): void;
-}) {
+}
+
+/** Says that the resource does not exist, or when it was deleted, if its history shows this. */
+export function Deleted({ collection, id, isInHistory, hasChanges, onCreate, onHistory }: DeletedProps) {
   const { data } = useQuery({
     queryKey: ["history", collection, id, "deleted"],
     queryFn: async ({ signal }) => {
@@ -115,11 +101,11 @@ export function Deleted({
     <Alert color="gray" className="notice" title={title}>
       <p>{hasChanges ? texts.resource.changesKept : hint}</p>
       {hasChanges && (
-        <Button size="xs" onClick={onCreate} mr={8}>
+        <Button onClick={onCreate} mr={8}>
           {texts.resource.createAgain}
         </Button>
       )}
-      <Button size="xs" variant="default" onClick={onHistory}>
+      <Button variant="default" onClick={onHistory}>
         {texts.tabs.history}
       </Button>
     </Alert>
@@ -137,17 +123,10 @@ interface DeletedDialogProps {
 
 /** Offers to create a deleted resource again, with the user's changes. */
 export function DeletedDialog({ collection, id, query, edit, onRestored, onClose }: DeletedDialogProps) {
-  const { isBusy, run } = useBusy();
-  const [problem, setProblem] = useState<string>();
-  const version = versionOf(edit.etag);
-  const restore = () =>
-    run(async () => {
-      try {
-        onRestored((await collectionClient(collection).restore(id, version ?? 0)) as Resource);
-      } catch (error) {
-        setProblem(messageOf(error));
-      }
-    });
+  const { mutate, isPending, error } = useAction({
+    mutationFn: () => collectionClient(collection).restore(id, versionOf(edit.etag) ?? 0),
+    onSuccess: (restored) => onRestored(restored as Resource),
+  });
   const createNew = () => {
     setGuard(undefined);
     openNew(collection, query, copyOf(edit.mine, []));
@@ -158,20 +137,22 @@ export function DeletedDialog({ collection, id, query, edit, onRestored, onClose
       about={texts.resource.deletedAbout}
       width={600}
       onClose={onClose}
-      footer={
-        <DialogButtons closing={texts.resource.keepEditing} isApart onClose={onClose}>
-          <Button size="sm" loading={isBusy} onClick={() => void restore()}>
+      closing={texts.resource.keepEditing}
+      isApart
+      actions={
+        <>
+          <Button size="sm" loading={isPending} onClick={() => mutate()}>
             {texts.resource.restoreWithChanges}
           </Button>
           <Button size="sm" variant="default" onClick={createNew}>
             {texts.resource.createNew}
           </Button>
-        </DialogButtons>
+        </>
       }
     >
-      {problem !== undefined && (
+      {error !== null && (
         <Alert color="red" className="notice" role="alert">
-          {texts.resource.notRestored(problem)}
+          {texts.resource.notRestored(messageOf(error))}
         </Alert>
       )}
     </Dialog>

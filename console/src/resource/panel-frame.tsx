@@ -1,8 +1,10 @@
-/** The frame of a panel: its title, its tabs, its content, and its buttons. */
-import { ActionIcon } from "@mantine/core";
+/** The frame of a panel: its title, its tabs, its content, its buttons, and the question before unsaved changes are lost. */
+import { ActionIcon, Button, Kbd } from "@mantine/core";
+import { useWindowEvent } from "@mantine/hooks";
 import { IconX } from "@tabler/icons-react";
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from "react";
-import type { Tab } from "../route.ts";
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { Question } from "../parts/dialog.tsx";
+import { type Route, setGuard, type Tab } from "../route.ts";
 import { texts } from "../texts.ts";
 import "./resource.css";
 
@@ -38,7 +40,7 @@ export function PanelFrame(props: PanelFrameProps) {
         <h2 title={title}>{title}</h2>
         <span className="grow" />
         {actions}
-        <ActionIcon variant="subtle" color="gray" aria-label={texts.close} onClick={onClose}>
+        <ActionIcon aria-label={texts.close} onClick={onClose}>
           <IconX size={16} />
         </ActionIcon>
       </div>
@@ -68,26 +70,21 @@ export function PanelFrame(props: PanelFrameProps) {
 
 /** Ctrl-S and Cmd-S save. Esc closes, unless it belongs to a dialog, a menu or a list. */
 function useKeys(props: { onSave(): void; onClose(): void }): void {
-  const latest = useRef(props);
-  latest.current = props;
-  useEffect(() => {
-    const listener = (event: globalThis.KeyboardEvent) => {
-      if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "s") {
-        event.preventDefault();
-        if (!isOverlaid('[aria-modal="true"]')) latest.current.onSave();
-      } else if (
-        event.key === "Escape" &&
-        !event.defaultPrevented &&
-        !isOverlaid(overlays) &&
-        !isFieldOutside(event.target)
-      ) {
-        event.preventDefault();
-        if (!leaveEditor(event.target)) latest.current.onClose();
-      }
-    };
-    addEventListener("keydown", listener, { capture: true });
-    return () => removeEventListener("keydown", listener, { capture: true });
-  }, []);
+  const onKeyDown = (event: globalThis.KeyboardEvent) => {
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "s") {
+      event.preventDefault();
+      if (!isOverlaid('[aria-modal="true"]')) props.onSave();
+    } else if (
+      event.key === "Escape" &&
+      !event.defaultPrevented &&
+      !isOverlaid(overlays) &&
+      !isFieldOutside(event.target)
+    ) {
+      event.preventDefault();
+      if (!leaveEditor(event.target)) props.onClose();
+    }
+  };
+  useWindowEvent("keydown", onKeyDown, { capture: true });
 }
 
 const overlays = '[role="dialog"], [role="menu"], [role="listbox"]';
@@ -108,4 +105,71 @@ function leaveEditor(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement) || target.closest(".cm-editor") === null) return false;
   target.blur();
   return true;
+}
+
+interface PanelButtonsProps {
+  save: { label: string; isDisabled: boolean; isBusy: boolean; onPress(): void };
+  giveUp: { label: string; isDisabled?: boolean; onPress(): void };
+  /** What is said beside the buttons. */
+  state: string;
+  /** Whether the key that saves is shown. */
+  hasKey?: boolean;
+}
+
+export function PanelButtons({ save, giveUp, state, hasKey = true }: PanelButtonsProps) {
+  return (
+    <>
+      <Button size="sm" disabled={save.isDisabled} loading={save.isBusy} onClick={save.onPress}>
+        {save.label}
+      </Button>
+      <Button size="sm" variant="default" disabled={giveUp.isDisabled === true} onClick={giveUp.onPress}>
+        {giveUp.label}
+      </Button>
+      <span className="grow" />
+      <span className="soft state" role="status">
+        {state}
+        {hasKey && (
+          <Kbd size="xs" ml={8}>
+            {texts.resource.saveKey}
+          </Kbd>
+        )}
+      </span>
+    </>
+  );
+}
+
+interface LeaveGuardProps {
+  hasChanges: boolean;
+  /** Whether a route shows the same resource. */
+  staysOn(route: Route): boolean;
+}
+
+export function LeaveGuard({ hasChanges, staysOn }: LeaveGuardProps) {
+  const [leave, setLeave] = useState<() => void>();
+  useEffect(() => {
+    if (!hasChanges) return;
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener("beforeunload", warn);
+    setGuard((next, go) => {
+      if (staysOn(next)) return true;
+      setLeave(() => go);
+      return false;
+    });
+    return () => {
+      removeEventListener("beforeunload", warn);
+      setGuard(undefined);
+    };
+  }, [hasChanges, staysOn]);
+  if (leave === undefined) return null;
+  return (
+    <Question
+      title={texts.resource.leaveTitle}
+      about={texts.resource.leaveAbout}
+      action={texts.resource.discardAndLeave}
+      isDangerous
+      closing={texts.resource.keepEditing}
+      run={async () => leave()}
+      onClose={() => setLeave(undefined)}
+    />
+  );
 }

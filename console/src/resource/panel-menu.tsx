@@ -1,14 +1,20 @@
 /** What can be done with a whole resource: copy its id, duplicate it, delete it. */
-import { ActionIcon, Button, CopyButton, Menu, Tooltip } from "@mantine/core";
+import { Button, CopyButton, Menu, Tooltip } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { IconCheck, IconCopy, IconCopyPlus, IconDots, IconLink, IconTrash } from "@tabler/icons-react";
-import type { AccessAnswer } from "holdfast-client";
+import { IconCheck, IconCopy, IconCopyPlus, IconLink, IconTrash } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { type AccessAnswer, ConflictError, NotFoundError } from "holdfast-client";
 import { useState } from "react";
-import { shortId } from "../parts/value.tsx";
-import type { Resource } from "../service/session.ts";
+import { Question } from "../parts/dialog.tsx";
+import { shortId } from "../parts/formats.ts";
+import { Dots, Item } from "../parts/menu.tsx";
+import { offerUndo, restoreDeleted } from "../parts/undo.tsx";
+import { go, setGuard } from "../route.ts";
+import { titleOf } from "../service/schema.ts";
+import { collectionClient, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
-import { DeleteDialog } from "./delete-dialog.tsx";
-import { copyOf, openNew } from "./new-resource.ts";
+import { copyOf, openNew } from "./drafts.ts";
+import { tagOf } from "./edit.ts";
 import { useRights } from "./use-resource.ts";
 
 interface PanelMenuProps {
@@ -45,38 +51,27 @@ export function PanelMenu({ collection, id, query, current, onDeleted }: PanelMe
           </Tooltip>
         )}
       </CopyButton>
-      <Menu position="bottom-end" shadow="md">
-        <Menu.Target>
-          <ActionIcon variant="subtle" color="gray" aria-label={texts.resource.more}>
-            <IconDots size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown maw={320}>
-          <Menu.Item leftSection={<IconLink size={15} />} onClick={copyLink}>
-            {texts.resource.copyLink}
-          </Menu.Item>
-          <Menu.Item
-            leftSection={<IconCopyPlus size={15} />}
-            disabled={current === undefined || canCreate?.allowed === false}
-            onClick={() =>
-              current && openNew(collection, query, copyOf(current, canCreate?.attributes.readOnly ?? []))
-            }
-          >
-            {texts.resource.duplicate}
-            <Why rights={canCreate} />
-          </Menu.Item>
-          <Menu.Divider />
-          <Menu.Item
-            color="red"
-            leftSection={<IconTrash size={15} />}
-            disabled={current === undefined || canDelete?.allowed === false}
-            onClick={() => setDeleting(true)}
-          >
-            {texts.remove}
-            <Why rights={canDelete} />
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <Dots label={texts.resource.more} size="md">
+        <Item text={texts.resource.copyLink} Icon={IconLink} onClick={copyLink} />
+        <Item
+          text={texts.resource.duplicate}
+          Icon={IconCopyPlus}
+          isDisabled={current === undefined || canCreate?.allowed === false}
+          hint={<Why rights={canCreate} />}
+          onClick={() =>
+            current && openNew(collection, query, copyOf(current, canCreate?.attributes.readOnly ?? []))
+          }
+        />
+        <Menu.Divider />
+        <Item
+          text={texts.remove}
+          Icon={IconTrash}
+          isDangerous
+          isDisabled={current === undefined || canDelete?.allowed === false}
+          hint={<Why rights={canDelete} />}
+          onClick={() => setDeleting(true)}
+        />
+      </Dots>
       {isDeleting && current !== undefined && (
         <DeleteDialog
           collection={collection}
@@ -92,4 +87,52 @@ export function PanelMenu({ collection, id, query, current, onDeleted }: PanelMe
 /** Why an item cannot be used. */
 function Why({ rights }: { rights: AccessAnswer | undefined }) {
   return rights?.allowed === false ? <div className="item-reason">{rights.reason}</div> : null;
+}
+
+interface DeleteDialogProps {
+  collection: string;
+  /** The version that is deleted. */
+  resource: Resource;
+  onDeleted(): void;
+  onClose(): void;
+}
+
+/** Asks before a delete, deletes, and offers to undo it. */
+function DeleteDialog({ collection, resource, onDeleted, onClose }: DeleteDialogProps) {
+  // The dialog is about the version that was shown when it opened.
+  const [shown] = useState(resource);
+  const id = String(shown.id);
+  const name = titleOf(shown) ?? id;
+  const { error } = useQuery({
+    queryKey: ["history", collection, id, "exists"],
+    queryFn: async ({ signal }) =>
+      (await collectionClient(collection).history(id, { limit: 1, signal }).page()).items,
+  });
+  const isForever = error instanceof NotFoundError;
+  const run = async () => {
+    try {
+      await collectionClient(collection).delete(shown.id as string, { ifMatch: tagOf(shown) });
+    } catch (failure) {
+      if (failure instanceof NotFoundError) return;
+      throw failure instanceof ConflictError ? new Error(texts.resource.changedMeanwhile) : failure;
+    }
+    setGuard(undefined);
+    onDeleted();
+    const undo = async () => {
+      await restoreDeleted(collection, id);
+      go({ kind: "resource", collection, query: "", id, tab: "fields" });
+    };
+    offerUndo(texts.resource.deleted(name), isForever ? undefined : undo);
+  };
+  const about = isForever ? texts.resource.deleteForever : texts.resource.deleteAbout;
+  return (
+    <Question
+      title={texts.resource.deleteTitle(name)}
+      about={about(collection, id)}
+      action={texts.remove}
+      isDangerous
+      run={run}
+      onClose={onClose}
+    />
+  );
 }

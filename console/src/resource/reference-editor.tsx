@@ -1,10 +1,11 @@
-/** The editor of a reference: shows the title of the resource, and searches its collection. */
+/** The editors of references: they show the titles of resources, and search their collection. */
 import {
   ActionIcon,
   Combobox,
-  type ComboboxStore,
   InputBase,
   Loader,
+  Pill,
+  PillsInput,
   Tooltip,
   useCombobox,
 } from "@mantine/core";
@@ -12,94 +13,111 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { IconExternalLink, IconLink } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { NotFoundError } from "holdfast-client";
-import { useEffect, useState } from "react";
-import { messageOf } from "../parts/problem.tsx";
-import { shortId } from "../parts/value.tsx";
+import { type KeyboardEvent, useEffect, useState } from "react";
+import { shortId } from "../parts/formats.ts";
 import { formatRoute } from "../route.ts";
 import { useCollection } from "../service/collections.ts";
-import { propertiesOf } from "../service/schema.ts";
+import { messageOf } from "../service/errors.ts";
+import { titleOf } from "../service/schema.ts";
 import { collectionClient, type Resource } from "../service/session.ts";
+import { useSearch } from "../service/titles.ts";
 import { texts } from "../texts.ts";
-import type { EditorProps } from "./editors.tsx";
-import { titleOf } from "./fields.ts";
-import { pickerQuery } from "./picker-query.ts";
+import type { EditorProps } from "./fields.ts";
 
-/** How many resources the picker shows. */
-const maxOptions = 20;
-
-export function ReferenceEditor({ field, value, input, hasError, onChange, onRemove }: EditorProps) {
-  const target = field.target ?? "";
-  const [search, setSearch] = useState<string>();
-  const [words] = useDebouncedValue(search ?? "", 200);
+/** What the user types in a picker, and what it finds. The only option is selected, so that Enter chooses it. */
+function usePicker(target: string, leftOut: readonly Id[] = []) {
+  /** `undefined` until the user types. */
+  const [text, setText] = useState<string>();
+  const [words] = useDebouncedValue(text ?? "", 200);
   const box = useCombobox({
     onDropdownClose: () => {
       box.resetSelectedOption();
-      setSearch(undefined);
+      setText(undefined);
     },
   });
-  const id = typeof value === "string" || typeof value === "number" ? String(value) : undefined;
-  const current = useReferred(target, id);
   const found = useSearch(target, words.trim(), box.dropdownOpened);
-  useOnlyOption(box, found.items.length, words, search ?? "");
-  const asId = (text: string) => (found.isNumeric ? Number(text) : text);
-  const label = current.title ?? id ?? "";
+  const items = found.items.filter(({ id }) => !leftOut.includes(id));
+  const { dropdownOpened, selectFirstOption } = box;
+  const isOnly = dropdownOpened && items.length === 1 && words === (text ?? "");
+  useEffect(() => {
+    if (isOnly) selectFirstOption();
+  }, [isOnly, selectFirstOption]);
+  const type = (next: string) => {
+    setText(next);
+    box.openDropdown();
+    box.resetSelectedOption();
+  };
+  const clear = () => setText("");
+  return {
+    box,
+    text,
+    type,
+    clear,
+    ...found,
+    items,
+    isEmpty: words.trim() === "" && found.items.length === 0,
+  };
+}
+
+type Id = string | number;
+
+export function ReferenceEditor({ field, value, input, hasError, onChange, onRemove }: EditorProps) {
+  const target = field.target ?? "";
+  const picker = usePicker(target);
+  const { box, text } = picker;
+  const id = typeof value === "string" || typeof value === "number" ? String(value) : undefined;
+  const { title = id ?? "", isMissing } = useReferred(target, id);
   return (
     <Combobox
       store={box}
       onOptionSubmit={(chosen) => {
-        onChange(asId(chosen));
+        onChange(picker.asId(chosen));
         box.closeDropdown();
       }}
     >
       <Combobox.Target>
         <InputBase
           {...input}
-          error={hasError || current.isMissing}
+          error={hasError || isMissing}
           leftSection={<IconLink size={14} />}
           rightSectionPointerEvents="auto"
           rightSection={id !== undefined && <Open collection={target} id={id} />}
-          value={search ?? label}
+          value={text ?? title}
           title={id}
           onFocus={(event) => event.currentTarget.select()}
           onClick={() => box.openDropdown()}
           onBlur={() => box.closeDropdown()}
           onChange={(event) => {
-            setSearch(event.currentTarget.value);
-            box.openDropdown();
-            box.resetSelectedOption();
+            picker.type(event.currentTarget.value);
             if (event.currentTarget.value === "" && !field.isRequired) onRemove();
           }}
-          description={current.isMissing ? texts.resource.missing(target, id ?? "") : undefined}
+          description={isMissing ? texts.resource.missing(target, id ?? "") : undefined}
           inputWrapperOrder={["label", "input", "description"]}
         />
       </Combobox.Target>
-      <Options target={target} found={found} chosen={id} isAll={words.trim() === ""} />
+      <Options target={target} picker={picker} chosen={id} />
     </Combobox>
   );
 }
 
 interface OptionsProps {
   target: string;
-  found: ReturnType<typeof useSearch>;
+  picker: ReturnType<typeof usePicker>;
   /** The id that the attribute has. */
-  chosen: string | undefined;
-  /** Whether the picker asks for all resources. */
-  isAll: boolean;
+  chosen?: string | undefined;
 }
 
 /** The resources that a picker has found. */
-export function Options({ target, found, chosen, isAll }: OptionsProps) {
+function Options({ target, picker: { items, isEmpty, isBusy, error }, chosen }: OptionsProps) {
   return (
     <Combobox.Dropdown>
       <Combobox.Options className="options" aria-label={target}>
-        {found.isBusy && <Loader size="xs" m="xs" />}
-        {found.error !== null && <Combobox.Empty>{messageOf(found.error)}</Combobox.Empty>}
-        {!found.isBusy && found.error === null && found.items.length === 0 && (
-          <Combobox.Empty>
-            {isAll && found.isEmpty ? <NoneYet target={target} /> : texts.resource.noneFound}
-          </Combobox.Empty>
+        {isBusy && <Loader size="xs" m="xs" />}
+        {error !== null && <Combobox.Empty>{messageOf(error)}</Combobox.Empty>}
+        {!isBusy && error === null && items.length === 0 && (
+          <Combobox.Empty>{isEmpty ? <NoneYet target={target} /> : texts.resource.noneFound}</Combobox.Empty>
         )}
-        {found.items.map((each) => (
+        {items.map((each) => (
           <Combobox.Option key={each.id} value={String(each.id)} active={String(each.id) === chosen}>
             <span className="option">
               <span>{titleOf(each) ?? each.id}</span>
@@ -133,27 +151,11 @@ function NoneYet({ target }: { target: string }) {
   );
 }
 
-/** Selects the only option of a picker, so that Enter chooses it, once it is what was found for the text in the field. */
-export function useOnlyOption(
-  box: Pick<ComboboxStore, "dropdownOpened" | "selectFirstOption">,
-  count: number,
-  words: string,
-  text: string,
-): void {
-  const { dropdownOpened, selectFirstOption } = box;
-  const isOnly = dropdownOpened && count === 1 && words === text;
-  useEffect(() => {
-    if (isOnly) selectFirstOption();
-  }, [isOnly, selectFirstOption]);
-}
-
 function Open({ collection, id }: { collection: string; id: string }) {
   return (
     <Tooltip label={texts.resource.open}>
       <ActionIcon
         component="a"
-        variant="subtle"
-        color="gray"
         aria-label={texts.resource.open}
         href={formatRoute({ kind: "resource", collection, query: "", id, tab: "fields" })}
       >
@@ -185,24 +187,67 @@ export function useReferred(collection: string, id: string | undefined) {
   return { title: titleOf(data), isMissing: error instanceof NotFoundError, isPending };
 }
 
-/** Resources that match words: by the search of the collection, else by a title that contains them, else by their id. */
-export function useSearch(collection: string, words: string, isOpen: boolean) {
-  const info = useCollection(collection);
-  const { data, error, isFetching } = useQuery({
-    queryKey: ["picker", collection, words, info?.search],
-    enabled: isOpen,
-    staleTime: 5_000,
-    queryFn: async ({ signal }) => {
-      const query = pickerQuery(words, info?.search ?? [], Object.keys(propertiesOf(info)));
-      const list = collectionClient(collection).list({ query, limit: maxOptions, signal });
-      return (await list.page()).items as unknown as Resource[];
-    },
-  });
-  return {
-    items: data ?? [],
-    isEmpty: data?.length === 0,
-    error,
-    isBusy: isFetching && data === undefined,
-    isNumeric: info?.id === "integer",
+export function ReferencesEditor({ field, value, input, hasError, onChange }: EditorProps) {
+  const target = field.target ?? "";
+  const ids = Array.isArray(value) ? (value as Id[]) : [];
+  const picker = usePicker(target, ids);
+  const { box, text = "" } = picker;
+  const { placeholder, ...own } = input;
+  const without = (at: number) => onChange(ids.toSpliced(at, 1));
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Backspace" || text !== "" || ids.length === 0) return;
+    event.preventDefault();
+    without(ids.length - 1);
   };
+  return (
+    <Combobox
+      store={box}
+      onOptionSubmit={(chosen) => {
+        onChange([...ids, picker.asId(chosen)]);
+        picker.clear();
+      }}
+    >
+      <Combobox.DropdownTarget>
+        <PillsInput id={own.id} error={hasError} onClick={() => box.openDropdown()}>
+          <Pill.Group>
+            {ids.map((id, n) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the same id can occur twice
+              <Reference key={`${id} ${n}`} collection={target} id={id} onRemove={() => without(n)} />
+            ))}
+            <Combobox.EventsTarget>
+              <PillsInput.Field
+                {...own}
+                placeholder={ids.length === 0 ? placeholder : undefined}
+                value={text}
+                onBlur={() => box.closeDropdown()}
+                onKeyDown={onKeyDown}
+                onChange={(event) => picker.type(event.currentTarget.value)}
+              />
+            </Combobox.EventsTarget>
+          </Pill.Group>
+        </PillsInput>
+      </Combobox.DropdownTarget>
+      <Options target={target} picker={picker} />
+    </Combobox>
+  );
+}
+
+interface ReferenceProps {
+  collection: string;
+  id: Id;
+  onRemove(): void;
+}
+
+function Reference({ collection, id, onRemove }: ReferenceProps) {
+  const { title, isMissing } = useReferred(collection, String(id));
+  return (
+    <Pill
+      withRemoveButton
+      onRemove={onRemove}
+      title={String(id)}
+      className={isMissing ? "missing" : undefined}
+    >
+      {title ?? id}
+    </Pill>
+  );
 }

@@ -2,15 +2,15 @@
 import { Loader } from "@mantine/core";
 import { IconChevronRight } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
+import type { CollectionDetails } from "holdfast-client";
+import { shortId } from "../parts/formats.ts";
 import { Problem } from "../parts/problem.tsx";
-import { shortId } from "../parts/value.tsx";
 import { formatRoute } from "../route.ts";
-import { type CollectionDetails, useCollection } from "../service/collections.ts";
-import { propertiesOf } from "../service/schema.ts";
+import { useCollection } from "../service/collections.ts";
+import { propertiesOf, titleOf } from "../service/schema.ts";
 import { collectionClient, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
-import { valueAt } from "./draft.ts";
-import { titleOf } from "./fields.ts";
+import { valueAt } from "./edit.ts";
 import { useReferred } from "./reference-editor.tsx";
 
 type Relation = CollectionDetails["relations"][number];
@@ -60,7 +60,7 @@ function Forward({ relation, value }: { relation: Relation; value: unknown }) {
           ))}
         </ul>
       )}
-      {rest > 0 && <p className="soft">{texts.resource.andMore(rest)}</p>}
+      {rest > 0 && <p className="soft">{texts.andMore(rest)}</p>}
     </section>
   );
 }

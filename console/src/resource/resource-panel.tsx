@@ -1,29 +1,35 @@
 /** The panel of one resource. */
 import { Alert } from "@mantine/core";
+import type { CollectionDetails } from "holdfast-client";
 import { useCallback, useState } from "react";
 import { Problem } from "../parts/problem.tsx";
 import { type Route, type Tab, tabs } from "../route.ts";
-import type { CollectionDetails } from "../service/collections.ts";
+import { useAction } from "../service/queries.ts";
+import { titleOf } from "../service/schema.ts";
 import type { Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
 import { AccessTab } from "./access-tab.tsx";
 import { ConflictDialog } from "./conflict-dialog.tsx";
-import { type Attributes, merge } from "./draft.ts";
-import { changesOf, isBroken, isChanged, rebase, startEdit } from "./edit.ts";
-import { fieldsOf, lockedChanges, titleOf } from "./fields.ts";
-import { FieldsTab } from "./fields-tab.tsx";
+import {
+  type Attributes,
+  changesOf,
+  isBroken,
+  isChanged,
+  merge,
+  rebase,
+  startEdit,
+  tagOf,
+  versionOf,
+} from "./edit.ts";
+import { lockedChanges } from "./fields.ts";
+import { Draft, useRefusal } from "./fields-tab.tsx";
 import { HistoryTab } from "./history-tab.tsx";
-import { JsonTab } from "./json-tab.tsx";
-import { LeaveGuard } from "./leave-guard.tsx";
-import { Deleted, DeletedDialog, LockedChanges, RefusedNotice, Theirs } from "./notices.tsx";
-import { PanelButtons } from "./panel-buttons.tsx";
-import { PanelFrame } from "./panel-frame.tsx";
+import { Deleted, DeletedDialog, Theirs } from "./notices.tsx";
+import { LeaveGuard, PanelButtons, PanelFrame } from "./panel-frame.tsx";
 import { PanelMenu } from "./panel-menu.tsx";
 import { RelatedTab } from "./related-tab.tsx";
-import { tagOf, versionOf } from "./tags.ts";
 import { useResource, useRights } from "./use-resource.ts";
-import { type Outcome, saveChanges, useBusy } from "./use-save.ts";
-import { type Refusal, stillWrong } from "./violations.ts";
+import { type Outcome, saveChanges } from "./use-save.ts";
 
 interface PanelProps {
   collection: string;
@@ -36,18 +42,12 @@ interface PanelProps {
   onClose(): void;
 }
 
-/** What the service refused, and the draft that it refused. */
-interface Refused {
-  refusal: Refusal;
-  mine: Attributes;
-}
-
 export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose }: PanelProps) {
   const state = useResource(collection, id);
   const { edit, current, isDeleted, setEdit } = state;
   const rights = useRights(collection, "update", id);
-  const { isBusy, run } = useBusy();
-  const [refused, setRefused] = useState<Refused>();
+  const { mutate: run, isPending: isBusy } = useAction({ mutationFn: (task: () => Promise<void>) => task() });
+  const { refusal, refuse } = useRefusal(edit);
   const [conflict, setConflict] = useState<Resource>();
   const [isGone, setGone] = useState(false);
   const [savedTag, setSavedTag] = useState<string>();
@@ -60,12 +60,8 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
     [collection, id],
   );
 
-  const refusal =
-    refused === undefined || edit === undefined
-      ? undefined
-      : stillWrong(refused.refusal, refused.mine, edit.mine);
   const finish = (outcome: Outcome, mine: Attributes) => {
-    setRefused(outcome.kind === "refused" ? { refusal: outcome.refusal, mine } : undefined);
+    refuse(outcome.kind === "refused" ? { refusal: outcome.refusal, mine } : undefined);
     setConflict(outcome.kind === "conflict" ? outcome.theirs : undefined);
     setGone(outcome.kind === "deleted");
     if (outcome.kind === "refused") onTab(tab === "json" ? "json" : "fields");
@@ -75,11 +71,11 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
   };
   const save = () => {
     if (edit === undefined || !canSave) return;
-    void run(async () => finish(await saveChanges(collection, id, edit), edit.mine));
+    run(async () => finish(await saveChanges(collection, id, edit), edit.mine));
   };
   const saveOn = (theirs: Resource, merged: Attributes) => {
     const based = rebase(theirs, tagOf(theirs), merged);
-    void run(async () => {
+    run(async () => {
       if (changesOf(based).length === 0) state.accept(theirs);
       const outcome = changesOf(based).length === 0 ? undefined : await saveChanges(collection, id, based);
       if (outcome?.kind === "refused") setEdit(based); // the choices stay
@@ -88,7 +84,7 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
     });
   };
   const discard = () => {
-    setRefused(undefined);
+    refuse(undefined);
     setConflict(undefined);
     const latest = conflict ?? current;
     if (latest !== undefined) setEdit(startEdit(latest, tagOf(latest)));
@@ -103,12 +99,8 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
       : texts.version(String(version ?? "?"));
   };
   const theirs = hasChanges && current !== undefined && tagOf(current) !== edit.etag ? current : undefined;
+  const existing = isDeleted ? undefined : current;
   const isForm = tab === "fields" || tab === "json";
-  const names = new Set(
-    tab === "fields" && edit !== undefined
-      ? fieldsOf(info, { ...edit.base, ...edit.mine }, rights?.attributes).map(({ name }) => name)
-      : [],
-  );
   return (
     <>
       <PanelFrame
@@ -118,15 +110,7 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
         onTab={onTab}
         onSave={save}
         onClose={onClose}
-        actions={
-          <PanelMenu
-            collection={collection}
-            id={id}
-            query={query}
-            current={isDeleted ? undefined : current}
-            onDeleted={onClose}
-          />
-        }
+        actions={<PanelMenu {...{ collection, id, query }} current={existing} onDeleted={onClose} />}
         footer={
           isForm && edit !== undefined && !isDeleted ? (
             <PanelButtons
@@ -140,8 +124,7 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
       >
         {isDeleted && (isForm || tab === "history") && (
           <Deleted
-            collection={collection}
-            id={id}
+            {...{ collection, id }}
             isInHistory={tab === "history"}
             hasChanges={hasChanges}
             onCreate={() => setGone(true)}
@@ -165,27 +148,19 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
             </button>
           </Alert>
         )}
-        {isForm && locked.length > 0 && !isReadOnly && <LockedChanges names={locked} onEdit={state.onEdit} />}
-        {isForm && refusal !== undefined && <RefusedNotice refusal={refusal} names={names} />}
-        {tab === "fields" && edit !== undefined && (
-          <FieldsTab
-            info={info}
-            edit={edit}
+        {isForm && edit !== undefined && (
+          <Draft
+            {...{ tab, info, edit, refusal }}
+            locked={isReadOnly ? [] : locked}
             rights={rights?.attributes}
             isReadOnly={isReadOnly && !hasChanges}
-            refusal={refusal}
             onEdit={state.onEdit}
           />
         )}
-        {tab === "json" && edit !== undefined && (
-          <JsonTab edit={edit} isReadOnly={isReadOnly && !hasChanges} onEdit={state.onEdit} />
-        )}
         {tab === "history" && (
           <HistoryTab
-            collection={collection}
-            id={id}
-            info={info}
-            current={isDeleted ? undefined : current}
+            {...{ collection, id, info }}
+            current={existing}
             isLocked={hasChanges}
             onRestored={state.accept}
           />
@@ -197,12 +172,9 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
       {conflict !== undefined && edit !== undefined && (
         <ConflictDialog
           key={tagOf(conflict)}
-          collection={collection}
-          id={id}
-          edit={edit}
+          {...{ collection, id, edit, isBusy }}
           theirs={conflict}
           readOnly={rights?.attributes.readOnly ?? []}
-          isBusy={isBusy}
           onSave={(merged) => saveOn(conflict, merged)}
           onDiscard={discard}
           onClose={() => setConflict(undefined)}
@@ -210,10 +182,7 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
       )}
       {isGone && edit !== undefined && (
         <DeletedDialog
-          collection={collection}
-          id={id}
-          query={query}
-          edit={edit}
+          {...{ collection, id, query, edit }}
           onRestored={(restored) => {
             setGone(false);
             saveOn(restored, merge(edit.mine, restored, new Set(changesOf(edit))));

@@ -1,33 +1,16 @@
 /** The resource of a panel: reads it, follows it, and keeps what the user edits. */
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { NotFoundError } from "holdfast-client";
+import { useQuery } from "@tanstack/react-query";
+import { type CollectionDetails, NotFoundError } from "holdfast-client";
 import { useCallback, useEffect, useState } from "react";
-import type { CollectionDetails } from "../service/collections.ts";
 import { useChanges } from "../service/live.ts";
+import { queries } from "../service/queries.ts";
 import { client, collectionClient, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
-import { type Edit, isChanged, startEdit } from "./edit.ts";
-import { findDraft, forgetDraft, resumeDraft, resumeWithout, useKeptDraft } from "./kept-drafts.ts";
-import { tagOf } from "./tags.ts";
+import { findDraft, forgetDraft, resumeDraft, resumeWithout, useKeptDraft } from "./drafts.ts";
+import { type Edit, isChanged, startEdit, tagOf } from "./edit.ts";
 
-/** The state of one resource. */
-export interface ResourceState {
-  /** What the service has. */
-  current: Resource | undefined;
-  /** What the user edits. */
-  edit: Edit | undefined;
-  isDeleted: boolean;
-  error: Error | null;
-  setEdit(edit: Edit): void;
-  /** Changes what the user edits. */
-  onEdit(change: (edit: Edit) => Edit): void;
-  /** Shows what a write returned. */
-  accept(resource: Resource): void;
-  reload(): void;
-}
-
-export function useResource(collection: string, id: string): ResourceState {
-  const queries = useQueryClient();
+/** The state of one resource: what the service has (`current`), and what the user edits. */
+export function useResource(collection: string, id: string) {
   const [edit, setEdit] = useState<Edit>();
   const { data, error, refetch } = useQuery({
     queryKey: ["resource", collection, id],
@@ -61,11 +44,12 @@ export function useResource(collection: string, id: string): ResourceState {
   // The rights can depend on the attributes.
   useEffect(() => {
     if (tag !== undefined) void queries.invalidateQueries({ queryKey: ["access", collection] });
-  }, [tag, collection, queries]);
+  }, [tag, collection]);
   const onEdit = useCallback(
     (change: (edit: Edit) => Edit) => setEdit((before) => (before === undefined ? before : change(before))),
     [],
   );
+  /** Shows what a write returned. */
   const accept = useCallback(
     (resource: Resource) => {
       setEdit(undefined);
@@ -79,7 +63,7 @@ export function useResource(collection: string, id: string): ResourceState {
       for (const name of ["history", "referred"])
         void queries.invalidateQueries({ queryKey: [name, collection] });
     },
-    [collection, id, queries],
+    [collection, id],
   );
   return {
     current: data,

@@ -1,10 +1,8 @@
 /** Saves an edit. Every write has the ETag of the version that it is based on. */
-import { ConflictError, NotFoundError, ProblemError } from "holdfast-client";
-import { useState } from "react";
-import { messageOf } from "../parts/problem.tsx";
+import { ConflictError, NotFoundError } from "holdfast-client";
+import { type Refusal, refusalOf } from "../service/errors.ts";
 import { collectionClient, notice, type Resource } from "../service/session.ts";
-import { type Attributes, patchOf } from "./draft.ts";
-import { type Refusal, sortViolations } from "./violations.ts";
+import { type Attributes, patchOf } from "./edit.ts";
 
 /** What has become of a save. */
 export type Outcome =
@@ -40,38 +38,17 @@ async function conflictOf(collection: string, id: string, { current }: ConflictE
   }
 }
 
-/** Creates a resource. */
 export async function createResource(collection: string, mine: Attributes): Promise<Outcome> {
   try {
     return { kind: "saved", resource: (await collectionClient(collection).create(mine)) as Resource };
   } catch (error) {
     const outcome = refusedOf(error);
-    return outcome.kind === "deleted"
-      ? { kind: "refused", refusal: { byName: new Map(), others: [messageOf(error)] } }
-      : outcome;
+    return outcome.kind === "deleted" ? { kind: "refused", refusal: refusalOf(error) } : outcome;
   }
 }
 
 function refusedOf(error: unknown): Outcome {
   if (error instanceof NotFoundError) return { kind: "deleted" };
   notice(error);
-  const violations = error instanceof ProblemError ? (error.problem.violations ?? []) : [];
-  const refusal =
-    violations.length > 0 ? sortViolations(violations) : { byName: new Map(), others: [messageOf(error)] };
-  return { kind: "refused", refusal };
-}
-
-/** Runs one save at a time. */
-export function useBusy() {
-  const [isBusy, setBusy] = useState(false);
-  const run = async (task: () => Promise<void>) => {
-    if (isBusy) return;
-    setBusy(true);
-    try {
-      await task();
-    } finally {
-      setBusy(false);
-    }
-  };
-  return { isBusy, run };
+  return { kind: "refused", refusal: refusalOf(error) };
 }

@@ -30,7 +30,7 @@ export function useIsAdministrator(): boolean | undefined {
 }
 
 /** The key of the query of the configuration. */
-export const configurationKey = ["configuration"];
+const configurationKey = ["configuration"];
 
 /** The effective configuration. Only administrators can read it. */
 export function useConfiguration({ enabled = true }: { enabled?: boolean } = {}) {

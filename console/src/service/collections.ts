@@ -1,26 +1,20 @@
 /** What the service says about its collections. */
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import type { CollectionDetails } from "holdfast-client";
 import { useEffect } from "react";
 import { type Change, onChanges } from "./live.ts";
+import { queries } from "./queries.ts";
 import { client } from "./session.ts";
-
-export type { CollectionDetails } from "holdfast-client";
 
 /** The key of the query, for those who know that the collections have changed. */
 export const collectionsKey = ["collections"];
-
-let known: readonly CollectionDetails[] = [];
 
 /** The collections that the caller can list, by name. With `everyMs`, they are read again after each such time. */
 export function useCollections({ everyMs }: { everyMs?: number } = {}) {
   return useQuery({
     refetchInterval: everyMs ?? false,
     queryKey: collectionsKey,
-    queryFn: async ({ signal }) => {
-      known = await client.$collectionDetails({ signal });
-      return known;
-    },
+    queryFn: ({ signal }) => client.$collectionDetails({ signal }),
     staleTime: 10_000,
   });
 }
@@ -32,16 +26,13 @@ export function useCollection(name: string): CollectionDetails | undefined {
 
 /** What was last read about a collection. */
 export function knownCollection(name: string): CollectionDetails | undefined {
-  return known.find((each) => each.name === name);
-}
-
-/** Forgets what was read. */
-export function forgetCollections(): void {
-  known = [];
+  return queries
+    .getQueryData<readonly CollectionDetails[]>(collectionsKey)
+    ?.find((each) => each.name === name);
 }
 
 /** The collections after changes: creates and deletes count. */
-export function countChanges(
+function countChanges(
   all: readonly CollectionDetails[],
   changes: readonly Change[],
 ): readonly CollectionDetails[] {
@@ -61,7 +52,6 @@ const newMs = 300;
 
 /** Lets the counts follow the changes of the service: at once by what happened, and soon by one request. */
 export function useLiveCounts(): void {
-  const queries = useQueryClient();
   useEffect(() => {
     let timer: { at: number; end: ReturnType<typeof setTimeout> } | undefined;
     const readAfter = (ms: number) => {
@@ -85,5 +75,5 @@ export function useLiveCounts(): void {
       clearTimeout(timer?.end);
       end();
     };
-  }, [queries]);
+  }, []);
 }

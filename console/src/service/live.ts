@@ -2,8 +2,9 @@
  * The changes of the service, as they happen. All tabs of a caller share one stream, because HTTP/1.1 gives a browser six
  * connections to a service: the tab that holds a lock reads the stream, and sends what changed to the others.
  */
-import { useEffect, useSyncExternalStore } from "react";
-import { client, credentialTag, notice } from "./session.ts";
+import { useEffect } from "react";
+import { client, credentialTag, notice, onLeave } from "./session.ts";
+import { shared } from "./shared.ts";
 
 /** A change of one resource. Without an id, anything in the collection may have changed. */
 export interface Change {
@@ -20,8 +21,7 @@ type Message =
   | { kind: "ask" };
 
 const listeners = new Set<(changes: readonly Change[]) => void>();
-const stateListeners = new Set<() => void>();
-let isLive = false;
+const live = shared(false);
 /** Whether this tab reads the stream. */
 let isReading = false;
 let stop: AbortController | undefined;
@@ -31,14 +31,14 @@ export async function startFollowing(): Promise<void> {
   stop?.abort();
   const controller = new AbortController();
   stop = controller;
-  setLive(false);
+  live.set(false);
   const { signal } = controller;
   const name = `holdfast-changes-${await credentialTag()}`;
   if (signal.aborted) return;
   const channel = new BroadcastChannel(name);
   channel.onmessage = ({ data }: MessageEvent<Message>) => {
     if (data.kind !== "ask") receive(data);
-    else if (isReading) channel.postMessage({ kind: "state", isLive } satisfies Message);
+    else if (isReading) channel.postMessage({ kind: "state", isLive: live.get() } satisfies Message);
   };
   signal.addEventListener("abort", () => channel.close());
   const publish = (message: Exclude<Message, { kind: "ask" }>) => {
@@ -59,23 +59,16 @@ export async function startFollowing(): Promise<void> {
   else await navigator.locks.request(name, { signal }, read).catch(() => {});
 }
 
-/** Ends the stream. */
-export function stopFollowing(): void {
+onLeave(() => {
   stop?.abort();
-  setLive(false);
-}
+  live.set(false);
+});
 
 function receive(message: Exclude<Message, { kind: "ask" }>): void {
   if (message.kind === "change") {
-    setLive(true);
+    live.set(true);
     for (const listener of listeners) listener(message.changes);
-  } else setLive(message.isLive);
-}
-
-function setLive(now: boolean): void {
-  if (now === isLive) return;
-  isLive = now;
-  for (const listener of stateListeners) listener();
+  } else live.set(message.isLive);
 }
 
 async function follow(
@@ -83,7 +76,7 @@ async function follow(
   publish: (message: Exclude<Message, { kind: "ask" }>) => void,
 ): Promise<void> {
   // Between the stream of a tab that was closed and this one, changes can be missed.
-  let hasGap = isLive;
+  let hasGap = live.get();
   const onConnection = (isConnected: boolean) => {
     publish({ kind: "state", isLive: isConnected });
     if (isConnected && hasGap) publish({ kind: "change", changes: [{ collection: undefined }] });
@@ -130,13 +123,5 @@ export function useChanges(collection: string, onChange: (changes: readonly Chan
   }, [collection, onChange]);
 }
 
-/** Whether the page receives changes. */
-export function useIsLive(): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      stateListeners.add(listener);
-      return () => stateListeners.delete(listener);
-    },
-    () => isLive,
-  );
-}
+/** Whether the page receives changes, for components. */
+export const useIsLive = live.use;

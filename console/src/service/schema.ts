@@ -1,4 +1,4 @@
-/** Reads schemas as far as columns and editors need it. The service checks everything itself. */
+/** Reads schemas and rules as far as columns, editors and pickers need it. The service checks everything itself. */
 
 /** A part of a JSON Schema. */
 export interface SchemaPart {
@@ -7,15 +7,10 @@ export interface SchemaPart {
   readonly required?: readonly string[];
   readonly items?: SchemaPart | boolean;
   readonly enum?: readonly unknown[];
-  readonly const?: unknown;
   readonly format?: string;
   readonly description?: string;
   readonly title?: string;
   readonly maxLength?: number;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly readOnly?: boolean;
-  readonly default?: unknown;
   readonly additionalProperties?: SchemaPart | boolean;
 }
 
@@ -87,3 +82,41 @@ export function allowsNull(part: SchemaPart | boolean | undefined): boolean {
 
 /** The attributes that people call a resource by, the best first. */
 export const titleNames = ["title", "name", "label", "subject", "email", "slug"];
+
+/** What people call a resource: its first short text. */
+export function titleOf(resource: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  for (const name of titleNames) {
+    const value = resource?.[name];
+    if (typeof value === "string" && value.trim() !== "") return value.trim().slice(0, 200);
+  }
+  return undefined;
+}
+
+/** The names of the claims in rules, such as `tenant` in `"$claims.tenant"`. */
+export function claimNames(rules: unknown): string[] {
+  const found = JSON.stringify(rules ?? null).matchAll(/"\$claims\.([^"\\]+)"/g);
+  return [...new Set([...found].map(([, name]) => name as string))].slice(0, 10);
+}
+
+/** A claim that the user wrote: JSON such as `["a","b"]` or `7`, otherwise a text. */
+export function claimValue(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * The query string that finds resources by words: by the search of the collection, else by a title that contains them, else by their
+ * id. An id is always found by itself.
+ */
+export function pickerQuery(words: string, search: readonly string[], names: readonly string[]): string {
+  if (words === "") return "";
+  if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(words)) return new URLSearchParams({ id: words }).toString();
+  if (search.length > 0) return new URLSearchParams({ q: words }).toString();
+  const title = titleNames.find((each) => names.includes(each));
+  return new URLSearchParams(
+    title === undefined ? { id: words } : { [`${title}:contains`]: words },
+  ).toString();
+}

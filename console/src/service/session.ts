@@ -1,6 +1,6 @@
 /** The service that the page belongs to, and who uses it. */
 import { createClient, ProblemError } from "holdfast-client";
-import { useSyncExternalStore } from "react";
+import { shared } from "./shared.ts";
 
 /** The path of the collections, from the page. */
 export const prefix =
@@ -9,25 +9,35 @@ export const prefix =
 /** The address of the collections. It is relative to the page, so that it works behind a proxy that adds a path. */
 export const baseUrl = new URL(`.${prefix}`, document.baseURI).href;
 
+/** The nonce that the service put into the page; empty without the service, while the console is developed. */
+export const nonce = document.querySelector<HTMLMetaElement>('meta[name="holdfast-nonce"]')?.content ?? "";
+
 const storageKey = "holdfast.credential";
 
-/** The API key or token; an empty string without one. The tab keeps it until it is closed. */
-let credential = sessionStorage.getItem(storageKey) ?? "";
-/** Whether the service refused to go on without another credential. */
-let isRefused = false;
-const listeners = new Set<() => void>();
+const session = shared({
+  /** The API key or token; an empty string without one. The tab keeps it until it is closed. */
+  credential: sessionStorage.getItem(storageKey) ?? "",
+  /** Whether the service refused to go on without another credential, so that the page must ask for one. */
+  isRefused: false,
+  /** Whether the caller asked to sign in, and can go on without it. */
+  isOptional: false,
+  /** Another number for each credential, so that nothing of one caller stays on the screen for the next one. */
+  generation: 0,
+});
 
-/** Counts the credentials of this page, so that nothing of one caller stays on the screen for the next one. */
-let generation = 0;
+function change(to: Partial<ReturnType<typeof session.get>>): void {
+  session.set({ ...session.get(), isOptional: false, ...to });
+}
 
 /** The client of the service. It sends the credential of the session. A 401 to a credential asks for another one. */
 export const client = createClient({
   baseUrl,
-  token: () => credential,
+  token: () => session.get().credential,
   retry: { attempts: 3 },
   fetch: async (input, init) => {
-    const sentBy = generation;
+    const sentBy = session.get().generation;
     const response = await fetch(input, init);
+    const { credential, generation } = session.get();
     if (response.status === 401 && credential !== "" && sentBy === generation) change({ isRefused: true });
     return response;
   },
@@ -38,31 +48,10 @@ export function collectionClient(name: string): AnyCollection {
   return client[name] as AnyCollection;
 }
 
-export type AnyCollection = NonNullable<(typeof client)[string]>;
+type AnyCollection = NonNullable<(typeof client)[string]>;
 
 /** A resource of any collection. */
 export type Resource = { readonly id: string | number; readonly [name: string]: unknown };
-
-/** The state of the session. */
-export interface Session {
-  hasCredential: boolean;
-  /** Whether the page must ask for a credential. */
-  isRefused: boolean;
-  /** Whether the caller asked to sign in, and can go on without it. */
-  isOptional: boolean;
-  /** A number that is another one for each credential. */
-  generation: number;
-}
-
-let state: Session = { hasCredential: credential !== "", isRefused, isOptional: false, generation };
-
-function change(to: { credential?: string; isRefused: boolean; isOptional?: boolean }): void {
-  credential = to.credential ?? credential;
-  isRefused = to.isRefused;
-  const { isOptional = false } = to;
-  state = { hasCredential: credential !== "", isRefused, isOptional, generation };
-  for (const listener of listeners) listener();
-}
 
 const leaveListeners = new Set<(next: string) => void>();
 
@@ -73,16 +62,16 @@ export function onLeave(listener: (next: string) => void): void {
 
 /** Uses another credential from now on. An empty one signs out. */
 export function setCredential(next: string): void {
-  generation += 1;
   for (const listener of leaveListeners) listener(next);
   if (next === "") sessionStorage.removeItem(storageKey);
   else sessionStorage.setItem(storageKey, next);
-  change({ credential: next, isRefused: false });
+  change({ credential: next, isRefused: false, generation: session.get().generation + 1 });
 }
 
 /** Reports an error of the service to the session: after a 401, the page asks for a credential. */
 export function notice(error: unknown): void {
-  if (error instanceof ProblemError && error.status === 401 && !isRefused) change({ isRefused: true });
+  if (error instanceof ProblemError && error.status === 401 && !session.get().isRefused)
+    change({ isRefused: true });
 }
 
 /** Shows the page that asks for a credential. */
@@ -102,22 +91,18 @@ export async function tryCredential(next: string): Promise<void> {
 
 /** Whether the page asks for a credential at this moment. */
 export function asksForCredential(): boolean {
-  return isRefused;
+  return session.get().isRefused;
 }
 
 /** The session, for components. */
-export function useSession(): Session {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => state,
-  );
+export function useSession() {
+  const { credential, ...others } = session.use();
+  return { ...others, hasCredential: credential !== "" };
 }
 
 /** A text that is the same for equal credentials, and that does not contain the credential. */
 export async function credentialTag(): Promise<string> {
+  const { credential } = session.get();
   if (crypto.subtle === undefined) return credential === "" ? "open" : String(Math.random()); // randomUUID is missing too
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(baseUrl + credential));
   return Array.from(new Uint8Array(hash, 0, 8), (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -125,11 +110,12 @@ export async function credentialTag(): Promise<string> {
 
 /** The header with the credential, for requests that the client does not make. */
 export function authorization(): Record<string, string> {
+  const { credential } = session.get();
   return credential === "" ? {} : { Authorization: `Bearer ${credential}` };
 }
 
 /** Who a token says its bearer is. API keys do not say it. */
-export function bearer(token = credential): { subject: string; roles: string } | undefined {
+export function bearer(token = session.get().credential): { subject: string; roles: string } | undefined {
   try {
     const [, part = ""] = token.split(".");
     const text = atob(part.replaceAll("-", "+").replaceAll("_", "/"));

@@ -1,18 +1,11 @@
-/** The titles of resources that others refer to. All that a page shows are read with one list request for each collection. */
-import { useSyncExternalStore } from "react";
-import { type CollectionDetails, knownCollection } from "./collections.ts";
+/** The titles of resources that others refer to, and the search for such a resource. All titles that a page shows are read with one list request for each collection. */
+import { useQuery } from "@tanstack/react-query";
+import type { CollectionDetails } from "holdfast-client";
+import { knownCollection, useCollection } from "./collections.ts";
 import { onChanges } from "./live.ts";
-import { propertiesOf, titleNames } from "./schema.ts";
+import { queries } from "./queries.ts";
+import { pickerQuery, propertiesOf, titleNames, titleOf } from "./schema.ts";
 import { collectionClient, type Resource } from "./session.ts";
-
-/** What people call a resource: its first short text. */
-export function titleOf(resource: Readonly<Record<string, unknown>> | undefined): string | undefined {
-  for (const name of titleNames) {
-    const value = resource?.[name];
-    if (typeof value === "string" && value !== "") return value.slice(0, 200);
-  }
-  return undefined;
-}
 
 /** The attributes of a collection that can be a title. In an open schema, all of them can exist. */
 export function titleFields(info: CollectionDetails | undefined): string[] {
@@ -20,65 +13,83 @@ export function titleFields(info: CollectionDetails | undefined): string[] {
   return properties.length === 0 ? titleNames : titleNames.filter((each) => properties.includes(each));
 }
 
-/** How long requests for titles wait for others, in milliseconds. */
+/** How long a request for titles waits for others, in milliseconds. */
 const gatherMs = 30;
 const most = 100;
 
-const titles = new Map<string, string | undefined>();
-const waiting = new Map<string, Set<string>>();
-const listeners = new Set<() => void>();
+/** The requests that wait for others, by collection. */
+const waiting = new Map<string, { ids: Set<string>; titles: Promise<ReadonlyMap<string, string>> }>();
+
+function ask(collection: string, id: string): Promise<ReadonlyMap<string, string>> {
+  let request = waiting.get(collection);
+  if (request === undefined) {
+    const ids = new Set<string>();
+    const gathered = new Promise((resolve) => setTimeout(resolve, gatherMs));
+    request = {
+      ids,
+      titles: gathered.then(() => {
+        waiting.delete(collection);
+        return readTitles(collection, [...ids]);
+      }),
+    };
+    waiting.set(collection, request);
+  }
+  request.ids.add(id);
+  return request.titles;
+}
+
+async function readTitles(collection: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const titles = new Map<string, string>();
+  const fields = titleFields(knownCollection(collection));
+  try {
+    for (let at = 0; at < ids.length && fields.length > 0; at += most) {
+      const filter = { id: ids.slice(at, at + most) };
+      const list = collectionClient(collection).list({ filter, fields, limit: most } as object);
+      for (const item of (await list.page()).items as unknown as Resource[])
+        titles.set(String(item.id), titleOf(item) ?? "");
+    }
+  } catch {} // the ids are shown instead
+  return titles;
+}
 
 onChanges((changes) => {
-  for (const { collection, id } of changes) {
-    if (collection === undefined || id === undefined) titles.clear();
-    else titles.delete(`${collection}/${id}`);
-  }
-  for (const listener of listeners) listener();
+  for (const { collection, id } of changes)
+    void queries.invalidateQueries({
+      queryKey: ["title", ...(collection === undefined || id === undefined ? [] : [collection, id])],
+    });
 });
 
 /** The title of a resource; `undefined` until it is known, and if it has none for the caller. */
 export function useTitle(collection: string, id: string): string | undefined {
-  return useSyncExternalStore(subscribe, () => {
-    const key = `${collection}/${id}`;
-    if (!titles.has(key)) ask(collection, id);
-    return titles.get(key);
+  const { data } = useQuery({
+    queryKey: ["title", collection, id],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async () => (await ask(collection, id)).get(id) ?? "",
   });
+  return data === "" ? undefined : data;
 }
 
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+/** How many resources a search shows. */
+const mostFound = 20;
 
-function ask(collection: string, id: string): void {
-  const ids = waiting.get(collection) ?? new Set<string>();
-  if (waiting.size === 0) setTimeout(() => void readAll(), gatherMs);
-  waiting.set(collection, ids.add(id));
-}
-
-async function readAll(): Promise<void> {
-  const asked = [...waiting];
-  waiting.clear();
-  await Promise.all(
-    asked.map(async ([collection, ids]) => {
-      for (const id of ids) titles.set(`${collection}/${id}`, undefined);
-      const fields = titleFields(knownCollection(collection));
-      if (fields.length === 0) return;
-      const list = [...ids];
-      for (let at = 0; at < list.length; at += most)
-        await read(collection, fields, list.slice(at, at + most));
-    }),
-  );
-  for (const listener of listeners) listener();
-}
-
-async function read(collection: string, fields: readonly string[], ids: readonly string[]): Promise<void> {
-  try {
-    const filter = { id: ids };
-    const list = collectionClient(collection).list({ filter, fields, limit: most } as object);
-    const { items } = await list.page();
-    for (const item of items as unknown as Resource[]) titles.set(`${collection}/${item.id}`, titleOf(item));
-  } catch {
-    // The ids are shown instead.
-  }
+/** Resources that match words: by the search of the collection, else by a title that contains them, else by their id. */
+export function useSearch(collection: string, words: string, isOn: boolean) {
+  const info = useCollection(collection);
+  const { data, error, isFetching } = useQuery({
+    queryKey: ["search", collection, words, info?.search],
+    enabled: isOn,
+    staleTime: 5_000,
+    queryFn: async ({ signal }) => {
+      const query = pickerQuery(words, info?.search ?? [], Object.keys(propertiesOf(info)));
+      const list = collectionClient(collection).list({ query, limit: mostFound, signal });
+      return (await list.page()).items as unknown as Resource[];
+    },
+  });
+  return {
+    items: data ?? [],
+    error,
+    isBusy: isFetching && data === undefined,
+    /** The id that a text is. */
+    asId: (text: string) => (info?.id === "integer" ? Number(text) : text),
+  };
 }

@@ -3,7 +3,7 @@ import { useHotkeys } from "@mantine/hooks";
 import { lazy, useEffect, useState } from "react";
 import { AdministrationPage } from "../administration/administration-page.tsx";
 import { ListPage } from "../list/list-page.tsx";
-import { Loaded } from "../parts/failures.tsx";
+import { Loaded } from "../parts/problem.tsx";
 import { type Route, useRoute } from "../route.ts";
 import { startFollowing } from "../service/live.ts";
 import { useSession } from "../service/session.ts";

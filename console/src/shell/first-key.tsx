@@ -2,42 +2,31 @@
  * The first API key of a service. The link that the service printed has a token in its fragment. The token is removed from the
  * address at once, and spent by one request.
  */
-import { Alert, Button } from "@mantine/core";
-import { useState, useSyncExternalStore } from "react";
+import { Button } from "@mantine/core";
+import { Secret } from "../parts/copied.tsx";
+import { Wrong } from "../parts/dialog.tsx";
 import { Logo } from "../parts/icons.tsx";
-import { Secret } from "../parts/secret.tsx";
+import { messageOf } from "../service/errors.ts";
+import { useAction } from "../service/queries.ts";
 import { askForCredential, setCredential } from "../service/session.ts";
+import { shared } from "../service/shared.ts";
 import { firstKeyTexts, texts } from "../texts.ts";
 
 const mark = "#first-key=";
-let token: string | undefined;
-const listeners = new Set<() => void>();
+const token = shared<string | undefined>(undefined);
 
 function take(): void {
   if (!location.hash.startsWith(mark)) return;
   const text = location.hash.slice(mark.length);
   history.replaceState(null, "", "#/");
-  setToken(text);
-}
-
-function setToken(next: string | undefined): void {
-  token = next;
-  for (const listener of listeners) listener();
+  token.set(text);
 }
 
 take();
 addEventListener("hashchange", take);
 
-/** The token that the address had. */
-export function useFirstKeyToken(): string | undefined {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => token,
-  );
-}
+/** The token that the address had, for components. */
+export const useFirstKeyToken = token.use;
 
 interface Made {
   key: string;
@@ -47,19 +36,7 @@ interface Made {
 }
 
 export function FirstKey({ token: text }: { token: string }) {
-  const [made, setMade] = useState<Made>();
-  const [problem, setProblem] = useState<string>();
-  const [isBusy, setBusy] = useState(false);
-  const create = async () => {
-    setBusy(true);
-    try {
-      setMade(await spend(text));
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
-    } finally {
-      setBusy(false);
-    }
-  };
+  const { mutate, data: made, error, isPending } = useAction({ mutationFn: () => spend(text) });
   return (
     <main className="center">
       <section className="card sign-in first-key">
@@ -70,21 +47,18 @@ export function FirstKey({ token: text }: { token: string }) {
             <div className="soft">{location.host}</div>
           </div>
         </div>
-        {problem !== undefined && (
-          <Alert color="red" role="alert">
-            {problem}
-          </Alert>
-        )}
+        {error !== null && <Wrong text={messageOf(error)} />}
         {made === undefined ? (
-          <Before isOver={problem !== undefined} isBusy={isBusy} onCreate={() => void create()} />
+          <Before isOver={error !== null} isBusy={isPending} onCreate={() => mutate()} />
         ) : (
           <>
             <Secret text={made.key} label={firstKeyTexts.key} />
             <p className="hint">{firstKeyTexts.rights(made)}</p>
             <Button
+              size="sm"
               onClick={() => {
                 setCredential(made.key);
-                setToken(undefined);
+                token.set(undefined);
               }}
             >
               {firstKeyTexts.signIn}
@@ -104,10 +78,11 @@ function Before({ isOver, isBusy, onCreate }: { isOver: boolean; isBusy: boolean
           {firstKeyTexts.instead} <code>npx holdfast keys create</code>
         </p>
         <Button
+          size="sm"
           variant="default"
           onClick={() => {
             askForCredential();
-            setToken(undefined);
+            token.set(undefined);
           }}
         >
           {texts.signIn}
@@ -117,7 +92,7 @@ function Before({ isOver, isBusy, onCreate }: { isOver: boolean; isBusy: boolean
   return (
     <>
       <p className="hint">{firstKeyTexts.about}</p>
-      <Button loading={isBusy} autoFocus onClick={onCreate}>
+      <Button size="sm" loading={isBusy} autoFocus onClick={onCreate}>
         {firstKeyTexts.create}
       </Button>
     </>

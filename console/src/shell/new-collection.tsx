@@ -1,17 +1,17 @@
 /** Creates the first resource of a collection, and with it the collection. Only an open service has this. */
 import { ActionIcon, Button, Textarea, TextInput } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
-import { useQueryClient } from "@tanstack/react-query";
 import { NotFoundError } from "holdfast-client";
 import { type FormEvent, useState } from "react";
 import { shellWord } from "../list/api-texts.ts";
 import { Copied } from "../parts/copied.tsx";
-import { Dialog, DialogButtons } from "../parts/dialog.tsx";
-import { messageOf } from "../parts/problem.tsx";
+import { Dialog } from "../parts/dialog.tsx";
 import { readJsonObject } from "../resource/json-text.ts";
 import { go } from "../route.ts";
 import { useConfiguration, useIsAdministrator } from "../service/administrator.ts";
 import { collectionsKey } from "../service/collections.ts";
+import { messageOf } from "../service/errors.ts";
+import { queries, useAction } from "../service/queries.ts";
 import { baseUrl, collectionClient } from "../service/session.ts";
 import { listTexts, texts } from "../texts.ts";
 
@@ -28,8 +28,6 @@ export function NewCollectionButton({ isSmall = false }: { isSmall?: boolean }) 
       {isSmall ? (
         <ActionIcon
           size="xs"
-          variant="subtle"
-          color="gray"
           aria-label={listTexts.newCollection}
           title={listTexts.newCollection}
           onClick={open}
@@ -37,7 +35,7 @@ export function NewCollectionButton({ isSmall = false }: { isSmall?: boolean }) 
           <IconPlus size={14} />
         </ActionIcon>
       ) : (
-        <Button size="xs" variant="default" leftSection={<IconPlus size={14} />} onClick={open}>
+        <Button variant="default" leftSection={<IconPlus size={14} />} onClick={open}>
           {listTexts.newCollection}
         </Button>
       )}
@@ -47,7 +45,7 @@ export function NewCollectionButton({ isSmall = false }: { isSmall?: boolean }) 
           title={listTexts.newCollection}
           about={listTexts.firstHint}
           onClose={() => setOpen(false)}
-          footer={<DialogButtons closing={listTexts.cancel} onClose={() => setOpen(false)} />}
+          closing={texts.cancel}
         >
           <NewCollectionForm onCreated={() => setOpen(false)} />
         </Dialog>
@@ -65,34 +63,27 @@ interface NewCollectionFormProps {
 }
 
 export function NewCollectionForm({ title, onCreated }: NewCollectionFormProps) {
-  const queries = useQueryClient();
   const [name, setName] = useState(title === undefined ? "" : "topics");
   const [text, setText] = useState('{"title":"Hello"}');
-  const [refused, setRefused] = useState<{ name?: string; text?: string }>({});
-  const [isBusy, setBusy] = useState(false);
-  const isWrongName = name !== "" && !collectionName.test(name);
-  const { problem } = readJsonObject(text);
-  const wrongText = problem && texts.resource.lineProblem(problem.line, problem.message);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    setRefused({});
-    setBusy(true);
-    try {
-      await collectionClient(name).create(JSON.parse(text) as never);
+  const { mutate, isPending, error } = useAction({
+    mutationFn: () => collectionClient(name).create(JSON.parse(text) as never),
+    onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: collectionsKey });
       onCreated?.();
       go({ kind: "list", collection: name, query: "" });
-    } catch (error) {
-      setRefused(
-        error instanceof NotFoundError ? { name: listTexts.noSuchCollection } : { text: messageOf(error) },
-      );
-    } finally {
-      setBusy(false);
-    }
+    },
+  });
+  const isUnknown = error instanceof NotFoundError;
+  const isWrongName = name !== "" && !collectionName.test(name);
+  const { problem } = readJsonObject(text);
+  const wrongText = problem && texts.resource.lineProblem(problem.line, problem.message);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    mutate();
   };
   return (
     <>
-      <form className="card" onSubmit={(event) => void submit(event)}>
+      <form className="card" onSubmit={submit}>
         {title !== undefined && <b>{title}</b>}
         <TextInput
           size="sm"
@@ -100,7 +91,7 @@ export function NewCollectionForm({ title, onCreated }: NewCollectionFormProps) 
           value={name}
           required
           data-autofocus
-          error={isWrongName ? listTexts.badCollectionName : refused.name}
+          error={isWrongName ? listTexts.badCollectionName : isUnknown && listTexts.noSuchCollection}
           onChange={(event) => setName(event.currentTarget.value.trim())}
         />
         <Textarea
@@ -112,14 +103,14 @@ export function NewCollectionForm({ title, onCreated }: NewCollectionFormProps) 
           maxRows={16}
           spellCheck={false}
           value={text}
-          error={wrongText ?? refused.text}
+          error={wrongText ?? (error !== null && !isUnknown && messageOf(error))}
           onChange={(event) => setText(event.currentTarget.value)}
         />
         <span>
           <Button
             type="submit"
             size="sm"
-            loading={isBusy}
+            loading={isPending}
             disabled={name === "" || isWrongName || problem !== undefined}
           >
             {texts.create}

@@ -13,19 +13,17 @@ import {
   IconSearch,
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
+import type { CollectionDetails } from "holdfast-client";
 import { useEffect, useState } from "react";
-
 import { go, pages } from "../route.ts";
 import { useIsAdministrator } from "../service/administrator.ts";
-
-import { type CollectionDetails, useCollections } from "../service/collections.ts";
-import { recentResources } from "../service/recent.ts";
+import { useCollections } from "../service/collections.ts";
+import { recentResources } from "../service/queries.ts";
+import { titleOf } from "../service/schema.ts";
 import { collectionClient, useSession } from "../service/session.ts";
-import { titleOf } from "../service/titles.ts";
 import { listTexts, texts } from "../texts.ts";
 import { signOut } from "./sidebar.tsx";
 
-const size = 17;
 /** The most collections in which an id is looked up. */
 const mostLookedUp = 20;
 
@@ -38,48 +36,47 @@ export function Palette({ asked }: { asked: number }) {
   const { data: collections = [] } = useCollections();
   const found = useId(settled, collections);
   const own = useCommands();
+  const show = (collection: string, id: string) => () =>
+    go({ kind: "resource", collection, query: "", id, tab: "fields" });
   const groups: SpotlightActionGroupData[] = [
     {
       group: "Ids",
       actions: found.map(({ collection, id, title }) => ({
-        id: `id ${collection}/${id}`,
-        label: title ?? listTexts.openId(id, collection),
+        ...action(
+          `id ${collection}/${id}`,
+          title ?? listTexts.openId(id, collection),
+          IconArrowRight,
+          show(collection, id),
+        ),
         description: `${collection}/${id}`,
         keywords: text,
-        leftSection: <IconArrowRight size={size} />,
-        onClick: () => go({ kind: "resource", collection, query: "", id, tab: "fields" }),
       })),
     },
     {
       group: texts.collections,
       actions: collections.map(({ name, count }) => ({
-        id: `collection ${name}`,
-        label: name,
+        ...action(`collection ${name}`, name, IconDatabase, () =>
+          go({ kind: "list", collection: name, query: "" }),
+        ),
         ...(count !== undefined && { description: listTexts.resources(count) }),
-        leftSection: <IconDatabase size={size} />,
-        onClick: () => go({ kind: "list", collection: name, query: "" }),
       })),
     },
     {
       group: listTexts.recent,
-      actions: recentResources().map(({ collection, id }) => ({
-        id: `recent ${collection}/${id}`,
-        label: `${collection}/${id}`,
-        leftSection: <IconHistory size={size} />,
-        onClick: () => go({ kind: "resource", collection, query: "", id, tab: "fields" }),
-      })),
+      actions: recentResources().map(({ collection, id }) => {
+        const path = `${collection}/${id}`;
+        return action(`recent ${path}`, path, IconHistory, show(collection, id));
+      }),
     },
     {
       group: listTexts.commands,
       actions: [
         ...collections
           .filter(({ operations }) => operations.includes("create"))
-          .map(({ name }) => ({
-            id: `new ${name}`,
-            label: listTexts.newIn(name),
-            leftSection: <IconPlus size={size} />,
-            onClick: () => go({ kind: "new", collection: name, query: "" }),
-          })),
+          .map(({ name }) => {
+            const create = () => go({ kind: "new", collection: name, query: "" });
+            return action(`new ${name}`, listTexts.newIn(name), IconPlus, create);
+          }),
         ...own,
       ],
     },
@@ -100,7 +97,7 @@ export function Palette({ asked }: { asked: number }) {
       maxHeight={420}
       clearQueryOnClose
       searchProps={{
-        leftSection: <IconSearch size={size} />,
+        leftSection: <IconSearch size={17} />,
         placeholder: listTexts.palettePlaceholder,
         "aria-label": listTexts.palettePlaceholder,
       }}
@@ -113,38 +110,24 @@ function useCommands() {
   const isAdministrator = useIsAdministrator();
   const { setColorScheme } = useMantineColorScheme();
   const isDark = useComputedColorScheme() === "dark";
+  const openDocs = () => void open("docs", "_blank", "noreferrer");
+  const turn = () => setColorScheme(isDark ? "light" : "dark");
   return [
     ...(isAdministrator === true ? pages : []).map((name) => ({
-      id: `page ${name}`,
-      label: listTexts.pageNames[name],
+      ...action(`page ${name}`, listTexts.pageNames[name], IconArrowRight, () => go({ kind: "page", name })),
       description: texts.administration,
-      leftSection: <IconArrowRight size={size} />,
-      onClick: () => go({ kind: "page", name }),
     })),
+    action("docs", listTexts.documentation, IconBook, openDocs),
     {
-      id: "docs",
-      label: listTexts.documentation,
-      leftSection: <IconBook size={size} />,
-      onClick: () => void open("docs", "_blank", "noreferrer"),
-    },
-    {
-      id: "scheme",
-      label: isDark ? texts.light : texts.dark,
+      ...action("scheme", isDark ? texts.light : texts.dark, IconMoon, turn),
       keywords: ["theme", "dark", "light"],
-      leftSection: <IconMoon size={size} />,
-      onClick: () => setColorScheme(isDark ? "light" : "dark"),
     },
-    ...(hasCredential
-      ? [
-          {
-            id: "sign-out",
-            label: texts.signOut,
-            leftSection: <IconLogout size={size} />,
-            onClick: signOut,
-          },
-        ]
-      : []),
+    ...(hasCredential ? [action("sign-out", texts.signOut, IconLogout, signOut)] : []),
   ];
+}
+
+function action(id: string, label: string, Icon: typeof IconMoon, onClick: () => void) {
+  return { id, label, leftSection: <Icon size={17} />, onClick };
 }
 
 interface Found {

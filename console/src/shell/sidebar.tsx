@@ -1,5 +1,6 @@
 /** The collections and the pages beside them. */
 import { ActionIcon, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
+import { useWindowEvent } from "@mantine/hooks";
 import {
   IconActivity,
   IconDatabase,
@@ -12,14 +13,13 @@ import {
   IconWebhook,
 } from "@tabler/icons-react";
 import { useEffect } from "react";
+import { drawer, SignInButton, useCanSignIn } from "../parts/head.tsx";
 import { Logo } from "../parts/icons.tsx";
-import { SignInButton, useCanSignIn } from "../parts/sign-in-button.tsx";
 import { formatRoute, go, leavePage, pages, type Route } from "../route.ts";
 import { useIsAdministrator } from "../service/administrator.ts";
 import { useCollections, useLiveCounts } from "../service/collections.ts";
 import { bearer, setCredential, useSession } from "../service/session.ts";
 import { listTexts, signInTexts, texts } from "../texts.ts";
-import { setDrawer, useDrawer } from "./drawer.tsx";
 import { NewCollectionButton } from "./new-collection.tsx";
 
 const icons = { webhooks: IconWebhook, keys: IconKey, health: IconActivity, configuration: IconSettings };
@@ -27,17 +27,12 @@ const icons = { webhooks: IconWebhook, keys: IconKey, health: IconActivity, conf
 export function Sidebar({ route, onFind }: { route: Route; onFind(): void }) {
   const { data: collections = [] } = useCollections();
   useLiveCounts();
-  const isOpen = useDrawer();
+  const isOpen = drawer.use();
   const current = "collection" in route ? route.collection : undefined;
   const page = route.kind === "page" ? route.name : undefined;
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the drawer
-  useEffect(() => setDrawer(false), [current, page, route.kind]);
-  useEffect(() => {
-    if (!isOpen) return;
-    const onKeyDown = ({ key }: KeyboardEvent) => key === "Escape" && setDrawer(false);
-    addEventListener("keydown", onKeyDown);
-    return () => removeEventListener("keydown", onKeyDown);
-  }, [isOpen]);
+  useEffect(() => drawer.set(false), [current, page, route.kind]);
+  useWindowEvent("keydown", ({ key }) => key === "Escape" && drawer.set(false));
   const isAdministrator = useIsAdministrator();
   return (
     <>
@@ -46,7 +41,7 @@ export function Sidebar({ route, onFind }: { route: Route; onFind(): void }) {
           type="button"
           className="shade"
           aria-label={listTexts.closeMenu}
-          onClick={() => setDrawer(false)}
+          onClick={() => drawer.set(false)}
         />
       )}
       <nav className={isOpen ? "side open" : "side"} aria-label={texts.collections}>
@@ -65,40 +60,49 @@ export function Sidebar({ route, onFind }: { route: Route; onFind(): void }) {
           <NewCollectionButton isSmall />
         </div>
         {collections.map(({ name, count }) => (
-          <a
+          <SideLink
             key={name}
-            className="item"
-            title={name}
-            href={formatRoute({ kind: "list", collection: name, query: "" })}
-            aria-current={name === current ? "page" : undefined}
-          >
-            <IconDatabase size={16} />
-            <span className="name">{name}</span>
-            {count !== undefined && <span className="count">{count.toLocaleString("en")}</span>}
-          </a>
+            {...{ name, count }}
+            Icon={IconDatabase}
+            route={{ kind: "list", collection: name, query: "" }}
+            isCurrent={name === current}
+          />
         ))}
         {isAdministrator === true && (
           <>
             <div className="group">{texts.administration}</div>
-            {pages.map((name) => {
-              const Icon = icons[name];
-              return (
-                <a
-                  key={name}
-                  className="item"
-                  href={formatRoute({ kind: "page", name })}
-                  aria-current={name === page ? "page" : undefined}
-                >
-                  <Icon size={16} />
-                  <span className="name">{listTexts.pageNames[name]}</span>
-                </a>
-              );
-            })}
+            {pages.map((name) => (
+              <SideLink
+                key={name}
+                name={listTexts.pageNames[name]}
+                Icon={icons[name]}
+                route={{ kind: "page", name }}
+                isCurrent={name === page}
+              />
+            ))}
           </>
         )}
         <Foot />
       </nav>
     </>
+  );
+}
+
+interface SideLinkProps {
+  name: string;
+  Icon: typeof IconDatabase;
+  count?: number | undefined;
+  route: Route;
+  isCurrent: boolean;
+}
+
+function SideLink({ name, Icon, count, route, isCurrent }: SideLinkProps) {
+  return (
+    <a className="item" title={name} href={formatRoute(route)} aria-current={isCurrent ? "page" : undefined}>
+      <Icon size={16} />
+      <span className="name">{name}</span>
+      {count !== undefined && <span className="count">{count.toLocaleString("en")}</span>}
+    </a>
   );
 }
 
@@ -116,8 +120,6 @@ function Foot() {
       </span>
       <span className="grow" />
       <ActionIcon
-        variant="subtle"
-        color="gray"
         aria-label={isDark ? texts.light : texts.dark}
         onClick={() => setColorScheme(isDark ? "light" : "dark")}
       >
@@ -125,7 +127,7 @@ function Foot() {
       </ActionIcon>
       <SignInButton />
       {hasCredential && (
-        <ActionIcon variant="subtle" color="gray" aria-label={texts.signOut} onClick={signOut}>
+        <ActionIcon aria-label={texts.signOut} onClick={signOut}>
           <IconLogout size={16} />
         </ActionIcon>
       )}

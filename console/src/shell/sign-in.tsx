@@ -3,7 +3,8 @@ import { Button, PasswordInput } from "@mantine/core";
 import { IconArrowRight } from "@tabler/icons-react";
 import { type FormEvent, useState } from "react";
 import { Logo } from "../parts/icons.tsx";
-import { messageOf } from "../parts/problem.tsx";
+import { messageOf } from "../service/errors.ts";
+import { useAction } from "../service/queries.ts";
 import { keepCredential, setCredential, tryCredential, useSession } from "../service/session.ts";
 import { signInTexts, texts } from "../texts.ts";
 import { signOut } from "./sidebar.tsx";
@@ -11,27 +12,24 @@ import { signOut } from "./sidebar.tsx";
 export function SignIn() {
   const [text, setText] = useState("");
   const { hasCredential, isOptional } = useSession();
-  const [problem, setProblem] = useState<string | undefined>(
-    hasCredential ? signInTexts.hasEnded : undefined,
-  );
-  const [isBusy, setBusy] = useState(false);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    const credential = text.trim().replace(/^Bearer /i, "");
-    if (!/^[\x21-\x7e]+$/.test(credential))
-      return setProblem(credential === "" ? signInTexts.isEmpty : signInTexts.isNoCredential);
-    setBusy(true);
-    try {
+  const { mutate, isPending, error, reset } = useAction({
+    mutationFn: async () => {
+      const credential = text.trim().replace(/^Bearer /i, "");
+      if (credential === "") throw new Error(signInTexts.isEmpty);
+      if (!/^[\x21-\x7e]+$/.test(credential)) throw new Error(signInTexts.isNoCredential);
       await tryCredential(credential);
       setCredential(credential);
-    } catch (error) {
-      setProblem(messageOf(error));
-      setBusy(false);
-    }
+    },
+  });
+  const [hasEnded, setEnded] = useState(hasCredential);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setEnded(false);
+    mutate();
   };
   return (
     <main className="center">
-      <form className="card sign-in" noValidate onSubmit={(event) => void submit(event)}>
+      <form className="card sign-in" noValidate onSubmit={submit}>
         <div className="brand">
           <Logo size={34} />
           <div>
@@ -46,24 +44,25 @@ export function SignIn() {
           value={text}
           onChange={(event) => {
             setText(event.currentTarget.value);
-            setProblem(undefined);
+            setEnded(false);
+            reset();
           }}
-          error={problem}
+          error={error === null ? hasEnded && signInTexts.hasEnded : messageOf(error)}
           autoFocus
           autoComplete="off"
           spellCheck={false}
           visibilityToggleButtonProps={{ "aria-label": signInTexts.show, tabIndex: 0 }}
         />
-        <Button type="submit" loading={isBusy} rightSection={<IconArrowRight size={15} />}>
+        <Button type="submit" loading={isPending} rightSection={<IconArrowRight size={15} />}>
           {texts.signIn}
         </Button>
         {isOptional && (
-          <Button variant="subtle" color="gray" onClick={keepCredential}>
+          <Button size="sm" variant="subtle" color="gray" onClick={keepCredential}>
             {signInTexts.without}
           </Button>
         )}
         {hasCredential && (
-          <Button variant="subtle" color="gray" onClick={signOut}>
+          <Button size="sm" variant="subtle" color="gray" onClick={signOut}>
             {texts.signOut}
           </Button>
         )}

@@ -1,14 +1,14 @@
 /** The first page: the collections, and how to begin where there are none. */
 import { Button, Loader } from "@mantine/core";
-import { Problem } from "../parts/problem.tsx";
-import { HeadSignIn } from "../parts/sign-in-button.tsx";
+import type { CollectionDetails } from "holdfast-client";
+import { Head } from "../parts/head.tsx";
+import { Empty, Problem } from "../parts/problem.tsx";
 import { formatRoute } from "../route.ts";
 import { useIsAdministrator } from "../service/administrator.ts";
-import { type CollectionDetails, useCollections } from "../service/collections.ts";
+import { useCollections } from "../service/collections.ts";
 import { propertiesOf } from "../service/schema.ts";
 import { askForCredential } from "../service/session.ts";
 import { listTexts, signInTexts, texts } from "../texts.ts";
-import { MenuButton } from "./drawer.tsx";
 import { NewCollectionButton, NewCollectionForm } from "./new-collection.tsx";
 
 export function Start() {
@@ -20,13 +20,7 @@ export function Start() {
   const canCreate = collections.some(({ operations }) => operations.includes("create"));
   return (
     <div className="start">
-      <header className="start-head">
-        <MenuButton />
-        <h1>{texts.collections}</h1>
-        <span className="grow" />
-        {collections.length > 0 && <NewCollectionButton />}
-        <HeadSignIn />
-      </header>
+      <Head title={texts.collections}>{collections.length > 0 && <NewCollectionButton />}</Head>
       {collections.length > 0 && <Cards collections={collections} />}
       {collections.length === 0 && isAdministrator === true && (
         <div className="hero">
@@ -34,24 +28,16 @@ export function Start() {
           <NewCollectionForm title={listTexts.firstTitle} />
         </div>
       )}
-      {collections.length === 0 && isAdministrator === false && <NothingToSee />}
+      {collections.length === 0 && isAdministrator === false && (
+        <Empty title={signInTexts.nothingToSee} hint={signInTexts.nothingToSeeHint}>
+          <Button mt="xs" onClick={askForCredential}>
+            {texts.signIn}
+          </Button>
+        </Empty>
+      )}
       {isEmpty && (
         <p className="soft">{listTexts.emptyDeclared({ canCreate, canImport: isAdministrator === true })}</p>
       )}
-    </div>
-  );
-}
-
-function NothingToSee() {
-  return (
-    <div className="empty">
-      <b>{signInTexts.nothingToSee}</b>
-      {signInTexts.nothingToSeeHint}
-      <div className="ways">
-        <Button size="xs" onClick={askForCredential}>
-          {texts.signIn}
-        </Button>
-      </div>
     </div>
   );
 }

@@ -10,6 +10,7 @@ import {
   panelOf,
   pressInDialog,
   rowCount,
+  rowOf,
   signIn,
   skip,
   startShop,
@@ -149,9 +150,12 @@ describe("the console and its service", { skip }, () => {
       auth: { keys: false, jwt: settingsFor([pair]), administrators: [{ role: "ops" }] },
       collections: {
         secrets: { access: { read: { role: "ops" }, write: { role: "ops" } } },
-        articles: { access: { read: "public", write: { role: "ops" } } },
+        articles: { references: { source: "secrets" }, access: { read: "public", write: { role: "ops" } } },
       },
-      seeds: { secrets: [{ id: "one", title: "The plan" }], articles: [{ id: "a", title: "Public" }] },
+      seeds: {
+        secrets: [{ id: "one", title: "The plan" }],
+        articles: [{ id: "a", title: "Public", source: "one" }],
+      },
     });
     t.after(() => service.stop());
     const steps = async (page: Page) => {
@@ -161,16 +165,18 @@ describe("the console and its service", { skip }, () => {
         .first()
         .click();
       await page.getByText("The plan", { exact: true }).waitFor();
+      const toArticles = page.getByRole("link", { name: /articles/ }).first();
+      await toArticles.click();
+      await rowOf(page, "Public").getByText("The plan", { exact: true }).waitFor();
       await page.getByRole("link", { name: "Configuration" }).waitFor();
       await page.getByRole("button", { name: "Sign out" }).click();
-      await page
-        .getByRole("link", { name: /articles/ })
-        .first()
-        .waitFor();
+      await toArticles.waitFor();
       await page
         .getByRole("link", { name: /secrets/ })
         .first()
         .waitFor({ state: "detached" });
+      await toArticles.click();
+      await rowOf(page, "Public").getByText("one", { exact: true }).waitFor();
       assert.equal(await page.getByText("The plan").count(), 0);
       assert.equal(await page.getByRole("link", { name: "Configuration" }).count(), 0);
       const kept = await page.evaluate<string>("JSON.stringify({ ...sessionStorage, ...localStorage })");

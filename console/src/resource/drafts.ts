@@ -1,9 +1,17 @@
-/** Keeps unsaved changes while the page asks for a credential. */
+/** Drafts without a panel: kept while the page asks for a credential, or handed to the panel of a new resource. */
 import { useEffect, useRef } from "react";
+import { go } from "../route.ts";
 import { asksForCredential, bearer, onLeave } from "../service/session.ts";
-import { type Attributes, changedNames, merge } from "./draft.ts";
-import { type Edit, isChanged } from "./edit.ts";
-import { tagOf, versionOf } from "./tags.ts";
+import {
+  type Attributes,
+  changedNames,
+  type Edit,
+  isChanged,
+  merge,
+  startEdit,
+  tagOf,
+  versionOf,
+} from "./edit.ts";
 
 /** The drafts, by collection and id. They never leave the memory of the page. */
 const kept = new Map<string, Edit>();
@@ -70,4 +78,29 @@ function only(attributes: Attributes, isKept: (name: string) => boolean): Attrib
 
 function keyOf(collection: string, id: string | undefined): string {
   return JSON.stringify([collection, id ?? null]);
+}
+
+let handed: { collection: string; attributes: Attributes } | undefined;
+
+/** Opens the panel of a new resource that begins with these attributes. */
+export function openNew(collection: string, query: string, attributes: Attributes): void {
+  handed = { collection, attributes };
+  go({ kind: "new", collection, query });
+}
+
+/** What a new resource begins with: nothing, or what was handed over, which counts as a change. */
+export function startOfNew(collection: string): Edit {
+  const start = startEdit({}, "");
+  return handed?.collection === collection ? { ...start, mine: handed.attributes } : start;
+}
+
+/** Forgets the attributes, after the panel has taken them. */
+export function forgetHanded(): void {
+  handed = undefined;
+}
+
+/** A copy without what the service sets. */
+export function copyOf(attributes: Attributes, readOnly: readonly string[]): Attributes {
+  const own = new Set(["id", "createdAt", "updatedAt", ...readOnly]);
+  return Object.fromEntries(Object.entries(attributes).filter(([name]) => !own.has(name)));
 }

@@ -1,6 +1,12 @@
-/** Where the errors of the service belong in the form. */
-import type { Violation } from "holdfast-client";
-import { type Attributes, isEqual, valueAt } from "./draft.ts";
+/** What the service says is wrong: in a sentence, and by the fields of a form. */
+import { ProblemError, type Violation } from "holdfast-client";
+import { decode } from "../route.ts";
+
+/** The sentence of an error. */
+export function messageOf(error: unknown): string {
+  if (error instanceof ProblemError) return error.problem.detail ?? error.message;
+  return error instanceof Error ? error.message : String(error);
+}
 
 /** The errors of a refused write. */
 export interface Refusal {
@@ -8,6 +14,14 @@ export interface Refusal {
   byName: ReadonlyMap<string, readonly string[]>;
   /** The sentences of no attribute. */
   others: readonly string[];
+}
+
+/** The errors of a failed write, for a form. */
+export function refusalOf(error: unknown): Refusal {
+  const violations = error instanceof ProblemError ? (error.problem.violations ?? []) : [];
+  return violations.length > 0
+    ? sortViolations(violations)
+    : { byName: new Map(), others: [messageOf(error)] };
 }
 
 /** Sorts violations by the attribute that their JSON Pointer names first. */
@@ -21,14 +35,6 @@ export function sortViolations(violations: readonly Violation[]): Refusal {
     else byName.set(name, [...(byName.get(name) ?? []), sentence(path.slice(1), detail)]);
   }
   return { byName, others };
-}
-
-/** The errors that still apply to a draft: those of attributes that the user has changed since are left out. */
-export function stillWrong({ byName, others }: Refusal, refused: Attributes, mine: Attributes): Refusal {
-  const isSame = (name: string) =>
-    Object.hasOwn(refused, name) === Object.hasOwn(mine, name) &&
-    isEqual(valueAt(refused, name), valueAt(mine, name));
-  return { byName: new Map([...byName].filter(([name]) => isSame(name))), others };
 }
 
 /** The errors that no field of these names shows, as sentences. */
@@ -45,12 +51,4 @@ function sentence(path: readonly string[], detail: string): string {
 export function pathOf(pointer: string): string[] {
   const [, ...parts] = pointer.replace(/^#/, "").split("/");
   return parts.map((part) => decode(part).replaceAll("~1", "/").replaceAll("~0", "~"));
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,17 +1,8 @@
-/** The values of the form for webhooks, and what the service gets from them. */
-import type { Webhook, WebhookInput } from "holdfast-client";
+/** What the pages for administrators make of values: those of their forms, and those that they show. */
+import type { ApiKey, ServiceConfiguration, Webhook, WebhookInput } from "holdfast-client";
 
 /** The form. Texts are as they were typed. */
-export interface WebhookForm {
-  url: string;
-  collections: string[];
-  types: string[];
-  filter: string;
-  fields: string[];
-  roles: string[];
-  headers: string;
-  description: string;
-}
+export type WebhookForm = ReturnType<typeof formOf>;
 
 export const allTypes = ["created", "updated", "deleted"] as const;
 
@@ -29,12 +20,12 @@ export class FormError extends Error {
 }
 
 /** The form of a webhook; an empty form without one. */
-export function formOf(webhook: Partial<Webhook> = {}): WebhookForm {
+export function formOf(webhook: Partial<Webhook> = {}) {
   const { url = "", collections = [], types = allTypes, filter, fields = [], roles = [] } = webhook;
   return {
     url,
     collections: [...collections],
-    types: [...types],
+    types: [...types] as string[],
     filter: filter === undefined || filter === null ? "" : JSON.stringify(filter, null, 2),
     fields: [...(fields ?? [])],
     roles: [...(roles ?? [])],
@@ -90,7 +81,54 @@ export function readHeaders(text: string): Record<string, string> | undefined {
   );
 }
 
-/** An id with its first and last characters. */
-export function shortId(id: string): string {
-  return id.length <= 12 ? id : `${id.slice(0, 6)}…${id.slice(-4)}`;
+type KeyState = "valid" | "revoked" | "expired";
+
+/** A key that was revoked also counts as revoked after its expiry. */
+export function stateOf({ valid, revokedAt }: Pick<ApiKey, "valid" | "revokedAt">): KeyState {
+  if (valid) return "valid";
+  return revokedAt === null ? "expired" : "revoked";
+}
+
+/** Valid keys first, the newest of each first. */
+export function keysInOrder(keys: readonly ApiKey[]): ApiKey[] {
+  return keys.toSorted((a, b) => Number(b.valid) - Number(a.valid) || b.createdAt.localeCompare(a.createdAt));
+}
+
+const hourMs = 3_600_000;
+
+/** Whether a use is so recent that its time says nothing: the service records it to the hour. */
+export function isThisHour(text: string, now: number): boolean {
+  return now - Date.parse(text) < hourMs;
+}
+
+const dayMs = 86_400_000;
+
+/** The expiry as the service reads it: never, a number of days from now, or the end of a date in UTC. */
+export function expiryOf(choice: string, date: string, now: number): string | null {
+  if (choice === "never") return null;
+  if (choice !== "date") return new Date(now + Number(choice) * dayMs).toISOString();
+  const start = Date.parse(date);
+  return Number.isNaN(start) ? date : new Date(start + dayMs).toISOString();
+}
+
+type Options = ServiceConfiguration["options"];
+
+/** The options whose name, value or source contains every word, whatever its case. */
+export function optionsThatMatch(
+  options: Options,
+  { text, onlySet }: { text: string; onlySet: boolean },
+): Options {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return options.filter(({ name, value, source, from = "" }) => {
+    if (onlySet && source === "default") return false;
+    const all = `${name} ${value === null ? "" : shownValue(value)} ${source} ${from}`.toLowerCase();
+    return words.every((word) => all.includes(word));
+  });
+}
+
+/** A value as text: a string as it is, anything else as JSON. */
+export function shownValue(value: unknown): string {
+  if (typeof value === "string") return value === "" ? '""' : value;
+  const short = JSON.stringify(value);
+  return short.length <= 60 ? short : JSON.stringify(value, null, 2);
 }

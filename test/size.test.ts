@@ -22,7 +22,7 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_050,
   changes: 900,
   webhooks: 2_800,
-  http: 17_600,
+  http: 17_200,
   metrics: 800,
   traces: 450,
   config: 1_800,
@@ -34,15 +34,15 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 555;
+const mostFiles = 540;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;
 
 /** The base names of several files, by the number of the files. A name can move to a smaller number, and then leave. */
 const shared: Readonly<Record<number, string>> = {
-  2: "about background batch collection collections commit commits copy csv declaration embed erase erasure explain failures indexes integer-ids listener lists lock log messages migrate misfits page parameters parse place plan progress read refusals references relations resource response restore rewind rules serve service statements tables text thread verify violations watch write",
-  3: "catalogue connections content contents first-key keys load options report running-service settings source target values webhooks words",
+  2: "about background batch collection collections commit commits copy csv declaration embed erase erasure explain failures first-key indexes integer-ids listener lists log messages migrate misfits page parameters parse place plan progress read refusals references relations resource response restore rewind rules serve service statements tables text thread verify violations watch write",
+  3: "catalogue connections content contents keys load options report running-service settings source target values webhooks words",
   4: "backup engine store",
   5: "declarations figures",
 };

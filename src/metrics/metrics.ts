@@ -1,7 +1,8 @@
 /** The metrics of one service: what counts while it runs, and the text that a monitor reads. It is loaded only if metrics are on. */
 import { about } from "../about.ts";
 import { Lags } from "../changes/lags.ts";
-import type { Feed, Metrics } from "../http/service.ts";
+import type { Count } from "../http/admission/counts.ts";
+import type { Metrics } from "../http/service.ts";
 import { CommitMeter } from "../store/port/commit-meter.ts";
 import type { Store } from "../store/port/store.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
@@ -20,8 +21,8 @@ export interface MetricsSources {
   store: Pick<Store, "health" | "statistics">;
   /** Absent in a thread that does not deliver. */
   webhooks: Pick<Webhooks, "backlog"> | undefined;
-  /** Absent if the store keeps no history. */
-  feed: Pick<Feed, "counts"> | undefined;
+  /** The event streams and waiting pages of all threads; absent if the store keeps no history. */
+  streams: Pick<Count, "all"> | undefined;
   /** Whether the store was reached. */
   hasStarted: () => boolean;
   /** Unix time in milliseconds. */
@@ -48,7 +49,7 @@ export class Meters {
 
 /** Reads what these meters have counted, and what the sources know. */
 function createReadings(meters: Meters, sources: MetricsSources): () => Promise<Readings> {
-  const { thread, storeKind, store, webhooks, feed, hasStarted, now } = sources;
+  const { thread, storeKind, store, webhooks, streams, hasStarted, now } = sources;
   const statistics = new Recent(() => store.statistics(), queryBounds);
   const backlog = webhooks && new Recent(() => webhooks.backlog(), queryBounds);
   return async () => {
@@ -66,7 +67,7 @@ function createReadings(meters: Meters, sources: MetricsSources): () => Promise<
       isDamaged: store.health().data === "damaged",
       commits: meters.commits,
       statistics: read,
-      ...(feed && { feed: { subscribers: feed.counts.count, lagSeconds: meters.lags.longest } }),
+      ...(streams && { feed: { subscribers: streams.all, lagSeconds: meters.lags.longest } }),
       ...(backlog && { backlog: pending }),
       attempts: meters.attempts.all,
       now: now(),

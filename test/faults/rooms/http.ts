@@ -206,12 +206,6 @@ export const httpFaults: readonly Fault[] = [
     replacements: [["window.left -= requests;", ""]],
   },
   {
-    name: "stream-of-thread-kept",
-    what: "With several threads, the streams of a caller count after they have ended.",
-    noticedBy: "test/http/shared-limits.test.ts",
-    replacements: [["results.get(id)?.();", ""]],
-  },
-  {
     name: "response-memory-twice",
     what: "The memory of a response is given back twice: when it has been sent, and again when its connection closes.",
     noticedBy: "test/http/slow-clients.test.ts",

@@ -1,15 +1,17 @@
 /** Starts the service with its listener, and stops it gracefully. */
 import type { Server } from "node:http";
+import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type FirstKeyPlan, offerFirstKey } from "./access/first-key.ts";
+import type { FirstKeyPlan } from "./access/first-key.ts";
 import { readFilesOf } from "./config/derived-settings.ts";
+import { mostThreads } from "./config/readers.ts";
 import type { Config } from "./config.ts";
-import { createLimits, type LimitsMemory, sizeFor } from "./http/limits/shared.ts";
+import { type CountsMemory, createCounts } from "./http/admission/counts.ts";
+import { startCounting } from "./http/admission/exact-counts.ts";
 import type { Log, Service } from "./http/service.ts";
 import type { WireBounds } from "./http/wire/bounds.ts";
 import type { KeyPair } from "./http/wire/tls.ts";
 import type { MetricsListener } from "./observe/metrics-listener.ts";
-import { acceptFirstKey, needsFirstKey, sharedClock } from "./server/first-key.ts";
 import {
   acceptQueued,
   canReusePort,
@@ -20,9 +22,9 @@ import {
   requireFreePort,
 } from "./server/listener.ts";
 import { type OpenService, openService, type ServiceOptions } from "./server/open-service.ts";
-import { threadsFor } from "./server/thread-count.ts";
 import type { Threads } from "./server/threads.ts";
 import { createTlsReload, useKeyPair } from "./server/tls-reload.ts";
+import type { StoreAddress } from "./store/open.ts";
 
 /** A service that listens. */
 export interface RunningServer {
@@ -57,7 +59,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   const keyPair = await readFilesOf(config, (options.now ?? Date.now)());
   const onFailure = onceOnly(options.onFailure ?? (() => {}));
   const count = await countThreads(config, options.log);
-  const limits = createLimits(sizeFor(config.http, count));
+  const memory = createCounts(count);
   let threads: Threads | undefined;
   // The thread of the store starts while this thread loads the HTTP server.
   const [opened, { createHttpServer, closeServer }] = await Promise.all([
@@ -66,8 +68,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       onFailure,
       thread: options.thread ?? {
         kind: "main",
-        number: 0,
-        limits,
+        counting: startCounting(config.http, memory),
         othersMetrics: async () => (await threads?.metrics()) ?? [],
       },
     }),
@@ -86,16 +87,16 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     if (count > 1) await requireFreePort(config);
     await listen(server, config, { reusePort: count > 1 });
     if (count > 1)
-      threads = parts.threads = await startThreads(config, limits, { ...options, onFailure, keyPair, parts });
+      threads = parts.threads = await startThreads(config, memory, { ...options, onFailure, keyPair, parts });
     return {
       origin: originOf(server, tls !== undefined),
       threads: count,
       metrics: parts.listener?.url,
-      needsFirstKey: () => needsFirstKey(opened),
+      needsFirstKey: async () =>
+        !service.readOnly && service.hasStarted() && (await opened.store.keys.all()).length === 0,
       offerFirstKey: (plan) => {
-        const offer = offerFirstKey(plan, sharedClock());
-        acceptFirstKey(opened, offer);
-        threads?.offerFirstKey(offer);
+        const offer = opened.offerFirstKey(plan);
+        threads?.send({ kind: "firstKey", offer });
         return offer.token;
       },
       reloadTls: tls === undefined ? async () => {} : createTlsReload(tls, usePair, service),
@@ -111,7 +112,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
 
   function usePair(pair: KeyPair): void {
     useKeyPair(server, pair);
-    threads?.useKeyPair(pair);
+    threads?.send({ kind: "keyPair", pair });
   }
 }
 
@@ -129,6 +130,18 @@ interface Parts {
   stage?: string;
 }
 
+/** Each thread opens connections of its own. With more threads, one service could use all connections of a usual database. */
+const mostOnPostgres = 4;
+
+/**
+ * The threads for a store on this many processors. From three processors, one of them remains for the store. A limit of
+ * processors in a container (cgroup 2) counts as well.
+ */
+export function threadsFor(store: StoreAddress["kind"], processors = availableParallelism()): number {
+  const most = store === "postgres" ? mostOnPostgres : mostThreads;
+  return Math.min(most, Math.max(1, processors - 1));
+}
+
 async function countThreads({ threads, store, host }: Config, log: Log | undefined): Promise<number> {
   const count = threads === "auto" ? threadsFor(store.kind) : threads;
   if (count === 1 || (await canReusePort({ host }))) return count;
@@ -142,7 +155,7 @@ async function countThreads({ threads, store, host }: Config, log: Log | undefin
 /** Starts the other threads, on the port of the main thread. */
 async function startThreads(
   config: Config,
-  limits: LimitsMemory,
+  memory: CountsMemory,
   {
     parts: { server, opened },
     keyPair,
@@ -154,15 +167,16 @@ async function startThreads(
   const { Threads } = await import("./server/threads.ts");
   const { service, store, preparation } = opened;
   const data = {
-    limits,
-    port: portOf(server),
+    memory,
+    tcpPort: portOf(server),
     logRequests: config.logRequests,
     keyPair,
     isPrepared: preparation.isComplete(),
     wireBounds,
   };
-  return Threads.start(config, limits.threads, {
+  return Threads.start(config, service.counts.threads, {
     data,
+    exact: service.exact,
     attach: () => store.attach?.(),
     prepared: preparation.completed,
     metrics: service.metrics,
@@ -197,7 +211,7 @@ async function serveMetrics(
 async function stop(parts: Parts, drainDelayMs: number): Promise<void> {
   const { server, close, opened, listener, threads } = parts;
   opened.drain();
-  threads?.drain();
+  threads?.send({ kind: "drain" });
   parts.stage = "the load balancers (drainDelayMs)";
   await sleep(drainDelayMs);
   parts.stage = "requests and connections";
@@ -213,7 +227,7 @@ async function stop(parts: Parts, drainDelayMs: number): Promise<void> {
 }
 
 function unfinished({ opened, stage = "the stop of other parts" }: Parts): string {
-  const { requests, streams, connections } = opened.service.shared;
+  const { requests, streams, connections } = opened.service.counts;
   const counts = { requests, "event streams": streams, connections };
   const open = Object.entries(counts).map(([what, { all }]) => `${all} ${what}`);
   return `it waited for ${stage}, with ${open.join(", ")}`;

@@ -22,7 +22,7 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_050,
   changes: 900,
   webhooks: 2_650,
-  http: 17_600,
+  http: 17_200,
   config: 1_850,
   fit: 250,
   server: 1_400,
@@ -33,15 +33,15 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 490;
+const mostFiles = 475;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;
 
 /** The base names of several files, by the number of the files. A name can move to a smaller number, and then leave. */
 const shared: Readonly<Record<number, string>> = {
-  2: "about background backup batch catalogue commit commits connections declarations embed erasure failures indexes keys lists lock messages migrate options page parameters parse read references relations response statements store tables thread verify violations webhooks words",
-  3: "content engine first-key load",
+  2: "about background backup batch catalogue commit commits connections declarations embed erasure failures first-key indexes keys lists messages migrate options page parameters parse read references relations response statements store tables thread verify violations webhooks words",
+  3: "content engine load",
   5: "figures",
 };
 

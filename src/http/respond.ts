@@ -1,6 +1,7 @@
 /** From a result to the response: status, headers, body. */
+
+import { addQuotaHeaders } from "./admission/quotas.ts";
 import { type Caller, isEncrypted } from "./caller/admit.ts";
-import { addQuotaHeaders } from "./caller/quota.ts";
 import { eventsResponse, streamResponse } from "./events/response.ts";
 import { figuresResponse } from "./lists/figures.ts";
 import { listResponse } from "./lists/response.ts";

@@ -16,10 +16,8 @@ import type { Keys } from "../store/port/keys.ts";
 import type { HistoryStore, ServingStore, StoreAdministration } from "../store/port/store.ts";
 import type { Stored } from "../store/port/stored.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
-import type { Budget } from "./limits/budget.ts";
-import type { Quotas } from "./limits/rate-limit.ts";
-import type { SharedLimits } from "./limits/shared.ts";
-import type { StreamCounts } from "./limits/stream-counts.ts";
+import type { Counts } from "./admission/counts.ts";
+import type { Counting } from "./admission/exact-counts.ts";
 import type { HttpRequest } from "./protocol/message.ts";
 import type { HttpSettings } from "./settings.ts";
 
@@ -54,7 +52,7 @@ export interface RequestMeter {
   /** Counts a response. `template`: that of its route, if the path is known. */
   note(request: { method: string }, response: { template?: string; status: number }, seconds: number): void;
   /** Sets what is read for the requests in progress. */
-  watch(budget: Pick<Budget, "requestsOfAll" | "heldByAll">): void;
+  watch(counts: Pick<Counts, "requests" | "held">): void;
 }
 
 /** The metrics as a text. */
@@ -92,7 +90,7 @@ export interface EndpointPaths {
 }
 
 /** Everything that `handle` depends on. */
-export interface Service {
+export interface Service extends Counting {
   /** The paths of the service itself. Absent in a batch. */
   endpoints?: EndpointPaths | undefined;
   store: ServingStore & HistoryStore;
@@ -111,10 +109,6 @@ export interface Service {
   readOnly: boolean;
   /** Absent if the service does not ask for credentials. */
   authenticate?: Authenticate | undefined;
-  /** What all threads of the process count together. */
-  shared: SharedLimits;
-  /** Absent without a rate limit. */
-  quotas?: Quotas;
   /** The rules of all collections; absent if every caller can do everything. */
   access?: Access | undefined;
   /** Writes to the same resource wait for each other here. */
@@ -185,8 +179,6 @@ export interface Feed extends FeedParts {
   watch: CommitWatch;
   /** The frames of streams, by position and view. */
   frames: SharedReads<Frames>;
-  /** The streams and waiting pages of all callers. */
-  counts: StreamCounts;
   /** Absent unless metrics are on. */
   lags?: Lags;
   /** The time between two positions that a quiet stream sends, in milliseconds. */

@@ -30,7 +30,7 @@ export interface Labelled {
 export class RequestDurations implements RequestMeter {
   readonly #byRoute = new Map<string, Map<string, Map<number, Histogram>>>();
   readonly #all: Labelled[] = [];
-  #budget: Parameters<RequestMeter["watch"]>[0] = { requestsOfAll: 0, heldByAll: 0 };
+  #counts: Parameters<RequestMeter["watch"]>[0] | undefined;
 
   note(
     { method }: { method: string },
@@ -43,13 +43,13 @@ export class RequestDurations implements RequestMeter {
     histogram.observe(seconds);
   }
 
-  watch(budget: Parameters<RequestMeter["watch"]>[0]): void {
-    this.#budget = budget;
+  watch(counts: Parameters<RequestMeter["watch"]>[0]): void {
+    this.#counts = counts;
   }
 
   /** The requests in progress in all threads, and the memory that they hold. */
   get inProgress(): { requests: number; held: number } {
-    return { requests: this.#budget.requestsOfAll, held: this.#budget.heldByAll };
+    return { requests: this.#counts?.requests.all ?? 0, held: this.#counts?.held.all ?? 0 };
   }
 
   /** All durations. */

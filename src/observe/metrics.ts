@@ -1,6 +1,7 @@
 /** The metrics of one service: what counts while it runs, and the text that a monitor reads. It is loaded only if metrics are on. */
 import { Lags } from "../changes/lags.ts";
-import type { Feed, Metrics } from "../http/service.ts";
+import type { Count } from "../http/admission/counts.ts";
+import type { Metrics } from "../http/service.ts";
 import { CommitMeter } from "../store/port/commit-meter.ts";
 import type { Store } from "../store/port/store.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
@@ -18,8 +19,8 @@ export interface MetricsSources {
   store: Pick<Store, "health" | "statistics">;
   /** Absent in a thread that does not deliver. */
   webhooks: Pick<Webhooks, "backlog"> | undefined;
-  /** Absent if the store keeps no history. */
-  feed: Pick<Feed, "counts"> | undefined;
+  /** The event streams and waiting pages of all threads; absent if the store keeps no history. */
+  streams: Pick<Count, "all"> | undefined;
   /** Whether the store was reached. */
   hasStarted: () => boolean;
   /** Unix time in milliseconds. */
@@ -46,7 +47,7 @@ export class Meters {
 
 /** Reads what these meters have counted, and what the sources know. */
 function createReadings(meters: Meters, sources: MetricsSources): () => Promise<Readings> {
-  const { thread, storeKind, store, webhooks, feed, hasStarted, now } = sources;
+  const { thread, storeKind, store, webhooks, streams, hasStarted, now } = sources;
   const statistics = new Recent(() => store.statistics(), queryBounds);
   const backlog = webhooks && new Recent(() => webhooks.backlog(), queryBounds);
   return async () => {
@@ -62,7 +63,7 @@ function createReadings(meters: Meters, sources: MetricsSources): () => Promise<
       health: health.kind,
       isDamaged: health.data === "damaged",
       statistics: read,
-      ...(feed && { subscribers: feed.counts.count }),
+      ...(streams && { subscribers: streams.all }),
       ...(backlog && { backlog: pending }),
       now: now(),
     };

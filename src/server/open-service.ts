@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { pino } from "pino";
 import type { Authenticate, AuthParts } from "../access/authenticate.ts";
+import { FirstKey, type FirstKeyOffer, type FirstKeyPlan, offerFirstKey } from "../access/first-key.ts";
 import { createTags } from "../access/tags.ts";
 import { CommitWatch } from "../changes/commit-watch.ts";
 import { createSharedFrames } from "../changes/feed.ts";
@@ -11,15 +12,21 @@ import { SharedLog } from "../changes/shared-log.ts";
 import type { Collection } from "../collection/collection.ts";
 import { createUuidSource } from "../collection/uuids.ts";
 import type { Config } from "../config.ts";
+import { clockSeconds } from "../counters.ts";
 import { planStart, requireDeclared } from "../fit.ts";
+import { type Counting, startCounting } from "../http/admission/exact-counts.ts";
+import { createTurns } from "../http/admission/turns.ts";
 import { endpointTable } from "../http/endpoints/endpoint-table.ts";
 import { heartbeatMs } from "../http/events/stream.ts";
-import { createQuotas } from "../http/limits/rate-limit.ts";
-import { createLimits, openLimits, sizeFor } from "../http/limits/shared.ts";
-import { StreamCounts } from "../http/limits/stream-counts.ts";
-import { createTurns } from "../http/limits/turns.ts";
 import { createHostCheck } from "../http/protocol/hosts.ts";
-import type { Feed, KeyAdministration, Log, Service } from "../http/service.ts";
+import {
+  type Feed,
+  findCollection,
+  type KeyAdministration,
+  type Log,
+  type Metrics,
+  type Service,
+} from "../http/service.ts";
 import type { HttpSettings } from "../http/settings.ts";
 import { findTracing } from "../observe/find-tracing.ts";
 import type { Meters, ThreadMetrics } from "../observe/metrics.ts";
@@ -29,11 +36,10 @@ import { startWhenFree } from "../store/core/loads.ts";
 import { createTurnBudget, type TurnBudget } from "../store/core/turn-budget.ts";
 import { onStoreOf, openStore, reasonOf, type StoreOptions } from "../store/open.ts";
 import type { HistoryStore, Store } from "../store/port/store.ts";
-import type { WebhookOptions } from "../webhooks/delivery.ts";
-import type { Webhooks } from "../webhooks/webhooks.ts";
-import { createWebhooks } from "./create-webhooks.ts";
+import { AllowList, resolveHost } from "../webhooks/addresses.ts";
+import { systemClock, type WebhookOptions } from "../webhooks/delivery.ts";
+import { Webhooks } from "../webhooks/webhooks.ts";
 import { type Preparation, prepareStore } from "./prepare-store.ts";
-import { alone, type ThreadPart } from "./thread-part.ts";
 
 /** What a program or test can provide. */
 export interface ServiceOptions {
@@ -63,6 +69,32 @@ export interface ServiceOptions {
   turnBudget?: TurnBudget;
 }
 
+/** The part of one thread. The main thread prepares the store, delivers, and makes the text of the metrics. */
+export type ThreadPart = MainThread | OtherThread;
+
+/** The part of the main thread. */
+interface MainThread {
+  kind: "main";
+  /** What all threads count. */
+  counting: Counting;
+  /** The metrics of all other threads. */
+  othersMetrics(): Promise<readonly ThreadMetrics[]>;
+}
+
+/** The part of another thread. */
+interface OtherThread {
+  kind: "other";
+  /** From 1. */
+  number: number;
+  counting: Counting;
+  /** Lets this thread use the store of the main thread; absent if it opens the store itself. */
+  attachment?: unknown;
+  /** Resolves when the main thread has prepared the store; absent if it has already. */
+  prepared?: Promise<void> | undefined;
+  /** The text of all threads, from the main thread. */
+  metrics: Metrics;
+}
+
 /** An open service, without a listener. */
 export interface OpenService {
   service: Service;
@@ -73,6 +105,10 @@ export interface OpenService {
   preparation: Pick<Preparation, "isComplete" | "completed">;
   /** The metrics of this thread alone. Exists only in a thread that is not the main thread, if metrics are on. */
   metricsOfThread?: () => Promise<ThreadMetrics>;
+  /** Offers a token for the first API key, in this thread. */
+  offerFirstKey(plan: FirstKeyPlan): FirstKeyOffer;
+  /** Accepts the token of an offer that another thread has made. */
+  acceptFirstKey(offer: FirstKeyOffer): void;
   /** Turns readiness off. From now on, every response closes its connection. */
   drain(): void;
   /** Ends the streams of events. */
@@ -83,7 +119,12 @@ export interface OpenService {
 
 /** Opens the service. Throws StartError if it cannot open the store or the configuration does not fit it. */
 export async function openService(config: Config, options: ServiceOptions = {}): Promise<OpenService> {
-  const { log = pino({ level: "silent" }), thread = alone } = options;
+  const { log = pino({ level: "silent" }) } = options;
+  const thread = options.thread ?? {
+    kind: "main",
+    counting: startCounting(config.http),
+    othersMetrics: async () => [],
+  };
   const turnBudget = options.turnBudget ?? createTurnBudget();
   const onFailure = options.onFailure ?? (() => {});
   const room = config.metrics === undefined ? undefined : await import("../observe/metrics.ts");
@@ -122,8 +163,8 @@ function addMetrics(
   { meters, store, kind, thread }: { meters: Meters; store: Store; kind: string; thread: ThreadPart },
 ): void {
   const { service, webhooks } = opened;
-  const { feed, hasStarted, now } = service;
-  const sources = { storeKind: kind, store, feed, hasStarted, now };
+  const { feed, counts, hasStarted, now } = service;
+  const sources = { storeKind: kind, store, streams: feed && counts.streams, hasStarted, now };
   if (thread.kind === "main") {
     service.metrics = createMetrics(meters, { ...sources, thread: 0, webhooks }, thread.othersMetrics);
   } else {
@@ -167,7 +208,6 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   });
   const stopping = new AbortController();
   const tags = createTags(() => secret);
-  const shared = openLimits(thread.limits ?? createLimits(sizeFor(http, 1)), thread.number);
   const positions = createPositions(() => secret);
   const service: Service = {
     store,
@@ -177,7 +217,6 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
       feed: createFeed(store, {
         positions,
         tags,
-        counts: new StreamCounts(http.limits, shared),
         heartbeatMs: options.heartbeatMs ?? heartbeatMs,
         stopping: stopping.signal,
         ...(meters && { lags: meters.lags }),
@@ -206,10 +245,9 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     writes: createKeyedQueue({ maxWaitMs: http.limits.handlerTimeoutMs }),
     pending: new Map(),
     keysInProgress: new Map(),
-    shared,
+    ...thread.counting,
     newUuid: createUuidSource(),
     isOwnHost: createHostCheck(config.auth === undefined ? ownHosts(config) : "any"),
-    ...(http.rate === undefined ? {} : { quotas: createQuotas(http.rate, shared) }),
     configuration: {
       file: config.file,
       options: config.options.filter(({ name }) => options.decidedElsewhere?.includes(name) !== true),
@@ -220,7 +258,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     isObserved: meters !== undefined || tracing !== undefined,
   };
   const webhooks = createWebhooks(service, config, {
-    isShared: config.store.kind !== "sqlite" || (thread.limits?.threads ?? 1) > 1,
+    isShared: config.store.kind !== "sqlite" || thread.counting.counts.threads > 1,
     onAttempt: meters?.attempts.note,
     tracer: tracing?.deliveries,
     ...options.webhooks,
@@ -228,11 +266,20 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   if (config.access === undefined || config.access.hasAdministrators) service.webhooks = webhooks;
   if (http.hasKeys) service.keys = keysOf(store, config);
   if (!config.readOnly && thread.kind === "main" && options.delivers !== false) webhooks.start();
+  const acceptFirstKey = (offer: FirstKeyOffer) => {
+    service.firstKey = new FirstKey({ keys: store.keys, now, elapsed: sharedClock }, offer);
+  };
   return {
     service,
     store,
     webhooks,
     preparation,
+    offerFirstKey: (plan) => {
+      const offer = offerFirstKey(plan, sharedClock());
+      acceptFirstKey(offer);
+      return offer;
+    },
+    acceptFirstKey,
     drain: () => {
       isDraining = true;
     },
@@ -245,6 +292,46 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
       await tracing?.flush();
     },
   };
+}
+
+/** The webhooks of a service. They do not deliver yet. `replaced` has parts that the program or a test provides. */
+function createWebhooks(
+  service: Service,
+  { webhooks }: Config,
+  replaced: Partial<WebhookOptions> & Pick<WebhookOptions, "isShared">,
+): Webhooks {
+  const { store, feed, now, newUuid, log, access } = service;
+  const viewOf = (name: string, roles: readonly string[]) => {
+    const collection = findCollection(service, name);
+    const principal = { subject: "", roles, claims: {}, scopes: undefined };
+    return collection === undefined || access === undefined
+      ? collection
+      : access.viewFor(collection, principal);
+  };
+  return new Webhooks({
+    store,
+    feed,
+    clock: systemClock(now),
+    random: Math.random,
+    resolve: resolveHost,
+    requestMs: 15_000,
+    allow: new AllowList(webhooks.allow),
+    prefix: service.settings.prefix,
+    viewOf,
+    collectionNames: () =>
+      [...new Set([...service.collections.keys(), ...store.collections().keys()])].filter(
+        (name) => findCollection(service, name) !== undefined,
+      ),
+    isReady: service.hasStarted,
+    newUuid,
+    warn: (message) => log.warn(message),
+    ...replaced,
+  });
+}
+
+/** A clock in milliseconds that is the same in all threads. */
+function sharedClock(): number {
+  return clockSeconds() * 1_000;
 }
 
 /** Applies the declarations of the configuration to the store. Throws StartError if stored resources do not fit them. */
@@ -291,7 +378,7 @@ const readsPerTurn = 2;
 
 function createFeed(
   store: HistoryStore,
-  parts: Pick<Feed, "positions" | "tags" | "heartbeatMs" | "stopping" | "lags" | "counts">,
+  parts: Pick<Feed, "positions" | "tags" | "heartbeatMs" | "stopping" | "lags">,
 ): Feed {
   setMaxListeners(0, parts.stopping); // each stream listens
   const watch = new CommitWatch(store);

@@ -41,27 +41,19 @@ export async function prepareStore(options: PreparationOptions): Promise<Prepara
     isComplete = true;
     complete();
   };
-  const work = await begin({ ...options, prepare }, stopped.signal);
+  const own = { ...options, prepare };
+  const { signal } = stopped;
+  let background: Promise<void> | undefined;
+  if (options.after !== undefined) background = prepareAfter(options.after, own, signal);
+  else if (!(await tryOnce(own))) background = keepTrying(own, signal);
   return {
     isComplete: () => isComplete,
     completed,
     stop: async () => {
       stopped.abort();
-      await work.done;
+      await background;
     },
   };
-}
-
-/** The work in the background. It is in an object, so that no `await` waits for it. */
-interface Background {
-  done: Promise<void> | undefined;
-}
-
-async function begin(options: PreparationOptions, signal: AbortSignal): Promise<Background> {
-  const { after } = options;
-  if (after !== undefined) return { done: prepareAfter(after, options, signal) };
-  const isDone = await tryOnce(options);
-  return { done: isDone ? undefined : keepTrying(options, signal) };
 }
 
 /** Prepares the store. Returns false if the store cannot be reached, and logs why. */

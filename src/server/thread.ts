@@ -6,82 +6,49 @@ import type { Server } from "node:http";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { remakeConfig } from "../config.ts";
 import { StartError } from "../errors.ts";
+import { joinCounting } from "../http/admission/exact-counts.ts";
 import type { Metrics } from "../http/service.ts";
 import { closeServer, createHttpServer } from "../http/wire/http-server.ts";
-import { acceptFirstKey } from "./first-key.ts";
+import { createCalls } from "./calls.ts";
 import { acceptQueued, listen } from "./listener.ts";
 import { createLineLog } from "./log-lines.ts";
 import { type OpenService, openService } from "./open-service.ts";
-import type { FromThread, ThreadData, ToThread } from "./thread-messages.ts";
+import type { FromThread, ThreadData, ToThread } from "./threads.ts";
 import { useKeyPair } from "./tls-reload.ts";
 
-/** The text of the metrics of all threads, which the main thread makes. */
-class MetricsOfAll implements Metrics {
-  readonly #ask: () => void;
-  #asked: PromiseWithResolvers<{ type: string; text: string }> | undefined;
-
-  constructor(ask: () => void) {
-    this.#ask = ask;
+/** Listens, and returns what handles the messages of the main thread. Throws StartError. */
+async function start(
+  send: (message: FromThread) => void,
+  data: ThreadData,
+): Promise<(message: ToThread) => Promise<void>> {
+  const { number, memory, isPrepared, attachment } = data;
+  const call = createCalls(data.port);
+  const prepared = Promise.withResolvers<void>();
+  const config = { ...(await remakeConfig(data.config)), port: data.tcpPort };
+  const opened = await openService(config, {
+    log: createLineLog(collectLines(send)),
+    onFailure: (reason) => send({ kind: "failed", reason }),
+    thread: {
+      kind: "other",
+      number,
+      counting: joinCounting(config.http, { memory, thread: number, call }),
+      attachment,
+      prepared: isPrepared ? undefined : prepared.promise,
+      metrics: { exposition: () => call("metricsText") as ReturnType<Metrics["exposition"]> },
+    },
+  });
+  const { logRequests, keyPair: tls, wireBounds: bounds } = data;
+  const server = createHttpServer(opened.service, { logRequests, tls, bounds });
+  try {
+    await listen(server, config, { reusePort: true });
+  } catch (error) {
+    await opened.close();
+    throw error;
   }
-
-  exposition(): Promise<{ type: string; text: string }> {
-    if (this.#asked === undefined) {
-      this.#asked = Promise.withResolvers();
-      this.#ask();
-    }
-    return this.#asked.promise;
-  }
-
-  /** Call this with the response of the main thread. */
-  note(text: Extract<ToThread, { kind: "metricsText" }>["text"]): void {
-    if ("error" in text) this.#asked?.reject(new Error(text.error));
-    else this.#asked?.resolve(text);
-    this.#asked = undefined;
-  }
-}
-
-/** A thread that answers requests. */
-class ServingThread {
-  readonly #send: (message: FromThread) => void;
-  readonly #data: ThreadData;
-  readonly #prepared = Promise.withResolvers<void>();
-  readonly #metrics = new MetricsOfAll(() => this.#send({ kind: "askMetrics" }));
-
-  constructor(send: (message: FromThread) => void, data: ThreadData) {
-    this.#send = send;
-    this.#data = data;
-  }
-
-  /** Listens, and returns what handles the messages of the main thread. Throws StartError. */
-  async start(): Promise<(message: ToThread) => void> {
-    const { number, isPrepared, port, logRequests, keyPair: tls, wireBounds: bounds } = this.#data;
-    const config = { ...(await remakeConfig(this.#data.config)), port };
-    const opened = await openService(config, {
-      log: createLineLog(collectLines(this.#send)),
-      onFailure: (reason) => this.#send({ kind: "failed", reason }),
-      thread: {
-        kind: "other",
-        number,
-        limits: this.#data.limits,
-        attachment: this.#data.attachment,
-        prepared: isPrepared ? undefined : this.#prepared.promise,
-        metrics: this.#metrics,
-      },
-    });
-    const server = createHttpServer(opened.service, { logRequests, tls, bounds });
-    try {
-      await listen(server, config, { reusePort: true });
-    } catch (error) {
-      await opened.close();
-      throw error;
-    }
-    return (message) => void this.#handle(message, opened, server);
-  }
-
-  async #handle(message: ToThread, opened: OpenService, server: Server): Promise<void> {
+  return async (message) => {
     switch (message.kind) {
       case "prepared":
-        return this.#prepared.resolve();
+        return prepared.resolve();
       case "drain":
         return opened.drain();
       case "stop":
@@ -89,15 +56,13 @@ class ServingThread {
       case "keyPair":
         return useKeyPair(server, message.pair);
       case "firstKey":
-        return acceptFirstKey(opened, message.offer);
-      case "metricsText":
-        return this.#metrics.note(message.text);
+        return opened.acceptFirstKey(message.offer);
       case "measure": {
         const metrics = await opened.metricsOfThread?.();
-        if (metrics !== undefined) this.#send({ kind: "measured", metrics });
+        if (metrics !== undefined) send({ kind: "measured", metrics });
       }
     }
-  }
+  };
 }
 
 async function stop(opened: OpenService, server: Server): Promise<void> {
@@ -124,8 +89,8 @@ function collectLines(send: (message: FromThread) => void): (line: string) => vo
 async function run(port: MessagePort): Promise<void> {
   const send = (message: FromThread) => port.postMessage(message);
   try {
-    const handle = await new ServingThread(send, workerData as ThreadData).start();
-    port.on("message", handle);
+    const handle = await start(send, workerData as ThreadData);
+    port.on("message", (message: ToThread) => void handle(message));
     send({ kind: "listening" });
   } catch (error) {
     if (!(error instanceof StartError)) throw error;

@@ -1,20 +1,77 @@
-/** The threads that answer requests beside the main thread: starts them, tells them what to do, and notices when one of them ends. */
+/**
+ * The threads that answer requests beside the main thread: starts them, tells them what to do, and notices when one of them ends.
+ * All messages are plain data.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Worker } from "node:worker_threads";
+import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
 import type { FirstKeyOffer } from "../access/first-key.ts";
-import { type Config, originOf } from "../config.ts";
-import { StartError } from "../errors.ts";
+import { type Config, type ConfigOrigin, originOf } from "../config.ts";
+import { StartError, type StartFault } from "../errors.ts";
+import type { CountsMemory } from "../http/admission/counts.ts";
+import type { ExactCounts } from "../http/admission/exact-counts.ts";
 import type { Metrics } from "../http/service.ts";
+import type { WireBounds } from "../http/wire/bounds.ts";
 import type { KeyPair } from "../http/wire/tls.ts";
 import type { ThreadMetrics } from "../observe/metrics.ts";
 import { startThread } from "../program.ts";
 import type { StoreAttachment } from "../store/port/store.ts";
-import type { FromThread, ThreadData, ToThread } from "./thread-messages.ts";
+import { answerCalls } from "./calls.ts";
+
+/** What a thread gets when it starts. */
+export interface ThreadData {
+  /** The number of the thread, from 1. The main thread has 0. */
+  number: number;
+  /** What the configuration of the main thread was made of. */
+  config: ConfigOrigin;
+  /** The TCP port on which the main thread listens. */
+  tcpPort: number;
+  /** Whether to log a line about each request. */
+  logRequests: boolean;
+  /** The certificate that the main thread has read; absent without TLS. */
+  keyPair?: KeyPair | undefined;
+  /** Whether the main thread has prepared the store. Otherwise it sends `prepared` later. */
+  isPrepared: boolean;
+  /** Memory in which all threads count what they limit together. The main thread makes it. */
+  memory: CountsMemory;
+  /** For calls of the main thread. */
+  port: MessagePort;
+  /** What the thread needs to use the store of the main thread; absent if it opens the store itself. */
+  attachment?: unknown;
+  /** For tests and measurements. */
+  wireBounds?: Partial<WireBounds> | undefined;
+}
+
+/** From the main thread. */
+export type ToThread =
+  | { kind: "prepared" }
+  /** Turn readiness off. Every response closes its connection from now on. */
+  | { kind: "drain" }
+  /** Answer all accepted requests, then close the listener and the store, and end. */
+  | { kind: "stop" }
+  /** Encrypt new connections with this certificate. */
+  | { kind: "keyPair"; pair: KeyPair }
+  /** Accept this token for the first API key. */
+  | { kind: "firstKey"; offer: FirstKeyOffer }
+  /** Send the metrics of this thread. */
+  | { kind: "measure" };
+
+/** To the main thread. */
+export type FromThread =
+  | { kind: "listening" }
+  /** The thread cannot start, because of these faults. */
+  | { kind: "refused"; faults: readonly StartFault[] }
+  /** The store of the thread has failed permanently. */
+  | { kind: "failed"; reason: string }
+  /** Complete lines for the log. */
+  | { kind: "log"; lines: readonly string[] }
+  | { kind: "measured"; metrics: ThreadMetrics };
 
 /** What the main thread provides to the others. */
 export interface ThreadsOptions {
   /** What each thread gets, in addition to its number and the configuration. */
-  data: Omit<ThreadData, "number" | "threads" | "config" | "attachment">;
+  data: Omit<ThreadData, "number" | "config" | "port" | "attachment">;
+  /** What the main thread counts for the others. */
+  exact: ExactCounts;
   /** Lets one more thread use the store. */
   attach: () => StoreAttachment | undefined;
   /** Resolves when the main thread has prepared the store. */
@@ -41,13 +98,16 @@ class Thread {
   #measured: PromiseWithResolvers<void> | undefined;
   #latest: ThreadMetrics | undefined;
 
-  constructor(data: ThreadData, options: ThreadsOptions) {
+  constructor(data: Omit<ThreadData, "port" | "attachment">, options: ThreadsOptions) {
     this.#number = data.number;
     this.#options = options;
     const { attachment, transfer = [] } = options.attach() ?? {};
+    const { port1, port2 } = new MessageChannel();
+    const { exact, metrics } = options;
+    answerCalls(port1, { ...exact, metricsText: () => metrics?.exposition() });
     this.#worker = startThread("server/thread", {
-      workerData: { ...data, attachment },
-      transferList: [...transfer],
+      workerData: { ...data, attachment, port: port2 } satisfies ThreadData,
+      transferList: [...transfer, port2],
       name: `holdfast-${data.number}`, // `docs/how-to/watch.md` tells its readers to look for this name
     });
     this.#worker.on("message", (message: FromThread) => this.#handle(message));
@@ -112,17 +172,7 @@ class Thread {
         this.#latest = message.metrics;
         this.#measured?.resolve();
         this.#measured = undefined;
-        break;
-      case "askMetrics":
-        void this.#sendMetrics();
     }
-  }
-
-  async #sendMetrics(): Promise<void> {
-    const text = await this.#options.metrics
-      ?.exposition()
-      .catch((error: unknown) => ({ error: error instanceof Error ? error.message : String(error) }));
-    if (text !== undefined) this.send({ kind: "metricsText", text });
   }
 
   #fail(what: string): void {
@@ -149,7 +199,7 @@ export class Threads {
   /** Starts the threads. Resolves when all of them listen. Throws StartError if one of them cannot start. */
   static async start(config: Config, count: number, options: ThreadsOptions): Promise<Threads> {
     const { data, prepared } = options;
-    const common = { ...data, threads: count, config: originOf(config) };
+    const common = { ...data, config: originOf(config) };
     const numbers = Array.from({ length: count - 1 }, (_, index) => index + 1);
     const all = numbers.map((number) => new Thread({ ...common, number }, options));
     try {
@@ -159,13 +209,13 @@ export class Threads {
       throw error;
     }
     const threads = new Threads(all);
-    if (!data.isPrepared) void prepared.then(() => threads.#send({ kind: "prepared" }));
+    if (!data.isPrepared) void prepared.then(() => threads.send({ kind: "prepared" }));
     return threads;
   }
 
-  /** Turns the readiness of all threads off. */
-  drain(): void {
-    this.#send({ kind: "drain" });
+  /** Sends all threads a message. */
+  send(message: ToThread): void {
+    for (const thread of this.#all) thread.send(message);
   }
 
   /** Stops all threads gracefully. Resolves when all of them have ended. */
@@ -173,23 +223,9 @@ export class Threads {
     await Promise.all(this.#all.map((thread) => thread.stop()));
   }
 
-  /** Encrypts new connections with this certificate, in all threads. */
-  useKeyPair(pair: KeyPair): void {
-    this.#send({ kind: "keyPair", pair });
-  }
-
-  /** Lets a token be exchanged for the first API key in all threads. */
-  offerFirstKey(offer: FirstKeyOffer): void {
-    this.#send({ kind: "firstKey", offer });
-  }
-
   /** The metrics of each thread. */
   async metrics(): Promise<readonly ThreadMetrics[]> {
     const measured = await Promise.all(this.#all.map((thread) => thread.measure()));
     return measured.filter((each) => each !== undefined);
-  }
-
-  #send(message: ToThread): void {
-    for (const thread of this.#all) thread.send(message);
   }
 }

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { get as httpGet, type IncomingMessage } from "node:http";
 import { type TestContext, test } from "node:test";
-import { createBudget } from "../../src/http/limits/budget.ts";
 import { Compressions, compressed } from "../../src/http/wire/compression.ts";
 import { until } from "../until.ts";
+import { createAdmission } from "./admission.ts";
 import { decoded } from "./decoded.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";
 import { openUnread } from "./unread.ts";
@@ -49,17 +49,17 @@ async function plainTexts(service: Service): Promise<Record<string, string>> {
 }
 
 test("texts that are compressed, or wait for that, count as held until then", async () => {
-  const budget = createBudget(1);
-  const compressions = new Compressions(budget);
+  const admission = createAdmission({ maxHeldBytes: 1 });
+  const compressions = new Compressions(admission);
   const body = randomBytes(50_000).toString("base64");
   const plain = { status: 200, headers: {}, body };
   const all = Array.from({ length: 20 }, (_, n) =>
     compressed(compressions, plain, n % 2 === 0 ? "br" : "gzip"),
   );
-  assert.equal(budget.held, 20 * body.length);
+  assert.equal(admission.held, 20 * body.length);
   for (const { body: bytes, headers } of await Promise.all(all))
     assert.ok(decoded(bytes as Buffer, headers["content-encoding"]) === body, "the same content");
-  assert.equal(budget.held, 0);
+  assert.equal(admission.held, 0);
 });
 
 test("with no memory left, large answers are refused while one is compressed and sent, and given again after that", async (t) => {

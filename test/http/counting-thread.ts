@@ -1,89 +1,57 @@
 /** A thread that counts, for `shared-limits.test.ts`. */
 import { setTimeout as pass } from "node:timers/promises";
-import { workerData } from "node:worker_threads";
-import { createQuotas } from "../../src/http/limits/rate-limit.ts";
-import { type LimitsMemory, openLimits } from "../../src/http/limits/shared.ts";
-import { StreamCounts } from "../../src/http/limits/stream-counts.ts";
-import type { Limits, Rate } from "../../src/http/settings.ts";
+import { type MessagePort, workerData } from "node:worker_threads";
+import type { CountsMemory } from "../../src/http/admission/counts.ts";
+import { joinCounting } from "../../src/http/admission/exact-counts.ts";
+import type { HttpSettings } from "../../src/http/settings.ts";
+import { createCalls } from "../../src/server/calls.ts";
 
 /** What the thread does. */
 export type Work =
-  | { kind: "take"; rate: Rate; callers: readonly string[]; times: number }
-  | { kind: "stream"; limits: Pick<Limits, "streams" | "streamsPerCaller">; callers: number; times: number }
-  /** Ends the thread, or holds it up, while it has the lock. */
-  | { kind: "die" | "dawdle"; rate: Rate; caller: string };
+  | { kind: "take"; callers: readonly string[]; times: number }
+  | { kind: "stream"; callers: number; times: number };
 
 /** What the thread starts with. */
 export interface Counting {
-  memory: LimitsMemory;
+  memory: CountsMemory;
   thread: number;
+  port: MessagePort;
+  settings: Pick<HttpSettings, "rate" | "limits">;
   work: Work;
-  /** How many threads have started. All begin together. */
-  started: Int32Array;
-  threads: number;
   /** What the threads saw. `take`: the requests that were allowed, by caller. `stream`: the open streams, by caller and in all. */
   seen: Int32Array;
 }
 
-const { memory, thread, work, started, threads, seen } = workerData as Counting;
-const shared = openLimits(memory, thread);
-Atomics.add(started, 0, 1);
-Atomics.notify(started, 0);
-for (let now = Atomics.load(started, 0); now < threads; now = Atomics.load(started, 0))
-  Atomics.wait(started, 0, now);
+const { memory, thread, port, settings, work, seen } = workerData as Counting;
+const { exact, quotas } = joinCounting(settings, { memory, thread, call: createCalls(port) });
+await (work.kind === "take" ? take(work) : openAndClose(work));
+process.exit(); // ends this thread
 
-switch (work.kind) {
-  case "take":
-    take(work);
-    break;
-  case "stream":
-    await openAndClose(work);
-    break;
-  default:
-    holdLock(work);
-}
-
-function take({ rate, callers, times }: Extract<Work, { kind: "take" }>): void {
-  const { addresses } = createQuotas(rate, shared);
+async function take({ callers, times }: Extract<Work, { kind: "take" }>): Promise<void> {
   for (let n = 0; n < times; n++) {
     const caller = n % callers.length;
-    const quota = addresses.take(callers[caller] as string);
-    if (!quota.isExceeded) Atomics.add(seen, caller, 1);
+    const taken = quotas?.addresses.take(callers[caller] as string);
+    const quota = taken instanceof Promise ? await taken : taken;
+    if (quota?.isExceeded === false) Atomics.add(seen, caller, 1);
   }
 }
 
-async function openAndClose({ limits, callers, times }: Extract<Work, { kind: "stream" }>): Promise<void> {
-  const counts = new StreamCounts(limits, shared);
+async function openAndClose({ callers, times }: Extract<Work, { kind: "stream" }>): Promise<void> {
+  const { streams, streamsPerCaller } = settings.limits;
   const open: (() => void)[] = [];
   for (let n = 0; n < times; n++) {
     const caller = (n * 7 + thread) % callers;
-    try {
-      const leave = counts.open(String(caller));
-      if (Atomics.add(seen, caller, 1) >= limits.streamsPerCaller) throw new Error(`caller ${caller}`);
-      if (Atomics.add(seen, callers, 1) >= limits.streams) throw new Error("in all");
+    const given = await exact.stream(String(caller));
+    if (typeof given === "function") {
+      if (Atomics.add(seen, caller, 1) >= streamsPerCaller) throw new Error(`caller ${caller}`);
+      if (Atomics.add(seen, callers, 1) >= streams) throw new Error("in all");
       open.push(() => {
         Atomics.sub(seen, callers, 1);
         Atomics.sub(seen, caller, 1);
-        leave();
+        given();
       });
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error)) throw error;
-      open.shift()?.();
-    }
+    } else open.shift()?.();
     if (n % 1_000 === 0) await pass(1);
   }
   for (const leave of open) leave();
-}
-
-function holdLock({ kind, rate, caller }: Extract<Work, { kind: "die" | "dawdle" }>): void {
-  let calls = 0;
-  const clock = () => {
-    calls++;
-    Atomics.store(seen, 0, 1);
-    Atomics.notify(seen, 0);
-    if (kind === "die") process.exit(); // ends this thread
-    Atomics.wait(seen, 0, 1, 200);
-    return calls;
-  };
-  createQuotas(rate, shared, { clock }).addresses.take(caller);
 }

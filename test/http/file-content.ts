@@ -4,8 +4,8 @@ import type { ServiceOptions } from "./service.ts";
 
 /** Whether other threads can have the same options: some are functions, or memory of the test. */
 export function canHaveThreads(options: ServiceOptions): boolean {
-  const { now, heartbeatMs, turnBudget, shared, webhookParts, auth } = options;
-  const parts = [now, heartbeatMs, turnBudget, shared, webhookParts, auth?.jwt];
+  const { now, heartbeatMs, turnBudget, counting, webhookParts, auth } = options;
+  const parts = [now, heartbeatMs, turnBudget, counting, webhookParts, auth?.jwt];
   return parts.every((part) => part === undefined);
 }
 

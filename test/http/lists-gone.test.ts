@@ -9,8 +9,8 @@ import { type TestContext, test } from "node:test";
 import { pino } from "pino";
 import { createTags } from "../../src/access/tags.ts";
 import { openCollection } from "../../src/collection/collection.ts";
+import { startCounting } from "../../src/http/admission/exact-counts.ts";
 import { endpointTable } from "../../src/http/endpoints/endpoint-table.ts";
-import { createLimits, openLimits, sizeFor } from "../../src/http/limits/shared.ts";
 import { closeServer, createHttpServer } from "../../src/http/wire/http-server.ts";
 import { createKeyedQueue } from "../../src/store/core/keyed-queue.ts";
 import { createTurnBudget } from "../../src/store/core/turn-budget.ts";
@@ -77,7 +77,7 @@ async function startWatched(
       readOnly: false,
       writes: createKeyedQueue({ maxWaitMs: 1_000 }),
       keysInProgress: new Map(),
-      shared: openLimits(createLimits(sizeFor(plainSettings, 1)), 0),
+      ...startCounting(plainSettings),
       turnBudget,
       newUuid: () => "b",
       now: Date.now,

@@ -3,9 +3,7 @@ import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import fc from "fast-check";
 import { createKeyText } from "../../src/access/api-key.ts";
-import { addressKey } from "../../src/http/caller/quota.ts";
-import { createQuotas, type RateCounts } from "../../src/http/limits/rate-limit.ts";
-import { createLimits, openLimits } from "../../src/http/limits/shared.ts";
+import { addressKey, createQuotas, type Quota } from "../../src/http/admission/quotas.ts";
 import type { Rate } from "../../src/http/settings.ts";
 import { createPair, settingsFor } from "../access/issuer.ts";
 import { check } from "./check.ts";
@@ -134,12 +132,18 @@ describe("a rate limit", () => {
   });
 });
 
-function countsOf(
-  rate: Rate,
-  { clock, maxCallers = 100 }: { clock: () => number; maxCallers?: number },
-): RateCounts {
-  const memory = createLimits({ threads: 1, callers: maxCallers, streams: 0 });
-  return createQuotas(rate, openLimits(memory, 0), { clock }).addresses;
+/** The counts of a service with one thread: nothing waits. */
+function countsOf(rate: Rate, { clock, maxCallers = 100 }: { clock: () => number; maxCallers?: number }) {
+  const { addresses } = createQuotas(rate, { threads: 1, clock, maxCallers });
+  return {
+    take: (caller: string): Quota => {
+      const quota = addresses.take(caller);
+      assert.ok(!(quota instanceof Promise));
+      return quota;
+    },
+    look: (caller: string) => addresses.look(caller),
+    size: () => addresses.size,
+  };
 }
 
 describe("the counts", () => {

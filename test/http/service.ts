@@ -17,7 +17,7 @@ import type { Collection } from "../../src/collection/collection.ts";
 import { defineCollection } from "../../src/collection/declaration.ts";
 import { withRelations } from "../../src/collection/relations.ts";
 import type { Config } from "../../src/config.ts";
-import type { LimitsMemory } from "../../src/http/limits/shared.ts";
+import type { Counting } from "../../src/http/admission/exact-counts.ts";
 import { defaultLimits, type Info, type Limits, type Rate, type TlsFiles } from "../../src/http/settings.ts";
 import type { WireBounds } from "../../src/http/wire/bounds.ts";
 import type { MetricsPlace } from "../../src/observe/place.ts";
@@ -78,8 +78,8 @@ export interface ServiceOptions {
   /** How much one turn of the event loop handles. @default the program's */
   turnBudget?: TurnBudget;
   storeOptions?: StoreOptions;
-  /** The memory that it shares with other threads, and the number of its thread. @default its own memory */
-  shared?: { limits: LimitsMemory; thread: number };
+  /** What it counts together with other services. @default its own counts */
+  counting?: Counting;
   /** The resources that exist before the service starts, by collection. */
   seeds?: Readonly<Record<string, readonly ({ id: string } & Record<string, unknown>)[]>>;
   /** @default the program's */
@@ -182,13 +182,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...(options.elapsed === undefined ? {} : { elapsed: options.elapsed }),
     ...(options.turnBudget === undefined ? {} : { turnBudget: options.turnBudget }),
     ...(options.storeOptions === undefined ? {} : { storeOptions: options.storeOptions }),
-    ...(options.shared && {
-      thread: {
-        kind: "main",
-        number: options.shared.thread,
-        limits: options.shared.limits,
-        othersMetrics: async () => [],
-      },
+    ...(options.counting && {
+      thread: { kind: "main", counting: options.counting, othersMetrics: async () => [] },
     }),
     ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
     ...(options.webhookParts === undefined ? {} : { webhooks: options.webhookParts }),

@@ -2,36 +2,40 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { describe, type TestContext, test } from "node:test";
-import { Worker } from "node:worker_threads";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { MessageChannel, Worker } from "node:worker_threads";
 import fc from "fast-check";
-import { createCallerHash } from "../../src/http/limits/caller-hash.ts";
-import { createQuotas } from "../../src/http/limits/rate-limit.ts";
-import { createLimits, type LimitsMemory, openLimits, sizeFor } from "../../src/http/limits/shared.ts";
-import { StreamCounts } from "../../src/http/limits/stream-counts.ts";
+import { createCounts } from "../../src/http/admission/counts.ts";
+import { type Counting, startCounting } from "../../src/http/admission/exact-counts.ts";
+import { createQuotas, keyOf } from "../../src/http/admission/quotas.ts";
+import { defaultLimits, type HttpSettings } from "../../src/http/settings.ts";
+import { answerCalls } from "../../src/server/calls.ts";
 import { until } from "../until.ts";
+import { countTogether } from "./admission.ts";
 import { check } from "./check.ts";
 import type { Connection } from "./connection.ts";
-import type { Counting, Work } from "./counting-thread.ts";
+import type { Counting as ThreadCounting, Work } from "./counting-thread.ts";
 import { follow } from "./follow.ts";
-import { plainSettings } from "./plain-settings.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";
 
-/** Starts threads that count. Returns when all have ended. */
+/** Lets other threads count. Returns the counts of this thread, which is the main one, when all others have ended. */
 async function runThreads(
   t: TestContext,
-  { memory, work, seen }: Pick<Counting, "memory" | "work" | "seen">,
-): Promise<void> {
-  const { threads } = memory;
-  const started = sharedIntegers(1);
-  const workers = Array.from({ length: threads }, (_, thread) =>
-    startThread({ memory, thread, work, started, threads, seen }),
-  );
+  settings: Pick<HttpSettings, "rate" | "limits">,
+  { threads, work, seen }: { threads: number; work: Work; seen: Int32Array },
+): Promise<Counting> {
+  const memory = createCounts(threads + 1);
+  const main = startCounting(settings, memory);
+  const workers = Array.from({ length: threads }, (_, index) => {
+    const { port1, port2 } = new MessageChannel();
+    answerCalls(port1, { ...main.exact });
+    const workerData: ThreadCounting = { memory, thread: index + 1, port: port2, settings, work, seen };
+    const file = new URL("./counting-thread.ts", import.meta.url);
+    return new Worker(file, { workerData, transferList: [port2] });
+  });
   t.after(() => Promise.all(workers.map((worker) => worker.terminate())));
   await Promise.all(workers.map((worker) => once(worker, "exit")));
-}
-
-function startThread(workerData: Counting): Worker {
-  return new Worker(new URL("./counting-thread.ts", import.meta.url), { workerData });
+  return main;
 }
 
 function sharedIntegers(length: number): Int32Array {
@@ -39,140 +43,160 @@ function sharedIntegers(length: number): Int32Array {
 }
 
 describe("threads", () => {
-  const rate = { requests: 1_000, perSeconds: 86_400 };
-
-  test("together let each caller have exactly its quota", async (t) => {
+  test("together never let a caller have more than its quota, and refuse it only after nine tenths", async (t) => {
     const callers = Array.from({ length: 7 }, (_, n) => `caller ${n}`);
-    const memory = createLimits({ threads: 4, callers: 100_000, streams: 0 });
+    const settings = { rate: { requests: 50_000, perSeconds: 86_400 }, limits: defaultLimits };
     const seen = sharedIntegers(callers.length);
-    const large = { ...rate, requests: 50_000 };
-    await runThreads(t, { memory, work: { kind: "take", rate: large, callers, times: 100_000 }, seen });
-    assert.deepEqual(
-      [...seen],
-      callers.map(() => 50_000),
-    );
-    const { addresses, principals } = createQuotas(large, openLimits(memory, 0));
-    assert.equal(addresses.size(), callers.length);
-    assert.equal(principals.size(), 0);
-    assert.equal(addresses.look("caller 3").remaining, 0);
-    assert.equal(addresses.look("another").remaining, 50_000);
-  });
-
-  test("together never count more callers than the most", async (t) => {
-    const callers = Array.from({ length: 2_000 }, (_, n) => `caller ${n}`);
-    const memory = createLimits({ threads: 4, callers: 1_000, streams: 0 });
-    const seen = sharedIntegers(callers.length);
-    await runThreads(t, { memory, work: { kind: "take", rate, callers, times: 10_000 }, seen });
-    const { addresses } = createQuotas(rate, openLimits(memory, 0));
-    assert.equal(addresses.size(), 1_000);
-    assert.equal(callers.filter((caller) => addresses.look(caller).remaining < 1_000).length, 1_000);
+    // Each caller sends 57,142 requests, so it is refused.
+    const { quotas } = await runThreads(t, settings, {
+      threads: 4,
+      work: { kind: "take", callers, times: 100_000 },
+      seen,
+    });
+    for (const allowed of seen) assert.ok(allowed <= 50_000 && allowed > 45_000, `${allowed}`);
+    assert.equal(quotas?.addresses.size, callers.length);
+    assert.equal(quotas.principals.size, 0);
+    assert.equal(quotas.addresses.look("caller 3").remaining, 0);
+    assert.equal(quotas.addresses.look("another").remaining, 50_000);
   });
 
   test("together never have more streams than the limits, and none after all are closed", async (t) => {
-    const limits = { streams: 50, streamsPerCaller: 10 };
-    const memory = createLimits({ threads: 4, callers: 0, streams: limits.streams });
+    const limits = { ...defaultLimits, streams: 50, streamsPerCaller: 10 };
     const seen = sharedIntegers(9);
-    await runThreads(t, { memory, work: { kind: "stream", limits, callers: 8, times: 10_000 }, seen });
+    const { counts, exact } = await runThreads(
+      t,
+      { rate: undefined, limits },
+      {
+        threads: 4,
+        work: { kind: "stream", callers: 8, times: 10_000 },
+        seen,
+      },
+    );
     assert.deepEqual([...seen], Array(9).fill(0));
-    const counts = new StreamCounts(limits, openLimits(memory, 0));
-    assert.equal(counts.count, 0);
-    for (let caller = 0; caller < 5; caller++) for (let n = 0; n < 10; n++) counts.open(`${caller}`);
-    assert.throws(() => counts.open("5"), { code: "UNAVAILABLE" });
-    assert.throws(() => counts.open("0"), { code: "QUOTA_EXCEEDED" });
-  });
-
-  /** Starts a thread that holds the lock of a caller, and waits until it has it. */
-  async function holdLock(t: TestContext, kind: "die" | "dawdle"): Promise<LimitsMemory> {
-    const memory = createLimits({ threads: 2, callers: 10, streams: 0 });
-    createQuotas(rate, openLimits(memory, 0), { clock: () => 0 }).addresses.take("b");
-    const seen = sharedIntegers(1);
-    const work: Work = { kind, rate, caller: "a" };
-    const worker = startThread({ memory, thread: 1, work, started: sharedIntegers(1), threads: 1, seen });
-    t.after(() => worker.terminate());
-    const hasEnded = once(worker, "exit");
-    if (kind === "die") await hasEnded;
-    else await until("the thread has the lock", () => Atomics.load(seen, 0) === 1);
-    return memory;
-  }
-
-  test("wait for one that counts", async (t) => {
-    const memory = await holdLock(t, "dawdle");
-    const { addresses } = createQuotas(rate, openLimits(memory, 0), { clock: () => 2 });
-    assert.equal(addresses.take("a").remaining, 998);
-  });
-
-  test("do not wait for ever for one that died while it counted, and forget what it can have spoilt", async (t) => {
-    const memory = await holdLock(t, "die");
-    const { addresses } = createQuotas(rate, openLimits(memory, 0));
-    assert.equal(addresses.take("a").remaining, 999);
-    assert.equal(addresses.take("a").remaining, 998);
-    assert.equal(addresses.size(), 1);
+    await until("the main thread has the last messages", () => counts.streams.all === 0);
+    for (let caller = 0; caller < 5; caller++)
+      for (let n = 0; n < 10; n++) assert.equal(typeof exact.stream(`${caller}`), "function");
+    assert.equal(exact.stream("0"), "caller");
+    assert.equal(exact.stream("5"), "all");
   });
 });
 
-test("streams of many callers are counted as if each had a counter", () => {
-  const limits = { streams: 12, streamsPerCaller: 3 };
+describe("a quota", () => {
+  const rate = { requests: 100, perSeconds: 60 };
+
+  test("is exact for a client with one connection, whichever thread answers it", async (t) => {
+    for (const { quotas } of countTogether(t, { rate, limits: defaultLimits }, 3)) {
+      const caller = `of thread ${Math.random()}`;
+      for (let left = 99; left >= 0; left--) {
+        const { remaining, isExceeded } = (await quotas?.principals.take(caller)) ?? {};
+        assert.deepEqual({ remaining, isExceeded }, { remaining: left, isExceeded: false });
+      }
+      assert.equal((await quotas?.principals.take(caller))?.isExceeded, true);
+      assert.equal(quotas?.principals.look(caller).remaining, 0);
+    }
+  });
+
+  test("of any run of requests in any threads is never exceeded, and nine tenths of it can be used", async () => {
+    const steps = fc.array(
+      fc.record({ thread: fc.nat(3), requests: fc.integer({ min: 1, max: 60 }), waitMs: fc.nat(20_000) }),
+      { maxLength: 12 },
+    );
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        let now = 0;
+        const options = { threads: 4, clock: () => now };
+        const main = createQuotas(rate, options);
+        const lease = async (kind: "principals" | "addresses", key: string) => main[kind].lease(key);
+        const others = [1, 2, 3].map(() => createQuotas(rate, { ...options, main: { lease } }));
+        const threads = [main, ...others];
+        let window = { begin: 0, allowed: 0 };
+        for (const { thread, requests, waitMs } of all) {
+          now += waitMs;
+          if (now - window.begin >= 60_000 || window.allowed === 0) window = { begin: now, allowed: 0 };
+          const taken = Array.from({ length: requests }, () => threads[thread]?.addresses.take("a"));
+          for (const quota of await Promise.all(taken)) {
+            if (quota?.isExceeded === false) window.allowed++;
+            else assert.ok(window.allowed >= 90, `${window.allowed}`);
+            assert.equal(quota?.resetSeconds, Math.ceil((window.begin + 60_000 - now) / 1_000));
+          }
+          assert.ok(window.allowed <= 100, `${window.allowed}`);
+        }
+      }),
+    );
+  });
+});
+
+test("streams of many callers are counted as if each had a counter", async (t) => {
+  const limits = { ...defaultLimits, streams: 12, streamsPerCaller: 3 };
   const steps = fc.array(fc.record({ caller: fc.nat(9), opens: fc.boolean() }), { maxLength: 200 });
-  fc.assert(
-    fc.property(steps, (all) => {
-      const memory = createLimits({ threads: 2, callers: 0, streams: limits.streams });
-      const threads = [0, 1].map((thread) => new StreamCounts(limits, openLimits(memory, thread)));
+  await fc.assert(
+    fc.asyncProperty(steps, async (all) => {
+      const threads = countTogether(t, { rate: undefined, limits }, 2);
       const open = new Map<number, (() => void)[]>();
       const total = () => [...open.values()].reduce((sum, { length }) => sum + length, 0);
       for (const [n, { caller, opens }] of all.entries()) {
         const own = open.get(caller) ?? [];
         open.set(caller, own);
-        const openOne = () => threads[n % 2]?.open(`${caller}`) as () => void;
-        if (!opens) own.pop()?.();
-        else if (own.length >= 3) assert.throws(openOne, { code: "QUOTA_EXCEEDED" });
-        else if (total() >= 12) assert.throws(openOne, { code: "UNAVAILABLE" });
-        else own.push(openOne());
-        assert.equal(threads[0]?.count, total());
+        if (opens) {
+          const given = await threads[n % 2]?.exact.stream(`${caller}`);
+          if (own.length >= 3) assert.equal(given, "caller");
+          else if (total() >= 12) assert.equal(given, "all");
+          else own.push(given as () => void);
+        } else {
+          own.pop()?.();
+          await threads[1]?.exact.creation().then((release) => release()); // the main thread has the message
+        }
+        assert.equal(threads[0]?.counts.streams.all, total());
+        assert.equal(threads[1]?.counts.streams.all, total());
       }
     }),
+    { numRuns: 50 },
   );
 });
 
-describe("the number of a caller", () => {
-  test("is a whole number below 2⁵² that depends on the key and on the whole name", () => {
-    const names = fc.string({ maxLength: 200 });
-    fc.assert(
-      fc.property(fc.string(), fc.string(), names, names, (key, otherKey, name, otherName) => {
-        const number = createCallerHash(key)(name);
-        assert.ok(Number.isInteger(number) && number >= 0 && number < 2 ** 52, `${number}`);
-        assert.equal(createCallerHash(key)(name), number);
-        assert.equal(createCallerHash(key)(otherName) === number, name === otherName);
-        assert.equal(createCallerHash(otherKey)(name) === number, key === otherKey);
-      }),
-    );
-  });
+test("one request at a time creates a collection, in whichever thread", async (t) => {
+  const threads = countTogether(t, { rate: undefined, limits: defaultLimits }, 3);
+  let atWork = 0;
+  let created = 0;
+  const create = async ({ exact }: Counting) => {
+    const release = await exact.creation();
+    assert.equal(++atWork, 1);
+    await nextTurn();
+    atWork--;
+    created++;
+    release();
+    release();
+  };
+  await Promise.all([...threads, ...threads, ...threads].map(create));
+  assert.equal(created, 9);
+});
 
-  test("differs for names with different lone surrogates", () => {
-    const hash = createCallerHash("key");
-    const names = ["\ud800", "\udfff", "\ufffd", "\\ud800"];
-    assert.equal(new Set(names.map(hash)).size, names.length);
-  });
-
-  test("is another one with another key, and differs for 100,000 callers", () => {
-    const callers = Array.from({ length: 100_000 }, (_, n) => `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`);
-    const [first, second] = [0, 1].map(() => openLimits(createLimits(sizeFor(plainSettings, 1)), 0).hash);
-    assert.equal(new Set(callers.map((caller) => first?.(caller))).size, callers.length);
-    assert.equal(callers.filter((caller) => first?.(caller) === second?.(caller)).length, 0);
-  });
+test("the key of a caller is short, and differs for different names", () => {
+  const names = fc.string({ unit: "binary", maxLength: 200 });
+  fc.assert(
+    fc.property(names, names, (name, other) => {
+      assert.ok(keyOf(name).length <= 64);
+      assert.equal(keyOf(name) === keyOf(other), name === other);
+      assert.notEqual(keyOf(keyOf(`${name}${"x".repeat(64)}`)), keyOf(`${name}${"x".repeat(64)}`));
+    }),
+  );
+  const long = ["\ud800", "\udfff", "\ufffd", "\\ud800"].map((end) => "x".repeat(100) + end);
+  assert.equal(new Set(long.map(keyOf)).size, long.length);
 });
 
 /** Two services that count together, as two threads do. */
 async function startTwo(t: TestContext, options: ServiceOptions): Promise<[Service, Service]> {
-  const limits = createLimits({ threads: 2, callers: 100, streams: options.limits?.streams ?? 0 });
-  const start = async (thread: number) => {
-    const service = await startService({ ...options, shared: { limits, thread } });
+  const settings = { rate: options.rate, limits: { ...defaultLimits, ...options.limits } };
+  const [main, other] = countTogether(t, settings, 2);
+  const start = async (counting: Counting | undefined) => {
+    const service = await startService({ ...options, ...(counting && { counting }) });
     t.after(() => service.stop());
     return service;
   };
-  return [await start(0), await start(1)];
+  return [await start(main), await start(other)];
 }
 
-describe("services that share the memory of their limits", () => {
+describe("services that count together", () => {
   const path = "/api/v1/topics";
   const host = "Host: localhost\r\n";
 

@@ -5,8 +5,8 @@ import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { createBudget } from "../../src/http/limits/budget.ts";
 import { createStreams, sendPieces } from "../../src/http/wire/streams.ts";
+import { createAdmission } from "./admission.ts";
 
 const total = 10_000;
 const piece = "x".repeat(10_000);
@@ -38,8 +38,8 @@ async function ask(t: TestContext, serve: RequestListener): Promise<Socket> {
 }
 
 test("pieces are made only as fast as the client reads, and no more once it has gone", async (t) => {
-  const budget = createBudget(1e9);
-  const streams = createStreams(budget);
+  const admission = createAdmission();
+  const streams = createStreams(admission);
   const { count, pieces } = countedPieces();
   const sent = Promise.withResolvers<void>();
   const socket = await ask(t, (_request, response) => {
@@ -51,17 +51,17 @@ test("pieces are made only as fast as the client reads, and no more once it has 
     for (let i = 0; i < 1_000; i++) await turn(); // the buffers of the sockets are full
   }
   assert.ok(count.made < total / 2, `${count.made} pieces for a client that does not read`);
-  assert.equal(budget.held, 5_000);
+  assert.equal(admission.held, 5_000);
   socket.destroy();
   await sent.promise;
   assert.ok(count.isOver);
   assert.ok(count.made < total);
-  assert.equal(budget.held, 0);
+  assert.equal(admission.held, 0);
 });
 
 test("nothing is made for a client that has gone already", async (t) => {
-  const budget = createBudget(1e9);
-  const streams = createStreams(budget);
+  const admission = createAdmission();
+  const streams = createStreams(admission);
   const { count, pieces } = countedPieces();
   const sent = Promise.withResolvers<void>();
   const socket = await ask(t, (request, response) => {
@@ -72,12 +72,12 @@ test("nothing is made for a client that has gone already", async (t) => {
   });
   await sent.promise;
   assert.ok(count.made <= 1);
-  assert.equal(budget.held, 0);
+  assert.equal(admission.held, 0);
 });
 
 test("the connection breaks off if a piece cannot be made, so a client notices", async (t) => {
-  const budget = createBudget(1e9);
-  const streams = createStreams(budget);
+  const admission = createAdmission();
+  const streams = createStreams(admission);
   function* pieces(): Generator<string> {
     yield "a part";
     throw new Error("no more");
@@ -91,12 +91,12 @@ test("the connection breaks off if a piece cannot be made, so a client notices",
   await assert.rejects(sent.promise, /no more/);
   await once(socket, "close");
   assert.doesNotMatch(text, /\r\n0\r\n\r\n$/);
-  assert.equal(budget.held, 0);
+  assert.equal(admission.held, 0);
 });
 
 test("a crowd of answers makes few pieces in each turn of the event loop", async (t) => {
-  const budget = createBudget(1e9);
-  const streams = createStreams(budget);
+  const admission = createAdmission();
+  const streams = createStreams(admission);
   const answers = 50;
   let made = 0;
   let most = 0;

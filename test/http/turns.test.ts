@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { createTurns } from "../../src/http/limits/turns.ts";
+import { createTurns } from "../../src/http/admission/turns.ts";
 import { startService } from "./service.ts";
 import { watchLogReads } from "./store-spy.ts";
 

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadConfig } from "../../src/config.ts";
-import { threadsFor } from "../../src/server/thread-count.ts";
-import { startServer } from "../../src/server.ts";
+import { startServer, threadsFor } from "../../src/server.ts";
 import { folder } from "../commands/cli.ts";
 
 test("one processor remains for the store, and one service does not use all connections of a database", () => {

@@ -7,7 +7,7 @@ import { Problem } from "../../errors.ts";
 import type { Change } from "../../store/port/commit.ts";
 import { withMethods } from "../../store/port/store.ts";
 import type { Key } from "../../store/port/stored.ts";
-import { createTimedPauses, pauseAfter } from "../limits/turns.ts";
+import { createTimedPauses, pauseAfter } from "../admission/turns.ts";
 import type { Operation, OperationOf } from "../operations/operation.ts";
 import { parseOperation } from "../operations/parse.ts";
 import { notFound, type Result } from "../operations/result.ts";
@@ -188,7 +188,7 @@ async function carryOut(inside: BatchWrite, own: HttpRequest, { path }: BatchOpe
   const { service, operation: batch } = inside;
   const operation = parseOperation(service, findRoute(service, own), batch.caller, own);
   // From then on, the batch holds the memory of what the operation changed.
-  const result = await performOne(service, operation, own).finally(() => own.largeReads.end(own));
+  const result = await performOne(service, operation, own).finally(() => own.ticket.endRead());
   if (result.kind !== "not found") return result;
   const { prefix } = service.settings;
   const advice = own.target === prefix + path ? adviceFor(path, prefix) : ""; // otherwise the path had a known name
@@ -251,7 +251,7 @@ function holdChanges(request: HttpRequest, overlay: Overlay): void {
       "The batch would change more than 128 MiB of resources. Send fewer operations.",
     );
   }
-  request.largeReads.hold(request, length);
+  request.ticket.hold(length);
 }
 
 function requireRoom(length: number): void {

@@ -7,8 +7,8 @@ import { Problem } from "../../errors.ts";
 import type { Change } from "../../store/port/commit.ts";
 import type { ListQuery } from "../../store/port/page.ts";
 import type { Stored } from "../../store/port/stored.ts";
+import { createPauses, pauseAfter } from "../admission/turns.ts";
 import { viewsOf } from "../caller/permission.ts";
-import { createPauses, pauseAfter } from "../limits/turns.ts";
 import { narrowed, readPage } from "../lists/lists.ts";
 import { keyOf, type OperationOf } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
@@ -122,7 +122,7 @@ async function decideAll(
       throw withResource(patch?.format === "update" ? insideUpdate(error) : error, operation, id);
     }
     if (bytes > maxBytes) throw tooLarge();
-    request.largeReads.hold(request, length);
+    request.ticket.hold(length);
     await pause(leastBytes + current.text.length + patchLength);
   }
   return { changes, at };
@@ -152,7 +152,7 @@ async function select(write: BulkWrite, { filter, max }: BulkRequest): Promise<r
     const page = await readPage(service, { ...query, ...rest(operation, selected, max) }, context);
     selected.push(...page.items);
     bytes += sizeOf(page.items);
-    request.largeReads.end(request); // others can read while this request waits for its turn to write
+    request.ticket.endRead(); // others can read while this request waits for its turn to write
     hold(write, ...selected);
     if (selected.length > max) break;
     if (bytes > maxBytes) throw tooLarge();

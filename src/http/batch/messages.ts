@@ -4,7 +4,6 @@
  */
 import { type IdKind, idJson } from "../../collection/ids.ts";
 import { isObject } from "../../json/values.ts";
-import { createBudget } from "../limits/budget.ts";
 import type { Result } from "../operations/result.ts";
 import { contentOf } from "../protocol/content.ts";
 import { type HttpRequest, textOf } from "../protocol/message.ts";
@@ -21,7 +20,7 @@ export function requestOf(
   { request, prefix, created }: { request: HttpRequest; prefix: string; created: CreatedResources },
 ): HttpRequest {
   const bytes = bytesOf(listed, created);
-  const { version, headers, rawHeaders, id, client, socket, largeReads } = request;
+  const { version, headers, rawHeaders, id, client, socket, ticket } = request;
   return {
     version,
     method: listed.method,
@@ -37,8 +36,7 @@ export function requestOf(
     client,
     socket,
     content: contentOf(bytes),
-    budget: createBudget(Number.POSITIVE_INFINITY), // the batch counts what its operations hold
-    largeReads,
+    ticket: ticket.part(),
   };
 }
 

@@ -1,13 +1,13 @@
 /** Admission: checks that the request was encrypted if it must be, identifies the caller, and counts the request. It does not check rights. */
 import type { Principal } from "../../access/principal.ts";
 import { Problem } from "../../errors.ts";
-import type { Quota } from "../limits/rate-limit.ts";
+import { type Quota, takeFromQuota } from "../admission/quotas.ts";
+import { after } from "../after.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { isHealth } from "../route.ts";
 import type { Route } from "../route-kinds.ts";
 import type { Service } from "../service.ts";
 import type { HttpSettings } from "../settings.ts";
-import { takeFromQuota } from "./quota.ts";
 
 /** Who sends a request. */
 export interface Caller {
@@ -39,10 +39,10 @@ export function admit(service: Service, route: Route, request: HttpRequest): Cal
 
 function principalOf(service: Service, request: HttpRequest): Principal | undefined | Promise<Principal> {
   // A request with an invalid credential counts too, so that a client cannot try many credentials.
-  const refuse = (problem: unknown): never => {
-    count(service, request, undefined);
-    throw problem;
-  };
+  const refuse = (problem: unknown): Promise<never> =>
+    after(count(service, request, undefined), () => {
+      throw problem;
+    });
   try {
     const found = service.authenticate?.(request.headers);
     return found instanceof Promise ? found.catch(refuse) : found;
@@ -52,9 +52,13 @@ function principalOf(service: Service, request: HttpRequest): Principal | undefi
 }
 
 /** Throws QUOTA_EXCEEDED. */
-function count({ quotas }: Service, request: HttpRequest, principal: Principal | undefined): Caller {
-  const isCounted = quotas !== undefined && !isFree(request);
-  return { principal, quota: isCounted ? takeFromQuota(quotas, principal, request) : undefined };
+function count(
+  { quotas }: Service,
+  request: HttpRequest,
+  principal: Principal | undefined,
+): Caller | Promise<Caller> {
+  if (quotas === undefined || isFree(request)) return { principal, quota: undefined };
+  return after(takeFromQuota(quotas, principal, request), (quota) => ({ principal, quota }));
 }
 
 /**

@@ -3,7 +3,7 @@
 import { type Schema, subschemasOf } from "../../collection/subschemas.ts";
 import { type ChangeKind, changeKinds } from "../../store/port/change-log.ts";
 import { isInternal } from "../../store/port/record.ts";
-import { nextTurn } from "../limits/turns.ts";
+import { nextTurn } from "../admission/turns.ts";
 import { type About, asMany, asOne } from "../openapi/about.ts";
 import { commonSchemas } from "../openapi/common-schemas.ts";
 import { type Described, type Part, ref } from "../openapi/described.ts";

@@ -4,8 +4,8 @@ import { type FeedPage, readFeed } from "../../changes/feed.ts";
 import type { Position } from "../../changes/position.ts";
 import { Gone } from "../../changes/shared-log.ts";
 import { Problem } from "../../errors.ts";
-import { addressKey } from "../caller/quota.ts";
-import { onGone } from "../limits/gone.ts";
+import { onGone } from "../admission/gone.ts";
+import { addressKey } from "../admission/quotas.ts";
 import type { FeedAsked } from "../operations/feed-parameters.ts";
 import type { Subscription } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
@@ -28,7 +28,7 @@ export async function readEvents(
   const { asked, type, caller } = subscription;
   const callerKey = caller.principal?.subject ?? `address ${addressKey(request.client.ip)}`;
   if (type === "text/event-stream") {
-    const leave = request.method === "HEAD" ? () => {} : feed.counts.open(callerKey);
+    const leave = request.method === "HEAD" ? () => {} : await request.ticket.stream(callerKey);
     try {
       const from = await positionOf(feed, subscription).catch(toGone);
       const live = streamOf(service, { subscription, request, from, leave });
@@ -39,7 +39,7 @@ export async function readEvents(
     }
   }
   const waitMs = request.method === "HEAD" ? 0 : asked.waitMs;
-  const leave = waitMs > 0 ? countAsWaiting(feed, request, callerKey) : undefined;
+  const leave = waitMs > 0 ? await request.ticket.stream(callerKey) : undefined;
   try {
     const page = await whileKept(() => pageOf(service, subscription, { request, waitMs }));
     const events = page.events.map(({ text }) => text);
@@ -47,19 +47,6 @@ export async function readEvents(
   } finally {
     leave?.();
   }
-}
-
-/**
- * Counts a page that waits with the streams instead of the requests in progress. Returns what ends this. Throws UNAVAILABLE
- * and QUOTA_EXCEEDED.
- */
-function countAsWaiting({ counts }: Feed, { budget }: HttpRequest, callerKey: string): () => void {
-  const leave = counts.open(callerKey);
-  budget.requests--;
-  return () => {
-    leave();
-    budget.requests++;
-  };
 }
 
 /** With the collections that another instance has just created: a position can have them, and `now` is after their changes. */

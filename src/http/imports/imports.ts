@@ -13,7 +13,7 @@ import { readJson } from "../../import/read-json.ts";
 import { Spool } from "../../import/spool.ts";
 import type { Load } from "../../store/port/load.ts";
 import { recordOf } from "../../store/port/record.ts";
-import { createTimedPauses } from "../limits/turns.ts";
+import { createTimedPauses } from "../admission/turns.ts";
 import type { OperationOf } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import { jsonLimits } from "../protocol/content.ts";
@@ -42,7 +42,7 @@ export async function performImport(
   requireSupportedHeaders(request);
   if (service.readOnly)
     throw new Problem("UNAVAILABLE", "The service is read-only now. Nothing was imported. Try again later.");
-  request.largeReads.hold(request, heldBytes);
+  request.ticket.hold(heldBytes);
   // One at a time, so that the temporary files of several imports do not fill the disk together.
   const report = await service.writes.run("imports", () => readAndWrite(service, operation, request));
   const body = JSON.stringify(report);

@@ -6,7 +6,7 @@ import { Problem } from "../../errors.ts";
 import { inBody, inQuery, violationAt } from "../../query/violations.ts";
 import type { Page } from "../../store/port/page.ts";
 import type { Stored } from "../../store/port/stored.ts";
-import { createPauses } from "../limits/turns.ts";
+import { createPauses } from "../admission/turns.ts";
 import type { Listing } from "../operations/operation.ts";
 import type { ListType } from "../protocol/accept.ts";
 import type { HttpRequest, StreamedBody } from "../protocol/message.ts";

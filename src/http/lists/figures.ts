@@ -1,9 +1,9 @@
 /** Reads the figures of a list for GET and QUERY, and makes the response: only resources that the caller can list count. */
 import { isRelative, namesRelated } from "../../query/filter.ts";
 import type { Figures, FiguresQuery, GroupRow } from "../../store/port/page.ts";
+import { whileConnected } from "../admission/gone.ts";
 import type { Caller } from "../caller/admit.ts";
 import type { Guard } from "../caller/permission.ts";
-import { whileConnected } from "../caller/while-connected.ts";
 import type { FiguresListing } from "../operations/operation.ts";
 import type { FiguresResult, Result } from "../operations/result.ts";
 import { contentTypeOf } from "../protocol/accept.ts";
@@ -35,7 +35,7 @@ export async function performFigures(
   }
   const { groups, more, sequence } = await readFigures(service, query, listing, request);
   const texts = groups.map(textOf(namesOf(listing)));
-  const turn = request.largeReads.correct(request, texts.join().length);
+  const turn = request.ticket.correct(texts.join().length);
   if (turn !== undefined) await turn;
   // The state of the whole collection would reveal changes to resources that the caller cannot see.
   const state = listed === "everything" && isOfOne ? sequence : hashOf([texts, more]).slice(0, 16);

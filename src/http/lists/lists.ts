@@ -12,9 +12,9 @@ import { HistoryMissing } from "../../store/port/change-log.ts";
 import { type ListQuery, lengthOf, maxPageBytes, type Page } from "../../store/port/page.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { Stored } from "../../store/port/stored.ts";
+import { whileConnected } from "../admission/gone.ts";
 import type { Caller } from "../caller/admit.ts";
 import type { Guard } from "../caller/permission.ts";
-import { whileConnected } from "../caller/while-connected.ts";
 import type { Listing } from "../operations/operation.ts";
 import type { ListResult } from "../operations/result.ts";
 import { isUnmodified } from "../protocol/conditional.ts";
@@ -156,17 +156,16 @@ type PageContext = Pick<ListContext, "request" | "listed"> & { collection: Colle
  * not known before. Throws what the store throws.
  */
 export async function readPage(service: Service, query: ListQuery, context: PageContext): Promise<Page> {
-  const { request } = context;
-  const { largeReads } = request;
+  const { ticket } = context.request;
   const { collection, limit } = query;
-  const size = () => largeReads.sizes.ofPage(collection, limit);
-  const turn = waitsForTurn(service, query) ? largeReads.waitForTurn(request, size) : undefined;
+  const size = () => ticket.sizes.ofPage(collection, limit);
+  const turn = waitsForTurn(service, query) ? ticket.read(size) : undefined;
   if (turn !== undefined) await turn;
-  if (query.at !== undefined) largeReads.requireMemory(request, maxPageBytes);
+  if (query.at !== undefined) ticket.requireMemory(maxPageBytes);
   const page = await (isPlain(query) ? service.store.list(query) : getSlowPage(service, query, context));
   const bytes = lengthOf(page);
-  largeReads.sizes.notePage(collection, page.items.length, bytes);
-  const furtherTurn = largeReads.correct(request, bytes);
+  ticket.sizes.notePage(collection, page.items.length, bytes);
+  const furtherTurn = ticket.correct(bytes);
   if (furtherTurn !== undefined) await furtherTurn;
   return page;
 }
@@ -195,8 +194,8 @@ async function readSentPage(service: Service, query: ListQuery, context: ListCon
       if (bytes > maxPageBytes && items.length > 0) return { ...page, items };
       items.push(each);
     }
-    request.largeReads.end(request); // the whole texts are not needed any more
-    request.largeReads.hold(request, bytes);
+    request.ticket.endRead(); // the whole texts are not needed any more
+    request.ticket.hold(bytes);
     const end = last.items.at(-1);
     const limit = query.limit - items.length;
     if (!last.more || limit === 0 || end === undefined || reads === maxReads) break;

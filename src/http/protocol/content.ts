@@ -1,76 +1,37 @@
 /** The content of a request: receives its bytes within the limits, and parses JSON. It does not know what the JSON means. */
 import type { IncomingMessage } from "node:http";
-import type { Socket } from "node:net";
 import { Problem } from "../../errors.ts";
 import { parseJson, requireObject } from "../../json/parse.ts";
-import { type Budget, isOverBudget, noMemoryForContent } from "../limits/budget.ts";
-import { ByteQueue, largeBytes } from "../limits/byte-queue.ts";
-import type { Connected } from "../limits/gone.ts";
-import { pauseAfter } from "../limits/turns.ts";
+import type { Ticket } from "../admission/ticket.ts";
+import { largeBytes, pauseAfter } from "../admission/turns.ts";
 import type { Limits } from "../settings.ts";
 import type { Content, HttpRequest } from "./message.ts";
 
-/** The content of bytes that are in memory already and count against no budget. */
+/** The content of bytes that are in memory already and do not count as held. */
 export function contentOf(bytes: Buffer): Content {
   return {
-    heldBytes: 0,
     receive: async () => bytes,
     async *chunks() {
       yield bytes;
     },
-    release: () => undefined,
   };
 }
 
 /** The content of a request that has no content. */
 export const noContent = contentOf(Buffer.alloc(0));
 
-/**
- * The queues of large bodies. Many can arrive at the same time, because clients can be slow. Few are worked on at the same
- * time, so that small requests run in between. Both count a body until its request has a response.
- */
-export interface LargeBodies {
-  readonly arriving: ByteQueue<Connected>;
-  readonly atWork: ByteQueue<Connected>;
-}
-
-/** Makes the queues of large bodies of one thread. Each of `threads` gets a part of the memory for bodies that arrive. */
-export function createLargeBodies({ handlerTimeoutMs, bodyBytes }: Limits, threads: number): LargeBodies {
-  const both = { what: "large request bodies", unknownBytes: bodyBytes, maxWaitMs: handlerTimeoutMs };
-  return {
-    arriving: new ByteQueue({ ...both, maxBytes: 50_331_648 / threads, maxWaiting: 500 }),
-    // `arriving` already limits how many bodies wait here.
-    atWork: new ByteQueue({ ...both, maxBytes: 4_194_304, maxWaiting: Number.POSITIVE_INFINITY }),
-  };
-}
-
-/** What the bodies of all requests share. */
-export interface ContentLimits {
-  budget: Budget;
-  largeBodies: LargeBodies;
-}
-
 /** Content that arrives from a connection. */
-export class IncomingContent implements Content, Connected {
+export class IncomingContent implements Content {
   readonly #stream: IncomingMessage;
-  readonly #limits: ContentLimits;
+  readonly #ticket: Ticket;
   readonly #sendContinue: (() => void) | undefined;
   #received: Promise<Buffer> | undefined;
-  #heldBytes = 0;
 
   /** `sendContinue` tells a client that waits with `Expect: 100-continue` to send the content. */
-  constructor(stream: IncomingMessage, limits: ContentLimits, sendContinue: (() => void) | undefined) {
+  constructor(stream: IncomingMessage, ticket: Ticket, sendContinue: (() => void) | undefined) {
     this.#stream = stream;
-    this.#limits = limits;
+    this.#ticket = ticket;
     this.#sendContinue = sendContinue;
-  }
-
-  get heldBytes(): number {
-    return this.#heldBytes;
-  }
-
-  get socket(): Socket {
-    return this.#stream.socket;
   }
 
   receive(maxBytes: number): Promise<Buffer> {
@@ -104,20 +65,11 @@ export class IncomingContent implements Content, Connected {
     }
   }
 
-  release(): void {
-    const { budget, largeBodies } = this.#limits;
-    budget.held -= this.#heldBytes;
-    this.#heldBytes = 0;
-    largeBodies.arriving.leave(this);
-    largeBodies.atWork.leave(this);
-  }
-
   /** Before its turn to arrive, a large body is not read: the connection makes the client wait. */
   async #collectInTurn(length: number, maxBytes: number): Promise<Buffer> {
-    const { arriving, atWork } = this.#limits.largeBodies;
-    if (length > 0) await arriving.enter(this, () => Math.min(length, maxBytes));
+    if (length > 0) await this.#ticket.arrive(Math.min(length, maxBytes));
     const bytes = await this.#collect(maxBytes);
-    await atWork.enter(this, () => bytes.length);
+    await this.#ticket.work(bytes.length);
     return bytes;
   }
 
@@ -127,21 +79,22 @@ export class IncomingContent implements Content, Connected {
     if (stream.destroyed) return Promise.reject(connectionClosed()); // while the request waited for its turn
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
+      let bytes = 0;
       const refuse = (problem: unknown) => {
         stream.off("data", onData);
         stream.resume(); // discards the rest until the connection closes
         reject(problem);
       };
       const onData = (chunk: Buffer) => {
-        const before = this.#heldBytes;
-        const bytes = before + chunk.length;
+        const before = bytes;
+        bytes += chunk.length;
         if (bytes > maxBytes) return refuse(contentTooLarge(maxBytes));
-        // The response to a small patch can be large.
-        const size = stream.method === "PATCH" ? Number.POSITIVE_INFINITY : bytes;
-        if (isOverBudget(this.#limits.budget, size, before)) return refuse(noMemoryForContent());
+        try {
+          this.#ticket.addContent(chunk.length);
+        } catch (problem) {
+          return refuse(problem);
+        }
         chunks.push(chunk);
-        this.#heldBytes = bytes;
-        this.#limits.budget.held += chunk.length;
         if (before < largeBytes && bytes >= largeBytes) this.#waitForTurn(maxBytes).catch(refuse);
       };
       stream.on("data", onData);
@@ -157,9 +110,8 @@ export class IncomingContent implements Content, Connected {
 
   /** Stops to read a body of unknown length that turns out to be large, until its turn. */
   async #waitForTurn(maxBytes: number): Promise<void> {
-    const { arriving } = this.#limits.largeBodies;
-    if (arriving.bytesOf(this) > 0) return;
-    const turn = arriving.enter(this, () => maxBytes);
+    if (this.#ticket.isArriving) return;
+    const turn = this.#ticket.arrive(maxBytes);
     if (turn === undefined) return;
     this.#stream.pause();
     await turn;

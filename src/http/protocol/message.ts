@@ -1,8 +1,7 @@
 /** Requests and responses, independent of Node's server and of the service. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
-import type { Budget } from "../limits/budget.ts";
-import type { LargeReads } from "../limits/large-reads.ts";
+import type { Ticket } from "../admission/ticket.ts";
 
 /** A request whose headers have arrived and whose content is still unread. No step of its path changes it. */
 export interface HttpRequest {
@@ -20,25 +19,19 @@ export interface HttpRequest {
   readonly client: { readonly ip: string | undefined; readonly protocol: string };
   readonly socket: Socket;
   readonly content: Content;
-  /** The memory that all requests and responses can use. */
-  readonly budget: Budget;
-  /** The queue of large reads. */
-  readonly largeReads: LargeReads;
+  /** What it holds. */
+  readonly ticket: Ticket;
 }
 
 /** The content of one request. It stays unread until `receive` is called. */
 export interface Content {
-  /** How much of the budget it uses until the response is sent, in bytes. */
-  readonly heldBytes: number;
   /**
    * All its bytes, the same on every call. A large body waits for its turn. Throws CONTENT_TOO_LARGE, UNAVAILABLE if the
    * service has no memory for it or too many others wait, and INVALID_REQUEST if the connection closes before its end.
    */
   receive(maxBytes: number): Promise<Buffer>;
-  /** Gives back its memory and its turn. */
-  release(): void;
   /**
-   * Its bytes as they arrive, once, instead of `receive`. They use nothing of the budget. Throws CONTENT_TOO_LARGE, and
+   * Its bytes as they arrive, once, instead of `receive`. They do not count as held. Throws CONTENT_TOO_LARGE, and
    * INVALID_REQUEST if the connection closes before their end. A reader that stops early waits until the rest has arrived, so
    * that the client can read the response.
    */

@@ -14,8 +14,8 @@ export function read(
   operation: OperationOf<"read">,
   request: HttpRequest,
 ): Result | Promise<Result> {
-  const { largeReads } = request;
-  const turn = largeReads.waitForTurn(request, () => largeReads.sizes.ofOne(operation.collection.name));
+  const { ticket } = request;
+  const turn = ticket.read(() => ticket.sizes.ofOne(operation.collection.name));
   return turn === undefined
     ? readNow(service, operation, request)
     : turn.then(() => readNow(service, operation, request));
@@ -30,7 +30,7 @@ function readNow(
   const stored = service.store.read(keyOf(operation));
   if (!(stored instanceof Promise)) return foundResult(service, operation, request, stored);
   return stored.then((found) => {
-    if (found !== undefined) request.largeReads.sizes.noteOne(operation.collection.name, found.text.length);
+    if (found !== undefined) request.ticket.sizes.noteOne(operation.collection.name, found.text.length);
     return foundResult(service, operation, request, found);
   });
 }

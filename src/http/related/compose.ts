@@ -9,7 +9,7 @@ import { referringTo } from "../../query/references.ts";
 import { cursorValuesOf } from "../../query/sort.ts";
 import { maxPageBytes } from "../../store/port/page.ts";
 import type { Stored } from "../../store/port/stored.ts";
-import { createPauses } from "../limits/turns.ts";
+import { createPauses } from "../admission/turns.ts";
 import { resourcePath } from "../route.ts";
 import { withoutEmbeds } from "./own-text.ts";
 import type { RelatedGroup, RelatedLevel } from "./read.ts";

@@ -9,9 +9,9 @@ import { compareSortValues } from "../../query/sort.ts";
 import type { ReadClient } from "../../store/port/page.ts";
 import { lengthOf, maxPageBytes } from "../../store/port/page.ts";
 import type { Stored } from "../../store/port/stored.ts";
+import { createPauses } from "../admission/turns.ts";
 import type { Caller } from "../caller/admit.ts";
 import { type Guard, guardOf } from "../caller/permission.ts";
-import { createPauses } from "../limits/turns.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
 import { withoutEmbeds } from "./own-text.ts";
@@ -124,7 +124,7 @@ async function completeLevel(
 ): Promise<RelatedLevel> {
   const items = distinctOf([...groups.values()].flatMap((group) => group.items));
   context.bytes += lengthOf({ items });
-  context.request.largeReads.hold(context.request, context.bytes);
+  context.request.ticket.hold(context.bytes);
   const texts = new Map<string, string>();
   const pause = createPauses();
   for (const item of items) {

@@ -12,7 +12,7 @@ import {
   gzipSync,
   type ZlibOptions,
 } from "node:zlib";
-import type { Budget } from "../limits/budget.ts";
+import type { Admission } from "../admission/ticket.ts";
 import { acceptedCodings, codedTag } from "../protocol/codings.ts";
 import { type Coding, type HttpRequest, type HttpResponse, isLive } from "../protocol/message.ts";
 
@@ -96,17 +96,17 @@ const zip = promisify<string, ZlibOptions, Buffer>(gzip);
 
 /** Compresses the long texts of one application, a few at the same time. */
 export class Compressions {
-  readonly #budget: Budget;
+  readonly #admission: Admission;
   readonly #waiting: (() => void)[] = [];
   #atWork = 0;
 
-  constructor(budget: Budget) {
-    this.#budget = budget;
+  constructor(admission: Admission) {
+    this.#admission = admission;
   }
 
   /** Compresses a text when fewer than `maxAtWork` others are being compressed. A waiting one holds only its text in memory. */
   async run(text: string, coding: Coding): Promise<Buffer> {
-    this.#budget.held += text.length;
+    this.#admission.held += text.length;
     if (this.#atWork < maxAtWork) this.#atWork++;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {
@@ -117,7 +117,7 @@ export class Compressions {
       const next = this.#waiting.shift();
       if (next === undefined) this.#atWork--;
       else next();
-      this.#budget.held -= text.length;
+      this.#admission.held -= text.length;
     }
   }
 }

@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Budget } from "../limits/budget.ts";
-import { type Count, OwnCount } from "../limits/count.ts";
+import type { Count } from "../admission/counts.ts";
+import type { Admission } from "../admission/ticket.ts";
 
 /** The work that waits for the request in progress; `undefined` if no request is in progress. */
 const waitingRequests = Symbol("waiting requests");
@@ -13,10 +13,10 @@ const waitingRequests = Symbol("waiting requests");
 /** The most requests of one connection that can wait. */
 const maxWaitingRequests = 1_000;
 
-/** The most requests of all connections of one application that can wait, in all threads. */
+/** The most requests of all connections that can wait, in all threads. */
 const maxWaitingInAll = 10_000;
 
-/** The count that a connection belongs to. */
+/** The count of the requests that wait on all connections. Every connection has it. */
 export const waitingInAll = Symbol("waiting in all");
 
 /** Whether a connection counts as one of all. */
@@ -60,7 +60,7 @@ export function isAtWork({ [waitingRequests]: waiting }: Connection): boolean {
 }
 
 function wait(connection: Connection, waiting: Work[], work: Work): void {
-  const inAll = countOf(connection);
+  const inAll = connection[waitingInAll] as Count;
   if (waiting.length >= maxWaitingRequests || inAll.all >= maxWaitingInAll) {
     connection.destroy(); // a client that reads its responses never has that many
     return;
@@ -68,11 +68,6 @@ function wait(connection: Connection, waiting: Work[], work: Work): void {
   inAll.own++;
   if (waiting === noneWaiting) connection[waitingRequests] = [work];
   else waiting.push(work);
-}
-
-function countOf(connection: Connection): Count {
-  connection[waitingInAll] ??= new OwnCount();
-  return connection[waitingInAll];
 }
 
 /** Carries out a request, and those that wait for it: in a loop, because thousands of them can be complete at once. */
@@ -122,25 +117,26 @@ function fail(connection: Connection): void {
 function next(connection: Connection): Work | undefined {
   const work = connection[waitingRequests]?.shift();
   if (work === undefined) connection[waitingRequests] = undefined;
-  else countOf(connection).own--;
+  else (connection[waitingInAll] as Count).own--;
   return work;
 }
 
 function stop(connection: Connection): void {
-  countOf(connection).own -= connection[waitingRequests]?.length ?? 0;
+  const waiting = connection[waitingRequests]?.length ?? 0;
+  if (waiting > 0) (connection[waitingInAll] as Count).own -= waiting;
   connection[waitingRequests] = stopped;
 }
 
 /** Waits until a response was sent, or its client has closed the connection. Until then, its bytes count as held. */
-export function untilRead(response: ServerResponse, connection: Socket, budget: Budget): Promise<void> {
+export function untilRead(response: ServerResponse, connection: Socket, admission: Admission): Promise<void> {
   if (connection.destroyed) return Promise.resolve();
   const bytes = response.writableLength;
-  budget.held += bytes;
+  admission.held += bytes;
   return new Promise((resolve) => {
     const done = () => {
       response.off("finish", done);
       connection.off("close", done); // Node does not always report this to the response
-      budget.held -= bytes;
+      admission.held -= bytes;
       resolve();
     };
     response.on("finish", done);

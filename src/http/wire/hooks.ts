@@ -5,7 +5,7 @@
 import type { IncomingMessage } from "node:http";
 import { Problem } from "../../errors.ts";
 import { parseJson } from "../../json/parse.ts";
-import { pauseAfter } from "../limits/turns.ts";
+import { pauseAfter } from "../admission/turns.ts";
 import { contentOf, contentTooLarge, jsonLimits } from "../protocol/content.ts";
 import type { Content } from "../protocol/message.ts";
 import type { Limits } from "../settings.ts";
@@ -62,27 +62,20 @@ export class HookedContent {
     const { body, raw } = this.#request;
     const isSame = body === this.#given && (this.#text === undefined || JSON.stringify(body) === this.#text);
     if (isSame && isImport(this.#request) && raw.readableDidRead) throw new Error(importAdvice);
-    return isSame ? this.#content : contentFrom(body, this.#limits, this.#content);
-  }
-
-  /** Gives back the memory of content, also if the service never takes it. */
-  release(): void {
-    this.#content.release();
+    return isSame ? this.#content : contentFrom(body, this.#limits);
   }
 }
 
 /** The content that a hook has put in place of the one that was sent. Throws an error if it is not JSON. */
-export function contentFrom(body: unknown, { bodyBytes }: Limits, sent: Content): Content {
+export function contentFrom(body: unknown, { bodyBytes }: Limits): Content {
   const bytes = Buffer.from(body === undefined ? "" : JSON.stringify(body, requireJson));
   const content = contentOf(bytes);
   return {
-    heldBytes: sent.heldBytes,
     receive: async (maxBytes) => {
       if (bytes.length > maxBytes) throw contentTooLarge(bodyBytes);
       return bytes;
     },
     chunks: content.chunks,
-    release: () => sent.release(),
   };
 }
 

@@ -3,8 +3,8 @@
  * unread. It uses Node's server directly: a framework would find routes and parse headers that `route.ts` and `protocol/` read again.
  */
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
-import { createBudget } from "../limits/budget.ts";
-import type { Count } from "../limits/count.ts";
+import type { Count } from "../admission/counts.ts";
+import { Admission } from "../admission/ticket.ts";
 import { createSecureServer, createServer } from "../protocol/node-http.ts";
 import type { Service } from "../service.ts";
 import type { Limits } from "../settings.ts";
@@ -34,16 +34,16 @@ export interface HttpServerOptions {
 export function createHttpServer(service: Service, options: HttpServerOptions): Server {
   const { limits } = service.settings;
   const bounds = { ...defaultBounds, ...options.bounds };
-  const budget = createBudget(bounds.maxHeldBytes, bounds.maxRequests, service.shared);
-  service.meter?.watch(budget);
-  const wire = createWire({ service, logRequests: options.logRequests, budget, bounds });
+  const admission = new Admission(service, bounds);
+  service.meter?.watch(service.counts);
+  const wire = createWire({ service, logRequests: options.logRequests, admission, bounds });
   const server = createNodeServer(limits, options.tls);
   server.requestTimeout = limits.requestTimeoutMs; // an option could not be shorter than the one for the headers
   server.keepAliveTimeout = limits.keepAliveTimeoutMs;
   // A client can close its sending side and still read (RFC 9112 §9.6). Node's types lack this member.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.setTimeout(bounds.stalledTimeoutMs);
-  limitConnections(server, service.shared.connections, bounds.maxConnections);
+  limitConnections(server, service.counts.connections, bounds.maxConnections);
   const listener = createListener(wire);
   server.on("request", listener);
   routeExpectations(server, listener);
@@ -70,15 +70,14 @@ function createListener(wire: Wire): Listener {
 
 /** Serves what is not simply a request: malformed messages, connections without progress, and upgrades. */
 function serveErrors(server: Server, wire: Wire, listener: Listener): void {
-  const { service, budget, bounds, largeReads, largeBodies } = wire;
+  const { service, admission, bounds } = wire;
   for (const event of ["connection", "secureConnection"])
     server.on(event, (connection: Connection) => {
-      connection[waitingInAll] = wire.waitingInAll;
-      largeReads.noteConnection();
-      largeBodies.atWork.noteConnection();
+      connection[waitingInAll] = service.counts.waiting;
+      admission.noteConnection();
     });
   server.on("clientError", (error, socket) => answerClientError(error, socket as Connection, service.meter));
-  const onTimeout = createTimeoutListener(bounds, budget);
+  const onTimeout = createTimeoutListener(bounds, admission);
   server.on("timeout", onTimeout);
   serveUpgrades(server, onTimeout, (message, response) => {
     noteWaiting(message, response);

@@ -2,8 +2,8 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { createBudget } from "../limits/budget.ts";
-import { hasContent, noContent } from "../protocol/content.ts";
+import { Admission, Ticket } from "../admission/ticket.ts";
+import { hasContent } from "../protocol/content.ts";
 import type { Content } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
 import { defaultBounds } from "./bounds.ts";
@@ -21,33 +21,44 @@ export type App = FastifyInstance;
 export function mountService(app: App, service: Service): void {
   const nextId = createRequestIds(); // the application's own ids can be anything, and problems contain them
   const { limits } = service.settings;
-  const budget = createBudget(defaultBounds.maxHeldBytes, defaultBounds.maxRequests, service.shared);
-  const wire = createWire({ service, logRequests: false, budget, bounds: defaultBounds });
-  const serve = createServe(wire);
+  const admission = new Admission(service, defaultBounds);
+  const serve = createServe(createWire({ service, logRequests: false, admission, bounds: defaultBounds }));
   const contents = new WeakMap<FastifyRequest, HookedContent>();
-  const contentAfterHooks = (request: FastifyRequest): Content => {
+  const tickets = new WeakMap<FastifyRequest, Ticket>();
+  const contentAfterHooks = (request: FastifyRequest): Content | undefined => {
     const content = contents.get(request);
     if (content !== undefined) return content.take();
-    return request.body == null ? contentIn(request.raw, wire) : contentFrom(request.body, limits, noContent);
+    return request.body == null ? undefined : contentFrom(request.body, limits);
   };
   const handler = (request: FastifyRequest, reply: FastifyReply) => {
     const content = contentAfterHooks(request);
+    const ticket = tickets.get(request);
     const also = reply.getHeaders() as OutgoingHttpHeaders;
     reply.hijack();
     inOrderOfArrival(reply.raw, () =>
-      serve({ message: request.raw, response: reply.raw, id: nextId(), client: request, content, also }),
+      serve({
+        message: request.raw,
+        response: reply.raw,
+        id: nextId(),
+        client: request,
+        content,
+        ticket,
+        also,
+      }),
     );
   };
   // A hook can refuse a request with content, and its client can go away before the service takes it.
   app.addHook("onRequest", async (request, reply) => {
     if (!hasContent(request.raw)) return;
-    afterwards(reply.raw, request.socket, () => contents.get(request)?.release());
+    afterwards(reply.raw, request.socket, () => tickets.get(request)?.release());
     if (isTooLarge(request, limits)) reply.header("connection", "close"); // nobody reads the content
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", async (request: FastifyRequest, payload: unknown) => {
     if (payload !== request.raw) throw new Error(replacedStream);
-    const content = new HookedContent(request, contentIn(request.raw, wire), limits);
+    const ticket = new Ticket(admission, request.raw);
+    const content = new HookedContent(request, contentIn(request.raw, ticket), limits);
+    tickets.set(request, ticket);
     contents.set(request, content);
     return content.receive();
   });

@@ -4,29 +4,14 @@
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Problem } from "../../errors.ts";
+import { isRead } from "../admission/gone.ts";
+import { type Admission, noMemoryForResponse, Ticket, tooManyInProgress } from "../admission/ticket.ts";
+import { createTurns } from "../admission/turns.ts";
 import { after } from "../after.ts";
 import { anonymous } from "../caller/admit.ts";
 import { handle } from "../handle.ts";
-import {
-  type Budget,
-  isFull,
-  isOverBudget,
-  noMemoryForResponse,
-  tooManyInProgress,
-} from "../limits/budget.ts";
-import type { Count } from "../limits/count.ts";
-import { isRead } from "../limits/gone.ts";
-import { LargeReads } from "../limits/large-reads.ts";
-import { createTurns } from "../limits/turns.ts";
 import { problemResponse } from "../problem.ts";
-import {
-  type ContentLimits,
-  createLargeBodies,
-  hasContent,
-  IncomingContent,
-  type LargeBodies,
-  noContent,
-} from "../protocol/content.ts";
+import { hasContent, IncomingContent, noContent } from "../protocol/content.ts";
 import { type Content, type HttpRequest, type HttpResponse, isLive } from "../protocol/message.ts";
 import { addCommonHeaders } from "../respond.ts";
 import { isHealth } from "../route.ts";
@@ -35,7 +20,6 @@ import { refusalStatusOf } from "./client-errors.ts";
 import { Compressions, codingOf, compressed } from "./compression.ts";
 import { type Connection, inOrder, latestRequest, untilRead, waitingInAll } from "./connections.ts";
 import { continuationOf } from "./expectations.ts";
-import { InProgress } from "./in-progress.ts";
 import { closeGently } from "./lingering.ts";
 import { sendLive } from "./live.ts";
 import { atFairPace, type StallBounds } from "./stalled.ts";
@@ -52,7 +36,9 @@ export interface Incoming {
   version?: string;
   client: HttpRequest["client"];
   /** The content, if the message no longer has it. */
-  content?: Content;
+  content?: Content | undefined;
+  /** What the request holds already, because its content was received before. */
+  ticket?: Ticket | undefined;
   /** Headers that the response has too, unless the service itself sets them. */
   also?: OutgoingHttpHeaders;
 }
@@ -63,7 +49,7 @@ export type Serve = (incoming: Incoming) => void;
 interface WireOptions {
   service: Service;
   logRequests: boolean;
-  budget: Budget;
+  admission: Admission;
   bounds: StallBounds;
 }
 
@@ -73,10 +59,6 @@ export interface Wire extends WireOptions {
   isObserved: boolean;
   compressions: Compressions;
   streams: Streams;
-  largeReads: LargeReads;
-  largeBodies: LargeBodies;
-  /** The requests that wait on all connections. */
-  waitingInAll: Count;
 }
 
 /** The shared state of a new application. */
@@ -84,11 +66,8 @@ export function createWire(options: WireOptions): Wire {
   return {
     ...options,
     isObserved: options.logRequests || options.service.isObserved === true,
-    compressions: new Compressions(options.budget),
-    streams: createStreams(options.budget),
-    largeReads: new LargeReads(),
-    largeBodies: createLargeBodies(options.service.settings.limits, options.service.shared.memory.threads),
-    waitingInAll: options.service.shared.waiting,
+    compressions: new Compressions(options.admission),
+    streams: createStreams(options.admission),
   };
 }
 
@@ -100,29 +79,22 @@ export function createServe(wire: Wire): Serve {
     const { message } = incoming;
     const connection: Connection = message.socket;
     connection[latestRequest] = message;
-    connection[waitingInAll] ??= wire.waitingInAll;
-    if (isRead(message)) {
-      turnBudget.noteRead();
-      inOrder(connection, () =>
-        takesPlace(wire, message) ? answer(wire, incoming) : refuse(wire, incoming),
-      );
-    } else {
-      const inTurn = () => takeTurn().then(() => answer(wire, incoming));
-      inOrder(connection, () => (takesPlace(wire, message) ? inTurn() : refuse(wire, incoming)));
-    }
+    connection[waitingInAll] ??= wire.service.counts.waiting;
+    const isOnlyRead = isRead(message);
+    if (isOnlyRead) turnBudget.noteRead();
+    inOrder(connection, () => {
+      const ticket = incoming.ticket ?? new Ticket(wire.admission, message);
+      const isHealthCheck = isHealth(message.url ?? ""); // it always passes: it takes almost no time
+      if (!ticket.enter(isHealthCheck)) return refuse(wire, incoming, ticket);
+      if (isOnlyRead) return answer(wire, incoming, ticket);
+      return takeTurn().then(() => answer(wire, incoming, ticket));
+    });
   };
 }
 
-/** Counts a request as in progress, unless there are too many. A health check always passes: it takes almost no time. */
-function takesPlace({ budget }: Wire, { url = "" }: IncomingMessage): boolean {
-  if (isFull(budget) && !isHealth(url)) return false;
-  budget.requests++;
-  return true;
-}
-
-function refuse(wire: Wire, incoming: Incoming): boolean | Promise<boolean> {
+function refuse(wire: Wire, incoming: Incoming, ticket: Ticket): boolean | Promise<boolean> {
   const start = wire.isObserved ? performance.now() : 0;
-  const request = toHttpRequest(incoming, wire);
+  const request = toHttpRequest(incoming, ticket);
   const span = wire.service.tracer?.start(request);
   return send(wire, incoming, {
     request,
@@ -136,12 +108,15 @@ function refuse(wire: Wire, incoming: Incoming): boolean | Promise<boolean> {
  * Handles a request that counts as in progress, and sends the response. Returns whether the connection stays open; at once if the
  * response is.
  */
-function answer(wire: Wire, incoming: Incoming): boolean | Promise<boolean> {
+function answer(wire: Wire, incoming: Incoming, ticket: Ticket): boolean | Promise<boolean> {
   const start = wire.isObserved ? performance.now() : 0;
   const { service } = wire;
-  const request = toHttpRequest(incoming, wire);
+  const request = toHttpRequest(incoming, ticket);
   const span = service.tracer?.start(request);
-  const inProgress = new InProgress(wire, request, span);
+  const end = () => {
+    ticket.end();
+    span?.end();
+  };
   try {
     const handled = span === undefined ? handle(service, request) : span.run(() => handle(service, request));
     const sent = after(handled, (response) => {
@@ -149,21 +124,20 @@ function answer(wire: Wire, incoming: Incoming): boolean | Promise<boolean> {
       const coding = service.settings.compression ? codingOf(request, plain) : undefined;
       const coded = coding === undefined ? plain : compressed(wire.compressions, plain, coding);
       return after(coded, (ready) => {
-        inProgress.release();
+        ticket.release();
         return send(wire, incoming, { request, response: ready, start, span });
       });
     });
-    if (sent instanceof Promise) return sent.finally(() => inProgress.end());
-    inProgress.end();
+    if (sent instanceof Promise) return sent.finally(end);
+    end();
     return sent;
   } catch (error) {
-    inProgress.end();
+    end();
     throw error;
   }
 }
 
-function toHttpRequest({ message, id, version, client, content }: Incoming, wire: Wire): HttpRequest {
-  const { budget, largeReads } = wire;
+function toHttpRequest({ message, id, version, client, content }: Incoming, ticket: Ticket): HttpRequest {
   return {
     version: version ?? message.httpVersion,
     method: message.method ?? "",
@@ -173,24 +147,23 @@ function toHttpRequest({ message, id, version, client, content }: Incoming, wire
     id,
     client,
     socket: message.socket,
-    content: content ?? contentIn(message, wire),
-    budget,
-    largeReads,
+    content: content ?? contentIn(message, ticket),
+    ticket,
   };
 }
 
 /** The content of a message, unread. */
-export function contentIn(message: IncomingMessage, limits: ContentLimits): Content {
+export function contentIn(message: IncomingMessage, ticket: Ticket): Content {
   if (!hasContent(message)) return noContent;
   const waiting = message.headers.expect === undefined ? undefined : continuationOf(message);
-  return new IncomingContent(message, limits, waiting && (() => waiting.writeContinue()));
+  return new IncomingContent(message, ticket, waiting && (() => waiting.writeContinue()));
 }
 
 /** The response; 503 instead if it is a large one to a read, and the memory for responses is used up. */
 function withinMemory(wire: Wire, request: HttpRequest, response: HttpResponse): HttpResponse {
   if (
     (request.method !== "GET" && request.method !== "QUERY") ||
-    !isOverBudget(wire.budget, bytesToHold(response), wire.largeReads.heldBy(request))
+    !request.ticket.isOver(bytesToHold(response))
   )
     return response;
   const refusal = refusalOf(wire, request, noMemoryForResponse());
@@ -236,9 +209,8 @@ function send(
   }
   const connection = message.socket;
   if (isLive(body)) {
-    wire.budget.requests--; // `stream-counts.ts` counts it from now on
     const sent = sendLive(out, body, { connection, idleMs: wire.bounds.stalledTimeoutMs });
-    return sent.finally(() => wire.budget.requests++).then(() => staysOpen(out, headers));
+    return sent.then(() => staysOpen(out, headers));
   }
   if (typeof body === "object" && !Buffer.isBuffer(body)) {
     const sent = sendPieces(out, body, wire.streams).catch((err: unknown) => {
@@ -251,7 +223,7 @@ function send(
   else endWithText(out, body, headers);
   const bytes = out.writableLength;
   if (bytes === 0) return staysOpen(out, headers);
-  const read = untilRead(out, connection, wire.budget);
+  const read = untilRead(out, connection, wire.admission);
   return atFairPace(read, { connection, bytes }, wire).then(() => staysOpen(out, headers));
 }
 

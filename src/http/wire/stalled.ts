@@ -4,7 +4,7 @@
  * reads 20 kB a second looks idle for more than a minute.
  */
 import type { Socket } from "node:net";
-import { type Budget, isUsedUp } from "../limits/budget.ts";
+import type { Admission } from "../admission/ticket.ts";
 import { type Connection, isAtWork } from "./connections.ts";
 
 /** How long a client can leave its response unread, in milliseconds. */
@@ -24,12 +24,12 @@ export interface StallBounds {
 export async function atFairPace<T>(
   sent: Promise<T>,
   { connection, bytes }: { connection: Socket; bytes: number },
-  { bounds, budget }: { bounds: StallBounds; budget: Budget },
+  { bounds, admission }: { bounds: StallBounds; admission: Admission },
 ): Promise<T> {
   const start = performance.now();
   const fairMs = bounds.stalledTimeoutMs + (bytes / bounds.slowestBytesPerSecond) * 1_000;
   const timer = setInterval(() => {
-    if (isUsedUp(budget) && performance.now() - start >= fairMs) connection.destroy();
+    if (admission.isUsedUp() && performance.now() - start >= fairMs) connection.destroy();
   }, bounds.stalledTimeoutMs).unref();
   return sent.finally(() => clearInterval(timer));
 }
@@ -43,10 +43,13 @@ type Stalled = Connection & { [stall]?: { seen: number; since: number } };
  * Makes the listener for `timeout` of a server or of one of its connections. It closes an idle connection. It does not
  * close a connection while the service works on a request: other limits apply to that work.
  */
-export function createTimeoutListener(bounds: StallBounds, budget: Budget): (connection: Connection) => void {
+export function createTimeoutListener(
+  bounds: StallBounds,
+  admission: Admission,
+): (connection: Connection) => void {
   return (connection) => {
     const isUnread = connection.writableLength > 0;
-    if (isUnread ? canStall(connection, bounds, budget) : isAtWork(connection))
+    if (isUnread ? canStall(connection, bounds, admission) : isAtWork(connection))
       connection.setTimeout(bounds.stalledTimeoutMs); // otherwise Node reports only once
     else if (isUnread) connection.destroy();
     else closeIfIdle(connection, bounds);
@@ -62,12 +65,12 @@ function closeIfIdle(connection: Connection, { stalledTimeoutMs }: StallBounds):
   });
 }
 
-function canStall(connection: Stalled, bounds: StallBounds, budget: Budget): boolean {
+function canStall(connection: Stalled, bounds: StallBounds, admission: Admission): boolean {
   const seen = performance.now();
   const before = connection[stall];
   // If bytes were sent since the last report, Node waits for another timeout before it reports again.
   const isSameStall = before !== undefined && seen - before.seen < 2 * bounds.stalledTimeoutMs;
   const since = isSameStall ? before.since : seen - bounds.stalledTimeoutMs;
   connection[stall] = { seen, since };
-  return !isUsedUp(budget) && seen - since < bounds.longestStallMs;
+  return !admission.isUsedUp() && seen - since < bounds.longestStallMs;
 }

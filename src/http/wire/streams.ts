@@ -2,14 +2,14 @@
 import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { Budget } from "../limits/budget.ts";
-import { createTurns, type TakeTurn } from "../limits/turns.ts";
+import type { Admission } from "../admission/ticket.ts";
+import { createTurns, type TakeTurn } from "../admission/turns.ts";
 import type { StreamedBody } from "../protocol/message.ts";
 import { createEncoder } from "./compression.ts";
 
 /** What the streamed responses of one application share. */
 export interface Streams {
-  budget: Budget;
+  admission: Admission;
   takeTurn: TakeTurn;
 }
 
@@ -17,8 +17,8 @@ export interface Streams {
 const piecesPerTurn = 2;
 
 /** The streamed responses of one application. */
-export function createStreams(budget: Budget): Streams {
-  return { budget, takeTurn: createTurns(() => piecesPerTurn) };
+export function createStreams(admission: Admission): Streams {
+  return { admission, takeTurn: createTurns(() => piecesPerTurn) };
 }
 
 /** The errors of Node if the connection closes before the end, or before the start. */
@@ -36,9 +36,9 @@ const whenClosed: ReadonlySet<string | undefined> = new Set([
 export async function sendPieces(
   response: ServerResponse,
   { pieces, heldBytes, coding }: StreamedBody,
-  { budget, takeTurn }: Streams,
+  { admission, takeTurn }: Streams,
 ): Promise<void> {
-  budget.held += heldBytes;
+  admission.held += heldBytes;
   try {
     const content = Readable.from(inTurns(pieces, takeTurn));
     await (coding === undefined
@@ -47,7 +47,7 @@ export async function sendPieces(
   } catch (error) {
     if (!whenClosed.has((error as NodeJS.ErrnoException).code)) throw error;
   } finally {
-    budget.held -= heldBytes;
+    admission.held -= heldBytes;
   }
 }
 

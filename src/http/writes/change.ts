@@ -4,7 +4,7 @@ import { visibilityWithoutRead } from "../../collection/visibility.ts";
 import { Problem } from "../../errors.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { Stored } from "../../store/port/stored.ts";
-import { pauseAfter } from "../limits/turns.ts";
+import { pauseAfter } from "../admission/turns.ts";
 import { keyOf, type OperationOf } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import { requirePreconditions } from "../protocol/conditional.ts";

@@ -52,9 +52,10 @@ async function requireCollectionPreconditions({ service, operation, request }: W
 export async function requireCollection(service: Service, collection: Collection): Promise<void> {
   if (service.store.collections().has(collection.name)) return;
   // One at a time, so that simultaneous creates keep to the limit. No resource has this name.
-  await service.writes.run("collections", () =>
-    service.shared.creating.run(() => makeCollection(service, collection)),
-  );
+  await service.writes.run("collections", async () => {
+    const release = await service.exact.creation();
+    await makeCollection(service, collection).finally(release);
+  });
 }
 
 /** Whether a collection does not exist yet. Throws TOO_MANY_COLLECTIONS if it does not and the service can have no more. */

@@ -19,7 +19,7 @@ import {
 import { Problem, toSentence, type Violation } from "../../errors.ts";
 import { subjectAt, toFragment } from "../../json/pointer.ts";
 import { hiddenMember, nextMember } from "../../query/embed.ts";
-import { pauseAfter } from "../limits/turns.ts";
+import { pauseAfter } from "../admission/turns.ts";
 import type { Limits } from "../settings.ts";
 import { applyPatch, type Patch, removedBy, requireNoStrayOperator, unreadableViolations } from "./patch.ts";
 

@@ -7,8 +7,8 @@
 import { hash } from "node:crypto";
 import { Problem } from "../../errors.ts";
 import type { KeptReceipt, Receipt } from "../../store/port/commit.ts";
+import { addressKey } from "../admission/quotas.ts";
 import type { Caller } from "../caller/admit.ts";
-import { addressKey } from "../caller/quota.ts";
 import type { Idempotency, Operation, OperationOf } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import { type HttpRequest, type HttpResponse, textOf } from "../protocol/message.ts";

@@ -10,7 +10,7 @@ import { parseJson, requireObject } from "../../json/parse.ts";
 import { parseOperations } from "../../json/patch-operations.ts";
 import { parsePointer, subjectAt, toFragment } from "../../json/pointer.ts";
 import { isObject } from "../../json/values.ts";
-import { createPauses, pauseAfter } from "../limits/turns.ts";
+import { createPauses, pauseAfter } from "../admission/turns.ts";
 import { jsonLimits, readContent } from "../protocol/content.ts";
 import type { PatchFormat } from "../protocol/content-types.ts";
 import { parseMediaType } from "../protocol/media-types.ts";

@@ -51,7 +51,7 @@ function attempt(write: Rewind, asked: Asked): Promise<WriteAttempt> {
       ...asked,
       now: service.now(),
       maxBytes: service.settings.limits.rewindBytes,
-      onLength: (length: number) => request.largeReads.hold(request, length),
+      onLength: (length: number) => request.ticket.hold(length),
     };
     const made = await attemptRewind(service.store, planned, async (plan, report) => {
       const committed = await commit(write, {

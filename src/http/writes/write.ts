@@ -50,7 +50,7 @@ export async function runWrite<Op extends WriteOperation, State, Content>(
 ): Promise<Result> {
   if ((await steps.find(write)) === undefined) return notFound;
   // Each attempt reads the state again, so the state needs no memory while the content arrives.
-  write.request.largeReads.end(write.request);
+  write.request.ticket.endRead();
   if ("collection" in write.operation && isInternal(write.operation.collection.name))
     await write.service.webhooks?.load();
   // The content comes before the turn of the write, so that a slow client does not delay other writes.
@@ -178,7 +178,7 @@ export async function untilCommitted(
  */
 export function hold({ request }: Write, ...versions: Stored[]): void {
   const length = versions.reduce((sum, { text }) => sum + text.length, 0);
-  request.largeReads.hold(request, length);
+  request.ticket.hold(length);
 }
 
 function inTurn<T>({ writes }: Service, resources: readonly string[], task: () => Promise<T>): Promise<T> {

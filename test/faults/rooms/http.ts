@@ -191,7 +191,19 @@ export const httpFaults: readonly Fault[] = [
     name: "large-read-keeps-memory",
     what: "The memory that a large read holds is never given back to the budget.",
     noticedBy: "test/http/large-reads.test.ts",
-    replacements: [["request.budget.held -= this.#held.get(request) ?? 0;", ""]],
+    replacements: [["if (!this.#isPart) this.#admission.held -= this.#further;", ""]],
+  },
+  {
+    name: "ticket-keeps-place",
+    what: "A request counts as in progress for ever.",
+    noticedBy: "test/http/large-reads.test.ts",
+    replacements: [["if (this.#isInProgress) this.#admission.requests.own--;", ""]],
+  },
+  {
+    name: "lease-not-counted",
+    what: "With several threads, a caller can exceed its quota, because the main thread does not count what it leases.",
+    noticedBy: "test/http/shared-limits.test.ts",
+    replacements: [["window.left -= requests;", ""]],
   },
   {
     name: "response-memory-twice",

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { addKey } from "../../../src/access/api-key.ts";
-import { nextTurn } from "../../../src/http/limits/turns.ts";
+import { nextTurn } from "../../../src/http/admission/turns.ts";
 import { openKeys } from "../../../src/store/open.ts";
 import { auth, sendWith } from "../access/callers.ts";
 import { check } from "../check.ts";

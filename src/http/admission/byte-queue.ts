@@ -4,10 +4,7 @@
  */
 import { Problem } from "../../errors.ts";
 import { type Connected, onGone } from "./gone.ts";
-import { nextTurn } from "./turns.ts";
-
-/** Work of fewer bytes does not wait: it takes a fraction of a millisecond. */
-export const largeBytes = 65_536;
+import { largeBytes, nextTurn } from "./turns.ts";
 
 /** The bytes of work after which other requests get a turn. */
 const maxBytesInARow = 2_097_152;
@@ -34,31 +31,29 @@ export interface QueueLimits {
   maxWaitMs?: number;
 }
 
-interface Waiting<Request> {
-  request: Request;
+/** Is called before work starts, with its bytes if they are known. If it throws, the work does not start. */
+type OnStart = (bytes: number | undefined) => void;
+
+interface Waiting {
+  request: Connected;
   expected: Expected;
+  onStart: OnStart;
   start(): void;
   refuse(problem: unknown): void;
 }
 
 /** The large work of one kind, of all requests of one application. */
-export class ByteQueue<Request extends Connected> {
+export class ByteQueue {
   readonly #limits: QueueLimits;
-  readonly #onStart: (request: Request, bytes: number | undefined) => void;
-  readonly #underWay = new Map<Request, number>();
+  readonly #underWay = new Map<Connected, number>();
   #bytes = 0;
-  #waiting: Waiting<Request>[] = [];
+  #waiting: Waiting[] = [];
   #bytesInARow = 0;
   #isScheduled = false;
   #isQuiet = true;
 
-  /** `onStart` is called before work starts. If it throws, the work does not start. */
-  constructor(
-    limits: QueueLimits,
-    onStart: (request: Request, bytes: number | undefined) => void = () => undefined,
-  ) {
+  constructor(limits: QueueLimits) {
     this.#limits = limits;
-    this.#onStart = onStart;
   }
 
   /** Notes that a connection has arrived. */
@@ -70,24 +65,29 @@ export class ByteQueue<Request extends Connected> {
    * Waits for the turn of a request, in the order of arrival. `undefined` if it need not wait. Throws UNAVAILABLE if too many
    * wait or the wait takes too long, INVALID_REQUEST if the client goes away, and what `onStart` throws.
    */
-  enter(request: Request, expected: Expected): Promise<void> | undefined {
+  enter(
+    request: Connected,
+    expected: Expected,
+    onStart: OnStart = () => undefined,
+  ): Promise<void> | undefined {
     const bytes = expected();
     if (bytes !== undefined && bytes < largeBytes) return undefined;
     if (!this.#isScheduled && this.#waiting.length === 0 && this.#fits(bytes)) {
-      this.#start(request, bytes);
+      this.#start({ request, onStart }, bytes);
       return undefined;
     }
     if (this.#waiting.length >= this.#limits.maxWaiting) throw tooManyWaiting(this.#limits);
-    return this.#wait(request, expected);
+    return this.#wait({ request, expected, onStart });
   }
 
   /** The bytes that count for the work of a request; 0 if none is under way. */
-  bytesOf(request: Request): number {
+  bytesOf(request: Connected): number {
     return this.#underWay.get(request) ?? 0;
   }
 
   /** Ends the work of a request, if it has some. */
-  leave(request: Request): void {
+  leave(request: Connected): void {
+    if (this.#underWay.size === 0) return;
     const bytes = this.#underWay.get(request);
     if (bytes === undefined) return;
     this.#underWay.delete(request);
@@ -100,25 +100,25 @@ export class ByteQueue<Request extends Connected> {
     return this.#bytes === 0 || this.#bytes + bytes <= this.#limits.maxBytes;
   }
 
-  #start(request: Request, bytes: number | undefined): void {
+  #start({ request, onStart }: Pick<Waiting, "request" | "onStart">, bytes: number | undefined): void {
     if (request.socket.destroyed) throw clientWentAway();
-    this.#onStart(request, bytes);
+    onStart(bytes);
     const counted = bytes ?? this.#limits.unknownBytes;
     this.#underWay.set(request, counted);
     this.#bytes += counted;
   }
 
   /** Waits for the turn of a request. If the client goes away or the wait takes too long, its place is free again. */
-  #wait(request: Request, expected: Expected): Promise<void> {
+  #wait(work: Omit<Waiting, "start" | "refuse">): Promise<void> {
     const { promise, resolve: start, reject: refuse } = Promise.withResolvers<void>();
-    const waiting = { request, expected, start, refuse };
+    const waiting = { ...work, start, refuse };
     this.#waiting.push(waiting);
     const giveUp = (problem: Problem) => {
       if (this.#waiting[0] === waiting) this.#schedule(); // the next one can be smaller
       this.#waiting = this.#waiting.filter((each) => each !== waiting);
       refuse(problem);
     };
-    const stopWatching = onGone(request, () => giveUp(clientWentAway()));
+    const stopWatching = onGone(work.request, () => giveUp(clientWentAway()));
     const { maxWaitMs } = this.#limits;
     const timer = maxWaitMs && setTimeout(() => giveUp(waitedTooLong(this.#limits)), maxWaitMs);
     return promise.finally(() => {
@@ -154,7 +154,7 @@ export class ByteQueue<Request extends Connected> {
       if (!this.#fits(bytes)) return; // until another one ends
       this.#waiting.shift();
       try {
-        this.#start(next.request, bytes);
+        this.#start(next, bytes);
         next.start();
       } catch (error) {
         next.refuse(error);

@@ -6,8 +6,8 @@
 /** Waits for a turn. The first few callers in each turn of the event loop do not wait. */
 export type TakeTurn = () => Promise<void>;
 
-/** Work on this many bytes can block the event loop for a noticeable time. */
-const largeBytes = 65_536;
+/** Work on this many bytes can block the event loop for a noticeable time. Smaller work does not wait. */
+export const largeBytes = 65_536;
 
 /** Gives other work a turn after work on this many bytes of JSON; `undefined` if they are too few to matter. */
 export function pauseAfter(bytes: number): Promise<void> | undefined {

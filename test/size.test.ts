@@ -22,7 +22,7 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_050,
   changes: 900,
   webhooks: 2_800,
-  http: 17_600,
+  http: 17_700,
   metrics: 800,
   traces: 450,
   config: 1_800,
@@ -34,7 +34,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 555;
+const mostFiles = 554;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

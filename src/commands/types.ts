@@ -2,6 +2,7 @@
 import type { Collection } from "../collection/collection.ts";
 import { StartError } from "../errors.ts";
 import { openApiDocument } from "../http/describe/document.ts";
+import { endpointTable } from "../http/endpoints/endpoint-table.ts";
 import { configOf, type Environment, type Flags, tokenVariable } from "./options.ts";
 import { writeText } from "./output.ts";
 import { fetchDocument } from "./types/fetch-document.ts";
@@ -27,7 +28,10 @@ export async function runTypes({ url, token, output, ...flags }: Flags, env: Env
 async function configuredDocument(flags: Flags, env: Environment): Promise<object> {
   const { collections, openCollections, http } = await configOf(flags, env);
   const all = new Map([...collections].map(([name, collection]) => [name, visibleToAll(collection)]));
-  return openApiDocument({ collections: all, openCollections, settings: http }, "3.1");
+  return openApiDocument(
+    { collections: all, openCollections, settings: http, endpoints: endpointTable },
+    "3.1",
+  );
 }
 
 function visibleToAll(collection: Collection): Collection {

@@ -22,18 +22,18 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_050,
   changes: 900,
   webhooks: 2_650,
-  http: 17_200,
+  http: 17_300,
   config: 1_850,
   fit: 250,
   server: 1_400,
-  commands: 4_350,
+  commands: 4_400,
   cli: 50,
   index: 100,
   observe: 1_200,
 };
 
 /** The most files in `src`. */
-const mostFiles = 475;
+const mostFiles = 474;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

@@ -3,6 +3,7 @@ import type { Collection } from "../collection/collection.ts";
 import { timestampNames } from "../collection/timestamps.ts";
 import { StartError } from "../errors.ts";
 import { openApiDocument } from "../http/describe/document.ts";
+import { endpointTable } from "../http/endpoints/endpoint-table.ts";
 import type { OpenApiVersion } from "../http/openapi/described.ts";
 import { isObject } from "../json/values.ts";
 import { isInternal } from "../store/port/record.ts";
@@ -13,7 +14,10 @@ import { writeText } from "./shell.ts";
 /** Writes the document. Throws StartError if the configuration has faults or the file cannot be written. */
 export async function runOpenapi({ output, version, ...flags }: Flags, env: Environment): Promise<void> {
   const config = await configOf(flags, env);
-  const document = await openApiDocument({ ...config, settings: config.http }, version as OpenApiVersion);
+  const document = await openApiDocument(
+    { ...config, settings: config.http, endpoints: endpointTable },
+    version as OpenApiVersion,
+  );
   await writeText(`${JSON.stringify(document, undefined, 2)}\n`, output);
 }
 
@@ -37,7 +41,10 @@ export async function runTypes({ url, token, output, ...flags }: Flags, env: Env
 async function configuredDocument(flags: Flags, env: Environment): Promise<object> {
   const { collections, openCollections, http } = await configOf(flags, env);
   const all = new Map([...collections].map(([name, collection]) => [name, visibleToAll(collection)]));
-  return openApiDocument({ collections: all, openCollections, settings: http }, "3.1");
+  return openApiDocument(
+    { collections: all, openCollections, settings: http, endpoints: endpointTable },
+    "3.1",
+  );
 }
 
 function visibleToAll(collection: Collection): Collection {

@@ -15,8 +15,6 @@ export type Route =
   | { kind: "nothing"; outside?: { path: string; query: string }; name?: string }
   /** `OPTIONS *`: the service as a whole. */
   | { kind: "service" }
-  /** The prefix itself, with the list of collections. */
-  | { kind: "collections"; query: string }
   | { kind: "collection"; collection: Collection; path: string; query: string }
   | { kind: "resource"; collection: Collection; id: string; path: string; query: string }
   /** The list of changes of a resource, and the restore of a version. */
@@ -30,18 +28,7 @@ export type Route =
   /** The import of many resources into a collection. */
   | { kind: "import"; collection: Collection; path: string; query: string }
   /** The events of one collection. */
-  | { kind: "events"; collection: Collection; path: string; query: string }
-  /** The events of several collections. */
-  | { kind: "feed"; query: string }
-  | { kind: "document"; name: string; query: string }
-  /** The metrics of the service. */
-  | { kind: "metrics"; query: string }
-  /** The exchange of the token in the link of the first start for an API key. */
-  | { kind: "firstKey"; query: string }
-  /** Several operations in one request. */
-  | { kind: "batch"; query: string }
-  /** The rewind of collections to a time. */
-  | { kind: "rewind"; query: string };
+  | { kind: "events"; collection: Collection; path: string; query: string };
 
 /** The resource and the relation in a nested path, such as `users/7/articles`. */
 export interface NestedIn {
@@ -54,7 +41,6 @@ export interface NestedIn {
 
 /** The methods of each kind of route, as `Allow` lists them. */
 export const methodsOf = {
-  collections: "GET, HEAD, OPTIONS",
   collection: "GET, HEAD, POST, QUERY, OPTIONS",
   nested: "GET, HEAD, POST, QUERY, OPTIONS",
   resource: "GET, HEAD, PUT, PATCH, DELETE, OPTIONS",
@@ -63,12 +49,6 @@ export const methodsOf = {
   bulk: "POST, OPTIONS",
   import: "POST, OPTIONS",
   events: "GET, HEAD, OPTIONS",
-  feed: "GET, HEAD, OPTIONS",
-  document: "GET, HEAD, OPTIONS",
-  metrics: "GET, HEAD, OPTIONS",
-  batch: "POST, OPTIONS",
-  firstKey: "POST, OPTIONS",
-  rewind: "POST, OPTIONS",
 } as const;
 
 const methodSets: ReadonlyMap<string, ReadonlySet<string>> = new Map(
@@ -101,6 +81,10 @@ function allowOf(route: Exclude<Route, { kind: "nothing" | "service" }>): string
 /** Whether a route exists for administrators only. */
 export function isAdministrative(route: Route): boolean {
   if (route.kind === "endpoint") return route.endpoint.who === "administrators";
-  if (["import", "rewind", "metrics"].includes(route.kind)) return true;
-  return "collection" in route && isInternal(route.collection.name);
+  return route.kind === "import" || ("collection" in route && isInternal(route.collection.name));
+}
+
+/** Whether browsers can send a preflight. No web page reads the administrative paths outside the prefix. */
+export function hasPreflight(route: Route): boolean {
+  return route.kind !== "endpoint" || !route.endpoint.isOutside || route.endpoint.who !== "administrators";
 }

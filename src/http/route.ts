@@ -6,7 +6,7 @@ import type { HttpRequest } from "./protocol/message.ts";
 import { hostOf, isAbsolute, splitTarget } from "./protocol/target.ts";
 import { requireWellFormed } from "./protocol/well-formed.ts";
 import { isAdministrative, type Route, requireMethod } from "./route-kinds.ts";
-import { findCollection, type Service } from "./service.ts";
+import { type FoundPath, findCollection, type Service } from "./service.ts";
 
 const nothing: Route = { kind: "nothing" };
 
@@ -14,19 +14,6 @@ const nothing: Route = { kind: "nothing" };
 export function resourcePath(collectionPath: string, id: string): string {
   return `${collectionPath}/${encodeURIComponent(id)}`;
 }
-
-/** The paths of the documents. They are outside the prefix. */
-const documentPath =
-  /^\/(?:livez|readyz|healthz|problems\/[^/]+|openapi\.json|openapi-3\.2\.json|asyncapi\.json|\.well-known\/api-catalog|docs(?:\/[^/]*)?)$/;
-
-/** The paths of the files that the console loads. They are outside the prefix. */
-const consolePath = /^\/_console\/[^/]+$/;
-
-/** The path that exchanges the token of the first start for an API key. It is outside the prefix. */
-export const firstKeyPath = "/_console/first-key";
-
-/** The path of the metrics. It is outside the prefix, and no prefix begins with it. */
-export const metricsPath = "/metrics";
 
 /** The value of a Link header that leads to the OpenAPI document (RFC 8631). */
 export const serviceDescription = '</openapi.json>; rel="service-desc"';
@@ -102,24 +89,21 @@ function matchTarget(service: Service, request: HttpRequest): Route {
   const { prefix } = service.settings;
   const isUnderPrefix = path.startsWith(prefix) && path[prefix.length] === "/";
   const isPrefix = path === prefix || (isUnderPrefix && path.length === prefix.length + 1);
-  if (isPrefix) return { kind: "collections", query };
+  if (isPrefix) return ownRoute(service.endpoints.find(service, []), query);
   const segments = decodeSegments(isUnderPrefix ? path.slice(prefix.length + 1) : path);
-  if (path === firstKeyPath)
-    return service.firstKey?.isOpen() === true
-      ? { kind: "firstKey", query }
-      : { kind: "nothing", outside: { path, query } };
-  if ((!isUnderPrefix || prefix === "") && isDocument(service, path)) {
-    return { kind: "document", name: path.slice(1), query };
-  }
-  if (path === metricsPath && service.settings.metrics) return { kind: "metrics", query };
+  const outside = !isUnderPrefix || prefix === "" ? service.endpoints.findOutside(service, path) : undefined;
+  if (outside !== undefined) return ownRoute(outside, query);
   if (isUnderPrefix) return matchSegments(service, segments, query);
   return path === "" || path.startsWith("/")
     ? { kind: "nothing", outside: { path: path || "/", query } }
     : nothing;
 }
 
-function isDocument({ settings }: Service, path: string): boolean {
-  return documentPath.test(path) || (settings.console && consolePath.test(path));
+/** A path of the table. */
+function ownRoute(found: FoundPath | undefined, query: string): Route {
+  return found === undefined
+    ? nothing
+    : { kind: "endpoint", endpoint: found.path, names: found.names, query };
 }
 
 /** Decodes each segment once, after the split, so that `%2F` and `%252e` stay data. */
@@ -148,17 +132,15 @@ function matchWebhooks(
 
 function matchSegments(service: Service, segments: string[], query: string): Route {
   if (segments.length > 1 && segments.at(-1) === "") segments.pop(); // one trailing slash is allowed
-  const listed = service.endpoints?.find(service, segments);
-  if (listed !== undefined) return { kind: "endpoint", endpoint: listed.path, names: listed.names, query };
+  const own = service.endpoints.find(service, segments);
+  if (own !== undefined) return ownRoute(own, query);
   const { webhooks } = service;
   const [name, id, part] = segments;
   if (name === webhooksName && webhooks !== undefined)
     return matchWebhooks(service, webhooks, segments, query);
   if (name === undefined || segments.length > 3) return nothing;
   const collection = findCollection(service, name);
-  if (collection === undefined) {
-    return id === undefined ? ownPath(service, name, query) : { kind: "nothing", name };
-  }
+  if (collection === undefined) return { kind: "nothing", name };
   const path = `${service.settings.prefix}/${name}`;
   if (id === undefined) return { kind: "collection", collection, path, query };
   if (id === "") return nothing;
@@ -176,23 +158,6 @@ function matchSegments(service: Service, segments: string[], query: string): Rou
     return service.feed === undefined ? nothing : { kind: "events", collection, path, query };
   return { kind: "resource", collection, id, path, query };
 }
-
-/** A path of the service itself, directly below the prefix. */
-function ownPath({ feed, webhooks }: Service, name: string, query: string): Route {
-  if (name === "_events" && feed === undefined) return nothing;
-  // Without webhooks, the service has no administrators.
-  if (name === "_rewind" && webhooks === undefined) return nothing;
-  const kind = ownPaths.get(name);
-  return kind === undefined ? { kind: "nothing", name } : { kind, query };
-}
-
-type OwnPath = "batch" | "feed" | "rewind";
-
-const ownPaths = new Map<string, OwnPath>([
-  ["_batch", "batch"],
-  ["_events", "feed"],
-  ["_rewind", "rewind"],
-]);
 
 /** The route of a nested path: from one resource to those that refer to it. */
 function matchNested(

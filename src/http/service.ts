@@ -60,39 +60,61 @@ export interface Metrics {
   exposition(): Promise<{ type: string; text: string }>;
 }
 
+/**
+ * Who can use an endpoint: every request, without a caller (`public`); every caller; callers who can write something; or
+ * administrators. For all others, the paths of administrators do not exist.
+ */
+export type Who = "public" | "everyone" | "writers" | "administrators";
+
 /** What the steps of a request know of an endpoint. */
 export interface EndpointMethod {
-  /** The query parameters `limit` and `after`. Absent: the endpoint has no query parameters. */
+  readonly who: Who;
+  /** The query parameters `limit` and `after`. Absent: the endpoint has no query parameters, or reads them itself. */
   readonly page?: { usual: number; most: number; hasAfter: boolean; what?: string };
   /** Absent if requests have no body. */
   readonly body?: unknown;
+  /** Whether it chooses the format of the response itself. @default false: JSON */
+  readonly hasOwnFormats?: true;
+  /** Whether it works before the store is reached. @default false */
+  readonly isAlwaysReady?: true;
+  /** Whether it uses the Idempotency-Key of a request. @default false */
+  readonly isKeyed?: true;
 }
 
 /** A path of the table of endpoints. */
-export interface EndpointPath {
-  /** Below the prefix, such as `/_keys/{id}`. */
+export interface EndpointPath extends Pick<EndpointMethod, "who"> {
+  /** The path, such as `/_keys/{id}`. */
   readonly template: string;
+  /** Whether it is outside the prefix. */
+  readonly isOutside: boolean;
   /** By the method of a request. */
   readonly methods: ReadonlyMap<string, EndpointMethod>;
   readonly allow: string;
   /** The headers that say which media types a request can have. */
   readonly accept: Readonly<Record<string, string>>;
-  readonly who: "everyone" | "administrators";
+}
+
+/** A path of the table, and the values in it. */
+export interface FoundPath {
+  path: EndpointPath;
+  names: Readonly<Record<string, string>>;
 }
 
 /** The paths of the table of endpoints. */
 export interface EndpointPaths {
-  /** The path with these segments below the prefix, and the values in it; `undefined` if the service does not have it. */
-  find(
-    service: Service,
-    segments: readonly string[],
-  ): { path: EndpointPath; names: Readonly<Record<string, string>> } | undefined;
+  /** The path with these segments below the prefix; `undefined` if the service does not have it. */
+  find(service: Service, segments: readonly string[]): FoundPath | undefined;
+  /** The root outside the prefix, which exists only for browsers. */
+  readonly forBrowsers: EndpointPath | undefined;
+  /** The path outside the prefix; `undefined` if the service does not have it. */
+  findOutside(service: Service, path: string): FoundPath | undefined;
 }
 
 /** Everything that `handle` depends on. */
 export interface Service extends Counting {
-  /** The paths of the service itself. Absent in a batch. */
-  endpoints?: EndpointPaths | undefined;
+  endpoints: EndpointPaths;
+  /** Whether it is the service as the operations of a batch see it. @default false */
+  isBatch?: boolean;
   store: ServingStore & HistoryStore;
   /** Starts an import (`StoreAdministration`). */
   load: StoreAdministration["load"];

@@ -4,9 +4,8 @@
  */
 import type { Collection } from "../collection/collection.ts";
 import { webhooksName } from "../webhooks/webhook.ts";
-import { firstKeyPath } from "./route.ts";
 import type { Route } from "./route-kinds.ts";
-import type { Service } from "./service.ts";
+import type { EndpointPath, Service } from "./service.ts";
 
 /** The templates of one collection, by the kind of route. */
 type OfCollection = Readonly<
@@ -58,8 +57,6 @@ class RouteTemplates {
         return route.outside?.path === "/" ? "/" : undefined;
       case "service":
         return "*";
-      case "collections":
-        return this.#prefix || "/";
       case "collection":
       case "resource":
       case "changes":
@@ -70,20 +67,8 @@ class RouteTemplates {
         return (this.#collections.get(route.collection.name) ?? this.#any)[route.kind];
       case "nested":
         return this.#nested.get(route.parent.name)?.get(route.relation.name);
-      case "feed":
-        return `${this.#prefix}/_events`;
-      case "batch":
-        return `${this.#prefix}/_batch`;
-      case "rewind":
-        return `${this.#prefix}/_rewind`;
       case "endpoint":
-        return this.#prefix + route.endpoint.template;
-      case "firstKey":
-        return firstKeyPath;
-      case "metrics":
-        return "/metrics";
-      case "document":
-        return documentTemplate(route.name);
+        return fullTemplate(route.endpoint, this.#prefix);
       default:
         return route satisfies never;
     }
@@ -106,8 +91,11 @@ function nestedBelow(path: string, { relations }: Collection): ReadonlyMap<strin
   return new Map([...relations.keys()].map((name) => [name, `${path}/{id}/${name}`]));
 }
 
-function documentTemplate(name: string): string {
-  if (name.startsWith("problems/")) return "/problems/{slug}";
-  if (name.startsWith("_console/")) return "/_console/{file}";
-  return name.startsWith("docs/") ? "/docs/{file}" : `/${name}`;
+/** The template of a path of the table, with the prefix. */
+export function fullTemplate(
+  { template, isOutside }: Pick<EndpointPath, "template" | "isOutside">,
+  prefix: string,
+): string {
+  if (isOutside) return template;
+  return template === "/" ? prefix || "/" : prefix + template;
 }

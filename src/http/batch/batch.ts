@@ -8,7 +8,7 @@ import type { Change } from "../../store/port/commit.ts";
 import { withMethods } from "../../store/port/store.ts";
 import type { Key } from "../../store/port/stored.ts";
 import { createTimedPauses, pauseAfter } from "../admission/turns.ts";
-import type { Operation, OperationOf } from "../operations/operation.ts";
+import type { Operation, Writes } from "../operations/operation.ts";
 import { parseOperation } from "../operations/parse.ts";
 import { notFound, type Result } from "../operations/result.ts";
 import { atVersion } from "../protocol/conditional.ts";
@@ -34,7 +34,7 @@ const maxResults = 16 * 1024 * 1024;
  */
 const maxChanged = 128 * 1024 * 1024;
 
-type BatchWrite = Write<OperationOf<"batch">>;
+type BatchWrite = Write<Writes>;
 
 /** The content of a batch, and what each attempt needs from the previous one. */
 interface Batch {
@@ -53,7 +53,7 @@ export function performBatch(write: BatchWrite): Promise<Result> {
   return runWrite(steps, write);
 }
 
-const steps: WriteSteps<OperationOf<"batch">, true, Batch> = {
+const steps: WriteSteps<Writes, true, Batch> = {
   find: async ({ request }) => {
     // The path of a batch has no state. Only its operations have.
     requireNoPreconditions(request, 'applies to one operation: put it in the "headers" of that operation');
@@ -142,7 +142,7 @@ function serviceInBatch(
     now: () => at,
     newUuid: () => uuid("uuids"),
     webhooks: undefined, // a batch has no webhooks
-    endpoints: undefined,
+    isBatch: true,
   };
 }
 

@@ -5,7 +5,7 @@ import { type Quota, takeFromQuota } from "../admission/quotas.ts";
 import { after } from "../after.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { isHealth } from "../route.ts";
-import type { Route } from "../route-kinds.ts";
+import { hasPreflight, type Route } from "../route-kinds.ts";
 import type { Service } from "../service.ts";
 import type { HttpSettings } from "../settings.ts";
 
@@ -61,13 +61,11 @@ function count(
   return after(takeFromQuota(quotas, principal, request), (quota) => ({ principal, quota }));
 }
 
-/**
- * Unknown paths, documents and CORS preflights are the same for every caller. No web page reads the metrics, so their path
- * has no preflight.
- */
-function needsCaller({ kind }: Route, { method }: HttpRequest): boolean {
-  if (kind === "metrics") return true;
-  return kind !== "nothing" && kind !== "service" && kind !== "document" && method !== "OPTIONS";
+/** Unknown paths, public ones and CORS preflights are the same for every caller. */
+function needsCaller(route: Route, { method }: HttpRequest): boolean {
+  if (route.kind === "nothing" || route.kind === "service") return false;
+  if (route.kind === "endpoint" && route.endpoint.who === "public") return false;
+  return method !== "OPTIONS" || !hasPreflight(route);
 }
 
 /** Whether the request came encrypted: to this service, or to a trusted proxy. */

@@ -24,13 +24,7 @@ import type { Caller } from "./admit.ts";
  * a method without actions.
  */
 export const actionsOf: Readonly<
-  Record<
-    Exclude<
-      keyof typeof methodsOf,
-      "collections" | "firstKey" | "document" | "metrics" | "batch" | "rewind" | "feed"
-    >,
-    Readonly<Record<string, readonly Action[]>>
-  >
+  Record<keyof typeof methodsOf, Readonly<Record<string, readonly Action[]>>>
 > = {
   collection: { GET: ["list"], HEAD: ["list"], QUERY: ["list"], POST: ["create"] },
   nested: { GET: ["list"], HEAD: ["list"], QUERY: ["list"], POST: ["create"] },
@@ -55,7 +49,8 @@ export function requireAllowed(
   method: string,
 ): void {
   if (access === undefined || isAdministrative(route)) return;
-  if (route.kind === "batch" && !access.mayWrite(principal)) throw denied(principal);
+  if (route.kind === "endpoint" && route.endpoint.who === "writers" && !access.mayWrite(principal))
+    throw denied(principal);
   if (!("collection" in route)) return;
   const { kind, collection } = route;
   // A path below a resource shows whether the resource exists.

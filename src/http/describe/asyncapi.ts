@@ -11,10 +11,10 @@ import { exampleEvent, examplesFor } from "../openapi/examples.ts";
 import { operationIds, schemaNames } from "../openapi/names.ts";
 import { parameterParts } from "../openapi/parameters.ts";
 import { resourceSchemas } from "../openapi/resource-schemas.ts";
-import { aboutAll, bearer, onlyUsed, refsIn, tagOf } from "./document.ts";
+import { aboutAll, bearer, type DescribedService, onlyUsed, refsIn, tagOf } from "./document.ts";
 
 /** The document. It is built one collection at a time, so that other requests get turns in between. */
-export async function asyncApiDocument(described: Described): Promise<Part> {
+export async function asyncApiDocument(described: DescribedService): Promise<Part> {
   const { prefix, limits, info } = described.settings;
   const schemas = commonSchemas(limits);
   const channels: Record<string, Part> = {};

@@ -5,10 +5,10 @@ import type { Document } from "../operations/result.ts";
 import { jsonType } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
 import { asyncApiDocument } from "./asyncapi.ts";
-import { openApiDocument } from "./document.ts";
+import { type DescribedService, openApiDocument } from "./document.ts";
 
 /** By file name. */
-const documents: Readonly<Record<string, (described: Described) => Promise<Part>>> = {
+const documents: Readonly<Record<string, (described: DescribedService) => Promise<Part>>> = {
   "openapi.json": (described) => openApiDocument(described, "3.1"),
   "openapi-3.2.json": (described) => openApiDocument(described, "3.2"),
   "asyncapi.json": asyncApiDocument,
@@ -23,16 +23,19 @@ function namesFor({ settings }: Described): string[] {
 const texts = new WeakMap<Service, Map<string, Promise<string>>>();
 
 /** The description with this name; `undefined` if it does not exist. */
-export async function descriptionOf(service: Service, name: string): Promise<Document | undefined> {
+export async function descriptionOf(
+  service: Service & DescribedService,
+  name: string,
+): Promise<Document | undefined> {
   if (name === ".well-known/api-catalog") return catalogOf(service);
   const create = namesFor(service).includes(name) ? documents[name] : undefined;
   return create && { status: 200, type: jsonType, body: await textOf(service, name, create) };
 }
 
 function textOf(
-  service: Service,
+  service: Service & DescribedService,
   name: string,
-  create: (described: Described) => Promise<Part>,
+  create: (described: DescribedService) => Promise<Part>,
 ): Promise<string> {
   const known = texts.get(service) ?? new Map<string, Promise<string>>();
   texts.set(service, known);

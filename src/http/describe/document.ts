@@ -8,44 +8,39 @@ import { problems } from "../../errors.ts";
 import { isInternal } from "../../store/port/record.ts";
 import { webhookCollection } from "../../webhooks/webhook.ts";
 import { nextTurn } from "../admission/turns.ts";
-import { endpointTable } from "../endpoints/endpoint-table.ts";
+import type { EndpointTable } from "../endpoint/endpoint.ts";
 import { type About, credentialFor } from "../openapi/about.ts";
 import { bulkOperations } from "../openapi/bulk-operations.ts";
 import { collectionOperations } from "../openapi/collection-operations.ts";
 import { commonSchemas } from "../openapi/common-schemas.ts";
 import {
   type Described,
+  hasAdministrators,
   type OpenApiVersion,
   openApiVersions,
   type Part,
   ref,
 } from "../openapi/described.ts";
-import { eventsOperations, feedOperations } from "../openapi/event-operations.ts";
+import { eventsOperations } from "../openapi/event-operations.ts";
 import { examplesFor } from "../openapi/examples.ts";
 import { importOperations } from "../openapi/import-operations.ts";
 import { folded, type Names, namesFor, operationIds, schemaNames } from "../openapi/names.ts";
 import { type Nested, nestedBelow, nestedOperations } from "../openapi/nested-operations.ts";
-import { type OperationPlan, operationPart } from "../openapi/operations.ts";
+import { type OperationPlan, operationPart, serviceTag, webhooksTag } from "../openapi/operations.ts";
 import { parameterParts } from "../openapi/parameters.ts";
 import { problemParts } from "../openapi/problem-responses.ts";
 import { changesOperations, resourceOperations, restoreOperations } from "../openapi/resource-operations.ts";
 import { resourceSchemas } from "../openapi/resource-schemas.ts";
 import { commonHeaders, headerParts } from "../openapi/response-headers.ts";
-import { rewindOperations } from "../openapi/rewind-operations.ts";
-import {
-  batchOperations,
-  descriptionPaths,
-  documentOperations,
-  rootPaths,
-  serviceIds,
-  serviceTag,
-  webhooksTag,
-} from "../openapi/service-operations.ts";
-import { metricsPath } from "../route.ts";
 import { methodsOf } from "../route-kinds.ts";
 
+/** What a document describes, with the table of its endpoints. */
+export interface DescribedService extends Described {
+  endpoints: EndpointTable;
+}
+
 /** The document. It is built one collection at a time, so that other requests get turns in between. */
-export async function openApiDocument(described: Described, version: OpenApiVersion): Promise<Part> {
+export async function openApiDocument(described: DescribedService, version: OpenApiVersion): Promise<Part> {
   const all = aboutAll(described, version);
   const paths: Record<string, Part> = {};
   const schemas = commonSchemas(described.settings.limits);
@@ -59,12 +54,12 @@ export async function openApiDocument(described: Described, version: OpenApiVers
     complete.push({ ...about, examples });
     await nextTurn();
   }
-  const taken = new Set([...serviceIds, ...endpointTable.ids, ...all.flatMap(idsOf)].map(folded));
+  const taken = new Set([...described.endpoints.ids, ...all.flatMap(idsOf)].map(folded));
   for (const about of complete) {
     Object.assign(paths, collectionPaths(about), nestedPaths(nestedBelow(about, complete, taken)));
     await nextTurn();
   }
-  Object.assign(paths, servicePaths(described, version));
+  Object.assign(paths, described.endpoints.describe({ ...described, version }));
   return {
     openapi: openApiVersions[version],
     info: infoOf(described),
@@ -113,11 +108,9 @@ export function tagOf(name: string, { schema }: Collection): Part {
 }
 
 /** Every declared collection, after the generic one of open mode. */
-export function aboutAll(described: Described, version: OpenApiVersion): Omit<About, "examples">[] {
+export function aboutAll(described: DescribedService, version: OpenApiVersion): Omit<About, "examples">[] {
   const taken = new Set(
-    [...Object.keys(commonSchemas(described.settings.limits)), ...serviceIds, ...endpointTable.ids].map(
-      folded,
-    ),
+    [...Object.keys(commonSchemas(described.settings.limits)), ...described.endpoints.ids].map(folded),
   );
   const about = (
     collection: Collection,
@@ -146,13 +139,9 @@ export function aboutAll(described: Described, version: OpenApiVersion): Omit<Ab
   ];
 }
 
-function canAdminister({ access }: Pick<Described, "access">): boolean {
-  return access === undefined || access.hasAdministrators;
-}
-
 /** The collection of webhooks, if anyone can administer the service. */
 function webhooksIn<T>({ access }: Described, describe: (collection: Collection) => T): T[] {
-  if (!canAdminister({ access })) return [];
+  if (!hasAdministrators({ access })) return [];
   return [describe(webhookCollection().collection)];
 }
 
@@ -213,32 +202,9 @@ function collectionPaths(about: About): Record<string, Part> {
   if (isInternal(about.collection.name)) return own;
   return {
     ...own,
-    ...(canAdminister(about.described) && { [`${path}/_import`]: item("import", importOperations) }),
+    ...(hasAdministrators(about.described) && { [`${path}/_import`]: item("import", importOperations) }),
     [`${path}/{id}/_changes`]: item("changes", changesOperations),
     [`${path}/{id}/_restore`]: item("restore", restoreOperations),
-  };
-}
-
-/** The paths of the list of collections, of the batch and of the rewind, and the paths outside the prefix. */
-function servicePaths(described: Described, version: OpenApiVersion): Record<string, Part> {
-  const { prefix, docs, hasFeed, metrics } = described.settings;
-  const shown = Object.entries(documentOperations).filter(
-    ([path]) =>
-      (docs || !descriptionPaths.includes(path)) &&
-      (hasFeed || path !== "/asyncapi.json") &&
-      (metrics || path !== metricsPath),
-  );
-  const documents = shown.map(([path, plan]) => [path, { get: operationPart(plan(described), described) }]);
-  const batch = { post: operationPart(batchOperations.POST(described), described) };
-  const feed = { get: operationPart(feedOperations.GET(described, version), described) };
-  const rewind = { post: operationPart(rewindOperations.POST(described), described) };
-  return {
-    [`${prefix}/_batch`]: batch,
-    ...(canAdminister(described) && { [`${prefix}/_rewind`]: rewind }),
-    ...endpointTable.describe(described),
-    ...(hasFeed && { [`${prefix}/_events`]: feed }),
-    ...rootPaths(described),
-    ...Object.fromEntries(documents),
   };
 }
 

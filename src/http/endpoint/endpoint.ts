@@ -2,55 +2,52 @@
  * An endpoint: one path and method with everything about it. The router, `Allow`, the check of the caller, the reading of
  * parameters and the OpenAPI document are made from the table of endpoints (`../endpoints/endpoint-table.ts`).
  */
-import type { Caller } from "../caller/admit.ts";
-import { type Described, type Part, text } from "../openapi/described.ts";
+import { type Described, type OpenApiVersion, type Part, text } from "../openapi/described.ts";
 import { type OperationPlan, operationPart } from "../openapi/operations.ts";
-import type { PageAsked } from "../operations/page-parameters.ts";
-import type { Result } from "../operations/result.ts";
+import type { EndpointRow } from "../operations/result.ts";
 import { typesOf } from "../protocol/content-types.ts";
-import type { HttpRequest } from "../protocol/message.ts";
-import type { EndpointMethod, EndpointPath, EndpointPaths, Service } from "../service.ts";
+import type { EndpointMethod, EndpointPath, EndpointPaths, FoundPath, Service } from "../service.ts";
+import { fullTemplate } from "../templates.ts";
 import { type Body, bodyPart } from "./body.ts";
 
 /** A row of the table. */
-export interface Endpoint extends EndpointMethod {
-  /** Below the prefix. `{name}` is a parameter. */
+export interface Endpoint<Parsed = unknown> extends EndpointRow<Parsed> {
+  /** Below the prefix, unless `isOutside`. `{name}` is a parameter. `/` is the prefix itself. */
   readonly path: string;
+  /** Whether the path is outside the prefix. @default false */
+  readonly isOutside?: true;
   readonly method: "GET" | "POST";
-  /** Who can use it. For all others, the path does not exist. */
-  readonly who: EndpointPath["who"];
   /** Whether a service has it. @default always */
   readonly exists?: (described: Described) => boolean;
   /** Describes each parameter of the path. `is` says whether a text is a valid value. Without `is`, every text is valid. */
-  readonly names?: Readonly<Record<string, { description: string; is?: (text: string) => boolean }>>;
+  readonly names?: Readonly<
+    Record<string, { description: string; example?: string; is?: (text: string) => boolean }>
+  >;
   /** Parameters in addition to those of the path and of the page, as the document has them. */
   readonly parameters?: readonly Part[];
+  /** Whether the document describes it. @default true */
+  readonly isDescribed?: (described: Described) => boolean;
   /** What a request sends: a declared body, or one that the handler reads in its own way. @default nothing */
   readonly body?: Body<never> | ((described: Described) => Part);
+  /** Whether the router leaves it out, because only browsers get it, and for others the path does not exist. @default false */
+  readonly isForBrowsers?: true;
   /** The id of the operation in the OpenAPI document. */
   readonly id: string;
   /** Its tag and its texts there. */
   readonly texts: Texts | ((described: Described) => Texts);
-  readonly successes: (described: Described) => OperationPlan["successes"];
+  readonly successes: (described: InDocument) => OperationPlan["successes"];
   /** The statuses of its own errors. */
   readonly errors: readonly number[] | ((described: Described) => readonly number[]);
   /** Whether any valid credential is enough. @default false */
   readonly isNeverForbidden?: true;
-  /** Throws the problems of its content and of what it does. */
-  handle(service: Service, asked: Asked): Result | Promise<Result>;
+  /** Whether its requests are not counted against the quota of the caller. @default false */
+  readonly isFree?: true;
 }
+
+/** What a document of one version describes. */
+export type InDocument = Described & { readonly version: OpenApiVersion };
 
 type Texts = Pick<OperationPlan, "tag" | "summary" | "description">;
-
-/** A request of an endpoint. */
-export interface Asked {
-  /** The values in the path, by name. */
-  readonly names: Readonly<Record<string, string>>;
-  /** The page that a list returns. */
-  readonly page: PageAsked;
-  readonly caller: Caller;
-  readonly request: HttpRequest;
-}
 
 /** The endpoints of a path. */
 interface TablePath extends EndpointPath {
@@ -64,23 +61,49 @@ type Segment = { readonly text: string } | { readonly name: string };
 /** The table of endpoints. */
 export class EndpointTable implements EndpointPaths {
   readonly #paths: readonly TablePath[];
+  readonly forBrowsers: EndpointPath | undefined;
+  readonly #routed: readonly TablePath[];
   /** By their first segment, which no collection has: most requests end the search here. */
   readonly #byFirst: ReadonlyMap<string | undefined, readonly TablePath[]>;
+  /** Those outside the prefix: by the whole path, or by the part before the parameter at its end. */
+  readonly #outside: ReadonlyMap<string, TablePath>;
   /** The ids of the operations, which no collection can use. */
   readonly ids: readonly string[];
 
   constructor(endpoints: readonly Endpoint[]) {
     this.ids = endpoints.map(({ id }) => id);
-    this.#paths = [...Map.groupBy(endpoints, ({ path }) => path)].map(([path, own]) => pathOf(path, own));
-    this.#byFirst = Map.groupBy(this.#paths, ({ template }) => template.split("/")[1]);
+    this.#paths = [...Map.groupBy(endpoints, ({ path, isOutside }) => `${isOutside} ${path}`)].map(
+      ([, own]) => pathOf(own),
+    );
+    this.forBrowsers = this.#paths.find(({ endpoints: [first] }) => first?.isForBrowsers === true);
+    this.#routed = this.#paths.filter((path) => path !== this.forBrowsers);
+    const [outside = [], below = []] = [true, false].map((is) =>
+      this.#routed.filter(({ isOutside }) => isOutside === is),
+    );
+    this.#byFirst = Map.groupBy(below, ({ template }) =>
+      template === "/" ? undefined : template.split("/")[1],
+    );
+    this.#outside = new Map(outside.map((path) => [path.template.replace(/(?<=\{).*/, ""), path]));
   }
 
   /** The methods of each path, as `Allow` lists them. */
   get methods(): Readonly<Record<string, string>> {
-    return Object.fromEntries(this.#paths.map(({ template, allow }) => [template, allow]));
+    return Object.fromEntries(this.#routed.map(({ template, allow }) => [template, allow]));
   }
 
-  find(service: Service, segments: readonly string[]): ReturnType<EndpointPaths["find"]> {
+  findOutside(service: Service, asked: string): FoundPath | undefined {
+    const whole = this.#outside.get(asked);
+    if (whole?.template === asked && existsIn(whole, service)) return { path: whole, names: {} };
+    const end = asked.lastIndexOf("/") + 1;
+    const path = this.#outside.get(`${asked.slice(0, end)}{`);
+    const [name, { is = () => true } = {}] = Object.entries(path?.endpoints[0]?.names ?? {})[0] ?? [];
+    const value = asked.slice(end);
+    return path !== undefined && name !== undefined && existsIn(path, service) && is(value)
+      ? { path, names: { [name]: value } }
+      : undefined;
+  }
+
+  find(service: Service, segments: readonly string[]): FoundPath | undefined {
     for (const path of this.#byFirst.get(segments[0]) ?? []) {
       const names = namesIn(path, segments);
       if (names !== undefined && existsIn(path, service)) return { path, names };
@@ -89,14 +112,15 @@ export class EndpointTable implements EndpointPaths {
   }
 
   /** The path items of the OpenAPI document, by path. */
-  describe(described: Described): Record<string, Part> {
+  describe(described: InDocument): Record<string, Part> {
     const { prefix } = described.settings;
-    const shown = this.#paths.filter((path) => existsIn(path, described));
+    const isShown = ({ isDescribed = () => true }: Endpoint) => isDescribed(described);
+    const shown = this.#paths.filter((path) => existsIn(path, described) && path.endpoints.every(isShown));
     return Object.fromEntries(
-      shown.map(({ template, endpoints }) => [
-        prefix + template,
+      shown.map((path) => [
+        fullTemplate(path, prefix),
         Object.fromEntries(
-          endpoints.map((each) => [
+          path.endpoints.map((each) => [
             each.method.toLowerCase(),
             operationPart(planOf(each, described), described),
           ]),
@@ -107,8 +131,9 @@ export class EndpointTable implements EndpointPaths {
 }
 
 /** Throws an Error if the endpoints of the path exist for different callers or in different services. */
-function pathOf(path: string, endpoints: readonly Endpoint[]): TablePath {
+function pathOf(endpoints: readonly Endpoint[]): TablePath {
   const [first] = endpoints as readonly [Endpoint];
+  const { path } = first;
   if (
     endpoints.some(
       ({ who, exists, names }) => who !== first.who || exists !== first.exists || names !== first.names,
@@ -127,9 +152,10 @@ function pathOf(path: string, endpoints: readonly Endpoint[]): TablePath {
   );
   return {
     template: path,
+    isOutside: first.isOutside === true,
     segments: path
-      .slice(1)
       .split("/")
+      .slice(path === "/" ? 2 : 1)
       .map((each) => (each.startsWith("{") ? { name: each.slice(1, -1) } : { text: each })),
     endpoints,
     methods,
@@ -139,7 +165,9 @@ function pathOf(path: string, endpoints: readonly Endpoint[]): TablePath {
   };
 }
 
-function existsIn({ endpoints: [first] }: TablePath, described: Described): boolean {
+/** A batch has no administration. */
+function existsIn({ endpoints: [first], who }: TablePath, described: Described): boolean {
+  if (described.isBatch === true && who === "administrators") return false;
   return first?.exists?.(described) ?? true;
 }
 
@@ -160,14 +188,15 @@ function namesIn(
   return names;
 }
 
-function planOf(endpoint: Endpoint, described: Described): OperationPlan {
-  const { id, texts, who, names = {}, page, body, successes, errors, isNeverForbidden } = endpoint;
+function planOf(endpoint: Endpoint, described: InDocument): OperationPlan {
+  const { id, texts, who, names = {}, page, body, successes, errors, isNeverForbidden, isFree } = endpoint;
   const all = [
-    ...Object.entries(names).map(([name, { description }]) => ({
+    ...Object.entries(names).map(([name, { description, example }]) => ({
       name,
       in: "path",
       required: true,
       description,
+      ...(example !== undefined && { example }),
       schema: text,
     })),
     ...(page === undefined ? [] : pageParts(page)),
@@ -176,8 +205,9 @@ function planOf(endpoint: Endpoint, described: Described): OperationPlan {
   return {
     id,
     ...(typeof texts === "function" ? texts(described) : texts),
-    credential: who === "administrators" ? "required" : "optional",
+    credential: credentialFor(who, described),
     ...(isNeverForbidden && { isNeverForbidden }),
+    ...(isFree && { isFree }),
     parameters: all,
     ...(body !== undefined && {
       requestBody: typeof body === "function" ? body(described) : bodyPart(body),
@@ -185,6 +215,11 @@ function planOf(endpoint: Endpoint, described: Described): OperationPlan {
     successes: successes(described),
     problems: typeof errors === "function" ? errors(described) : errors,
   };
+}
+
+function credentialFor(who: EndpointMethod["who"], { access }: Described): OperationPlan["credential"] {
+  if (who === "writers") return access?.mayWrite(undefined) === true ? "optional" : "required";
+  return ({ public: "none", everyone: "optional", administrators: "required" } as const)[who];
 }
 
 function pageParts({ usual, most, hasAfter, what = "items" }: NonNullable<EndpointMethod["page"]>): Part[] {

@@ -8,12 +8,11 @@ import type { AllowedResources } from "../../access/rules.ts";
 import { type Collection, openCollection } from "../../collection/collection.ts";
 import { timestampNames } from "../../collection/timestamps.ts";
 import { administers, viewFor } from "../caller/permission.ts";
-import type { Asked, Endpoint } from "../endpoint/endpoint.ts";
+import type { Endpoint } from "../endpoint/endpoint.ts";
 import { operation as action, listOf, texts, truth } from "../openapi/administration-parts.ts";
 import { closedObject, json, text } from "../openapi/described.ts";
-import { success } from "../openapi/operations.ts";
-import { serviceTag } from "../openapi/service-operations.ts";
-import type { Result } from "../operations/result.ts";
+import { serviceTag, success } from "../openapi/operations.ts";
+import type { Asked, Result } from "../operations/result.ts";
 import { jsonType } from "../protocol/message.ts";
 import { findCollection, type Service } from "../service.ts";
 import { type AccessQuestion, parseQuestion } from "./access-content.ts";
@@ -112,6 +111,7 @@ const accessQuestion = closedObject(
 export const accessCheckEndpoint: Endpoint = {
   path: "/_access",
   method: "POST",
+  exists: ({ isBatch }) => isBatch !== true,
   who: "everyone",
   isNeverForbidden: true,
   body({ collections }) {

@@ -5,17 +5,20 @@ import { type Collection, openCollection } from "../../collection/collection.ts"
 import { idKinds } from "../../collection/ids.ts";
 import type { Index } from "../../collection/indexes.ts";
 import { formatPath, type Path } from "../../collection/paths.ts";
+import { requireNoParameters } from "../../query/parameters.ts";
 import { usableNames } from "../../query/relations.ts";
 import type { Caller } from "../caller/admit.ts";
 import { administers, type Guard, guardOf, viewFor, viewsOf } from "../caller/permission.ts";
-import { listedNames } from "../documents/collections.ts";
-import type { Asked, Endpoint } from "../endpoint/endpoint.ts";
+import { collectionsDocument, listedNames } from "../documents/collections.ts";
+import { documentResult, rootPage } from "../documents/root-page.ts";
+import type { Endpoint } from "../endpoint/endpoint.ts";
 import { listOf, next, operation, texts, truth } from "../openapi/administration-parts.ts";
 import { closedObject, count, json, ref, text } from "../openapi/described.ts";
-import { success } from "../openapi/operations.ts";
+import { serviceTag, success } from "../openapi/operations.ts";
 import { inputSchemaFor } from "../openapi/resource-schemas.ts";
-import { serviceTag } from "../openapi/service-operations.ts";
-import type { Result } from "../operations/result.ts";
+import { isRootPage } from "../operations/parse.ts";
+import type { Asked, Result } from "../operations/result.ts";
+import { requireJsonAcceptable } from "../protocol/accept.ts";
 import { isUnmodified } from "../protocol/conditional.ts";
 import { jsonType, revalidate } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
@@ -83,6 +86,7 @@ const collectionDetails = closedObject(
 export const collectionDetailsEndpoint: Endpoint = {
   path: "/_collections",
   method: "GET",
+  exists: ({ isBatch }) => isBatch !== true,
   who: "everyone",
   isNeverForbidden: true,
   page: { usual: 100, most: 500, hasAfter: true },
@@ -102,6 +106,39 @@ export const collectionDetailsEndpoint: Endpoint = {
   }),
   errors: [400, 406, 412],
   handle: describeCollections,
+};
+
+/** The endpoint at the prefix. If the prefix is the root, browsers get a page there. */
+export const collectionsEndpoint: Endpoint<{ isPage: boolean }> = {
+  path: "/",
+  method: "GET",
+  who: "everyone",
+  isNeverForbidden: true,
+  hasOwnFormats: true,
+  id: "getCollections",
+  texts: ({ access }) => ({
+    tag: serviceTag,
+    summary: "List the collections",
+    description: `Returns the name and the path of each collection, sorted by name.${access === undefined ? "" : " The list has only the collections that the caller can list."}`,
+  }),
+  successes: (described) => ({
+    200: success(described, "The collections.", {
+      ...(described.settings.docs ? { may: ["Link"] } : {}),
+      content: {
+        ...json(ref("schemas", "CollectionList")),
+        ...(described.settings.prefix === "" ? { "text/html": { schema: text } } : {}),
+      },
+    }),
+  }),
+  errors: [400, 406],
+  parse(service, { query, request }) {
+    const isPage = isRootPage(service, request);
+    if (!isPage) requireJsonAcceptable(request);
+    requireNoParameters(query);
+    return { isPage };
+  },
+  handle: (service, { parsed: { isPage }, caller, request }) =>
+    documentResult(isPage ? rootPage(service, caller, request) : collectionsDocument(service, caller)),
 };
 
 /** A page of collections, sorted by name. Throws PRECONDITION_FAILED, and UNAVAILABLE as the store does. */

@@ -1,9 +1,8 @@
 /** The endpoint of the effective configuration, for administrators. */
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import { listOf } from "../openapi/administration-parts.ts";
-import { closedObject, json, text } from "../openapi/described.ts";
-import { success } from "../openapi/operations.ts";
-import { serviceTag } from "../openapi/service-operations.ts";
+import { closedObject, hasAdministrators, json, text } from "../openapi/described.ts";
+import { serviceTag, success } from "../openapi/operations.ts";
 import { jsonType } from "../protocol/message.ts";
 
 const configuration = closedObject({
@@ -26,7 +25,7 @@ export const configurationEndpoint: Endpoint = {
   path: "/_configuration",
   method: "GET",
   who: "administrators",
-  exists: ({ access }) => access === undefined || access.hasAdministrators,
+  exists: hasAdministrators,
   isNeverForbidden: true,
   id: "getConfiguration",
   texts: {

@@ -17,12 +17,11 @@ import { Problem } from "../../errors.ts";
 import { inQuery, Violations } from "../../query/violations.ts";
 import type { ApiKey } from "../../store/port/keys.ts";
 import { type Body, type Fault, readBody } from "../endpoint/body.ts";
-import type { Asked, Endpoint } from "../endpoint/endpoint.ts";
+import type { Endpoint } from "../endpoint/endpoint.ts";
 import { listOf, next, texts as textList, truth } from "../openapi/administration-parts.ts";
 import { closedObject, type Described, json, type Part, text } from "../openapi/described.ts";
-import { success } from "../openapi/operations.ts";
-import { serviceTag } from "../openapi/service-operations.ts";
-import { type Document, notFound, type Result } from "../operations/result.ts";
+import { serviceTag, success } from "../openapi/operations.ts";
+import { type Asked, type Document, notFound, type Result } from "../operations/result.ts";
 import { jsonType } from "../protocol/message.ts";
 import { findCollection, type KeyAdministration, type Service } from "../service.ts";
 

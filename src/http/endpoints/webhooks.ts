@@ -3,11 +3,18 @@ import { Problem } from "../../errors.ts";
 import type { Versioned } from "../../webhooks/records.ts";
 import { type Webhook, webhooksName } from "../../webhooks/webhook.ts";
 import type { Webhooks } from "../../webhooks/webhooks.ts";
-import type { Asked, Endpoint } from "../endpoint/endpoint.ts";
-import { closedObject, count, type Described, json, type Part, text } from "../openapi/described.ts";
-import { success } from "../openapi/operations.ts";
-import { webhooksTag } from "../openapi/service-operations.ts";
-import { notFound, type Result } from "../operations/result.ts";
+import type { Endpoint } from "../endpoint/endpoint.ts";
+import {
+  closedObject,
+  count,
+  type Described,
+  hasAdministrators,
+  json,
+  type Part,
+  text,
+} from "../openapi/described.ts";
+import { success, webhooksTag } from "../openapi/operations.ts";
+import { type Asked, notFound, type Result } from "../operations/result.ts";
 import { requirePreconditions, validatorsOf } from "../protocol/conditional.ts";
 import { jsonType } from "../protocol/message.ts";
 import { findCollection, type Service } from "../service.ts";
@@ -54,7 +61,7 @@ const id = { id: { description: "The id of the webhook." } };
 function common(operation: string, texts: { summary: string; description: string }, schema: Part) {
   return {
     who: "administrators",
-    exists: ({ access }: Described) => access === undefined || access.hasAdministrators,
+    exists: hasAdministrators,
     names: id,
     id: operation,
     texts: { tag: webhooksTag, ...texts },

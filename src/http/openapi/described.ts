@@ -1,5 +1,6 @@
 /** What a document describes, and the parts that all documents are made of. */
 import type { Access } from "../../access/access.ts";
+import type { FirstKey } from "../../access/first-key.ts";
 import type { Collection } from "../../collection/collection.ts";
 import type { HttpSettings } from "../settings.ts";
 
@@ -11,6 +12,15 @@ export interface Described {
   settings: HttpSettings;
   /** Absent without `auth`. */
   access?: Access | undefined;
+  /** The link to create the first API key, which no document describes. */
+  firstKey?: Pick<FirstKey, "isOpen">;
+  /** Whether this is the service as the operations of a batch see it. @default false */
+  isBatch?: boolean;
+}
+
+/** Whether anyone can administer the service. */
+export function hasAdministrators({ access }: Pick<Described, "access">): boolean {
+  return access === undefined || access.hasAdministrators;
 }
 
 /** The versions of OpenAPI. The later one can describe QUERY, and lists with a resource on each line. */

@@ -8,7 +8,6 @@ import { exampleEvent } from "./examples.ts";
 import { operationIds, schemaNames } from "./names.ts";
 import { type MethodsOf, type OperationPlan, success } from "./operations.ts";
 import type { FeedParameter } from "./parameters.ts";
-import { serviceTag } from "./service-operations.ts";
 
 /** The operations on the events of one collection, by method. */
 export const eventsOperations: Record<MethodsOf<"events">, (about: About) => OperationPlan> = {
@@ -16,13 +15,13 @@ export const eventsOperations: Record<MethodsOf<"events">, (about: About) => Ope
     id: operationIds(about.names).events,
     tag: about.tag,
     summary: `Follow ${asMany(about)}`,
-    description: `${description} It has the filters of a list, except filters by id. It sees what the caller's lists show.`,
+    description: `${feedDescription} It has the filters of a list, except filters by id. It sees what the caller's lists show.`,
     credential: about.credentialFor("events", "GET"),
     parameters: [
       ...about.path,
       attributeFilters(about.names),
       ref("parameters", "filter"),
-      ...parameters("since", "eventLimit", "wait", "lastEventId", "lastEventIdHeader"),
+      ...feedParameters("since", "eventLimit", "wait", "lastEventId", "lastEventIdHeader"),
     ],
     successes: {
       200: pageOrStream(about.described, schemaNames(about.names).event, {
@@ -34,41 +33,20 @@ export const eventsOperations: Record<MethodsOf<"events">, (about: About) => Ope
   }),
 };
 
-/** The operations on the events of several collections, by method. */
-export const feedOperations: Record<
-  MethodsOf<"feed">,
-  (described: Described, version: About["version"]) => OperationPlan
-> = {
-  GET: (described, version) => ({
-    id: "listEvents",
-    tag: serviceTag,
-    summary: "Follow several collections",
-    description: `${description} It has no filters.`,
-    credential: "optional",
-    parameters: parameters(
-      "feedCollections",
-      "since",
-      "eventLimit",
-      "wait",
-      "lastEventId",
-      "lastEventIdHeader",
-    ),
-    successes: { 200: pageOrStream(described, "Event", { version, example: undefined }) },
-    problems: [400, 406, 410, 429],
-  }),
-};
-
-const description = [
+/** What all feeds do. */
+export const feedDescription = [
   "Returns the changes after a position, in order for each collection: as a page by default,",
   "and as an endless stream (server-sent events) with `Accept: text/event-stream`.",
   "The header `Link` of a page has the URL of the next page. To start with what a list shows, follow the `monitor` link of the list.",
 ].join(" ");
 
-function parameters(...names: readonly FeedParameter[]): Part[] {
+/** The parameters of a feed, and `fields`. */
+export function feedParameters(...names: readonly FeedParameter[]): Part[] {
   return [...names.map((name) => ref("parameters", name)), ref("parameters", "fields")];
 }
 
-function pageOrStream(
+/** The response of a feed. */
+export function pageOrStream(
   described: Described,
   event: string,
   { version, example }: { version: About["version"]; example: Part | undefined },

@@ -4,6 +4,12 @@ import { type Described, type Part, ref } from "./described.ts";
 import { responseName } from "./problem-responses.ts";
 import { commonHeaders, headersOf, type ResponseHeader } from "./response-headers.ts";
 
+/** The tag of operations that belong to no collection. */
+export const serviceTag = "Service";
+
+/** The tag of webhooks. */
+export const webhooksTag = "Webhooks";
+
 type Split<Text extends string> = Text extends `${infer First}, ${infer Rest}` ? First | Split<Rest> : Text;
 
 /** The methods of a kind of route that the document describes. It leaves out HEAD and OPTIONS. */

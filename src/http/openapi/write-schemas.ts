@@ -1,12 +1,16 @@
 /** The schemas of writes of all collections: their bodies, and the results of those that change many resources. */
 import type { UpdateOperator } from "../../collection/update.ts";
 import { patchOperationNames } from "../../json/patch-operations.ts";
+import type { RewindReport } from "../../rewind/attempt.ts";
+import type { Misfit, RewindCounts } from "../../rewind/rewind-plan.ts";
+import { maxChangesSince } from "../../store/core/changes-since.ts";
+import { maxRefusals } from "../../store/core/commits/refusals.ts";
 import { maxBulk } from "../batch/bulk-content.ts";
 import { createdName, operationHeaders, type operationMembers, operationMethods } from "../batch/content.ts";
 import { type ImportReport, maxErrors, maxNamedIds } from "../imports/report.ts";
 import type { Limits } from "../settings.ts";
+import type { rewindMembers } from "../writes/rewind-content.ts";
 import { closedObject, count, type Part, text } from "./described.ts";
-import { rewindSchemas } from "./rewind-operations.ts";
 
 /** The schemas, by their names. */
 export function writeSchemas(limits: Limits): Record<string, Part> {
@@ -173,3 +177,72 @@ const reportMembers: Record<keyof ImportReport, Part> = {
 };
 
 const importReport: Part = closedObject(reportMembers, { description: "What an import did." });
+
+const time: Part = { type: "string", format: "date-time" };
+
+const rewindContent: Record<(typeof rewindMembers)[number], Part> = {
+  to: { description: "The time to go back to, as in `at`.", type: ["string", "integer"] },
+  collections: {
+    description: "The collections to rewind. Without it, all of them.",
+    type: "array",
+    minItems: 1,
+    items: text,
+  },
+  max: {
+    description: "If more resources would change, nothing changes.",
+    type: "integer",
+    minimum: 1,
+    maximum: maxChangesSince,
+  },
+  dryRun: { description: "Only says what would change.", type: "boolean", default: false },
+};
+
+const counts: Record<keyof RewindCounts, Part> = {
+  created: { description: "Resources that were deleted since, and exist again.", ...count },
+  replaced: { description: "Resources that have their earlier attributes again.", ...count },
+  deleted: { description: "Resources that were created since.", ...count },
+};
+
+const misfitMembers: Record<keyof Misfit, Part> = {
+  collection: text,
+  id: text,
+  pointer: { description: "The attribute, as a JSON Pointer in a URI fragment.", ...text },
+  code: { description: "A keyword of JSON Schema, `unique`, `reference` or `referenced`.", ...text },
+  detail: text,
+};
+
+const rewindReport: Record<keyof RewindReport, Part> = {
+  to: { description: "The time that the collections went back to.", ...time },
+  dryRun: { type: "boolean" },
+  before: { description: "A rewind to this time undoes this rewind. Only if something changed.", ...time },
+  ...counts,
+  collections: {
+    description: "The rewound collections, sorted by name unless the request names them.",
+    type: "array",
+    items: closedObject({ name: text, ...counts }),
+  },
+  misfits: closedObject(
+    {
+      first: {
+        type: "array",
+        maxItems: maxRefusals,
+        items: closedObject(misfitMembers, { optional: ["pointer"] }),
+      },
+      more: { description: "Whether there are more.", type: "boolean" },
+    },
+    { description: "The resources that would not fit today's schemas, unique attributes and references." },
+  ),
+};
+
+const rewindSchemas: Record<string, Part> = {
+  Rewind: {
+    type: "object",
+    required: ["to", "max"],
+    properties: rewindContent,
+    additionalProperties: false,
+  },
+  RewindReport: closedObject(rewindReport, {
+    optional: ["before"],
+    description: "What a rewind did. In a dry run: what it would do.",
+  }),
+};

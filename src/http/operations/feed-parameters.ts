@@ -39,7 +39,8 @@ export const maxLimit = 1_000;
 /** The longest `wait`. */
 export const maxWaitSeconds = 60;
 
-type FeedRoute = Extract<Route, { kind: "events" | "feed" }>;
+/** The feed of one collection, or of several. */
+type FeedRoute = Extract<Route, { kind: "events" }> | { kind: "feed"; query: string };
 
 /** Reads the request. Throws NOT_ACCEPTABLE, INVALID_PARAMETER, and what callers without rights get. */
 export function parseSubscription(

@@ -87,7 +87,7 @@ export interface Idempotency {
 }
 
 /** An operation that writes. */
-interface Writes {
+export interface Writes {
   caller: Caller;
   /** Set while this is the first request with its Idempotency-Key. */
   idempotency?: Idempotency;
@@ -113,24 +113,16 @@ export interface Subscription {
 export type Operation =
   /** `path` is set for a path outside the prefix. */
   | { kind: "nothing"; path?: string | undefined }
-  /** The page that a browser gets at the root. */
-  | { kind: "front page"; caller: Caller }
-  | { kind: "collections"; caller: Caller }
   /** An operation of the table of endpoints. */
-  | {
+  | ({
       kind: "endpoint";
       endpoint: EndpointMethod;
       names: Readonly<Record<string, string>>;
       page: PageAsked;
-      caller: Caller;
-    }
-  | { kind: "firstKey" }
+      /** What the endpoint has read from the query string and the headers. */
+      parsed: unknown;
+    } & Writes)
   | { kind: "options"; allow: string | undefined; accept: Record<string, string> }
-  | { kind: "document"; name: string }
-  | { kind: "metrics" }
-  | ({ kind: "batch" } & Writes)
-  /** Returns collections to their state at an earlier time. */
-  | ({ kind: "rewind" } & Writes)
   | ({ kind: "list"; guard: Guard; caller: Caller } & Listing)
   | ({ kind: "figures"; guard: Guard; caller: Caller } & FiguresListing)
   /** A list, or the figures of a list, whose parameters are in the body. */

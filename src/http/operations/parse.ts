@@ -15,7 +15,7 @@ import {
   requireJsonAcceptable,
   requireListAcceptable,
 } from "../protocol/accept.ts";
-import { contentTooLarge } from "../protocol/content.ts";
+import { contentTooLarge, hasContent } from "../protocol/content.ts";
 import {
   importTypeNames,
   isMethodWithContent,
@@ -25,16 +25,15 @@ import {
   typesOf,
 } from "../protocol/content-types.ts";
 import type { HttpRequest } from "../protocol/message.ts";
-import { metricsPath } from "../route.ts";
-import { isAdministrative, methodsOf, type Route, requireMethod } from "../route-kinds.ts";
-import type { EndpointMethod, Service } from "../service.ts";
+import { hasPreflight, isAdministrative, methodsOf, type Route, requireMethod } from "../route-kinds.ts";
+import type { Service } from "../service.ts";
 import { parseSubscription } from "./feed-parameters.ts";
 import { parseChanges, splitPointInTime } from "./history-parameters.ts";
 import { parseImport } from "./import-parameters.ts";
 import { canUseRelation, parentOf } from "./nested.ts";
-import { requireNoContent } from "./no-content.ts";
 import type { Operation, Parent } from "./operation.ts";
-import { parsePage } from "./page-parameters.ts";
+import { type PageAsked, parsePage } from "./page-parameters.ts";
+import type { EndpointRow } from "./result.ts";
 
 /**
  * Checks that the caller can do this at all (401, 403), then reads the headers in the order of their errors: Expect (417),
@@ -55,9 +54,8 @@ export function parseOperation(
     requireMethod(route, request);
   } else if (isAdministrative(route)) {
     // An administrative path does not exist for other callers. A preflight has no caller.
-    const isMetrics = route.kind === "metrics";
-    if ((method !== "OPTIONS" || isMetrics) && !administers(service, caller))
-      return { kind: "nothing", path: isMetrics ? metricsPath : undefined };
+    if ((method !== "OPTIONS" || !hasPreflight(route)) && !administers(service, caller))
+      return { kind: "nothing", path: outsidePath(route) };
     requireMethod(route, request);
   }
   if (method === "OPTIONS") return optionsOf(route);
@@ -67,50 +65,47 @@ export function parseOperation(
   if (route.kind === "import") requireImportType(request);
   else if (isMethodWithContent(method)) requireContentType(request, method);
   requireContentLength(request, route.kind === "import" ? importBytes : bodyBytes);
-  requireAcceptable(service, route, request);
-  if (route.kind === "events" || route.kind === "feed")
+  requireAcceptable(route, request);
+  if (route.kind === "events")
     return { kind: "events", ...parseSubscription(service, route, caller, request) };
   if (route.kind === "import") {
     const { collection, query } = route;
     return { kind: "import", collection, asked: parseImport(query, request), caller };
   }
   if ("collection" in route) return operationIn(service, route, caller, request);
-  if (route.kind === "endpoint") return ofEndpoint(route, caller, request);
-  requireNoParameters(route.query);
-  switch (route.kind) {
-    case "document":
-      return { kind: "document", name: route.name };
-    case "metrics":
-      return { kind: "metrics" };
-    case "batch":
-    case "rewind":
-      return { kind: route.kind, caller };
-    case "firstKey":
-      return { kind: route.kind };
-    case "collections":
-      return { kind: isRootPage(service, request) ? "front page" : "collections", caller };
-  }
+  return ofEndpoint(service, route, caller, request);
+}
+
+/** The path of a route outside the prefix, where a browser gets a page. */
+function outsidePath(route: Route): string | undefined {
+  return route.kind === "endpoint" && route.endpoint.isOutside ? route.endpoint.template : undefined;
 }
 
 function ofEndpoint(
+  service: Service,
   { endpoint: { methods }, names, query }: RouteIn<"endpoint">,
   caller: Caller,
   request: HttpRequest,
 ): Operation {
-  const endpoint = methods.get(request.method) as EndpointMethod; // the route has the method
+  const endpoint = methods.get(request.method) as EndpointRow; // the route has the method
+  const asked = { kind: "endpoint", endpoint, names, caller } as const;
+  if (endpoint.parse !== undefined)
+    return { ...asked, page: noPage, parsed: endpoint.parse(service, { query, caller, request }) };
   if (endpoint.page === undefined) requireNoParameters(query);
-  const page = parsePage(query, endpoint.page ?? { usual: 0, most: 0, hasAfter: false });
+  const page = endpoint.page === undefined ? noPage : parsePage(query, endpoint.page);
   if (request.method === "POST" && endpoint.body === undefined) requireNoContent(request);
-  return { kind: "endpoint", endpoint, names, page, caller };
+  return { ...asked, page, parsed: undefined };
 }
 
-function requireAcceptable(service: Service, route: Route, request: HttpRequest): void {
+const noPage: PageAsked = { limit: 0, after: undefined };
+
+function requireAcceptable(route: Route, request: HttpRequest): void {
   const { method } = request;
-  if (method === "DELETE" || route.kind === "document" || route.kind === "metrics") return;
-  if (route.kind === "events" || route.kind === "feed") return; // a feed has formats of its own
+  if (method === "DELETE" || route.kind === "events") return; // a feed has formats of its own
+  if (route.kind === "endpoint" && route.endpoint.methods.get(method)?.hasOwnFormats === true) return;
   if ((route.kind === "collection" || route.kind === "nested") && method !== "POST")
     requireListAcceptable(request);
-  else if (route.kind !== "collections" || !isRootPage(service, request)) requireJsonAcceptable(request);
+  else requireJsonAcceptable(request);
 }
 
 /** Whether the response can be a page: the client is a browser, and the service is not part of another application. */
@@ -131,12 +126,18 @@ function nothingOf(
 ): Operation {
   if (outside?.path !== "/" || !canHavePage(service, request))
     return { kind: "nothing", path: outside?.path };
-  requireNoParameters(outside.query);
-  return { kind: "front page", caller };
+  const endpoint = service.endpoints.forBrowsers;
+  if (endpoint === undefined) return { kind: "nothing" };
+  return ofEndpoint(
+    service,
+    { kind: "endpoint", endpoint, names: {}, query: outside.query },
+    caller,
+    request,
+  );
 }
 
 /** If the prefix is the root, it has both the list of collections and the page. */
-function isRootPage(service: Service, request: HttpRequest): boolean {
+export function isRootPage(service: Service, request: HttpRequest): boolean {
   return service.settings.prefix === "" && canHavePage(service, request) && prefersHtml(request);
 }
 
@@ -256,8 +257,6 @@ function optionsOf(route: Exclude<Route, { kind: "nothing" | "service" }>): Oper
   if (route.kind === "endpoint")
     return { kind: "options", allow: route.endpoint.allow, accept: route.endpoint.accept };
   const accept = {
-    collections: {},
-    firstKey: { "accept-post": typesOf("POST") },
     collection: { "accept-post": typesOf("POST"), "accept-query": typesOf("QUERY") },
     nested: { "accept-post": typesOf("POST"), "accept-query": typesOf("QUERY") },
     resource: { "accept-patch": typesOf("PATCH") },
@@ -266,11 +265,6 @@ function optionsOf(route: Exclude<Route, { kind: "nothing" | "service" }>): Oper
     restore: { "accept-post": typesOf("POST") },
     import: { "accept-post": importTypeNames },
     events: {},
-    feed: {},
-    document: {},
-    metrics: {},
-    batch: { "accept-post": typesOf("POST") },
-    rewind: { "accept-post": typesOf("POST") },
   };
   return { kind: "options", allow: methodsOf[route.kind], accept: accept[route.kind] };
 }
@@ -284,4 +278,10 @@ function requireContentLength({ headers }: HttpRequest, maxBytes: number): void 
   if (headers["content-length"] !== undefined && Number(headers["content-length"]) > maxBytes) {
     throw contentTooLarge(maxBytes);
   }
+}
+
+/** Throws INVALID_PARAMETER if a request without a body has one. */
+function requireNoContent(request: HttpRequest): void {
+  if (!hasContent(request) || request.headers["content-length"] === "0") return;
+  throw new Problem("INVALID_PARAMETER", "This path takes no body. Send the request without one.");
 }

@@ -2,10 +2,13 @@
 import type { ResourceChange } from "../../store/port/change-log.ts";
 import type { Page } from "../../store/port/page.ts";
 import type { Stored } from "../../store/port/stored.ts";
+import type { Caller } from "../caller/admit.ts";
 import type { Guard } from "../caller/permission.ts";
 import type { Validators } from "../protocol/conditional.ts";
-import type { Coding, HttpResponse, LiveBody, StreamedBody } from "../protocol/message.ts";
-import type { FiguresListing, Listing, OperationOf, Subscription } from "./operation.ts";
+import type { Coding, HttpRequest, HttpResponse, LiveBody, StreamedBody } from "../protocol/message.ts";
+import type { EndpointMethod, Service } from "../service.ts";
+import type { FiguresListing, Listing, OperationOf, Subscription, Writes } from "./operation.ts";
+import type { PageAsked } from "./page-parameters.ts";
 
 /** A response outside the collections: a page or one of its files, a description, or the state of the service. */
 export interface Document {
@@ -104,4 +107,23 @@ export function written(
   const validators = isAsSent ? guard.validators(stored) : undefined;
   const isWithheld = !guard.may("read", stored.text);
   return { kind, stored: guard.visiblePart(stored), path, validators, isWithheld };
+}
+
+/** A request of an endpoint. */
+export interface Asked<Parsed = unknown> extends Writes {
+  /** The values in the path, by name. */
+  readonly names: Readonly<Record<string, string>>;
+  /** The page that a list returns. */
+  readonly page: PageAsked;
+  readonly request: HttpRequest;
+  /** What `parse` of the endpoint has read. */
+  readonly parsed: Parsed;
+}
+
+/** A row of the table of endpoints, as the steps of a request use it. */
+export interface EndpointRow<Parsed = unknown> extends EndpointMethod {
+  /** Reads the query string and the headers, if the endpoint has parameters or formats of its own. Throws their problems. */
+  parse?(service: Service, asked: { query: string; caller: Caller; request: HttpRequest }): Parsed;
+  /** Throws the problems of its content and of what it does. */
+  handle(service: Service, asked: Asked<Parsed>): Result | Promise<Result>;
 }

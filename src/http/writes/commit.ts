@@ -5,17 +5,18 @@ import { danglingDetail, takenDetail } from "../../store/core/commits/refusals.t
 import type { Change } from "../../store/port/commit.ts";
 import type { ServingStore } from "../../store/port/store.ts";
 import type { Stored } from "../../store/port/stored.ts";
-import type { OperationOf } from "../operations/operation.ts";
+import type { OperationOf, Writes } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { respond } from "../respond.ts";
 import type { Service } from "../service.ts";
 import { receiptFor, withoutBody } from "./idempotency.ts";
 
+/** The operations that write resources of one collection. */
+export type CollectionWrite = OperationOf<"create" | "replace" | "patch" | "delete" | "restore" | "bulk">;
+
 /** The operations that write. */
-export type WriteOperation = OperationOf<
-  "create" | "replace" | "patch" | "delete" | "restore" | "batch" | "bulk" | "rewind"
->;
+export type WriteOperation = CollectionWrite | Writes;
 
 /** A write in progress: the operation, its request, and the service that carries it out. */
 export interface Write<Op extends WriteOperation = WriteOperation> {

@@ -19,20 +19,19 @@ const headerName = "Idempotency-Key";
 
 const validMs = 24 * 60 * 60 * 1_000;
 
-type KeyedOperation = OperationOf<"create" | "patch" | "restore" | "batch" | "bulk" | "rewind">;
+type KeyedOperation = OperationOf<"create" | "patch" | "restore" | "bulk" | "endpoint">;
 
 /** Whether the request has an Idempotency-Key that its operation uses. */
 export function isKeyed(operation: Operation, { headers }: HttpRequest): operation is KeyedOperation {
-  return headers["idempotency-key"] !== undefined && keyedKinds.has(operation.kind);
+  if (headers["idempotency-key"] === undefined) return false;
+  return operation.kind === "endpoint" ? operation.endpoint.isKeyed === true : keyedKinds.has(operation.kind);
 }
 
 const keyedKinds: ReadonlySet<string> = new Set<KeyedOperation["kind"]>([
   "create",
   "patch",
   "restore",
-  "batch",
   "bulk",
-  "rewind",
 ]);
 
 /**

@@ -4,7 +4,7 @@ import type { Key, Stored } from "../../store/port/stored.ts";
 import type { Webhooks } from "../../webhooks/webhooks.ts";
 import { withoutHiddenReferences } from "../caller/hidden-references.ts";
 import { type Result, written } from "../operations/result.ts";
-import type { CommitPlan, Write, WriteOperation } from "./commit.ts";
+import type { CollectionWrite, CommitPlan, Write } from "./commit.ts";
 
 /** The next state of a resource, as a write has decided it. */
 interface NextState {
@@ -25,10 +25,7 @@ interface NextState {
 }
 
 /** The plan for one resource. Throws if the caller does not have the right to write the next state. */
-export async function planFor(
-  write: Write<Exclude<WriteOperation, { kind: "batch" | "rewind" }>>,
-  state: NextState,
-): Promise<CommitPlan> {
+export async function planFor(write: Write<CollectionWrite>, state: NextState): Promise<CommitPlan> {
   const { service, operation } = write;
   const { key, current, next, at, isNewVersion = false, deletedVersion, isAsSent = true } = state;
   if (isInternal(key.collection)) return planForWebhook(write, state);
@@ -59,7 +56,7 @@ export async function planFor(
 
 /** The plan for one webhook. The state of its deliveries changes in the same commit. */
 async function planForWebhook(
-  { service, operation }: Write<Exclude<WriteOperation, { kind: "batch" | "rewind" }>>,
+  { service, operation }: Write<CollectionWrite>,
   { key, current, next: asked, at, named = () => new Set(), isAsSent = true }: NextState,
 ): Promise<CommitPlan> {
   const webhooks = service.webhooks as Webhooks; // without it, the path does not exist

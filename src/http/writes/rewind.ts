@@ -7,7 +7,7 @@ import { Problem } from "../../errors.ts";
 import { inBody, Violations } from "../../query/violations.ts";
 import { attemptRewind, beforeHistory, type RewindReport, refusalOf } from "../../rewind/attempt.ts";
 import { HistoryMissing } from "../../store/port/change-log.ts";
-import type { OperationOf } from "../operations/operation.ts";
+import type { Writes } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import { readContent } from "../protocol/content.ts";
 import { requireNoPreconditions } from "../protocol/no-preconditions.ts";
@@ -16,7 +16,7 @@ import { commit, overtaken, type Write, type WriteAttempt } from "./commit.ts";
 import { parseRewind, type RewindContent } from "./rewind-content.ts";
 import { untilCommitted } from "./write.ts";
 
-type Rewind = Write<OperationOf<"rewind">>;
+type Rewind = Write<Writes>;
 
 /** What the content asks for, with its collections. */
 type Asked = Omit<RewindContent, "collections"> & { collections: readonly Collection[] };

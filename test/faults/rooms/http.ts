@@ -305,8 +305,8 @@ export const httpFaults: readonly Fault[] = [
     noticedBy: "test/http/import-bounds.test.ts",
     replacements: [
       [
-        'if (["import", "rewind", "metrics"].includes(route.kind)) return true;',
-        'if (["rewind", "metrics"].includes(route.kind)) return true;',
+        'return route.kind === "import" || ("collection" in route',
+        'return route.kind !== "import" && ("collection" in route',
       ],
     ],
   },
@@ -316,8 +316,8 @@ export const httpFaults: readonly Fault[] = [
     noticedBy: "test/http/rewind-bounds.test.ts",
     replacements: [
       [
-        'if (["import", "rewind", "metrics"].includes(route.kind)) return true;',
-        'if (["import", "metrics"].includes(route.kind)) return true;',
+        'path: "/_rewind",\n  method: "POST",\n  who: "administrators",',
+        'path: "/_rewind",\n  method: "POST",\n  who: "everyone",',
       ],
     ],
   },

@@ -8,8 +8,8 @@ export const observationFaults: readonly Fault[] = [
     noticedBy: "test/http/metrics.test.ts",
     replacements: [
       [
-        'if (["import", "rewind", "metrics"].includes(route.kind)) return true;',
-        'if (["import", "rewind"].includes(route.kind)) return true;',
+        'who: "administrators",\n    exists: ({ settings }) => settings.metrics,',
+        'who: "everyone",\n    exists: ({ settings }) => settings.metrics,',
       ],
     ],
   },

@@ -15,6 +15,20 @@ type Action = "list" | "read" | "create" | "update" | "delete";
 /** The methods of each kind of route, and of each path of the table of endpoints. */
 const methodsOfAll: Readonly<Record<string, string>> = { ...methodsOf, ...endpointTable.methods };
 
+/** The documents that need no caller, each with a path and the status of a GET. */
+const documents: Readonly<Record<string, readonly [path: string, status: number]>> = {
+  "/livez": ["/livez", 200],
+  "/readyz": ["/readyz", 200],
+  "/healthz": ["/healthz", 200],
+  "/problems/{slug}": ["/problems/unavailable", 200],
+  "/openapi.json": ["/openapi.json", 200],
+  "/openapi-3.2.json": ["/openapi-3.2.json", 200],
+  "/asyncapi.json": ["/asyncapi.json", 200],
+  "/.well-known/api-catalog": ["/.well-known/api-catalog", 200],
+  "/docs": ["/docs", 200],
+  "/docs/{file}": ["/docs/none.js", 404],
+};
+
 /** The action of each method of each route. */
 const rows: Readonly<
   Record<
@@ -44,9 +58,9 @@ const rows: Readonly<
   "events GET": "list",
   "events HEAD": "list",
   "events OPTIONS": "anybody",
-  "feed GET": "each collection",
-  "feed HEAD": "each collection",
-  "feed OPTIONS": "anybody",
+  "/_events GET": "each collection",
+  "/_events HEAD": "each collection",
+  "/_events OPTIONS": "anybody",
   "bulk POST": "each selected resource",
   "bulk OPTIONS": "anybody",
   "restore POST": "update",
@@ -56,17 +70,19 @@ const rows: Readonly<
   "/_collections OPTIONS": "anybody",
   "/_access POST": "each collection",
   "/_access OPTIONS": "anybody",
-  "collections GET": "each collection",
-  "collections HEAD": "each collection",
-  "collections OPTIONS": "anybody",
-  "document GET": "anybody",
-  "document HEAD": "anybody",
-  "document OPTIONS": "anybody",
-  "metrics GET": "administration",
-  "metrics HEAD": "administration",
-  "metrics OPTIONS": "administration",
-  "batch POST": "each operation",
-  "batch OPTIONS": "anybody",
+  "/ GET": "each collection",
+  "/ HEAD": "each collection",
+  "/ OPTIONS": "anybody",
+  ...Object.fromEntries(
+    Object.keys(documents).flatMap((path) =>
+      ["GET", "HEAD", "OPTIONS"].map((method) => [`${path} ${method}`, "anybody"] as const),
+    ),
+  ),
+  "/metrics GET": "administration",
+  "/metrics HEAD": "administration",
+  "/metrics OPTIONS": "administration",
+  "/_batch POST": "each operation",
+  "/_batch OPTIONS": "anybody",
   "/_webhooks/{id}/_status GET": "administration",
   "/_webhooks/{id}/_status HEAD": "administration",
   "/_webhooks/{id}/_status OPTIONS": "administration",
@@ -87,12 +103,15 @@ const rows: Readonly<
   "/_keys/{id}/_revoke POST": "administration",
   "/_keys/{id}/_rotate OPTIONS": "administration",
   "/_keys/{id}/_revoke OPTIONS": "administration",
-  "firstKey POST": "administration",
-  "firstKey OPTIONS": "administration",
+  "/_console/{file} GET": "administration",
+  "/_console/{file} HEAD": "administration",
+  "/_console/{file} OPTIONS": "administration",
+  "/_console/first-key POST": "administration",
+  "/_console/first-key OPTIONS": "administration",
   "import POST": "administration",
   "import OPTIONS": "administration",
-  "rewind POST": "administration",
-  "rewind OPTIONS": "administration",
+  "/_rewind POST": "administration",
+  "/_rewind OPTIONS": "administration",
   "/_webhooks/{id}/_test POST": "administration",
   "/_webhooks/{id}/_rotate POST": "administration",
   "/_webhooks/{id}/_deliveries/{event}/_retry POST": "administration",
@@ -269,7 +288,7 @@ const sentTo: Readonly<Record<string, (method: string, name: string, authorId: s
       path: `${prefix}/${name}/_events${end}`,
       go: 200,
     })),
-  feed: (method) => [{ method, path: `${prefix}/_events`, go: 200 }],
+  "/_events": (method) => [{ method, path: `${prefix}/_events`, go: 200 }],
   restore: (method, name, authorId) => [
     {
       method,
@@ -286,8 +305,13 @@ const sentTo: Readonly<Record<string, (method: string, name: string, authorId: s
   "/_access": (method) => [
     { method, path: `${prefix}/_access`, content: { collection: "plain", operation: "read" }, go: 200 },
   ],
-  collections: (method) => ["", "/"].map((end) => ({ method, path: `${prefix}${end}`, go: 200 })),
-  document: (method) => [{ method, path: "/livez", go: 200 }],
+  "/": (method) => ["", "/"].map((end) => ({ method, path: `${prefix}${end}`, go: 200 })),
+  ...Object.fromEntries(
+    Object.entries(documents).map(([template, [path, go]]) => [
+      template,
+      (method: string) => [{ method, path, go }],
+    ]),
+  ),
   // This service has no administrators, so these paths do not exist.
   import: (method, name) =>
     ["", "?dryRun=true"].map((end) => ({
@@ -301,9 +325,12 @@ const sentTo: Readonly<Record<string, (method: string, name: string, authorId: s
   "/_keys/{id}": (method) => [{ method, path: `${prefix}/_keys/hf_00000000`, go: 404 }],
   "/_keys/{id}/_rotate": (method) => [{ method, path: `${prefix}/_keys/hf_00000000/_rotate`, go: 404 }],
   "/_keys/{id}/_revoke": (method) => [{ method, path: `${prefix}/_keys/hf_00000000/_revoke`, go: 404 }],
-  // No link was printed.
-  firstKey: (method) => [{ method, path: "/_console/first-key", content: { token: "a" }, go: 404 }],
-  metrics: (method) => [{ method, path: "/metrics", go: 404 }],
+  // This service has no console, and no link was printed.
+  "/_console/{file}": (method) => [{ method, path: "/_console/none.js", go: 404 }],
+  "/_console/first-key": (method) => [
+    { method, path: "/_console/first-key", content: { token: "a" }, go: 404 },
+  ],
+  "/metrics": (method) => [{ method, path: "/metrics", go: 404 }],
   "/_webhooks/{id}/_status": (method) => [{ method, path: `${prefix}/_webhooks/1/_status`, go: 404 }],
   "/_webhooks/{id}/_deliveries": (method) => [{ method, path: `${prefix}/_webhooks/1/_deliveries`, go: 404 }],
   "/_webhooks/{id}/_test": (method) => [{ method, path: `${prefix}/_webhooks/1/_test`, go: 404 }],
@@ -311,8 +338,8 @@ const sentTo: Readonly<Record<string, (method: string, name: string, authorId: s
   "/_webhooks/{id}/_deliveries/{event}/_retry": (method) => [
     { method, path: `${prefix}/_webhooks/1/_deliveries/1/_retry`, go: 404 },
   ],
-  rewind: (method) => [{ method, path: `${prefix}/_rewind`, content: { to: "2026-01-31" }, go: 404 }],
-  batch: (method) => [{ method, path: `${prefix}/_batch`, content: { operations: [] }, go: 200 }],
+  "/_rewind": (method) => [{ method, path: `${prefix}/_rewind`, content: { to: "2026-01-31" }, go: 404 }],
+  "/_batch": (method) => [{ method, path: `${prefix}/_batch`, content: { operations: [] }, go: 200 }],
 };
 
 /** Sends the request as each caller, and compares the responses with the model. */
@@ -351,7 +378,7 @@ describe("what each caller may", () => {
             if (action === "administration") {
               await compare(sent, () => "go");
             } else if (action === "anybody") {
-              const go = method === "OPTIONS" ? 204 : 200;
+              const go = method === "OPTIONS" ? 204 : sent.go;
               await compare({ ...sent, go }, () => "go");
             } else if (action === "each collection") {
               await compare(sent, (caller) => (isRefused(caller) ? 401 : "go"));

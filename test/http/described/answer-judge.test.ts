@@ -8,6 +8,7 @@ import { before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { defineCollection } from "../../../src/collection/declaration.ts";
 import { openApiDocument } from "../../../src/http/describe/document.ts";
+import { endpointTable } from "../../../src/http/endpoints/endpoint-table.ts";
 import { plainSettings } from "../plain-settings.ts";
 import { type AnswerJudge, createAnswerJudge, type SeenAnswer } from "./answer-judge.ts";
 import { neverSeen } from "./seen-answers.ts";
@@ -32,6 +33,7 @@ before(async () => {
     collections: new Map([["topics", topics]]),
     openCollections: false,
     settings: plainSettings,
+    endpoints: endpointTable,
   };
   judge = createAnswerJudge(await openApiDocument(described, "3.2"), "/api/v1");
 });

@@ -9,6 +9,7 @@ import type { ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import type { Config } from "../../../src/config.ts";
 import { openApiDocument } from "../../../src/http/describe/document.ts";
+import { endpointTable } from "../../../src/http/endpoints/endpoint-table.ts";
 import { ServerResponse as NodeResponse } from "../../../src/http/protocol/node-http.ts";
 import { atEndOfFile, atEndOfProcess } from "../../runner/ends.ts";
 import { decoded } from "../decoded.ts";
@@ -55,7 +56,9 @@ atEndOfProcess(leaveNames);
 
 async function judgeAll(services: readonly Kept[]): Promise<string[]> {
   const documents = await Promise.all(
-    services.map(({ config }) => openApiDocument({ ...config, settings: config.http }, "3.2")),
+    services.map(({ config }) =>
+      openApiDocument({ ...config, settings: config.http, endpoints: endpointTable }, "3.2"),
+    ),
   );
   const faults = services.flatMap(({ config, answers }, n) => {
     const judge = judgeOf(documents[n] ?? {}, config.http.prefix);

@@ -1,14 +1,32 @@
-/** Exchanges the token in the link of the first start for the first API key. */
+/** The endpoint that exchanges the token in the link of the first start for the first API key. No document describes it. */
 import type { FirstKey } from "../../access/first-key.ts";
 import { parseJson, requireObject } from "../../json/parse.ts";
 import { inBody, Violations } from "../../query/violations.ts";
-import { notFound, type Result } from "../operations/result.ts";
+import type { Endpoint } from "../endpoint/endpoint.ts";
+import { serviceTag } from "../openapi/operations.ts";
+import { type Asked, notFound, type Result } from "../operations/result.ts";
 import { jsonLimits } from "../protocol/content.ts";
-import { type HttpRequest, jsonType } from "../protocol/message.ts";
+import { jsonType } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
 
+/** The endpoint. */
+export const firstKeyEndpoint: Endpoint = {
+  path: "/_console/first-key",
+  isOutside: true,
+  method: "POST",
+  who: "everyone",
+  exists: ({ firstKey }) => firstKey?.isOpen() === true,
+  isDescribed: () => false,
+  body: () => ({}),
+  id: "createFirstKey",
+  texts: { tag: serviceTag, summary: "Create the first API key", description: "" },
+  successes: () => ({}),
+  errors: [],
+  handle: createFirstKey,
+};
+
 /** Throws INVALID_TOKEN, KEY_UNAVAILABLE, INVALID_PARAMETER, and the problems of receiving the content. */
-export async function createFirstKey(service: Service, request: HttpRequest): Promise<Result> {
+async function createFirstKey(service: Service, { request }: Asked): Promise<Result> {
   const { firstKey, settings, writes } = service;
   const bytes = await request.content.receive(settings.limits.bodyBytes);
   const { token, ...others } = requireObject(parseJson(bytes, jsonLimits(settings.limits)), {

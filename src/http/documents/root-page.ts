@@ -1,0 +1,32 @@
+/** What a browser gets at the root, and at unknown paths outside the prefix. Pages are loaded on first use. */
+import type { Caller } from "../caller/admit.ts";
+import { canHavePage } from "../operations/parse.ts";
+import { type Document, notFound, type Result } from "../operations/result.ts";
+import type { HttpRequest } from "../protocol/message.ts";
+import type { Service } from "../service.ts";
+
+/** The console; without it, a page that names the collections. */
+export async function rootPage(service: Service, caller: Caller, request: HttpRequest): Promise<Document> {
+  const page = service.settings.console
+    ? await (await import("./console.ts")).consolePage(service)
+    : undefined;
+  return page ?? (await pages()).frontPageOf(service, caller, request);
+}
+
+/** The result for an unknown path: a page for a browser outside the prefix, otherwise no content. */
+export function absence(
+  service: Service,
+  path: string | undefined,
+  request: HttpRequest,
+): Result | Promise<Result> {
+  const isOutside = path !== undefined && service.settings.prefix !== "";
+  if (!isOutside || !canHavePage(service, request)) return notFound;
+  return documentResult(pages().then(({ absentPageOf }) => absentPageOf(service, path)));
+}
+
+const pages = () => import("./front-page.ts");
+
+/** A document as a result. */
+export async function documentResult(document: Promise<Document>): Promise<Result> {
+  return { kind: "document", document: await document };
+}

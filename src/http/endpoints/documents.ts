@@ -1,0 +1,277 @@
+/** The endpoints of documents outside the prefix: health checks, error codes, descriptions of the interface, pages and metrics. */
+import { type ProblemCode, problems } from "../../errors.ts";
+import type { StoreHealth } from "../../store/port/store.ts";
+import { descriptionOf } from "../describe/descriptions.ts";
+import { absence, documentResult, rootPage } from "../documents/root-page.ts";
+import type { Endpoint, EndpointTable } from "../endpoint/endpoint.ts";
+import { type Described, json, type Part, ref, text } from "../openapi/described.ts";
+import { serviceTag, success } from "../openapi/operations.ts";
+import { type Asked, type Document, notFound, type Result } from "../operations/result.ts";
+import { problemSlug } from "../problem.ts";
+import { jsonType } from "../protocol/message.ts";
+import { STATUS_CODES } from "../protocol/node-http.ts";
+import { splitTarget } from "../protocol/target.ts";
+import type { Service } from "../service.ts";
+
+/** What a row about a document says: its path, the id and the summary of the operation, and what makes the document. */
+interface DocumentRow
+  extends Pick<Endpoint, "path" | "successes" | "exists" | "names" | "isDescribed" | "isFree"> {
+  id: string;
+  summary: string;
+  description: string;
+  errors?: readonly number[];
+  /** `undefined` if it does not exist. */
+  document(service: Service, asked: Asked): Document | undefined | Promise<Document | undefined>;
+}
+
+function publicDocument({ summary, description, document, errors = [400], ...row }: DocumentRow): Endpoint {
+  return {
+    method: "GET",
+    isOutside: true,
+    who: "public",
+    hasOwnFormats: true,
+    isAlwaysReady: true,
+    texts: { tag: serviceTag, summary, description },
+    errors,
+    ...row,
+    async handle(service, asked) {
+      const found = await document(service, asked);
+      if (found !== undefined) return { kind: "document", document: found };
+      return absence(service, splitTarget(asked.request.target).path, asked.request);
+    },
+  };
+}
+
+/** The endpoints. */
+export const documentEndpoints: readonly Endpoint[] = [
+  {
+    path: "/",
+    isOutside: true,
+    method: "GET",
+    who: "public",
+    isForBrowsers: true,
+    exists: ({ settings }) => settings.prefix !== "",
+    id: "getFrontPage",
+    texts: {
+      tag: serviceTag,
+      summary: "Get the console",
+      description:
+        "Returns the console, or a page of links if it is off, if `Accept` contains `text/html`, as in the requests of browsers.",
+    },
+    successes: (described) => ({
+      200: success(described, "The page.", { content: { "text/html": { schema: text } } }),
+    }),
+    errors: [400, 404],
+    handle: (service, { caller, request }) => documentResult(rootPage(service, caller, request)),
+  },
+  publicDocument({
+    path: "/livez",
+    id: "getLiveness",
+    summary: "Check that the service runs",
+    description: "For load balancers and monitoring.",
+    isFree: true,
+    successes: (described) => ({ 200: passes(described) }),
+    document: () => healthDocument("pass"),
+  }),
+  readinessAt("/readyz", "getReadiness"),
+  readinessAt("/healthz", "getHealth"),
+  publicDocument({
+    path: "/problems/{slug}",
+    names: {
+      slug: {
+        description: "The error code in lower case, with hyphens.",
+        example: "validation-failed",
+        is: isName,
+      },
+    },
+    id: "getProblemType",
+    summary: "Explain a kind of error",
+    description: "Returns the meaning of an error code. The `type` of problem details links here.",
+    successes: (described) => ({
+      200: success(described, "The meaning of the error code.", {
+        content: json(ref("schemas", "ProblemType")),
+      }),
+    }),
+    errors: [400, 404],
+    document: (_, { names }) => problemDocument(names.slug as string),
+  }),
+  description({
+    path: "/openapi.json",
+    id: "getOpenApi",
+    summary: "Get this description as OpenAPI 3.1",
+    description: "Describes the interface in OpenAPI 3.1.",
+  }),
+  description({
+    path: "/openapi-3.2.json",
+    id: "getOpenApi32",
+    summary: "Get this description as OpenAPI 3.2",
+    description: "Describes the interface in OpenAPI 3.2.",
+  }),
+  description({
+    path: "/asyncapi.json",
+    id: "getAsyncApi",
+    summary: "Get a description of the streams of events",
+    description: "Describes the streams of events in AsyncAPI 3.1.",
+    isDescribed: ({ settings }) => settings.docs && settings.hasFeed,
+  }),
+  {
+    path: "/metrics",
+    isOutside: true,
+    method: "GET",
+    who: "administrators",
+    exists: ({ settings }) => settings.metrics,
+    isNeverForbidden: true, // for others, the path does not exist
+    hasOwnFormats: true,
+    isAlwaysReady: true,
+    id: "getMetrics",
+    texts: {
+      tag: serviceTag,
+      summary: "Read the metrics",
+      description:
+        "Returns the metrics of the service in the text format of Prometheus. Only administrators can read them.",
+    },
+    successes: (described) => ({
+      200: success(described, "The metrics.", { content: { "text/plain": { schema: text } } }),
+    }),
+    errors: ({ access }) => (access === undefined ? [400] : [400, 404]),
+    handle: readMetrics,
+  },
+  description({
+    path: "/.well-known/api-catalog",
+    id: "getApiCatalog",
+    summary: "List the descriptions of the interface",
+    description: "Returns links to the descriptions of the interface (RFC 9727).",
+    successes: (described) => ({
+      200: success(described, "The links.", {
+        must: ["Link"],
+        content: { "application/linkset+json": { schema: { type: "object" } } },
+      }),
+    }),
+  }),
+  publicDocument({ ...page("getDocs"), path: "/docs", document: (service) => docsFile(service, "docs") }),
+  publicDocument({
+    ...page("getDocsFile"),
+    path: "/docs/{file}",
+    names: { file: { description: "The name of the file." } },
+    document: (service, { names }) => docsFile(service, `docs/${names.file}`),
+  }),
+  publicDocument({
+    ...page("getConsoleFile"),
+    path: "/_console/{file}",
+    names: {
+      file: { description: "The name of the file.", is: (name) => isName(name) && name !== "first-key" },
+    },
+    exists: ({ settings }) => settings.console,
+    document: async (service, { names, request }) =>
+      (await import("../documents/console.ts")).consoleFile(service, `_console/${names.file}`, request),
+  }),
+];
+
+/** A page for people or one of its files, which no document describes. */
+function page(id: string) {
+  return {
+    id,
+    summary: "Get a page or one of its files",
+    description: "",
+    isDescribed: () => false,
+    successes: () => ({}),
+  } as const;
+}
+
+async function docsFile({ settings }: Service, name: string): Promise<Document | undefined> {
+  return settings.docs ? (await import("../documents/docs-page.ts")).docsFile(name) : undefined;
+}
+
+/** A description of the interface. With `docs: false`, its path has methods, but no document. */
+function description(
+  row: Pick<DocumentRow, "id" | "summary" | "description"> & { path: string } & Partial<DocumentRow>,
+): Endpoint {
+  return publicDocument({
+    isDescribed: ({ settings }) => settings.docs,
+    successes: (described) => ({
+      200: success(described, "The description.", { content: json({ type: "object" }) }),
+    }),
+    // The table is the one that this row belongs to.
+    document: (service) =>
+      service.settings.docs
+        ? descriptionOf(service as Service & { endpoints: EndpointTable }, row.path.slice(1))
+        : undefined,
+    ...row,
+  });
+}
+
+const healthContent: Part = { "application/health+json": { schema: ref("schemas", "Health") } };
+
+function passes(described: Described): Part {
+  return success(described, "The check passes.", { content: healthContent });
+}
+
+function readinessAt(path: string, id: string): Endpoint {
+  return publicDocument({
+    path,
+    id,
+    summary: "Check that the service accepts requests",
+    description: "For load balancers and monitoring.",
+    isFree: true,
+    successes: (described) => ({
+      200: passes(described),
+      503: success(described, "The service is stopping, or its store has failed.", {
+        content: healthContent,
+      }),
+    }),
+    document: (service) => healthDocument(readiness(service), service.store.health()),
+  });
+}
+
+function isName(text: string): boolean {
+  return text !== "";
+}
+
+async function readMetrics({ metrics }: Service): Promise<Result> {
+  if (metrics === undefined) return notFound;
+  const { type, text: body } = await metrics.exposition();
+  return { kind: "document", document: { status: 200, type, body } };
+}
+
+type HealthStatus = "pass" | "warn" | "fail";
+
+/**
+ * `fail` if the service is starting or stopping, or cannot use its store. `warn` if only reads work, if its log is too long, or if
+ * some of its data is damaged.
+ */
+function readiness(service: Service): HealthStatus {
+  const { kind, log, data } = service.store.health();
+  if (!service.hasStarted() || service.isDraining()) return "fail";
+  if (kind === "failed" || kind === "unreachable") return "fail";
+  return kind === "degraded" || log === "long" || data === "damaged" ? "warn" : "pass";
+}
+
+/**
+ * Has no details, because every client can request it. `durability` says whether confirmed writes are on disk. `log` and
+ * `data` are present only if writes work. Then they are the only reasons for `warn`.
+ */
+function healthDocument(
+  status: HealthStatus,
+  { kind, durability, log: length, data: state }: Partial<StoreHealth> = {},
+): Document {
+  const [log, data] = kind === "ok" ? [length, state] : [];
+  return {
+    status: status === "fail" ? 503 : 200,
+    type: "application/health+json",
+    body: JSON.stringify({ status, durability, log, data }), // JSON leaves out undefined members
+  };
+}
+
+function problemDocument(slug: string): Document | undefined {
+  const code = (Object.keys(problems) as ProblemCode[]).find((each) => problemSlug(each) === slug);
+  if (code === undefined) return undefined;
+  const { status, meaning } = problems[code];
+  const body = JSON.stringify({
+    type: `/problems/${slug}`,
+    title: STATUS_CODES[status],
+    status,
+    code,
+    meaning,
+  });
+  return { status: 200, type: jsonType, body };
+}

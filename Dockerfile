@@ -16,7 +16,7 @@ COPY console console
 COPY src src
 COPY tools tools
 COPY tsconfig.json tsconfig.build.json ./
-RUN npm run build
+RUN npm run build -- --complete
 
 FROM node:26.10.0-slim
 WORKDIR /app

@@ -2,8 +2,8 @@
 
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { Effort } from "../harness/effort.ts";
 import { type Figure, figureOf, showMs } from "../harness/figure.ts";
@@ -46,6 +46,11 @@ function makeForms(folder: string): Form[] {
   const installed = join(folder, "node_modules/holdfast");
   for (const part of ["bin", "dist", "package.json"])
     cpSync(part, join(installed, part), { recursive: true });
+  for (const name of Object.keys(JSON.parse(readFileSync("package.json", "utf8")).dependencies)) {
+    const link = join(folder, "node_modules", name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(resolve("node_modules", name), link);
+  }
   const program = "bin/holdfast.js";
   return [
     { name: "the clone", command: [process.execPath, "--conditions=holdfast-source", program], aim: 12 },

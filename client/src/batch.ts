@@ -1,7 +1,6 @@
 /** Batches: several writes in one request, all or none of them. */
 import { ResultHiddenError } from "./errors.ts";
-import { keyedPost } from "./keys.ts";
-import { idAt } from "./location.ts";
+import { idAt, keyedPost } from "./posts.ts";
 import type {
   ChangesOf,
   IdOf,

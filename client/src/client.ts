@@ -14,7 +14,7 @@ import { CollectionClient } from "./collection.ts";
 import { ResultHiddenError } from "./errors.ts";
 import { EventStream } from "./event-stream.ts";
 import type { EventOf, EventsQuery } from "./event-types.ts";
-import { keyedPost } from "./keys.ts";
+import { keyedPost } from "./posts.ts";
 import type { CollectionsOf, ConfigurationTypes } from "./resource-types.ts";
 import type { Rewind, RewindReport } from "./rewind-types.ts";
 import { type CallOptions, type ClientOptions, createTransport } from "./transport.ts";

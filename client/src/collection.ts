@@ -2,9 +2,8 @@
 import type { BulkChange, BulkResult } from "./bulk-types.ts";
 import { CollectionReads } from "./collection-reads.ts";
 import { ConflictError, HoldfastError, ProblemError, ResultHiddenError } from "./errors.ts";
-import type { ImportOptions, ImportReport, ImportTextOptions } from "./import-types.ts";
-import { keyedPost, newKey } from "./keys.ts";
-import { idAt } from "./location.ts";
+import type { ImportReport } from "./import-report.ts";
+import { type CreateOptions, idAt, keyedPost, newKey } from "./posts.ts";
 import type {
   ChangesOf,
   IdOf,
@@ -16,7 +15,6 @@ import type {
   ResourceOrId,
   UpdateOf,
 } from "./resource-types.ts";
-import { isSameState } from "./same.ts";
 import { precondition, tagOf, wholeTag, withTag } from "./tags.ts";
 import { type Answer, type Call, type CallOptions, updateType } from "./transport.ts";
 
@@ -26,16 +24,30 @@ export interface WriteOptions extends CallOptions {
   readonly ifMatch?: string;
 }
 
-/** The options of a create. */
-export interface CreateOptions extends CallOptions {
-  /** Several creates with the same key create only one resource. @default a new key */
-  readonly idempotencyKey?: string;
-}
-
 /** The options of an update by a function. */
 export interface UpdateOptions extends CallOptions {
   /** The most attempts while other clients change the same resource. @default 5 */
   readonly attempts?: number;
+}
+
+/** The media type of an import that is given as text or bytes. */
+export type ImportType = "application/x-ndjson" | "application/json" | "text/csv";
+
+/** How to import. */
+export interface ImportOptions extends CallOptions {
+  /** Whether to check everything without writing. @default false */
+  readonly dryRun?: boolean;
+  /** Whether to import the valid resources even if others are invalid. @default false */
+  readonly skipInvalid?: boolean;
+  /** The time for the import, in milliseconds. @default 600000 */
+  readonly timeoutMs?: number;
+}
+
+/** How to import text or bytes. */
+export interface ImportTextOptions extends ImportOptions {
+  readonly type: ImportType;
+  /** The character between the cells of CSV, or `tab`. @default "," */
+  readonly delimiter?: string;
 }
 
 /** The resources of one collection. `D` is its declaration, and `All` are the declarations of all collections. */
@@ -262,4 +274,33 @@ function isText<T>(
   given: readonly T[] | string | Blob | Uint8Array<ArrayBuffer>,
 ): given is string | Blob | Uint8Array<ArrayBuffer> {
   return !Array.isArray(given);
+}
+
+/** Whether a resource has the state that a replace would give it. Timestamps from the service can differ. */
+function isSameState(current: object, wanted: object): boolean {
+  const [a, b] = [current, wanted].map((resource) => {
+    const { createdAt: _, updatedAt: __, ...attributes } = resource as Record<string, unknown>;
+    return attributes;
+  });
+  return isSame(a, b);
+}
+
+/** Whether two JSON values are equal. The order of members does not matter. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const names = definedNames(a);
+  return (
+    names.length === definedNames(b).length &&
+    names.every((name) => Object.hasOwn(b, name) && isSame(memberOf(a, name), memberOf(b, name)))
+  );
+}
+
+/** The names of members that JSON includes. It leaves out `undefined`. */
+function definedNames(value: object): string[] {
+  return Object.keys(value).filter((name) => memberOf(value, name) !== undefined);
+}
+
+function memberOf(value: object, name: string): unknown {
+  return (value as Record<string, unknown>)[name];
 }

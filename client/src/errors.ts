@@ -1,5 +1,5 @@
 /** The errors of the client. */
-import type { ImportReport } from "./import-types.ts";
+import type { ImportReport } from "./import-report.ts";
 import type { ProblemCode } from "./problem-codes.ts";
 import type { RewindReport } from "./rewind-types.ts";
 

@@ -13,7 +13,14 @@ export type { ApiKey, ApiKeyInput, ApiKeyRotation, ApiKeysClient, NewApiKey } fr
 export type { BatchCollection, Operation, PlannedCreate } from "./batch.ts";
 export type { BulkChange, BulkResult } from "./bulk-types.ts";
 export { type Client, type CollectionLink, createClient } from "./client.ts";
-export type { CollectionClient, CreateOptions, UpdateOptions, WriteOptions } from "./collection.ts";
+export type {
+  CollectionClient,
+  ImportOptions,
+  ImportTextOptions,
+  ImportType,
+  UpdateOptions,
+  WriteOptions,
+} from "./collection.ts";
 export {
   ConflictError,
   HoldfastError,
@@ -39,19 +46,12 @@ export type {
 } from "./event-types.ts";
 export type { DateUnit, FigureGroup, FigureName, FigureOptions, GroupName } from "./figure-types.ts";
 export type { Past, ResourceChange } from "./history-types.ts";
-export type {
-  ImportedIds,
-  ImportFault,
-  ImportOptions,
-  ImportPlace,
-  ImportReport,
-  ImportTextOptions,
-  ImportType,
-} from "./import-types.ts";
+export type { ImportedIds, ImportFault, ImportPlace, ImportReport } from "./import-report.ts";
 export type { Page, ResourceList } from "./list.ts";
 export type { Filter, ListQuery } from "./list-types.ts";
 export type { LiveList, LiveQuery } from "./live.ts";
 export type { NestedClient } from "./nested.ts";
+export type { CreateOptions } from "./posts.ts";
 export { type ProblemCode, problemCodes } from "./problem-codes.ts";
 export type { Embedded, Embeds, RelationsOf } from "./relation-types.ts";
 export type {

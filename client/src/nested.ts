@@ -1,8 +1,8 @@
 /** The client of the resources that refer to one resource: lists and creates them. */
-import type { CreateOptions } from "./collection.ts";
-import { keyedPost } from "./keys.ts";
+
 import { type AnyQuery, ResourceList } from "./list.ts";
 import type { ListQuery } from "./list-types.ts";
+import { type CreateOptions, keyedPost } from "./posts.ts";
 import type {
   Embedded,
   Embeds,

@@ -1,5 +1,6 @@
 /** The webhooks of a service, for administrators. */
-import { CollectionClient, type CreateOptions, type WriteOptions } from "./collection.ts";
+import { CollectionClient, type WriteOptions } from "./collection.ts";
+import type { CreateOptions } from "./posts.ts";
 import type { InputOf, ResourceOf } from "./resource-types.ts";
 import { precondition, tagOf } from "./tags.ts";
 import type { CallOptions, Send } from "./transport.ts";

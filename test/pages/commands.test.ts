@@ -126,7 +126,7 @@ function faultOfHoldfast([name = "", ...args]: readonly string[]): string | unde
 }
 
 function faultOfNpm([name = "", ...args]: readonly string[]): string | undefined {
-  if (["ci", "init", "pkg", "exec", "publish"].includes(name)) return undefined;
+  if (["audit", "ci", "exec", "init", "pkg", "publish", "sbom"].includes(name)) return undefined;
   if (name === "install") return args.map(faultOfInstalled).find((fault) => fault !== undefined);
   const script = name === "run" ? (args[0] ?? "") : name;
   return script in scripts ? undefined : `package.json has no script "${script}"`;

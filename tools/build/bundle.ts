@@ -1,4 +1,7 @@
-/** Bundles the sources with the packages that they use. A bundle starts faster than many files, and the single executable needs one. */
+/**
+ * Bundles the sources. A bundle starts faster than many files, and the single executable needs one, with all packages. In the
+ * package that npm installs, the packages of `dependencies` stay outside, so that an audit sees them.
+ */
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { build, type Metafile, type Plugin } from "esbuild";
@@ -28,6 +31,15 @@ export const moduleFile = "index.js";
 /** The file of the program. */
 export const programFile = "holdfast.cjs";
 
+/** Every start needs these packages. The bundle contains them even in the package that npm installs, because a start is then faster. */
+const neededAtStart = ["commander", "uuid"];
+
+/** The packages that the built files import from `node_modules`, in the package that npm installs. */
+export function packagesOutside(): string[] {
+  const { dependencies } = JSON.parse(readFileSync("package.json", "utf8")) as { dependencies: object };
+  return Object.keys(dependencies).filter((name) => !neededAtStart.includes(name));
+}
+
 /** CommonJS has no import.meta. */
 const fileUrl = 'const __fileUrl = require("node:url").pathToFileURL(__filename).href;';
 
@@ -37,7 +49,10 @@ const plainRequire: Plugin = {
   setup({ onLoad }) {
     onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, ({ path }) => ({
       loader: "ts",
-      contents: readFileSync(path, "utf8").replaceAll('createRequire(import.meta.url)("', 'require("'),
+      contents: readFileSync(path, "utf8").replaceAll(
+        /createRequire\(import\.meta\.url\)(?=\(\s*")/g,
+        "require",
+      ),
     }));
   },
 };

@@ -1,16 +1,19 @@
-/** `npm run build`: writes `dist/`, which is the program in the package. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { bundleModule, bundleProgram, servingThreadFile } from "./bundle.ts";
+/**
+ * `npm run build`: writes `dist/`, which is the program in the package. npm installs the packages of `dependencies` beside it. With
+ * `--complete`, `dist/` contains them: an image of a container needs no `node_modules` then.
+ */
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { bundleModule, bundleProgram, packagesOutside, servingThreadFile } from "./bundle.ts";
 import { buildConsole } from "./console.ts";
 import { copyDocsPage } from "./docs-page.ts";
 import { writeInventory } from "./inventory.ts";
 import { writeTypes } from "./types.ts";
 
-const { dependencies = {} } = JSON.parse(readFileSync("package.json", "utf8"));
+const isComplete = process.argv.includes("--complete");
 
 rmSync("dist", { recursive: true, force: true });
 writeTypes("dist");
-const contents = await bundleProgram("dist", Object.keys(dependencies)); // npm installs the dependencies
+const contents = await bundleProgram("dist", isComplete ? [] : packagesOutside());
 await bundleModule("dist");
 mkdirSync("dist/server", { recursive: true });
 writeFileSync(`dist/${servingThreadFile}`, 'require("../holdfast.cjs").runThread();\n');

@@ -1,25 +1,4 @@
-/** Imports of many resources, and their reports. */
-import type { CallOptions } from "./transport.ts";
-
-/** The media type of an import that is given as text or bytes. */
-export type ImportType = "application/x-ndjson" | "application/json" | "text/csv";
-
-/** How to import. */
-export interface ImportOptions extends CallOptions {
-  /** Whether to check everything without writing. @default false */
-  readonly dryRun?: boolean;
-  /** Whether to import the valid resources even if others are invalid. @default false */
-  readonly skipInvalid?: boolean;
-  /** The time for the import, in milliseconds. @default 600000 */
-  readonly timeoutMs?: number;
-}
-
-/** How to import text or bytes. */
-export interface ImportTextOptions extends ImportOptions {
-  readonly type: ImportType;
-  /** The character between the cells of CSV, or `tab`. @default "," */
-  readonly delimiter?: string;
-}
+/** The report of an import of many resources. */
 
 /** The place of a resource in the body of an import, from 1. */
 export interface ImportPlace {

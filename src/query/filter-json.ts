@@ -20,7 +20,7 @@ import {
   type RequestedFilter,
   type Scalar,
 } from "./filter.ts";
-import { unknownOperator } from "./foreign-operators.ts";
+import { unknownOperator } from "./foreign-syntax.ts";
 import { checkComparison } from "./impossible.ts";
 import { isOperator, type OperatorName, operators } from "./operators.ts";
 import { filterLimits, type Reading, readFilterAttribute } from "./reading.ts";

@@ -10,7 +10,7 @@ import {
 } from "./conditions.ts";
 import { datesFor } from "./date-operands.ts";
 import type { RequestedFilter, Scalar } from "./filter.ts";
-import { unknownOperator } from "./foreign-operators.ts";
+import { unknownOperator } from "./foreign-syntax.ts";
 import { checkComparison } from "./impossible.ts";
 import { isOperator, type OperatorName, operators } from "./operators.ts";
 import { type Reading, readFilterAttribute } from "./reading.ts";

@@ -6,7 +6,7 @@ import {
   type OtherParameters,
   plainName,
   type RelationsAdviser,
-} from "./foreign-parameters.ts";
+} from "./foreign-syntax.ts";
 import { inQuery, Violations } from "./violations.ts";
 
 /** Parameters of other servers that the service accepts. Each means the same as a parameter of the service. */

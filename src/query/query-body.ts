@@ -4,7 +4,7 @@ import { shortJson } from "../collection/messages.ts";
 import { Problem } from "../errors.ts";
 import { isObject } from "../json/values.ts";
 import { type Embed, readEmbed } from "./embed.ts";
-import { adviceFor } from "./foreign-parameters.ts";
+import { adviceFor } from "./foreign-syntax.ts";
 import { type ListRequest, toRequest } from "./list-request.ts";
 import type { PageDraft } from "./paging.ts";
 import {
@@ -107,7 +107,7 @@ function requireKnown(body: Body, violations: Violations): void {
 
 /** What to write instead of a member of another server. */
 function memberHint(name: string): string {
-  const advice = adviceFor(name, "", () => undefined);
+  const advice = adviceFor(name, "");
   if (advice === undefined) return "";
   if ("say" in advice) return ` ${advice.say}`;
   const [parameter = ""] = advice.write.split("=");

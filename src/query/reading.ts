@@ -16,7 +16,7 @@ import { shortJson } from "../collection/messages.ts";
 import { formatPath, isIdPath, type Path, parsePath } from "../collection/paths.ts";
 import { forwardName } from "../collection/relations.ts";
 import type { Filter, RelationPath } from "./filter.ts";
-import { hintFor } from "./foreign-parameters.ts";
+import { hintFor } from "./foreign-syntax.ts";
 import { listParameters, type Parameters } from "./parameters.ts";
 import { relationsAdviser, unnamedAdvice, usableRelation, type ViewOf } from "./relations.ts";
 import { inBody, type Location, type Violations } from "./violations.ts";

@@ -3,7 +3,7 @@ import type { Collection } from "../collection/collection.ts";
 import { shortJson } from "../collection/messages.ts";
 import { formatPath } from "../collection/paths.ts";
 import type { Relation, UnnamedRelation } from "../collection/relations.ts";
-import type { RelationsAdviser } from "./foreign-parameters.ts";
+import type { RelationsAdviser } from "./foreign-syntax.ts";
 import type { Violations } from "./violations.ts";
 
 /** Returns a collection as the caller sees it. */

@@ -3,14 +3,14 @@ import { comparedAs, type SortKey } from "../collection/indexes.ts";
 import { shortJson } from "../collection/messages.ts";
 import { formatPath, isIdPath, parsePath } from "../collection/paths.ts";
 import { isObject, tryParse } from "../json/values.ts";
-import { writeParameter } from "./foreign-operators.ts";
 import {
   foreignKey,
   isDirection,
   type NamedKey,
   translateSort,
   translateSortObject,
-} from "./foreign-sorts.ts";
+  writeParameter,
+} from "./foreign-syntax.ts";
 import type { ListParameter } from "./parameters.ts";
 import { type Reading, readAttribute, visibleAttributeInfo } from "./reading.ts";
 import { inQuery, inside, type Location } from "./violations.ts";

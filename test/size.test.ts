@@ -13,7 +13,7 @@ const bounds: Readonly<Record<string, number>> = {
   json: 1_050,
   counters: 50,
   collection: 3_900,
-  query: 3_950,
+  query: 3_800,
   store: 22_500,
   "store/sqlite": 6_700,
   "store/postgres": 5_550,
@@ -34,16 +34,16 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 555;
+const mostFiles = 546;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;
 
 /** The base names of several files, by the number of the files. A name can move to a smaller number, and then leave. */
 const shared: Readonly<Record<number, string>> = {
-  2: "about background batch collection collections commit commits copy csv declaration embed erase erasure explain failures indexes integer-ids listener lists lock log messages migrate misfits page parameters parse place plan progress read refusals references relations resource response restore rewind rules serve service statements tables text thread verify violations watch write",
-  3: "catalogue connections content contents first-key keys load options report running-service settings source target values webhooks words",
-  4: "backup engine store",
+  2: "about background batch collection collections commit commits copy csv declaration erase erasure explain failures indexes integer-ids listener lists lock log messages migrate misfits page parse place plan progress read refusals resource response restore rewind rules serve service statements tables thread verify watch words write",
+  3: "catalogue connections content contents engine first-key keys load options report running-service settings source target values webhooks",
+  4: "backup store",
   5: "declarations figures",
 };
 

@@ -4,8 +4,8 @@ import { isObject } from "../json/values.ts";
 import { typeOf } from "./attributes.ts";
 import { formatOf } from "./formats.ts";
 import type { Pattern } from "./patterns.ts";
+import { detailOf } from "./schema-violations.ts";
 import type { ResolveRef, Schema } from "./subschemas.ts";
-import { detailOf } from "./violations.ts";
 
 /** Why a value can never occur, and the texts that can occur instead if the schema lists them. */
 export interface Never {

@@ -3,8 +3,7 @@ import type { AuthSettings } from "../access/settings.ts";
 import { type StoreAddress, shownAddress } from "../store/address.ts";
 import type { History } from "../store/port/options.ts";
 import { type Option, type OptionName, options } from "./options.ts";
-import type { FileContent, Get, OutsideFile } from "./values.ts";
-import { fromFile, givenValue } from "./values.ts";
+import { type FileContent, fromFile, type Get, givenValue, type OutsideFile } from "./values.ts";
 
 /** Where a value comes from. `application`: from the program that the service is part of. */
 export type OptionSource = "default" | "file" | "application" | "environment" | "flag";

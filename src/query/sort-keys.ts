@@ -11,7 +11,7 @@ import {
   translateSortObject,
   writeParameter,
 } from "./foreign-syntax.ts";
-import type { ListParameter } from "./parameters.ts";
+import type { ListParameter } from "./list-parameters.ts";
 import { type Reading, readAttribute, visibleAttributeInfo } from "./reading.ts";
 import { inQuery, inside, type Location } from "./violations.ts";
 

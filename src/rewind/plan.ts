@@ -10,8 +10,12 @@ import { resourceText } from "../collection/resource.ts";
 import { clientAttributes, withTimestamps } from "../collection/timestamps.ts";
 import { Problem } from "../errors.ts";
 import { textOfChain } from "../store/core/history-plans.ts";
-import type { ChangesSince } from "../store/port/change-log.ts";
-import { type ChangedResource, type ChangedTexts, HistoryMissing } from "../store/port/change-log.ts";
+import {
+  type ChangedResource,
+  type ChangedTexts,
+  type ChangesSince,
+  HistoryMissing,
+} from "../store/port/change-log.ts";
 import type { Change, Commit } from "../store/port/commit.ts";
 import type { HistoryStore } from "../store/port/store.ts";
 import { Misfits } from "./misfits.ts";

@@ -7,7 +7,7 @@ import { type Attributes, attributeViolation, isAbout } from "../collection/reso
 import { toSentence, type Violation } from "../errors.ts";
 import { isObject } from "../json/values.ts";
 import type { Filter } from "../query/filter.ts";
-import { readOwnFilter } from "../query/filter-json.ts";
+import { readOwnFilter } from "../query/filter-request.ts";
 import { emptyFilterSize } from "../query/reading.ts";
 import { inBody, Violations } from "../query/violations.ts";
 import { type AllowList, hostOf, isPublicAddress } from "./addresses.ts";

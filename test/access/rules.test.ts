@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { AccessDeclaration } from "../../src/access/declaration.ts";
-import { owner } from "../../src/access/declaration.ts";
+import { type AccessDeclaration, owner } from "../../src/access/declaration.ts";
 import { StartError } from "../../src/errors.ts";
 import { accessOf, caller, mayUpdate } from "./fixture.ts";
 

@@ -1,8 +1,11 @@
 /** A store: all methods of the port, over the driver of one kind of database. */
 import { Problem } from "../../errors.ts";
 import type { StoreFilter } from "../../query/filter.ts";
-import type { ChangedResource, ChangedTexts, ChangesSince, Erased } from "../port/change-log.ts";
 import {
+  type ChangedResource,
+  type ChangedTexts,
+  type ChangesSince,
+  type Erased,
   emptySlice,
   type LoggedKey,
   type LogHead,

@@ -34,15 +34,15 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 546;
+const mostFiles = 542;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;
 
 /** The base names of several files, by the number of the files. A name can move to a smaller number, and then leave. */
 const shared: Readonly<Record<number, string>> = {
-  2: "about background batch collection collections commit commits copy csv declaration erase erasure explain failures indexes integer-ids listener lists lock log messages migrate misfits page parse place plan progress read refusals resource response restore rewind rules serve service statements tables thread verify watch words write",
-  3: "catalogue connections content contents engine first-key keys load options report running-service settings source target values webhooks",
+  2: "about background batch collection collections commit commits copy csv declaration erase erasure explain failures indexes listener lists load lock log messages migrate misfits page parse place plan read refusals resource response restore rewind rules serve service statements tables thread verify watch words write",
+  3: "catalogue connections content contents engine first-key keys options report running-service settings source target values webhooks",
   4: "backup store",
   5: "declarations figures",
 };

@@ -3,9 +3,8 @@ import type { Collection } from "../../collection/collection.ts";
 import { requireFit } from "../../fit.ts";
 import { type CollectionInput, type ItemOptions, importCollection } from "../../import/collection-import.ts";
 import type { ImportResult } from "../../import/item-reader.ts";
-import type { Load } from "../../store/port/load.ts";
 import { type CollectionRecord, recordOf, withoutInternal } from "../../store/port/record.ts";
-import type { Store } from "../../store/port/store.ts";
+import type { Load, Store } from "../../store/port/store.ts";
 
 /** How to import several inputs. */
 export interface ImportOptions extends ItemOptions {

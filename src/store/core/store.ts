@@ -13,7 +13,6 @@ import {
   type ResourceChange,
 } from "../port/change-log.ts";
 import { type Commit, type Committed, type KeptReceipt, requireValidCommit } from "../port/commit.ts";
-import type { Load, LoadOptions } from "../port/load.ts";
 import {
   emptyPage,
   type Figures,
@@ -24,7 +23,14 @@ import {
   type ReferringQuery,
 } from "../port/page.ts";
 import type { CollectionRecord } from "../port/record.ts";
-import type { StoreAttachment, StoreHealth, Store as StorePort, StoreStatistics } from "../port/store.ts";
+import type {
+  Load,
+  LoadOptions,
+  StoreAttachment,
+  StoreHealth,
+  Store as StorePort,
+  StoreStatistics,
+} from "../port/store.ts";
 import { isStorable, type Key, type Stored } from "../port/stored.ts";
 import { ask, type Plan, runLater } from "../sql/plans.ts";
 import { isQuick } from "./access-path.ts";

@@ -12,8 +12,7 @@
  * A collection with search also has a table of words (`../list/search.ts`). While the indexes and words of a collection are built,
  * its head has the key up to which they are (`store/core/building.ts`).
  */
-import type { IdKind } from "../../../collection/ids.ts";
-import { integerOf } from "../../core/integer-ids.ts";
+import { type IdKind, integerOf } from "../../../collection/ids.ts";
 
 /** The application id in the header of every store: "Hold" in ASCII. */
 export const applicationId = 0x486f6c64;

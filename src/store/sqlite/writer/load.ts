@@ -1,7 +1,7 @@
 /** An import in the writer thread. Its transaction stays open over many requests. */
 import { addImported, type Importing, refuseLost } from "../../core/commits/imported.ts";
-import type { ImportedResource, LoadOptions, Refused } from "../../port/load.ts";
 import type { CollectionRecord } from "../../port/record.ts";
+import type { ImportedResource, LoadOptions, Refused } from "../../port/store.ts";
 import type { Refused as RefusedTask } from "../commit/protocol.ts";
 import { collectionOf, type NumberedCollection } from "../file/catalogue.ts";
 import { InvalidStateError } from "../file/failures.ts";

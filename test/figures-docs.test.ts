@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { STATUS_CODES } from "node:http";
 import { after, before, describe, test } from "node:test";
-import { figureLimits } from "../src/query/figure-names.ts";
 import { attributeFigures, dateUnits } from "../src/query/figures.ts";
+import { figureLimits } from "../src/query/figures-request.ts";
 import { type Service, startService } from "./http/service.ts";
 
 const reference = readFileSync("docs/reference/figures.md", "utf8");

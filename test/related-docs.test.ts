@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import { defaultEmbedLimit, embedLimits } from "../src/query/embed.ts";
+import { defaultEmbedLimit, embedLimits } from "../src/query/embed-request.ts";
 import { type Service, type ServiceOptions, startService } from "./http/service.ts";
 
 const page = await readFile("docs/reference/related-resources.md", "utf8");

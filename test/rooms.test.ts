@@ -63,26 +63,6 @@ function requireNone(found: readonly string[], advice: string): void {
   assert.ok(found.length === 0, [...found, advice].join("\n"));
 }
 
-/** The files that a file loads: those that it imports more than types from, except on demand. */
-const loadedBy = (file: string) =>
-  [...readFileSync(`src/${file}`, "utf8").matchAll(/^(?:import|export) (?!type )([^;]*?)from "(\.[^"]+)";/gm)]
-    .filter(([, names = ""]) => !/^\{(?:\s*type [^,}]+,?)*\s*\} $/.test(names))
-    .map(([, , path]) => posix.join(posix.dirname(file), path as string));
-
-test("no file of src/ loads itself through others", () => {
-  const finished = new Set<string>();
-  const circles: string[] = [];
-  const visit = (file: string, path: readonly string[]) => {
-    const start = path.indexOf(file);
-    if (start >= 0) circles.push([...path.slice(start), file].join(" loads "));
-    if (start >= 0 || finished.has(file)) return;
-    for (const target of loadedBy(file)) visit(target, [...path, file]);
-    finished.add(file);
-  };
-  for (const file of files) visit(file, []);
-  requireNone(circles, "Move what both files need into one of them, or into a third one.");
-});
-
 test("every file of src/ belongs to a known room", () => {
   assert.ok(files.length > 20);
   assert.deepEqual(
@@ -110,18 +90,31 @@ test("a folder of the console imports only from itself and from those before it"
   requireNone(backwards, "Move what both folders need into the earlier one.");
 });
 
-for (const folder of ["console/src"])
-  test(`no file of ${folder}/ imports itself by way of others`, () => {
-    const imports = new Map(scriptsBelow(folder).map((file) => [file, importsOf(file, folder)]));
-    const done = new Set<string>();
-    const visit = (file: string, way: readonly string[]): void => {
-      assert.ok(!way.includes(file), [...way.slice(way.indexOf(file)), file].join(" imports "));
-      if (done.has(file)) return;
-      for (const target of imports.get(file) ?? []) visit(target, [...way, file]);
-      done.add(file);
+/** The files that a file loads: those from which it imports more than types, except on demand. */
+const loadedBy = (file: string, folder: string) =>
+  [
+    ...readFileSync(`${folder}/${file}`, "utf8").matchAll(
+      /^(?:import|export) (?!type )([^;]*?)from "(\.[^"]+)";/gm,
+    ),
+  ]
+    .filter(([, names = ""]) => !/^\{(?:\s*type [^,}]+,?)*\s*\} $/.test(names))
+    .map(([, , path]) => posix.join(posix.dirname(file), path as string))
+    .filter((path) => /\.tsx?$/.test(path));
+
+for (const folder of ["src", "client/src", "console/src"])
+  test(`no file of ${folder}/ loads itself through others`, () => {
+    const finished = new Set<string>();
+    const circles: string[] = [];
+    const visit = (file: string, path: readonly string[]) => {
+      const start = path.indexOf(file);
+      if (start >= 0) circles.push([...path.slice(start), file].join(" loads "));
+      if (start >= 0 || finished.has(file)) return;
+      for (const target of loadedBy(file, folder)) visit(target, [...path, file]);
+      finished.add(file);
     };
-    for (const file of imports.keys()) visit(file, []);
-    assert.ok(done.size > 20);
+    for (const file of scriptsBelow(folder)) visit(file, []);
+    assert.ok(finished.size > 20);
+    requireNone(circles, "Move what both files need into one of them, or into a third one.");
   });
 
 test("the contributor's order of the console is the one that it is held to", () => {

@@ -13,7 +13,7 @@ const bounds: Readonly<Record<string, number>> = {
   json: 1_050,
   counters: 50,
   collection: 3_900,
-  query: 3_950,
+  query: 3_800,
   store: 22_450,
   "store/sqlite": 6_650,
   "store/postgres": 5_500,
@@ -33,15 +33,15 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 474;
+const mostFiles = 461;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;
 
 /** The base names of several files, by the number of the files. A name can move to a smaller number, and then leave. */
 const shared: Readonly<Record<number, string>> = {
-  2: "about background backup batch catalogue commit commits connections declarations embed erasure failures first-key indexes keys lists messages migrate options page parameters parse read references relations response statements store tables thread verify violations webhooks words",
-  3: "content engine load",
+  2: "about background backup batch catalogue commit commits connections declarations engine erasure failures first-key indexes keys lists load messages migrate options page parse read response statements store tables thread verify webhooks",
+  3: "content",
   5: "figures",
 };
 

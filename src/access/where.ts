@@ -8,7 +8,7 @@ import { readEach } from "../errors/start-faults.ts";
 import { StartError, toSentence } from "../errors.ts";
 import { isBadString, isObject } from "../json/values.ts";
 import { type Filter, isRelative, leavesOf, matchesAll } from "../query/filter.ts";
-import { readOwnFilter } from "../query/filter-json.ts";
+import { readOwnFilter } from "../query/filter-request.ts";
 import { emptyFilterSize } from "../query/reading.ts";
 import { inBody, Violations } from "../query/violations.ts";
 import { claimAt, type Principal } from "./principal.ts";

@@ -2,7 +2,7 @@
 import { isObject } from "../json/values.ts";
 import type { IdKind } from "./ids.ts";
 import type { Path } from "./paths.ts";
-import { createResolve, groupOf, itemsOf, type ResolveRef, type Schema } from "./subschemas.ts";
+import { alwaysWith, createResolve, groupOf, itemsOf, type ResolveRef, type Schema } from "./subschemas.ts";
 import { timestampNames } from "./timestamps.ts";
 
 /** The parts of a collection that decide which attributes can exist. */
@@ -237,13 +237,8 @@ function refusesOthers(schema: Schema): boolean {
 /** The schemas, and all others that every value must match because of `$ref` and `allOf`. */
 function certainOf(schemas: readonly Schema[], resolve: ResolveRef): Schema[] {
   const found = new Set(schemas);
-  for (const { $ref, allOf } of found) {
-    const more = [
-      typeof $ref === "string" ? resolve($ref) : undefined,
-      ...(Array.isArray(allOf) ? allOf : []),
-    ];
-    for (const schema of more.filter(isObject)) found.add(schema);
-  }
+  for (const each of found)
+    for (const schema of alwaysWith(each, resolve).filter(isObject)) found.add(schema);
   return [...found];
 }
 

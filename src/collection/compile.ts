@@ -3,13 +3,13 @@ import type { Ajv2020, ErrorObject } from "ajv/dist/2020.js";
 import { StartError } from "../errors.ts";
 import { parsePointer } from "../json/pointer.ts";
 import { closeSchema } from "./closing.ts";
-import { createEngine } from "./engine.ts";
 import { createPatterns } from "./patterns.ts";
 import { setPatterns } from "./possible.ts";
 import type { Validator } from "./resource.ts";
 import { checkSchema, type Refuse } from "./schema-check.ts";
+import { createEngine } from "./schema-engine.ts";
+import { detailOf, toViolations } from "./schema-violations.ts";
 import type { Schema } from "./subschemas.ts";
-import { detailOf, toViolations } from "./violations.ts";
 
 /** The largest cost of a search for all violations: 1 for each value, and 1 for each 100 characters of its text and of its path. */
 const maxWork = 10_000;

@@ -26,6 +26,11 @@ function isIntegerId(text: string): boolean {
   return integerText.test(text) && Number.isSafeInteger(Number(text));
 }
 
+/** The id as an integer. `undefined` if the collection has other ids, or if the text is not a canonical safe integer. */
+export function integerOf(kind: IdKind, id: string): number | undefined {
+  return kind === "integer" && isIntegerId(id) ? Number(id) : undefined;
+}
+
 /**
  * Texts that are not ids, because the service has paths with these names below a collection or a resource, or can have them
  * in a later release. An older release could import resources with such ids.

@@ -2,7 +2,6 @@
 import { readEach } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { type AttributeInfo, type AttributeSource, attributeInfo } from "./attributes.ts";
-import { readDistinct } from "./distinct.ts";
 import { didYouMean, shortJson } from "./messages.ts";
 import { formatPath, type Path, parsePath } from "./paths.ts";
 
@@ -54,6 +53,29 @@ function readSortKey(key: unknown, at: string): SortKey {
   }
   if (path[0] === "id") throw new StartError(`${at}: lists by id are fast without an index. Remove it here.`);
   return { path, descending };
+}
+
+/**
+ * Reads every item of a list with `read`, which gets the item and its place. Throws StartError with every fault, also for
+ * an item that is in the list twice: two values with the same `identityOf`.
+ */
+export function readDistinct<Value>(
+  declared: unknown,
+  at: string,
+  read: (item: unknown, at: string) => Value,
+  identityOf: (value: Value) => string = JSON.stringify,
+): readonly Value[] {
+  if (declared === undefined) return [];
+  if (!Array.isArray(declared)) throw new StartError(`${at} must be a list, not ${shortJson(declared)}.`);
+  const seen = new Set<string>();
+  return readEach<unknown, Value>(declared, (item, n) => {
+    const place = `${at}[${n}]`;
+    const value = read(item, place);
+    const identity = identityOf(value);
+    if (seen.has(identity)) throw new StartError(`${place} is in the list twice. Remove one.`);
+    seen.add(identity);
+    return value;
+  });
 }
 
 /** How values of an attribute are compared, as a part of its sort key. */

@@ -4,8 +4,8 @@ import { isObject } from "../json/values.ts";
 import { typeOf } from "./attributes.ts";
 import { formatOf } from "./formats.ts";
 import type { Pattern } from "./patterns.ts";
-import type { ResolveRef, Schema } from "./subschemas.ts";
-import { detailOf } from "./violations.ts";
+import { detailOf } from "./schema-violations.ts";
+import { alwaysWith, type ResolveRef, type Schema } from "./subschemas.ts";
 
 /** Why a value can never occur, and the texts that can occur instead if the schema lists them. */
 export interface Never {
@@ -47,12 +47,8 @@ function refusal(
     return { detail: detailOf(error), known: listed.filter((each) => typeof each === "string") };
   }
   const inner = new Set([...seen, schema]);
-  const { $ref, allOf, anyOf, oneOf } = schema;
-  const all = [
-    ...(typeof $ref === "string" ? [resolve($ref)] : []),
-    ...(Array.isArray(allOf) ? (allOf as unknown[]) : []),
-  ];
-  const why = whyNever(all, value, resolve, inner);
+  const { anyOf, oneOf } = schema;
+  const why = whyNever(alwaysWith(schema, resolve), value, resolve, inner);
   if (why !== undefined) return why;
   for (const branches of [anyOf, oneOf]) {
     if (!Array.isArray(branches)) continue;

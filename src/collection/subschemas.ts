@@ -154,6 +154,11 @@ function sameValue(schema: Schema, resolve: ResolveRef, which: readonly string[]
   return typeof schema.$ref === "string" ? [resolve(schema.$ref), ...inside] : inside;
 }
 
+/** The schemas that a value which fits the schema must fit too: the target of `$ref`, and the items of `allOf`. */
+export function alwaysWith({ $ref, allOf }: Schema, resolve: ResolveRef): unknown[] {
+  return [...(typeof $ref === "string" ? [resolve($ref)] : []), ...(Array.isArray(allOf) ? allOf : [])];
+}
+
 /** The schemas that every item of an array must fit, if the array fits these schemas. */
 export function itemsOf(
   schemas: readonly unknown[],
@@ -162,12 +167,8 @@ export function itemsOf(
 ): readonly unknown[] {
   return schemas.filter(isObject).flatMap((schema) => {
     if (seen.has(schema)) return [];
-    const { items, prefixItems, $ref, allOf } = schema;
-    const more = [
-      typeof $ref === "string" ? resolve($ref) : undefined,
-      ...(Array.isArray(allOf) ? allOf : []),
-    ];
+    const { items, prefixItems } = schema;
     const own = items === undefined || prefixItems !== undefined ? [] : [items];
-    return [...own, ...itemsOf(more, resolve, new Set([...seen, schema]))];
+    return [...own, ...itemsOf(alwaysWith(schema, resolve), resolve, new Set([...seen, schema]))];
   });
 }

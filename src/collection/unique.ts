@@ -2,13 +2,12 @@
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
 import { type AttributeInfo, type AttributeSource, attributeInfo } from "./attributes.ts";
-import { readDistinct } from "./distinct.ts";
-import { comparedAs } from "./indexes.ts";
+import { comparedAs, readDistinct } from "./indexes.ts";
 import { instantKeyOf } from "./instants.ts";
 import { shortJson } from "./messages.ts";
 import { formatPath, type Path, parsePath, valueAt } from "./paths.ts";
 import type { Attributes } from "./resource.ts";
-import { lowerAscii } from "./text.ts";
+import { lowerAscii } from "./text-comparison.ts";
 
 /** A unique attribute. Any number of resources can lack it or have null. */
 export interface Unique {

@@ -11,9 +11,8 @@ import { type CollectionInput, type ItemOptions, importCollection } from "../imp
 import type { ImportResult } from "../import/item-reader.ts";
 import { readCsv } from "../import/read-csv.ts";
 import { readJson } from "../import/read-json.ts";
-import type { Load } from "../store/port/load.ts";
 import { type CollectionRecord, recordOf, withoutInternal } from "../store/port/record.ts";
-import type { Store } from "../store/port/store.ts";
+import type { Load, Store } from "../store/port/store.ts";
 import { bytesOnDisk, requireNoStoreFile, withStore } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
 import { type Effort, reportImport } from "./import/import-report.ts";

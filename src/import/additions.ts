@@ -2,7 +2,7 @@
 import { shortJson } from "../collection/messages.ts";
 import type { Violation } from "../errors.ts";
 import { danglingDetail, takenDetail } from "../store/core/commits/refusals.ts";
-import type { Load, Refused } from "../store/port/load.ts";
+import type { Load, Refused } from "../store/port/store.ts";
 import type { Row, Tally } from "./item-reader.ts";
 import { type ItemViolation, withValue } from "./items.ts";
 import type { Spool } from "./spool.ts";

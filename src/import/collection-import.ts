@@ -3,7 +3,7 @@
  * the next batch is read and checked. At most three batches are in memory, so an input can have any size.
  */
 import type { Collection } from "../collection/collection.ts";
-import type { Load } from "../store/port/load.ts";
+import type { Load } from "../store/port/store.ts";
 import { Additions } from "./additions.ts";
 import { type ImportResult, ItemReader, type ReadingOptions, type Row } from "./item-reader.ts";
 import type { Items } from "./items.ts";

@@ -98,7 +98,7 @@ export function subjectOf([index, member]: readonly (string | number)[]): string
 /** The problem of a malformed patch. `place` is a path in the patch. */
 export function invalidPatch(place: (string | number)[], detail: string): Problem {
   const pointer = toFragment(place);
-  return new Problem("INVALID_PATCH", `The patch is invalidPatch: ${subjectOf(place)} ${detail}.`, {
+  return new Problem("INVALID_PATCH", `The patch is invalid: ${subjectOf(place)} ${detail}.`, {
     violations: [{ in: "body", pointer, code: "patch", detail }],
   });
 }

@@ -1,16 +1,24 @@
-/** Reads a request for figures, from a query string or the body of a QUERY. */
+/** Reads a request for figures, from a query string or the body of a QUERY: its members, and the names in them. */
+
+import type { AttributeType } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
+import { comparedAs } from "../collection/indexes.ts";
 import { shortJson } from "../collection/messages.ts";
-import { readFigureSort, readFigures, readKeys, requireDifferent } from "./figure-names.ts";
-import type { FigureContents } from "./figures.ts";
+import {
+  attributeFigures,
+  type DateUnit,
+  dateUnits,
+  type Figure,
+  type FigureContents,
+  type FigureSortKey,
+  type GroupKey,
+} from "./figures.ts";
 import { matchesAll, type RequestedFilter } from "./filter.ts";
-import { defaultPageSize, readWords } from "./list-request.ts";
-import { type PageDraft, readPaging } from "./paging.ts";
-import { type ListParameter, pagingParameters } from "./parameters.ts";
-import { type Body, bodyMembers, readBody, readPage } from "./query-body.ts";
+import { type ListParameter, type PageDraft, pagingParameters, readPaging } from "./list-parameters.ts";
+import { defaultPageSize, readWords, type Selection } from "./list-request.ts";
+import { bodyMembers, readBody, readPage, readTexts } from "./query-body.ts";
 import { readQueryString } from "./query-string.ts";
-import type { ListScope, Reading } from "./reading.ts";
-import type { Selection } from "./selection.ts";
+import { type Attribute, type ListScope, type Reading, readAttribute } from "./reading.ts";
 import { inBody, inQuery, type Location, type Violations } from "./violations.ts";
 
 /** A request for figures, independent of its syntax. */
@@ -100,12 +108,14 @@ export function parseFiguresBody(
   const names = bodyMembers.filter((name) => Object.hasOwn(body, name));
   refuseOthers(names, inBody, violations);
   const { cursor: _, ...others } = body;
+  const list = (name: "aggregate" | "group" | "distinct" | "sort", example = '["status"]') =>
+    readTexts(name, body[name], { what: "strings", example }, violations);
   const draft = {
     ...selection,
-    aggregate: readTexts("aggregate", body, violations),
-    group: readTexts("group", body, violations),
-    distinct: readTexts("distinct", body, violations),
-    sort: readTexts("sort", body, violations) ?? [],
+    aggregate: list("aggregate", '["count","sum(total)"]'),
+    group: list("group"),
+    distinct: list("distinct"),
+    sort: list("sort") ?? [],
     page: readPage(others, violations),
     locationOf: inBody,
   };
@@ -122,23 +132,6 @@ function refuseOthers(
     const advice = refusals[name] ?? "Remove it";
     violations.add(locationOf(name), "figures", `cannot be used together with figures. ${advice}`);
   }
-}
-
-function readTexts(
-  name: "aggregate" | "group" | "distinct" | "sort",
-  body: Body,
-  violations: Violations,
-): readonly string[] | undefined {
-  const value = body[name];
-  if (value === undefined) return undefined;
-  if (Array.isArray(value) && value.every((each) => typeof each === "string")) return value;
-  const example = name === "aggregate" ? '["count","sum(total)"]' : '["status"]';
-  violations.add(
-    inBody(name),
-    name,
-    `must be an array of strings such as ${example}, not ${shortJson(value)}`,
-  );
-  return undefined;
 }
 
 /** The parameters of a request, before they are checked together. */
@@ -189,4 +182,134 @@ function requireOneSyntax({ aggregate, group, distinct, locationOf }: Draft, vio
       "figures",
       'needs "aggregate", which names the figures, such as "count"',
     );
+}
+
+/** The limits of one request. Each of them limits the work of a store. */
+export const figureLimits = { figures: 10, group: 5, sort: 5 } as const;
+
+const figureShape = new RegExp(`^(${attributeFigures.join("|")})\\((.*)\\)$`, "s");
+
+/** Reads the figures of `aggregate`. Adds violations. */
+export function readFigures(
+  texts: readonly string[],
+  location: Location,
+  reading: Reading,
+): readonly Figure[] {
+  const { violations } = reading;
+  if (!isWithin(texts, figureLimits.figures, location, violations)) return [];
+  return texts.flatMap((name): Figure[] => {
+    if (name === "count" || name === "count()") return [{ kind: "count", name }];
+    const [, kind, attributeName] = figureShape.exec(name) ?? [];
+    if (kind === undefined || attributeName === undefined) {
+      violations.add(
+        location,
+        "figure",
+        `names ${shortJson(name)}, which is not a figure. ${figureAdvice(name)}`,
+      );
+      return [];
+    }
+    const attribute = readAttribute(attributeName, location, reading);
+    if (attribute === undefined) return [];
+    if (kind === "sum" || kind === "avg") requireType("number", name, { attribute, location, violations });
+    const compared = kind === "min" || kind === "max" ? comparedAs(attribute) : {};
+    return [{ kind: kind as (typeof attributeFigures)[number], name, path: attribute.path, ...compared }];
+  });
+}
+
+function figureAdvice(name: string): string {
+  if (/^count\(.+\)$/.test(name))
+    return 'Write "count", and a filter such as "name:exists=true" to count fewer resources';
+  return `Figures are count, ${attributeFigures.map((kind) => `${kind}(attribute)`).join(", ")}`;
+}
+
+/** Reads the keys of `group` or `distinct`: attributes, dates with a unit such as `placedAt:month`. Adds violations. */
+export function readKeys(
+  texts: readonly string[],
+  location: Location,
+  reading: Reading,
+): readonly GroupKey[] {
+  const { violations } = reading;
+  if (!isWithin(texts, figureLimits.group, location, violations)) return [];
+  return texts.flatMap((name): GroupKey[] => {
+    const cut = name.lastIndexOf(":");
+    const unit = cut === -1 ? undefined : name.slice(cut + 1);
+    if (unit !== undefined && !Object.hasOwn(dateUnits, unit)) {
+      const known = Object.keys(dateUnits).join(", ");
+      violations.add(location, "unit", `names ${shortJson(name)}, but the units of dates are ${known}`);
+      return [];
+    }
+    const attribute = readAttribute(cut === -1 ? name : name.slice(0, cut), location, reading);
+    if (attribute === undefined) return [];
+    if (unit !== undefined && attribute.dates === undefined)
+      requireType("string", name, { attribute, location, violations });
+    return [{ name, path: attribute.path, ...comparedAs(attribute), unit: unit as DateUnit | undefined }];
+  });
+}
+
+/** Refuses a figure or unit that would ignore all values that the schema allows. */
+function requireType(
+  type: AttributeType,
+  name: string,
+  { attribute, location, violations }: { attribute: Attribute; location: Location; violations: Violations },
+): void {
+  const { types } = attribute;
+  if (types === undefined || types.has(type)) return;
+  const detail = `names ${shortJson(name)}, which needs a ${type}, but the attribute is always ${[...types].join(" or ")}`;
+  violations.add(location, "figureType", detail);
+}
+
+function isWithin(
+  texts: readonly string[],
+  most: number,
+  location: Location,
+  violations: Violations,
+): boolean {
+  if (texts.length <= most) return true;
+  violations.add(location, "tooMany", `must have at most ${most} names, but has ${texts.length}`);
+  return false;
+}
+
+/** Two members of a group cannot have the same name. Adds a violation. */
+export function requireDifferent(
+  all: readonly { name: string }[],
+  location: Location,
+  violations: Violations,
+): void {
+  const names = all.map(({ name }) => name);
+  const repeated = names.find((name, n) => names.indexOf(name) < n);
+  if (repeated === undefined) return;
+  const advice =
+    repeated === "count"
+      ? '. To count the groups of the attribute "count", write "group=count&aggregate=count()"'
+      : "";
+  violations.add(
+    location,
+    "repeated",
+    `would give two members with the name ${shortJson(repeated)}${advice}`,
+  );
+}
+
+/** Reads the sort keys: names of `group` and `aggregate`. Adds violations. */
+export function readFigureSort(
+  texts: readonly string[],
+  { figures, group }: Pick<FigureContents, "figures" | "group">,
+  location: Location,
+  violations: Violations,
+): readonly FigureSortKey[] {
+  if (!isWithin(texts, figureLimits.sort, location, violations)) return [];
+  const known = [...group, ...figures].map(({ name }) => name);
+  return texts.flatMap((text): FigureSortKey[] => {
+    const name = /^[+-]/.test(text) ? text.slice(1) : text;
+    const place = known.indexOf(name);
+    if (place === -1) {
+      const names = known.length === 0 ? "" : ` The names are ${known.join(", ")}`;
+      const detail = `names ${shortJson(name)}, but groups are sorted by the names in "group" and "aggregate".${names}`;
+      violations.add(location, "sort", detail);
+      return [];
+    }
+    const descending = text.startsWith("-");
+    return place < group.length
+      ? [{ of: "group", place, descending }]
+      : [{ of: "figures", place: place - group.length, descending }];
+  });
 }

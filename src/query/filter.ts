@@ -7,7 +7,7 @@
 import { type InstantForm, instantKeyOf } from "../collection/instants.ts";
 import { isIdPath, type Path, valueAt } from "../collection/paths.ts";
 import type { Relation } from "../collection/relations.ts";
-import { compareCodePoints, lowerAscii } from "../collection/text.ts";
+import { compareCodePoints, lowerAscii } from "../collection/text-comparison.ts";
 import { isObject } from "../json/values.ts";
 
 /** A value that an attribute is compared with. */

@@ -1,18 +1,22 @@
 /**
- * A list request, independent of its syntax, and the checks that depend on several parameters. `query-string.ts` and
+ * A list request, independent of its syntax: which resources it selects, and the checks that depend on several parameters. `query-string.ts` and
  * `query-body.ts` read the two syntaxes.
  */
+
+import type { Collection } from "../collection/collection.ts";
 import type { SortKey } from "../collection/indexes.ts";
 import { shortJson } from "../collection/messages.ts";
 import { isIdPath } from "../collection/paths.ts";
+import { isObject } from "../json/values.ts";
 import { invalidCursor, type ListContents, listName, parseCursor } from "./cursor.ts";
-import type { Embed } from "./embed.ts";
-import { matchesAll, namesRelated, type RequestedFilter } from "./filter.ts";
-import type { PageDraft } from "./paging.ts";
-import type { Reading } from "./reading.ts";
+import type { Embed } from "./embed-request.ts";
+import { allOf, matchesAll, namesRelated, type RequestedFilter } from "./filter.ts";
+import { readFilter } from "./filter-request.ts";
+import type { PageDraft } from "./list-parameters.ts";
+import { type Reading, visibleAttributeInfo } from "./reading.ts";
+import { wordsOf } from "./search-words.ts";
 import { type CursorValues, withId } from "./sort.ts";
-import type { Location } from "./violations.ts";
-import { wordsOf } from "./words.ts";
+import { inside, type Location } from "./violations.ts";
 
 /** The request of a list. */
 export interface ListRequest extends ListContents {
@@ -59,32 +63,26 @@ export interface Draft extends Pick<ListRequest, "fields" | "envelope" | "count"
 
 /** Checks the parameters together. Throws INVALID_PARAMETER with all violations, and INVALID_CURSOR. */
 export function toRequest(draft: Draft, reading: Reading, maxPageSize: number): ListRequest {
-  const { sort, at, fields, envelope, count, embeds } = draft;
+  const { sort, at, fields, envelope, count, embeds, locationOf } = draft;
   const filter = matchesAll(draft.filter) ? undefined : draft.filter;
   const words = readWords(draft, reading);
-  if (words !== undefined && at !== undefined)
-    reading.violations.add(draft.locationOf("at"), "at", 'cannot be used together with "q"');
-  if (embeds.length > 0 && at !== undefined)
-    reading.violations.add(draft.locationOf("at"), "at", 'cannot be used together with "embed"');
-  if (namesRelated(filter) && at !== undefined)
-    reading.violations.add(
-      draft.locationOf("at"),
-      "at",
-      "cannot be used together with a filter by related resources",
-    );
-  const ranked = isRanked({ words, sort });
-  const ids = filter === undefined ? undefined : countIds(filter);
-  const limit = Math.min(draft.page.limit ?? ids ?? defaultPageSize, maxPageSize);
-  const page = { ...draft, isRanked: ranked, limit };
+  const refuseTime = (other: string) =>
+    reading.violations.add(locationOf("at"), "at", `cannot be used together with ${other}`);
+  if (words !== undefined && at !== undefined) refuseTime('"q"');
+  if (embeds.length > 0 && at !== undefined) refuseTime('"embed"');
+  if (namesRelated(filter) && at !== undefined) refuseTime("a filter by related resources");
+  const request = { filter, sort, words, at, fields, envelope, count, embeds };
+  const ranked = isRanked(request);
+  const limit = Math.min(draft.page.limit ?? (filter && countIds(filter)) ?? defaultPageSize, maxPageSize);
   if (draft.page.kind === "cursor" && !ranked) {
     reading.violations.throwIfAny();
-    const after = readAfter({ ...draft.page, ...draft }, { filter, sort, words, at }, reading);
-    const paging = { kind: "cursor", limit, hasLimit: draft.page.limit !== undefined, after } as const;
-    return { filter, sort, words, at, fields, envelope, count, embeds, paging };
+    const hasLimit = draft.page.limit !== undefined;
+    const after = readAfter(draft.page.cursor, locationOf("cursor"), request, reading);
+    return { ...request, paging: { kind: "cursor", limit, hasLimit, after } };
   }
-  const paging = toOffset(page, reading);
+  const paging = toOffset(draft, { isRanked: ranked, limit }, reading);
   reading.violations.throwIfAny();
-  return { filter, sort, words, at, fields, envelope, count, embeds, paging };
+  return { ...request, paging };
 }
 
 /** The words of `q`. Adds violations. */
@@ -120,7 +118,8 @@ function countIds(filter: RequestedFilter): number | undefined {
 }
 
 function toOffset(
-  { page, isRanked, limit, locationOf }: Draft & { isRanked: boolean; limit: number },
+  { page, locationOf }: Draft,
+  { isRanked, limit }: { isRanked: boolean; limit: number },
   { violations }: Reading,
 ): Paging {
   if (page.kind === "cursor") {
@@ -145,15 +144,61 @@ const tooFar = () =>
   `goes beyond the first ${maxOffset.other.toLocaleString("en")} resources: use "cursor", which is fast at any position`;
 
 function readAfter(
-  { cursor, locationOf }: { cursor: string | undefined; locationOf: Draft["locationOf"] },
+  cursor: string | undefined,
+  location: Location,
   list: ListContents,
   { collection }: Reading,
 ): CursorValues | undefined {
   if (cursor === undefined) return undefined;
-  const location = locationOf("cursor");
   const name = listName(collection.name, list);
   const after = parseCursor(name, cursor, withId(list.sort).length, location);
   const isNumber = typeof after.at(-1) === "number";
   if (isNumber !== (collection.idKind === "integer")) throw invalidCursor(location);
   return after;
+}
+
+/** The resources that a request selects. */
+export interface Selection {
+  filter: RequestedFilter;
+  /** The text of the search. */
+  q: string | undefined;
+}
+
+/** Joins the filter, the conditions of parameters, and the condition that the path adds. Adds violations. */
+export function readSelection(
+  sent: FilterAndSearch,
+  byAttribute: readonly RequestedFilter[],
+  location: Location,
+  reading: Reading,
+): Selection {
+  const { filter, q } = splitSearch(sent, location, reading);
+  const ofFilter = filter === undefined ? [] : [readFilter(filter, location, reading)];
+  const within = reading.within === undefined ? [] : [reading.within];
+  return { filter: allOf([...ofFilter, ...byAttribute, ...within]), q };
+}
+
+interface FilterAndSearch {
+  filter: unknown;
+  q: string | undefined;
+}
+
+/**
+ * Finds a search inside the filter, as search inputs of react-admin send it: `filter={"q":"text"}`. If an attribute can have
+ * the name `q`, this is a condition instead. Adds violations.
+ */
+function splitSearch(
+  { filter, q }: FilterAndSearch,
+  location: Location,
+  { collection, violations }: Reading,
+): FilterAndSearch {
+  if (!isObject(filter) || typeof filter.q !== "string" || mayBeAttribute(collection)) return { filter, q };
+  const { q: inFilter, ...rest } = filter;
+  if (q === undefined) return { filter: rest, q: inFilter as string };
+  violations.add(inside(location, "q"), "repeatedParameter", 'cannot be used together with "q"');
+  return { filter: rest, q };
+}
+
+function mayBeAttribute(collection: Collection): boolean {
+  const { isDeclared, alternatives } = visibleAttributeInfo(collection, ["q"]);
+  return isDeclared || (collection.search.length === 0 && alternatives === undefined);
 }

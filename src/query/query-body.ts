@@ -3,20 +3,18 @@ import type { Collection } from "../collection/collection.ts";
 import { shortJson } from "../collection/messages.ts";
 import { Problem } from "../errors.ts";
 import { isObject } from "../json/values.ts";
-import { type Embed, readEmbed } from "./embed.ts";
-import { adviceFor } from "./foreign-parameters.ts";
-import { type ListRequest, toRequest } from "./list-request.ts";
-import type { PageDraft } from "./paging.ts";
+import { type Embed, readEmbed } from "./embed-request.ts";
+import { adviceFor } from "./foreign-syntax.ts";
+import type { PageDraft } from "./list-parameters.ts";
+import { type ListRequest, readSelection, type Selection, toRequest } from "./list-request.ts";
 import {
   emptyFilterSize,
-  filterScope,
   type ListScope,
   type Reading,
   readFieldNames,
   readTime,
   readWord,
 } from "./reading.ts";
-import { readSelection, type Selection } from "./selection.ts";
 import { readSortList } from "./sort-keys.ts";
 import { inBody, Violations } from "./violations.ts";
 
@@ -58,8 +56,8 @@ export function parseListBody(
     ...selection,
     sort: sort === undefined ? [] : readSortList(sort, inBody("sort"), reading),
     at: readTime(body.at, inBody("at"), violations),
-    embeds: embed === undefined ? [] : readEmbedList(embed, reading),
-    fields: fields === undefined ? undefined : readFields(fields, reading),
+    embeds: readEmbedList(embed, reading),
+    fields: readFields(fields, reading),
     envelope: readWord(body.envelope, inBody("envelope"), { words: [true, false], violations }) ?? false,
     count: readWord(body.count, inBody("count"), { words: ["exact", "none"], violations }),
     page: readPage(body, violations),
@@ -78,10 +76,10 @@ export function readBody(
 ): { body: Body; reading: Reading; selection: Selection } {
   const body: Body = requireBody(value);
   const violations = new Violations();
-  const reading: Reading = { collection, violations, used: emptyFilterSize(), ...filterScope(scope) };
+  const reading = { ...scope, collection, violations, used: emptyFilterSize() };
   requireKnown(body, violations);
   const sent = { filter: body.filter, q: readText("q", body, violations) };
-  const selection = readSelection(sent, { byAttribute: [], scope }, inBody("filter"), reading);
+  const selection = readSelection(sent, [], inBody("filter"), reading);
   return { body, reading, selection };
 }
 
@@ -107,7 +105,7 @@ function requireKnown(body: Body, violations: Violations): void {
 
 /** What to write instead of a member of another server. */
 function memberHint(name: string): string {
-  const advice = adviceFor(name, "", () => undefined);
+  const advice = adviceFor(name, "");
   if (advice === undefined) return "";
   if ("say" in advice) return ` ${advice.say}`;
   const [parameter = ""] = advice.write.split("=");
@@ -121,20 +119,34 @@ const memberOf: Readonly<Record<string, string>> = {
   "id:in": '"filter":{"id":{"in":["1","2"]}}',
 };
 
-function readFields(value: unknown, reading: Reading): readonly string[] {
-  if (Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string"))
-    return readFieldNames(value, inBody("fields"), reading);
-  const detail = `must be an array of attributes such as ["title"], not ${shortJson(value)}`;
-  reading.violations.add(inBody("fields"), "fields", detail);
-  return [];
+/**
+ * A member that must be an array of strings: of `what`, such as in `example`. Adds a violation, also for an empty array if the
+ * member must have an item.
+ */
+export function readTexts(
+  name: "fields" | "embed" | "aggregate" | "group" | "distinct" | "sort",
+  value: unknown,
+  { what, example, isFilled = false }: { what: string; example: string; isFilled?: boolean },
+  violations: Violations,
+): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  const isTexts = Array.isArray(value) && value.every((each) => typeof each === "string");
+  if (isTexts && (value.length > 0 || !isFilled)) return value;
+  const detail = `must be an array of ${what} such as ${example}, not ${shortJson(value)}`;
+  violations.add(inBody(name), name, detail);
+  return undefined;
+}
+
+function readFields(value: unknown, reading: Reading): readonly string[] | undefined {
+  const form = { what: "attributes", example: '["title"]', isFilled: true };
+  const names = readTexts("fields", value, form, reading.violations);
+  return names && readFieldNames(names, inBody("fields"), reading);
 }
 
 function readEmbedList(value: unknown, reading: Reading): readonly Embed[] {
-  if (Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string"))
-    return readEmbed(value.join(","), inBody("embed"), reading);
-  const detail = `must be an array of relations such as ["author","comments(limit:5)"], not ${shortJson(value)}`;
-  reading.violations.add(inBody("embed"), "embed", detail);
-  return [];
+  const form = { what: "relations", example: '["author","comments(limit:5)"]', isFilled: true };
+  const names = readTexts("embed", value, form, reading.violations);
+  return names === undefined ? [] : readEmbed(names.join(","), inBody("embed"), reading);
 }
 
 /** The page that a body selects. Adds violations. */

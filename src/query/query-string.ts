@@ -7,23 +7,20 @@ import { Problem } from "../errors.ts";
 import { wholeBody } from "../json/explain.ts";
 import { parseJson } from "../json/parse.ts";
 import { defaultJsonLimits } from "../json/values.ts";
-import { type Embed, readEmbed } from "./embed.ts";
+import { type Embed, readEmbed } from "./embed-request.ts";
 import { isRelative } from "./filter.ts";
-import { readFilterParameter } from "./filter-parameters.ts";
-import { type ListRequest, toRequest } from "./list-request.ts";
-import { readPaging } from "./paging.ts";
-import { type Parameters, readParameters } from "./parameters.ts";
+import { readFilterParameter } from "./filter-request.ts";
+import { type Parameters, readPaging, readParameters } from "./list-parameters.ts";
+import { type ListRequest, readSelection, type Selection, toRequest } from "./list-request.ts";
 import {
   emptyFilterSize,
-  filterScope,
   type ListScope,
   type Reading,
   readFieldNames,
   readTime,
   readWord,
 } from "./reading.ts";
-import { relationsAdviser, type ViewOf } from "./relations.ts";
-import { readSelection, type Selection } from "./selection.ts";
+import { relationsAdviser, type ViewOf } from "./related-resources.ts";
 import { readSortParameters } from "./sort-keys.ts";
 import { inQuery, Violations } from "./violations.ts";
 
@@ -93,13 +90,10 @@ export function readQueryString(
   const violations = new Violations();
   const parameters = readParameters(query, violations, adviserFor(collection, scope.viewOf, violations));
   const { known, filters } = parameters;
-  const used = emptyFilterSize();
-  const reading: Reading = { collection, violations, used, parameters, ...filterScope(scope) };
-  const byAttribute = [...filters].flatMap(
-    ([name, texts]) => readFilterParameter(name, texts, reading) ?? [],
-  );
+  const reading = { ...scope, collection, violations, used: emptyFilterSize(), parameters };
+  const byAttribute = [...filters].map(([name, texts]) => readFilterParameter(name, texts, reading));
   const sent = { filter: readFilterText(known.get("filter"), violations), q: known.get("q") };
-  const selection = readSelection(sent, { byAttribute, scope }, inQuery("filter"), reading);
+  const selection = readSelection(sent, byAttribute, inQuery("filter"), reading);
   return { known, reading, selection };
 }
 

@@ -16,9 +16,9 @@ import { shortJson } from "../collection/messages.ts";
 import { formatPath, isIdPath, type Path, parsePath } from "../collection/paths.ts";
 import { forwardName } from "../collection/relations.ts";
 import type { Filter, RelationPath } from "./filter.ts";
-import { hintFor } from "./foreign-parameters.ts";
-import { listParameters, type Parameters } from "./parameters.ts";
-import { relationsAdviser, unnamedAdvice, usableRelation, type ViewOf } from "./relations.ts";
+import { hintFor } from "./foreign-syntax.ts";
+import { listParameters, type Parameters } from "./list-parameters.ts";
+import { relationsAdviser, unnamedAdvice, usableRelation, type ViewOf } from "./related-resources.ts";
 import { inBody, type Location, type Violations } from "./violations.ts";
 
 /** The limits of one filter. Each of them limits the work of a store. */
@@ -57,33 +57,14 @@ export interface ListScope {
   refusesNow?: boolean;
 }
 
-/** The part of the scope that reading filters needs. */
-export function filterScope({
-  viewOf,
-  refusesRelations,
-  refusesNow,
-}: ListScope): Pick<Reading, "viewOf" | "refusesRelations" | "refusesNow"> {
-  return {
-    ...(viewOf && { viewOf }),
-    ...(refusesRelations === true && { refusesRelations }),
-    ...(refusesNow === true && { refusesNow }),
-  };
-}
-
 /** The context of one request. */
-export interface Reading {
+export interface Reading extends ListScope {
   collection: Collection;
   violations: Violations;
   /** The size of the filter so far. */
   used: FilterSize;
   /** The parameters of the query string. Only hints use them. */
   parameters?: Parameters;
-  /** Absent: the request cannot use relations. */
-  viewOf?: ViewOf;
-  /** As in `ListScope`. */
-  refusesRelations?: boolean;
-  /** As in `ListScope`. */
-  refusesNow?: boolean;
   /** Values that the client did not write: they can be compared with every attribute of their type. */
   unjudged?: ReadonlySet<unknown>;
 }

@@ -3,15 +3,15 @@ import { comparedAs, type SortKey } from "../collection/indexes.ts";
 import { shortJson } from "../collection/messages.ts";
 import { formatPath, isIdPath, parsePath } from "../collection/paths.ts";
 import { isObject, tryParse } from "../json/values.ts";
-import { writeParameter } from "./foreign-operators.ts";
 import {
   foreignKey,
   isDirection,
   type NamedKey,
   translateSort,
   translateSortObject,
-} from "./foreign-sorts.ts";
-import type { ListParameter } from "./parameters.ts";
+  writeParameter,
+} from "./foreign-syntax.ts";
+import type { ListParameter } from "./list-parameters.ts";
 import { type Reading, readAttribute, visibleAttributeInfo } from "./reading.ts";
 import { inQuery, inside, type Location } from "./violations.ts";
 

@@ -8,7 +8,7 @@
 import type { SortKey } from "../collection/indexes.ts";
 import { instantKeyOf } from "../collection/instants.ts";
 import { isIdPath, valueAt } from "../collection/paths.ts";
-import { compareCodePoints } from "../collection/text.ts";
+import { compareCodePoints } from "../collection/text-comparison.ts";
 
 /** The number of code points of a string that count. */
 export const sortedCodePoints = 128;

@@ -72,7 +72,7 @@ const newState: WebhookState = { marks: {}, lost: 0 };
 /** The deliveries that administrators can still see: how many, and how long in milliseconds. */
 const kept = { most: 1_000, ms: 7 * 24 * 3_600_000 };
 
-/** The most deliveries that are removed in one commit. */
+/** The most deliveries of each kind that are removed in one commit. */
 const atOnce = 500;
 
 const states: Collection = openCollection(statesName);
@@ -213,7 +213,7 @@ export class WebhookRecords {
       outdated.map(({ id, version }) => remove(deliveriesName, id, version)),
       now,
     );
-    return outdated.length !== atOnce;
+    return outdated.length === 0 || pages.every(({ items }) => items.length < atOnce);
   }
 
   #deliveries(filters: readonly Filter[], page: Pick<ListQuery, "limit" | "offset">): Promise<Page> {

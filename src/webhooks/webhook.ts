@@ -9,7 +9,7 @@ import { visibilityOf } from "../collection/visibility.ts";
 import { toSentence, type Violation } from "../errors.ts";
 import { isObject } from "../json/values.ts";
 import type { Filter } from "../query/filter.ts";
-import { readOwnFilter } from "../query/filter-json.ts";
+import { readOwnFilter } from "../query/filter-request.ts";
 import { emptyFilterSize } from "../query/reading.ts";
 import { inBody, Violations } from "../query/violations.ts";
 import { otherCollections, statesOfWebhooks } from "../store/core/log-plans.ts";

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import type { ProblemCode } from "../../src/errors.ts";
-import { Problem } from "../../src/errors.ts";
+import { Problem, type ProblemCode } from "../../src/errors.ts";
 
 /** Fails unless it throws, or rejects with, a problem of this code. */
 export async function refuses(code: ProblemCode, work: () => unknown, detail = /./): Promise<void> {

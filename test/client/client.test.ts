@@ -29,25 +29,6 @@ test("the client imports nothing but itself", () => {
       assert.match(from ?? "", /^\.\/[a-z-]+\.ts$/, file);
 });
 
-test("no files of the client import each other in a circle", () => {
-  const imports = new Map(
-    readdirSync("client/src").map((file) => [
-      file,
-      [...readFileSync(`client/src/${file}`, "utf8").matchAll(/\bfrom "\.\/([^"]+)"/g)].map(
-        ([, from = ""]) => from,
-      ),
-    ]),
-  );
-  const checked = new Set<string>();
-  const check = (file: string, path: readonly string[]): void => {
-    assert.ok(!path.includes(file), [...path, file].join(" imports "));
-    if (checked.has(file)) return;
-    for (const next of imports.get(file) ?? []) check(next, [...path, file]);
-    checked.add(file);
-  };
-  for (const file of imports.keys()) check(file, []);
-});
-
 test("a caller who can write and not read gets the id of what it wrote", async (t) => {
   const pair = createPair("EdDSA");
   const access = { read: "authenticated", write: "authenticated" } as const;

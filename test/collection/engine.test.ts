@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { createEngine } from "../../src/collection/engine.ts";
 import { createPatterns } from "../../src/collection/patterns.ts";
+import { createEngine } from "../../src/collection/schema-engine.ts";
 import { canonicalText } from "../../src/json/values.ts";
 
 function compile(schema: object) {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { instantKeyOf } from "../../src/collection/instants.ts";
-import { compareCodePoints } from "../../src/collection/text.ts";
+import { compareCodePoints } from "../../src/collection/text-comparison.ts";
 import { forms, picoseconds } from "../instants.ts";
 
 const form = fc.record({ at: picoseconds, write: fc.nat() });

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { createEngine } from "../../src/collection/engine.ts";
 import { createPatterns } from "../../src/collection/patterns.ts";
+import { createEngine } from "../../src/collection/schema-engine.ts";
 import { findSuite } from "../suites.ts";
 
 /** Files whose subject a declared schema may not use: it is refused before it is compiled. */

@@ -1,7 +1,7 @@
 /** Pages of events: their parameters, their links, and what each event says. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { listParameters } from "../../src/query/parameters.ts";
+import { listParameters } from "../../src/query/list-parameters.ts";
 import { check, checkCommonHeaders } from "./check.ts";
 import { type CloudEvent, eventsOf, follow, inShort, linkOf, sinceOf } from "./follow.ts";
 import { type Answer, type Request, startServiceForFile } from "./service.ts";

@@ -1,7 +1,7 @@
 /** Figures of lists over HTTP: the two syntaxes, the formats, the pages of groups, and what is refused. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { listParameters } from "../../src/query/parameters.ts";
+import { listParameters } from "../../src/query/list-parameters.ts";
 import { check, links } from "./check.ts";
 import { type Answer, jsonType, startServiceForFile } from "./service.ts";
 

@@ -27,6 +27,13 @@ function problemOf(document: unknown, patch: unknown): Problem {
   throw new Error("the patch was applied");
 }
 
+test("the message of a malformed patch says what is invalid, and where", () => {
+  assert.equal(
+    problemOf({}, [{ op: "remove" }]).message,
+    'The patch is invalid: the "path" of operation 0 must be a JSON Pointer such as "/title", or "" for the whole resource.',
+  );
+});
+
 const sound: [name: string, document: unknown, patch: unknown, result: unknown][] = [
   ["no operation", { a: 1 }, [], { a: 1 }],
   ["add a member", { a: 1 }, [{ op: "add", path: "/b", value: [1] }], { a: 1, b: [1] }],

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { SortKey } from "../../src/collection/indexes.ts";
-import { compareCodePoints } from "../../src/collection/text.ts";
+import { compareCodePoints } from "../../src/collection/text-comparison.ts";
 import { compareBy, compareSortValues, cursorValuesOf, sortValueOf } from "../../src/query/sort.ts";
 
 const key = (name: string, descending = false): SortKey => ({

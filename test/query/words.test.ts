@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { createSplitting, maxWordLength, wordsOf } from "../../src/query/words.ts";
+import { createSplitting, maxWordLength, wordsOf } from "../../src/query/search-words.ts";
 import { anyCharacter } from "../characters.ts";
 import { ceilingMs } from "../until.ts";
 

@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { Problem } from "../../src/errors.ts";
 import type { Filter } from "../../src/query/filter.ts";
-import { wordsVersion } from "../../src/query/words.ts";
+import { wordsVersion } from "../../src/query/search-words.ts";
 import type { PageQuery } from "../../src/store/core/related.ts";
 import { wordsAreSplitAgain } from "../../src/store/core/search-index.ts";
 import type { ListQuery } from "../../src/store/port/page.ts";

@@ -101,7 +101,7 @@ function validatorsOf({ members }: Body<never>): Promise<Record<string, Validate
 
 async function compileAll(members: Body<never>["members"]): Promise<Record<string, ValidateFunction>> {
   const [{ createEngine }, { createPatterns }] = await Promise.all([
-    import("../../collection/engine.ts"),
+    import("../../collection/schema-engine.ts"),
     import("../../collection/patterns.ts"),
   ]);
   const engine = createEngine({ compilePattern: createPatterns() });

@@ -5,8 +5,8 @@ import { type Collection, openCollection } from "../../collection/collection.ts"
 import { idKinds } from "../../collection/ids.ts";
 import type { Index } from "../../collection/indexes.ts";
 import { formatPath, type Path } from "../../collection/paths.ts";
-import { requireNoParameters } from "../../query/parameters.ts";
-import { usableNames } from "../../query/relations.ts";
+import { requireNoParameters } from "../../query/list-parameters.ts";
+import { usableNames } from "../../query/related-resources.ts";
 import type { Caller } from "../caller/admit.ts";
 import { administers, type Guard, guardOf, viewFor, viewsOf } from "../caller/permission.ts";
 import { collectionsDocument, listedNames } from "../documents/collections.ts";

@@ -1,6 +1,6 @@
 /** The page of a list with related resources. Recent ones are kept until a collection changes. */
 import type { Collection } from "../../collection/collection.ts";
-import type { Embed } from "../../query/embed.ts";
+import type { Embed } from "../../query/embed-request.ts";
 import type { Page } from "../../store/port/page.ts";
 import type { Caller } from "../caller/admit.ts";
 import { guardOf } from "../caller/permission.ts";

@@ -1,8 +1,8 @@
 /** The links of a page (RFC 8288). They keep all parameters of the request except those that select the page. */
 import { formatCursor, listName } from "../../query/cursor.ts";
 import { isRelative, namesRelated } from "../../query/filter.ts";
+import { pagingParameters } from "../../query/list-parameters.ts";
 import { isRanked, maxOffset } from "../../query/list-request.ts";
-import { pagingParameters } from "../../query/parameters.ts";
 import { type CursorValues, cursorValuesOf } from "../../query/sort.ts";
 import type { Page } from "../../store/port/page.ts";
 import { namesIds } from "../operations/feed-parameters.ts";

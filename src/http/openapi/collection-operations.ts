@@ -1,6 +1,6 @@
 /** The operations of a collection as a whole. */
 
-import { listParameters } from "../../query/parameters.ts";
+import { listParameters } from "../../query/list-parameters.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { ListType } from "../protocol/accept.ts";
 import { type About, asMany, asOne } from "./about.ts";

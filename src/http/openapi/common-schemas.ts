@@ -1,6 +1,6 @@
 /** The schemas that all collections share: errors, lists, changes and the state of the service. */
 import { problems } from "../../errors.ts";
-import { figureLimits } from "../../query/figure-names.ts";
+import { figureLimits } from "../../query/figures-request.ts";
 import { operatorNames } from "../../query/operators.ts";
 import type { bodyMembers } from "../../query/query-body.ts";
 import { changeKinds } from "../../store/port/change-log.ts";

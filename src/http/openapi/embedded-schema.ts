@@ -1,7 +1,7 @@
 /** The schema of a resource with the related resources that `embed` names. */
 import type { Collection } from "../../collection/collection.ts";
 import { formatPath } from "../../collection/paths.ts";
-import { hiddenMember, nextMember } from "../../query/embed.ts";
+import { hiddenMember, nextMember } from "../../query/embed-request.ts";
 import { type Part, ref } from "./described.ts";
 import { type Names, schemaNames } from "./names.ts";
 

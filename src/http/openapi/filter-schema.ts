@@ -2,8 +2,8 @@
 import { attributeInfo } from "../../collection/attributes.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { typesFor } from "../../query/impossible.ts";
+import { listParameters } from "../../query/list-parameters.ts";
 import { type OperatorName, operatorNames, operators } from "../../query/operators.ts";
-import { listParameters } from "../../query/parameters.ts";
 import type { Part } from "./described.ts";
 
 const ofFilters = [

@@ -1,10 +1,10 @@
 /** The parameters and headers of requests, as components. */
 import { collectionName } from "../../collection/collection.ts";
 import { idKinds } from "../../collection/ids.ts";
-import { figureLimits } from "../../query/figure-names.ts";
 import { dateUnits } from "../../query/figures.ts";
+import { figureLimits } from "../../query/figures-request.ts";
+import { aliasParameters, type ListParameter, listParameters } from "../../query/list-parameters.ts";
 import { defaultPageSize } from "../../query/list-request.ts";
-import { aliasParameters, type ListParameter, listParameters } from "../../query/parameters.ts";
 import { defaultLimit, maxCollections, maxLimit, maxWaitSeconds } from "../operations/feed-parameters.ts";
 import type { Limits } from "../settings.ts";
 import { type Part, text } from "./described.ts";

@@ -6,7 +6,7 @@ import { formatPath, valueAt } from "../../collection/paths.ts";
 import { Problem } from "../../errors.ts";
 import { toFragment } from "../../json/pointer.ts";
 import { isObject } from "../../json/values.ts";
-import { referenceTo, referringParameter, referringTo } from "../../query/references.ts";
+import { referenceTo, referringParameter, referringTo } from "../../query/related-resources.ts";
 import type { Caller } from "../caller/admit.ts";
 import { guardOf, viewFor } from "../caller/permission.ts";
 import type { Route } from "../route-kinds.ts";

@@ -2,7 +2,7 @@
 import type { View } from "../../changes/event.ts";
 import type { Collection } from "../../collection/collection.ts";
 import type { Path } from "../../collection/paths.ts";
-import type { Embed } from "../../query/embed.ts";
+import type { Embed } from "../../query/embed-request.ts";
 import type { FiguresRequest } from "../../query/figures-request.ts";
 import type { Filter } from "../../query/filter.ts";
 import type { ListRequest } from "../../query/list-request.ts";

@@ -2,9 +2,9 @@
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
 import { asksForFigures, parseFigures } from "../../query/figures-request.ts";
-import { requireNoParameters } from "../../query/parameters.ts";
+import { requireNoParameters } from "../../query/list-parameters.ts";
 import { parseList, parseResourceRequest } from "../../query/query-string.ts";
-import type { ViewOf } from "../../query/relations.ts";
+import type { ViewOf } from "../../query/related-resources.ts";
 import { inQuery, Violations } from "../../query/violations.ts";
 import type { Caller } from "../caller/admit.ts";
 import { administers, type Guard, guardOf, requireAllowed, viewFor, viewsOf } from "../caller/permission.ts";

@@ -4,8 +4,8 @@
  */
 import { formatPath } from "../../collection/paths.ts";
 import { formatCursor, listName } from "../../query/cursor.ts";
-import { type Embed, hiddenMember, nextMember } from "../../query/embed.ts";
-import { referringTo } from "../../query/references.ts";
+import { type Embed, hiddenMember, nextMember } from "../../query/embed-request.ts";
+import { referringTo } from "../../query/related-resources.ts";
 import { cursorValuesOf } from "../../query/sort.ts";
 import { maxPageBytes } from "../../store/port/page.ts";
 import type { Stored } from "../../store/port/stored.ts";

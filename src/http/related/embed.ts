@@ -3,7 +3,7 @@
  * (`compose.ts`). Also makes the validators of such a response.
  */
 import { hash } from "node:crypto";
-import type { Embed } from "../../query/embed.ts";
+import type { Embed } from "../../query/embed-request.ts";
 import { lengthOf } from "../../store/port/page.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { whileConnected } from "../admission/gone.ts";

@@ -1,6 +1,6 @@
 /** The texts of resources without the attributes that related resources replace. */
 import { pickMembers, textWithId, withoutId } from "../../collection/resource.ts";
-import { type Embed, hiddenMember, nextMember } from "../../query/embed.ts";
+import { type Embed, hiddenMember, nextMember } from "../../query/embed-request.ts";
 
 /** A resource of an open schema can have attributes with the names of its relations. The members of the response replace them. */
 export function withoutEmbeds(text: string, embeds: readonly Embed[]): string {

@@ -2,12 +2,11 @@
 import type { AllowedResources } from "../../access/rules.ts";
 import { fitId } from "../../collection/ids.ts";
 import { referencedIds } from "../../collection/references.ts";
-import { type Embed, embedLimits } from "../../query/embed.ts";
+import { type Embed, embedLimits } from "../../query/embed-request.ts";
 import { allOf, type Filter } from "../../query/filter.ts";
-import { typeOfReference } from "../../query/references.ts";
+import { typeOfReference } from "../../query/related-resources.ts";
 import { compareSortValues } from "../../query/sort.ts";
-import type { ReadClient } from "../../store/port/page.ts";
-import { lengthOf, maxPageBytes } from "../../store/port/page.ts";
+import { lengthOf, maxPageBytes, type ReadClient } from "../../store/port/page.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { createPauses } from "../admission/turns.ts";
 import type { Caller } from "../caller/admit.ts";

@@ -18,7 +18,7 @@ import {
 } from "../../collection/visibility.ts";
 import { Problem, toSentence, type Violation } from "../../errors.ts";
 import { subjectAt, toFragment } from "../../json/pointer.ts";
-import { hiddenMember, nextMember } from "../../query/embed.ts";
+import { hiddenMember, nextMember } from "../../query/embed-request.ts";
 import { pauseAfter } from "../admission/turns.ts";
 import type { Limits } from "../settings.ts";
 import { applyPatch, type Patch, removedBy, requireNoStrayOperator, unreadableViolations } from "./patch.ts";

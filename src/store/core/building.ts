@@ -8,7 +8,7 @@
 import { formatPath } from "../../collection/paths.ts";
 import type { Attributes } from "../../collection/resource.ts";
 import { isObject } from "../../json/values.ts";
-import { wordsVersion } from "../../query/words.ts";
+import { wordsVersion } from "../../query/search-words.ts";
 import type { ResolvedStoreOptions } from "../port/options.ts";
 import { isEqualJson } from "../port/record.ts";
 import type { Dialect } from "../sql/dialect.ts";

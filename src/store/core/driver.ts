@@ -2,11 +2,18 @@
 import type { Erased, LogHead } from "../port/change-log.ts";
 import type { Commit, Committed, KeptReceipt } from "../port/commit.ts";
 import type { OpenKeys } from "../port/keys.ts";
-import type { Load, LoadOptions } from "../port/load.ts";
 import type { ResolvedStoreOptions } from "../port/options.ts";
 import type { Figures, Page, ReadClient, ReferringGroups } from "../port/page.ts";
 import type { CollectionRecord } from "../port/record.ts";
-import type { Store, StoreAttachment, StoreHealth, StoreReader, StoreStatistics } from "../port/store.ts";
+import type {
+  Load,
+  LoadOptions,
+  Store,
+  StoreAttachment,
+  StoreHealth,
+  StoreReader,
+  StoreStatistics,
+} from "../port/store.ts";
 import type { Key, Stored } from "../port/stored.ts";
 import type { Plan } from "../sql/plans.ts";
 import type { NumberedCollection } from "./catalogue.ts";

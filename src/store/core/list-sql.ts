@@ -7,7 +7,7 @@ import type { IdKind } from "../../collection/ids.ts";
 import type { SortKey } from "../../collection/indexes.ts";
 import type { InstantForm } from "../../collection/instants.ts";
 import { formatPath, isIdPath, type Path } from "../../collection/paths.ts";
-import { lowerAscii } from "../../collection/text.ts";
+import { lowerAscii } from "../../collection/text-comparison.ts";
 import {
   type Condition,
   matchesAll,

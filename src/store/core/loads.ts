@@ -1,8 +1,8 @@
 /** The imports of a store: one at a time. Other writes wait until it ends. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../../errors.ts";
-import type { ImportedResource, Load, LoadOptions, Refused } from "../port/load.ts";
 import type { CollectionRecord } from "../port/record.ts";
+import type { ImportedResource, Load, LoadOptions, Refused } from "../port/store.ts";
 import { createBackOff } from "./back-off.ts";
 
 /** The transaction of an import. It carries out the calls in their order, also if they do not wait for each other. */

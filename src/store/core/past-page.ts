@@ -4,7 +4,7 @@
  * Resources without such a change come from the current list, page by page. The others are rebuilt one by one, filtered
  * and sorted in memory. Only their ids, and the sort values of those that the page needs, are in memory at the same time.
  */
-import type { IdKind } from "../../collection/ids.ts";
+import { type IdKind, integerOf } from "../../collection/ids.ts";
 import { allOf, type Filter, matches } from "../../query/filter.ts";
 import { type CursorValues, comparePositions, cursorValuesOf } from "../../query/sort.ts";
 import { type ChangedResource, type ChangedTexts, HistoryMissing } from "../port/change-log.ts";
@@ -13,7 +13,6 @@ import type { Stored } from "../port/stored.ts";
 import type { Plan } from "../sql/plans.ts";
 import { readChanged } from "./changes-since.ts";
 import { type HistoryPlans, textOfChain } from "./history-plans.ts";
-import { integerOf } from "./integer-ids.ts";
 
 /** Resources of the current list that are read at once, after the first page. */
 const resourcesAtOnce = 1_000;

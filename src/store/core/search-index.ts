@@ -2,7 +2,7 @@
 import { type Path, valueAt } from "../../collection/paths.ts";
 import type { Attributes } from "../../collection/resource.ts";
 import { Problem } from "../../errors.ts";
-import { createSplitting, wordsOf } from "../../query/words.ts";
+import { createSplitting, wordsOf } from "../../query/search-words.ts";
 
 /** The warning that the search words are built again, because another version of the service built them differently. */
 export const wordsAreSplitAgain =

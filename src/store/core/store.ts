@@ -1,8 +1,11 @@
 /** A store: all methods of the port, over the driver of one kind of database. */
 import { Problem } from "../../errors.ts";
 import type { StoreFilter } from "../../query/filter.ts";
-import type { ChangedResource, ChangedTexts, ChangesSince, Erased } from "../port/change-log.ts";
 import {
+  type ChangedResource,
+  type ChangedTexts,
+  type ChangesSince,
+  type Erased,
   emptySlice,
   type LoggedKey,
   type LogHead,
@@ -10,7 +13,6 @@ import {
   type ResourceChange,
 } from "../port/change-log.ts";
 import { type Commit, type Committed, type KeptReceipt, requireValidCommit } from "../port/commit.ts";
-import type { Load, LoadOptions } from "../port/load.ts";
 import {
   emptyPage,
   type Figures,
@@ -21,7 +23,14 @@ import {
   type ReferringQuery,
 } from "../port/page.ts";
 import type { CollectionRecord } from "../port/record.ts";
-import type { StoreAttachment, StoreHealth, Store as StorePort, StoreStatistics } from "../port/store.ts";
+import type {
+  Load,
+  LoadOptions,
+  StoreAttachment,
+  StoreHealth,
+  Store as StorePort,
+  StoreStatistics,
+} from "../port/store.ts";
 import { isStorable, type Key, type Stored } from "../port/stored.ts";
 import { ask, type Plan, runLater } from "../sql/plans.ts";
 import { isQuick } from "./access-path.ts";

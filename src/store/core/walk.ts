@@ -4,6 +4,7 @@
  * slice has its own snapshot and takes a few milliseconds. The service continues to write in between.
  */
 import { isDeepStrictEqual } from "node:util";
+import { integerOf } from "../../collection/ids.ts";
 import { comparePositions } from "../../query/sort.ts";
 import { isInternal } from "../port/record.ts";
 import type { Plan, Row, Value } from "../sql/plans.ts";
@@ -11,7 +12,6 @@ import { query } from "../sql/table.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { LoggedRowKey } from "./changes-since.ts";
 import { damageOf } from "./checksums.ts";
-
 import {
   type Cell,
   type Contents,
@@ -25,7 +25,6 @@ import {
 import { type ContentsDriver, StoredContents } from "./copy/stored-contents.ts";
 import { referencesOf } from "./entries.ts";
 import type { HistoryPlans } from "./history-plans.ts";
-import { integerOf } from "./integer-ids.ts";
 import type { CollectionCounts } from "./log-plans.ts";
 
 /** When walks begin, and how long they pause after each slice. In milliseconds. */

@@ -4,7 +4,7 @@ import type { SortKey } from "../../collection/indexes.ts";
 import type { Path } from "../../collection/paths.ts";
 import type { FigureContents } from "../../query/figures.ts";
 import type { Filter, StoreFilter } from "../../query/filter.ts";
-import type { ReferenceType } from "../../query/references.ts";
+import type { ReferenceType } from "../../query/related-resources.ts";
 import type { CursorValues } from "../../query/sort.ts";
 
 import type { Stored } from "./stored.ts";

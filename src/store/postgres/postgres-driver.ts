@@ -19,11 +19,12 @@ import type { Batch } from "../port/batch.ts";
 import type { Erased, LogHead } from "../port/change-log.ts";
 import { type Commit, type Committed, createCommitBatch, type KeptReceipt } from "../port/commit.ts";
 import { noteGroup } from "../port/commit-meter.ts";
-import type { Load, LoadOptions } from "../port/load.ts";
 import type { ResolvedStoreOptions } from "../port/options.ts";
 import type { Figures, Page, ReferringGroups } from "../port/page.ts";
 import type { CollectionRecord } from "../port/record.ts";
 import {
+  type Load,
+  type LoadOptions,
   maxSizesWaitMs,
   type Store,
   type StoreAttachment,

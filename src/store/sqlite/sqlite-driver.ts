@@ -20,11 +20,12 @@ import type { GroupsQuery, PageQuery } from "../core/related.ts";
 import { textLength } from "../core/store.ts";
 import type { Erased, LogHead } from "../port/change-log.ts";
 import type { Commit, Committed } from "../port/commit.ts";
-import type { Load, LoadOptions } from "../port/load.ts";
 import type { ResolvedStoreOptions } from "../port/options.ts";
 import { type Figures, lengthOf, type Page, type ReferringGroups } from "../port/page.ts";
 import { type CollectionRecord, isDeclared } from "../port/record.ts";
 import {
+  type Load,
+  type LoadOptions,
   maxSizesWaitMs,
   type Store,
   type StoreAttachment,

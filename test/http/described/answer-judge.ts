@@ -1,7 +1,7 @@
 /** Checks responses against the OpenAPI document of the service, as a reader of the document would. */
 import type { ValidateFunction } from "ajv/dist/2020.js";
-import { createEngine } from "../../../src/collection/engine.ts";
 import { createPatterns } from "../../../src/collection/patterns.ts";
+import { createEngine } from "../../../src/collection/schema-engine.ts";
 import { anywhere } from "../../../src/http/openapi/problem-responses.ts";
 import {
   answerName,

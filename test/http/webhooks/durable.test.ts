@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { openStore } from "../../../src/store/open.ts";
-import { disableWebhooks } from "../../../src/webhooks/records.ts";
+import { deliveryId, disableWebhooks, put, WebhookRecords } from "../../../src/webhooks/records.ts";
+import { deliveriesName } from "../../../src/webhooks/webhook.ts";
 import { createClient, end, type Program, startProgram } from "../../durability/program.ts";
 import { until } from "../../until.ts";
 import { type Service, startService } from "../service.ts";
@@ -192,4 +193,26 @@ test("secrets are in no change log, and internal collections are not exported", 
   for (const name of opened.collections().keys())
     assert.deepEqual((await opened.changesAfter(name, 0, 10)).changes, [], name);
   await opened.close();
+});
+
+test("all old deliveries of a webhook are removed, also if both kinds of old ones are many", async (t) => {
+  const store = await openStore(storeAt("old.db"));
+  t.after(() => store.close());
+  const records = new WebhookRecords(store);
+  const now = Date.now();
+  const dayMs = 24 * 3_600_000;
+  const add = (count: number, at: number) =>
+    records.commit(
+      Array.from({ length: count }, (_, n) => {
+        const event = `e${at}-${n}`;
+        const delivery = { webhook: "w", event, state: "delivered", at: at + n };
+        return put(deliveriesName, deliveryId("w", event), undefined, delivery);
+      }),
+      now,
+    );
+  await records.prepare();
+  for (let n = 0; n < 4; n++) await add(500, now - dayMs + n * 1_000); // 1,000 of them are too many
+  for (let n = 0; n < 3; n++) await add(500, now - (30 + n) * dayMs); // too old
+  for (let calls = 0; !(await records.removeOld("w", now)); calls++) assert.ok(calls < 20);
+  assert.equal(await store.count(deliveriesName), 1_000);
 });

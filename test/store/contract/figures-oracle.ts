@@ -2,7 +2,7 @@
 import { isDate } from "../../../src/collection/dates.ts";
 import { instantKeyOf } from "../../../src/collection/instants.ts";
 import { valueAt } from "../../../src/collection/paths.ts";
-import { compareCodePoints } from "../../../src/collection/text.ts";
+import { compareCodePoints } from "../../../src/collection/text-comparison.ts";
 import type { DateUnit, Figure, FigureSortKey, GroupKey } from "../../../src/query/figures.ts";
 import { type Filter, matches } from "../../../src/query/filter.ts";
 import { compareSortValues, type SortValue, sortValueOf } from "../../../src/query/sort.ts";

@@ -2,7 +2,7 @@
 import { formatPath } from "../../../collection/paths.ts";
 import { type Reference, referencedIds } from "../../../collection/references.ts";
 import { toFragment } from "../../../json/pointer.ts";
-import type { ImportedResource, Refused } from "../../port/load.ts";
+import type { ImportedResource, Refused } from "../../port/store.ts";
 import type { Plan } from "../../sql/plans.ts";
 import type { NumberedCollection } from "../catalogue.ts";
 import { canBeId } from "../entries.ts";

@@ -1,11 +1,12 @@
 /** Changes that commits make, before any of them is written, and what all stores write of them. */
+
+import { integerOf } from "../../../collection/ids.ts";
 import { type Reference, referencedIds } from "../../../collection/references.ts";
 import { type Unique, uniqueValue } from "../../../collection/unique.ts";
 import type { ChangeKind } from "../../port/change-log.ts";
 import type { Receipt } from "../../port/commit.ts";
 import type { NumberedCollection } from "../catalogue.ts";
 import { checksumOfChange, checksumOfKept, checksumOfResource } from "../checksums.ts";
-import { integerOf } from "../integer-ids.ts";
 
 /** One state of a resource. */
 export interface ResourceState {

@@ -2,6 +2,8 @@
  * The contents of a store, in a form that every kind of store reads and writes. It includes everything that responses
  * depend on. Everything derived from it (indexes, search words, tables of references) is created again in the target.
  */
+
+import { createHash } from "node:crypto";
 import type { CollectionRecord } from "../../port/record.ts";
 import type { Stored } from "../../port/stored.ts";
 import type { Dialect } from "../../sql/dialect.ts";
@@ -229,4 +231,36 @@ export interface CopyTarget extends Contents {
   /** Removes the mark, so that the store can be used. */
   release(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** The outline of a store, and the numbers of its items. */
+export interface Survey {
+  outline: Outline;
+  sections: readonly { section: Section; count: number }[];
+  /** The number of items in all sections. */
+  total: number;
+  /** The number of resources among these items. */
+  resources: number;
+  /** A checksum of the outline and all counts. It changes with every collection, counter and number of items. */
+  checksum: string;
+}
+
+/** Surveys a store. */
+export async function survey(contents: Contents): Promise<Survey> {
+  const outline = await contents.outline();
+  const sections: { section: Section; count: number }[] = [];
+  for (const section of sectionsOf(outline)) {
+    const count =
+      section.kind === "resources" ? countIn(outline, section.collection) : await contents.count(section);
+    sections.push({ section, count });
+  }
+  const total = sections.reduce((sum, { count }) => sum + count, 0);
+  const checksum = createHash("sha256").update(JSON.stringify({ outline, sections })).digest("base64url");
+  const resources = outline.collections.reduce((sum, { count }) => sum + count, 0);
+  return { outline, sections, total, resources, checksum };
+}
+
+/** The number of resources, from the counter of the collection. */
+function countIn({ collections }: Outline, name: string): number {
+  return collections.find((each) => each.name === name)?.count ?? 0;
 }

@@ -2,9 +2,16 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { StartError } from "../../../errors.ts";
 import { newSecret } from "../secret.ts";
-import type { CopySource, CopyTarget, PageSize, Section } from "./contents.ts";
-import { type Checkpoint, Progress } from "./progress.ts";
-import { type Survey, survey } from "./survey.ts";
+import {
+  type Cell,
+  type CopySource,
+  type CopyTarget,
+  type Item,
+  type PageSize,
+  type Section,
+  type Survey,
+  survey,
+} from "./contents.ts";
 import { requireIntact, type VerifiedContents, verifyCopy } from "./verify.ts";
 
 /** Receives the progress of a phase: how many items are done, and how many of them are resources. */
@@ -143,5 +150,56 @@ export async function withProgress<T>(
     return await work(watcher);
   } finally {
     watcher.stop();
+  }
+}
+
+/** How far a copy has come. The target stores it as the mark, together with the copied items. */
+interface Checkpoint {
+  /** The checksum of the source (`Survey`). */
+  source: string;
+  /** The index of the current section. */
+  section: number;
+  /** The last copied key of the current section; `null` at its start. */
+  after: Cell;
+  /** The number of items of all sections so far, and of resources among them. */
+  items: number;
+  resources: number;
+}
+
+/** The progress of one copy. */
+class Progress {
+  #checkpoint: Checkpoint;
+  #mark: string;
+
+  constructor(checkpoint: Checkpoint) {
+    this.#checkpoint = checkpoint;
+    this.#mark = JSON.stringify(checkpoint);
+  }
+
+  get checkpoint(): Checkpoint {
+    return this.#checkpoint;
+  }
+
+  /**
+   * The checkpoint as the target stores it. It is about the last written items, even if the next section has started.
+   */
+  get mark(): string {
+    return this.#mark;
+  }
+
+  /** Moves past items of the section that are written next. */
+  advance({ kind }: Section, items: readonly Item[]): void {
+    const { checkpoint } = this;
+    this.#checkpoint = {
+      ...checkpoint,
+      after: items.at(-1)?.[0] ?? checkpoint.after,
+      items: checkpoint.items + items.length,
+      resources: checkpoint.resources + (kind === "resources" ? items.length : 0),
+    };
+    this.#mark = JSON.stringify(this.#checkpoint);
+  }
+
+  endSection(): void {
+    this.#checkpoint = { ...this.#checkpoint, section: this.#checkpoint.section + 1, after: null };
   }
 }

@@ -13,8 +13,8 @@ import {
   layouts,
   type PageSize,
   type Section,
+  type Survey,
 } from "./contents.ts";
-import type { Survey } from "./survey.ts";
 
 /** The number of equal items of each kind. */
 export interface VerifiedContents {

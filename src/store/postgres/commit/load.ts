@@ -3,8 +3,8 @@ import { addImported, type Importing, refuseLost } from "../../core/commits/impo
 import { problemOf } from "../../core/commits/refusals.ts";
 import { judgingOf } from "../../core/commits/resolved-commit.ts";
 import type { LoadTransaction } from "../../core/loads.ts";
-import type { ImportedResource, LoadOptions, Refused } from "../../port/load.ts";
 import type { CollectionRecord } from "../../port/record.ts";
+import type { ImportedResource, LoadOptions, Refused } from "../../port/store.ts";
 import { toClientError } from "../connection/failures.ts";
 import { type Transaction, transact, transactionModes } from "../connection/transaction.ts";
 import { Catalogue, type NumberedCollection, servedCatalogueSql, toCollection } from "../tables/catalogue.ts";

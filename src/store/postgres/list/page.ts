@@ -2,7 +2,7 @@
  * The statements that read a page, or the resources that refer to others. Each also reads the head of the collection from the same
  * snapshot.
  */
-import { wordsVersion } from "../../../query/words.ts";
+import { wordsVersion } from "../../../query/search-words.ts";
 import type { Scan } from "../../core/access-path.ts";
 import {
   bind,

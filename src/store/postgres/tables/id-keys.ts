@@ -2,8 +2,7 @@
  * The keys of ids in the tables: texts whose order by code point is the order of lists. With integer ids, the keys of
  * integers sort by number and come before the keys of other texts. With other kinds of ids, the key is the id.
  */
-import type { IdKind } from "../../../collection/ids.ts";
-import { integerOf } from "../../core/integer-ids.ts";
+import { type IdKind, integerOf } from "../../../collection/ids.ts";
 
 const negativeMark = "0";
 const positiveMark = "1";

@@ -12,9 +12,9 @@ import type { ResolvedChange, ResolvedCommit } from "../../core/commits/resolved
 import type { KeyChange } from "../../core/key-plans.ts";
 import type { Erased } from "../../port/change-log.ts";
 import type { Commit, Receipt } from "../../port/commit.ts";
-import type { LoadOptions, Refused as RefusedImport } from "../../port/load.ts";
 import type { History, ReceiptLimits } from "../../port/options.ts";
 import type { CollectionRecord } from "../../port/record.ts";
+import type { LoadOptions, Refused as RefusedImport } from "../../port/store.ts";
 
 /** An element of a flat list. */
 export type Cell = string | number | null;

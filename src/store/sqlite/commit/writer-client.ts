@@ -6,9 +6,9 @@ import { problemOf, type Refusal } from "../../core/commits/refusals.ts";
 import { type ExpectedEnd, inProgress, type LoadTransaction } from "../../core/loads.ts";
 import type { Batch, Outcome } from "../../port/batch.ts";
 import { type Commit, type Committed, createCommitBatch } from "../../port/commit.ts";
-import type { ImportedResource, LoadOptions } from "../../port/load.ts";
 import type { ResolvedStoreOptions } from "../../port/options.ts";
 import type { CollectionRecord } from "../../port/record.ts";
+import type { ImportedResource, LoadOptions } from "../../port/store.ts";
 import { InvalidStateError } from "../file/failures.ts";
 import type { Health } from "../upkeep/health.ts";
 import {

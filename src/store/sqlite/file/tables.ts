@@ -13,8 +13,7 @@
  * its head has the key up to which they are (`store/core/building.ts`).
  */
 
-import type { IdKind } from "../../../collection/ids.ts";
-import { integerOf } from "../../core/integer-ids.ts";
+import { type IdKind, integerOf } from "../../../collection/ids.ts";
 
 /** The application id in the header of every store: "Hold" in ASCII. */
 export const applicationId = 0x486f6c64;

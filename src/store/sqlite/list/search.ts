@@ -4,7 +4,7 @@
  * again.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { wordsVersion } from "../../../query/words.ts";
+import { wordsVersion } from "../../../query/search-words.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
 import { bind, type Scope, type SearchSql } from "../../core/list-sql.ts";
 import { withoutImpliedWords, wordsIncomplete } from "../../core/search-index.ts";

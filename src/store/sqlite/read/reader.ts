@@ -1,11 +1,11 @@
 /** Reads resources, lists, receipts and whole collections on one connection. The caller decides on transactions. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { integerOf } from "../../../collection/ids.ts";
 import { Problem } from "../../../errors.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
 import { damageOf, intactResource } from "../../core/checksums.ts";
 import { type FiguresOf, groupsIn } from "../../core/figures.ts";
 import type { HotPages } from "../../core/hot-pages.ts";
-import { integerOf } from "../../core/integer-ids.ts";
 import {
   type GroupsQuery,
   isKeepable,

@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
 import { Problem } from "../../../errors.ts";
 import { startThread } from "../../../program.ts";
-import { wordsVersion } from "../../../query/words.ts";
+import { wordsVersion } from "../../../query/search-words.ts";
 import { BuildReports, buildPauseMs } from "../../core/building.ts";
 import { Scheduler } from "../../core/scheduler.ts";
 import { walkTimes } from "../../core/walk.ts";

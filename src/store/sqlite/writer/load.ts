@@ -2,8 +2,8 @@
 
 import type { NumberedCollection } from "../../core/catalogue.ts";
 import { addImported, type Importing, refuseLost } from "../../core/commits/imported.ts";
-import type { ImportedResource, LoadOptions, Refused } from "../../port/load.ts";
 import type { CollectionRecord } from "../../port/record.ts";
+import type { ImportedResource, LoadOptions, Refused } from "../../port/store.ts";
 import type { Refused as RefusedTask } from "../commit/protocol.ts";
 import { InvalidStateError } from "../file/failures.ts";
 import { collectionOf } from "../sqlite-dialect.ts";

@@ -5,7 +5,7 @@ import { shortJson } from "../collection/messages.ts";
 import { formatPath } from "../collection/paths.ts";
 import type { Relation } from "../collection/relations.ts";
 import { emptyFilterSize, type Reading, visibleAttributeInfo } from "./reading.ts";
-import { relationAdvice, usableRelation, type ViewOf } from "./relations.ts";
+import { relationAdvice, usableRelation, type ViewOf } from "./related-resources.ts";
 import { readSortList } from "./sort-keys.ts";
 import type { Location } from "./violations.ts";
 

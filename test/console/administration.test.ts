@@ -2,7 +2,19 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { figuresOf, readMetrics, sparkPath, sumOf } from "../../console/src/administration/metrics-text.ts";
-import { FormError, expiryOf, formOf, inputOf, isThisHour, keysInOrder, optionsThatMatch, patchOfForm, readHeaders, shownValue, stateOf } from "../../console/src/administration/values.ts";
+import {
+  expiryOf,
+  FormError,
+  formOf,
+  inputOf,
+  isThisHour,
+  keysInOrder,
+  optionsThatMatch,
+  patchOfForm,
+  readHeaders,
+  shownValue,
+  stateOf,
+} from "../../console/src/administration/values.ts";
 import { bytesText, shortId } from "../../console/src/parts/formats.ts";
 
 const name = "holdfast_http_request_duration_seconds";

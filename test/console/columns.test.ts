@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { columnsInView, columnsOf, moveColumn, readChoice, shownColumns, widthOf } from "../../console/src/list/columns.ts";
+import {
+  columnsInView,
+  columnsOf,
+  moveColumn,
+  readChoice,
+  shownColumns,
+  widthOf,
+} from "../../console/src/list/columns.ts";
 import { cursorAfter } from "../../console/src/list/keys.ts";
 import { readListQuery, suggestedIndex } from "../../console/src/list/list-query.ts";
 

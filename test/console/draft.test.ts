@@ -1,7 +1,23 @@
 /** What the console sends when a user saves, and how it joins the changes of two callers. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changedNames, changesOf, differencesOf, isBroken, isChanged, isEqual, merge, patchOf, removeValue, resetValue, setInvalid, setJson, setValue, startEdit, valueAt } from "../../console/src/resource/edit.ts";
+import {
+  changedNames,
+  changesOf,
+  differencesOf,
+  isBroken,
+  isChanged,
+  isEqual,
+  merge,
+  patchOf,
+  removeValue,
+  resetValue,
+  setInvalid,
+  setJson,
+  setValue,
+  startEdit,
+  valueAt,
+} from "../../console/src/resource/edit.ts";
 
 test("values are compared as JSON: the order of members does not count, null and absent differ", () => {
   assert.ok(isEqual({ a: 1, b: [1, { c: null }] }, { b: [1, { c: null }], a: 1 }));

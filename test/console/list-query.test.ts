@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type Condition, type ListQuery, formatListQuery, nextSort, operators, parameterOf, readListQuery } from "../../console/src/list/list-query.ts";
+import {
+  type Condition,
+  formatListQuery,
+  type ListQuery,
+  nextSort,
+  operators,
+  parameterOf,
+  readListQuery,
+} from "../../console/src/list/list-query.ts";
 import { openCollection } from "../../src/collection/collection.ts";
 import { parseList } from "../../src/query/query-string.ts";
 

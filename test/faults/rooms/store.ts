@@ -71,8 +71,9 @@ export const storeFaults: readonly Fault[] = [
   },
   {
     name: "refused-commit-stays",
-    what: "The changes of a refused commit are not taken back, so they are written.",
+    what: "The changes of a refused commit are not taken back, so a group of commits writes them.",
     noticedBy: "test/http/unique.test.ts",
+    store: "postgres",
     replacements: [["staged.takeBack(mark);\n      return { refusal };", "return { refusal };"]],
   },
   {

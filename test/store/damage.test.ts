@@ -244,20 +244,25 @@ for (const kind of ["sqlite", "postgres"] as const)
           () => commit(store, [deleted(topic("d"), 1), deleted(topic("0"), 1)]),
         ];
         const walked = await openWalked(t, address);
+        let isAmongResources = false;
         const oneByOne: WalkedStore = {
           slice: (work) =>
             walked.slice((reads) =>
               work({
                 ...reads,
-                items: (section, after) => reads.items(section, after, { items: 1, bytes: 9 }),
+                items: (section, after) => {
+                  isAmongResources ||= section.kind === "resources";
+                  return reads.items(section, after, { items: 1, bytes: 9 });
+                },
               }),
             ),
         };
         const walking = walk(oneByOne, (text) => found.push(text));
         let step = await walking.next();
         for (; step.done !== true; step = await walking.next()) {
-          await changes.shift()?.();
+          if (isAmongResources) await changes.shift()?.();
         }
+        assert.equal(changes.length, 0);
         assert.equal(step.value, isDamaged);
         assert.match(found.join("\n"), isDamaged ? /1 of its resources are missing/ : /^$/);
         assert.equal(await walkAtOnce(walked, () => {}), isDamaged, "also when nothing changes");

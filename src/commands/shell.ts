@@ -22,22 +22,19 @@ export function shell(): Shell {
 
 /** Writes lines of a result to standard output. */
 export function print(lines: string | readonly string[]): void {
-  shell().stdout.write(
-    [lines]
-      .flat()
-      .map((line) => `${line}\n`)
-      .join(""),
-  );
+  shell().stdout.write(joined(lines));
 }
 
 /** Writes lines about the work to standard error. */
 export function say(lines: string | readonly string[]): void {
-  shell().stderr.write(
-    [lines]
-      .flat()
-      .map((line) => `${line}\n`)
-      .join(""),
-  );
+  shell().stderr.write(joined(lines));
+}
+
+function joined(lines: string | readonly string[]): string {
+  return [lines]
+    .flat()
+    .map((line) => `${line}\n`)
+    .join("");
 }
 
 /** Runs a command with these streams and this folder. Other commands can run at the same time. */

@@ -12,6 +12,7 @@ import {
 } from "./attribute-rules.ts";
 import { type AttributeSource, attributeInfo } from "./attributes.ts";
 import { type Collection, collectionName, openCollection } from "./collection.ts";
+import type { CompileOptions } from "./compile.ts";
 import { addSchemaDefaults, type DefaultsDeclaration, defaultsInSchema, readDefaults } from "./defaults.ts";
 import { type IdKind, idKinds } from "./ids.ts";
 import { readIndexes, readSearch } from "./indexes.ts";
@@ -182,10 +183,14 @@ async function validatorForDefaults(
 }
 
 /** Checks a schema and compiles it to a validator. Throws StartError with places below `at`. */
-export async function compileSchema(schema: unknown, at: string): Promise<Validator> {
+export async function compileSchema(
+  schema: unknown,
+  at: string,
+  options?: CompileOptions,
+): Promise<Validator> {
   // Ajv takes longer to load than the rest of the program, so it is loaded only for a schema.
   const { compile } = await import("./compile.ts");
-  return compile(schema, at);
+  return compile(schema, at, options);
 }
 
 /**

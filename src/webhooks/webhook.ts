@@ -152,7 +152,7 @@ export function webhookCollection(rules?: WebhookRules): WebhookCollection {
   };
   let loading: Promise<void> | undefined;
   const load = async () => {
-    validator = await compileSchema(schema, "The schema of webhooks");
+    validator = await compileSchema(schema, "The schema of webhooks", { isConstant: true });
   };
   return { collection, load: () => (loading ??= load()) };
 }

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Problem } from "../../errors.ts";
 import { acceptedCodings, tagForms, withoutWeakness } from "./codings.ts";
-import { noStore, revalidate } from "./message.ts";
+import { type HttpRequest, noStore, revalidate } from "./message.ts";
 
 /** The current state, as preconditions are compared with it. */
 export interface Validators {
@@ -243,4 +243,14 @@ function parseHttpDate(value: string): number | undefined {
   const ms = Date.parse(value.endsWith("GMT") ? value : `${value} GMT`);
   // JavaScript reads 31 February as a day in March.
   return new Date(ms).getUTCDate() === Number(/\d+/.exec(value)?.[0]) ? ms : undefined;
+}
+
+/** Throws INVALID_PARAMETER if the request has a precondition. `detail` completes a sentence that begins with its name. */
+export function requireNoPreconditions({ headers }: HttpRequest, detail: string): void {
+  const names = ["If-Match", "If-None-Match", "If-Unmodified-Since"];
+  const name = names.find((each) => headers[each.toLowerCase()] !== undefined);
+  if (name === undefined) return;
+  throw new Problem("INVALID_PARAMETER", `${name} ${detail}.`, {
+    violations: [{ in: "header", name, code: "unknown", detail }],
+  });
 }

@@ -1,6 +1,6 @@
 /**
  * Carries out the requests of one connection one after the other. A connection holds at most one unread response: the next
- * request starts after the response before it was sent.
+ * request starts after the response before it was sent. Closes the connection of a client that is still sending.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -142,4 +142,19 @@ export function untilRead(response: ServerResponse, connection: Socket, admissio
     response.on("finish", done);
     connection.on("close", done);
   });
+}
+
+/** How long the client can take to read the response and to close the connection. */
+const lingerMs = 5_000;
+
+/**
+ * Makes Node close only its side after the response, and discard what the client still sends (RFC 9112 §9.6). If the service closed
+ * the connection at once, the system would reset it, and the client, or the proxy before it, would lose the response.
+ */
+export function closeGently({ socket }: IncomingMessage): void {
+  socket.destroySoon = () => {
+    socket.end();
+    const timer = setTimeout(() => socket.destroy(), lingerMs);
+    socket.once("close", () => clearTimeout(timer));
+  };
 }

@@ -8,8 +8,7 @@ import type { Content } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
 import { defaultBounds } from "./bounds.ts";
 import { contentFrom, HookedContent, isTooLarge } from "./hooks.ts";
-import { createRequestIds } from "./request-ids.ts";
-import { contentIn, createServe, createWire } from "./serve.ts";
+import { contentIn, createRequestIds, createServe, createWire } from "./serve.ts";
 
 /** The application of Fastify that the service is embedded in. */
 export type App = FastifyInstance;

@@ -2,6 +2,8 @@
  * Serves each request of a connection in its turn: calls the handler, which reads the content itself, and sends the response.
  * It refuses requests that exceed the limits for all connections together.
  */
+
+import { randomUUID } from "node:crypto";
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Problem } from "../../errors.ts";
 import { isRead } from "../admission/gone.ts";
@@ -18,12 +20,17 @@ import { isHealth } from "../route.ts";
 import type { RequestSpan, Service } from "../service.ts";
 import { refusalStatusOf } from "./client-errors.ts";
 import { Compressions, codingOf, compressed } from "./compression.ts";
-import { type Connection, inOrder, latestRequest, untilRead, waitingInAll } from "./connections.ts";
+import {
+  type Connection,
+  closeGently,
+  inOrder,
+  latestRequest,
+  untilRead,
+  waitingInAll,
+} from "./connections.ts";
 import { continuationOf } from "./expectations.ts";
-import { closeGently } from "./lingering.ts";
-import { sendLive } from "./live.ts";
 import { atFairPace, type StallBounds } from "./stalled.ts";
-import { createStreams, type Streams, sendPieces } from "./streams.ts";
+import { createStreams, type Streams, sendLive, sendPieces } from "./streams.ts";
 import { closesBehind } from "./upgrade.ts";
 
 /** A request as Node gives it. */
@@ -262,4 +269,12 @@ function logRequest(
 ): void {
   const path = target.split("?")[0];
   service.log.info({ requestId: id, method, path, ...others, ms: Math.round(ms * 10) / 10 }, "request");
+}
+
+/** Makes UUIDs (RFC 9562 §5.8) that identify requests: a random part for the process, and a counter. */
+export function createRequestIds(): () => string {
+  const [a, b, , d] = randomUUID().split("-");
+  const start = `${a}-${b}-8${randomUUID().slice(15, 18)}-${d}-`;
+  let count = 0;
+  return () => start + (++count).toString(16).padStart(12, "0");
 }

@@ -9,8 +9,8 @@ import { attemptRewind, beforeHistory, type RewindReport, refusalOf } from "../.
 import { HistoryMissing } from "../../store/port/change-log.ts";
 import type { Writes } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
+import { requireNoPreconditions } from "../protocol/conditional.ts";
 import { readContent } from "../protocol/content.ts";
-import { requireNoPreconditions } from "../protocol/no-preconditions.ts";
 import { findCollection, servedNames } from "../service.ts";
 import { commit, overtaken, type Write, type WriteAttempt } from "./commit.ts";
 import { parseRewind, type RewindContent } from "./rewind-content.ts";

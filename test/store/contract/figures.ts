@@ -368,6 +368,20 @@ export function figuresContract(open: OpenFixture): void {
   );
 
   test(
+    "the minimum and the maximum of two values of different types",
+    onStore(open, async (store) => {
+      const values = [null, false, true, 0, 1.5, "", "1", [], {}];
+      const pairs = values.flatMap((one, n) => values.slice(n + 1).map((other) => [one, other] as const));
+      const all: Resource[] = pairs.flatMap((pair, n) => pair.map((a) => ({ a, n })));
+      const asked = { ...plain, figures: [of("min", "a"), of("max", "a")], group: [by("n")] };
+      const { collection, stored } = await fill(store, all, []);
+      const found = withoutSequence(await store.figures({ collection, ...asked }));
+      assert.equal(found.groups.length, pairs.length);
+      assert.deepEqual(found, computeFigures(stored, asked));
+    }),
+  );
+
+  test(
     "a collection that does not exist is an empty list",
     onStore(open, async (store) => {
       const figures = [count, of("sum", "n"), of("avg", "n"), of("min", "n")];

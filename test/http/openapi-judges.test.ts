@@ -1,4 +1,4 @@
-/** The documents that describe a service satisfy the judges of others: Spectral and Redocly. That takes about twenty seconds. */
+/** The documents that describe a service satisfy the judges of others: Spectral and Redocly. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { folder } from "../commands/cli.ts";
-import { startDescribed } from "./openapi-services.ts";
+import { declared, guarded, startDescribed } from "./openapi-services.ts";
+import { startService } from "./service.ts";
 
 /** The findings of a judge; none is the empty string. */
 async function judge(command: string, args: readonly string[]): Promise<string> {
@@ -19,7 +20,10 @@ async function judge(command: string, args: readonly string[]): Promise<string> 
 }
 
 test("the documents of a service satisfy Spectral and Redocly", async (t) => {
-  const services = await startDescribed();
+  const { users = {}, articles = {}, odd = {} } = declared.collections ?? {};
+  const collections = { ...guarded.collections, users, articles, odd };
+  const short = await startService({ ...declared, ...guarded, collections, probe: { standstillMs: 2_000 } });
+  const services = { ...(await startDescribed()), short };
   t.after(() => Promise.all(Object.values(services).map((service) => service.stop())));
   // No option sets the contact and the license of the interface.
   // `/{collection}/_events` and `/_webhooks/{id}` both match `/_webhooks/_events`, where nothing exists.
@@ -43,8 +47,9 @@ test("the documents of a service satisfy Spectral and Redocly", async (t) => {
   ]);
   const found = [...redocly.matchAll(/"(?:errors|warnings)": (\d+)/g)].map(([, count]) => count);
   assert.deepEqual(found, Array(2 * files.length).fill("0"), redocly);
-  // Spectral knows nothing of OpenAPI 3.2 yet.
-  const older = files.filter((file) => file.endsWith("openapi.json"));
+  // Spectral knows nothing of OpenAPI 3.2 yet. It takes a minute of processor time for ten collections, so it gets the service
+  // that has each kind of collection once, and the one in which every name is a collection.
+  const older = ["short", "open"].map((name) => join(cwd, `${name}-openapi.json`));
   const spectral = await judge("spectral", [
     "lint",
     "--format=json",

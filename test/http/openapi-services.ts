@@ -51,7 +51,8 @@ export const declared: ServiceOptions = {
   },
 };
 
-const guarded: ServiceOptions = {
+/** Access rules, and another prefix. */
+export const guarded: ServiceOptions = {
   auth,
   prefix: "/shop/v2",
   collections: {

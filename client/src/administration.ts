@@ -140,15 +140,6 @@ export interface ServiceConfiguration {
   }[];
 }
 
-/** Reads the effective configuration, for administrators. */
-export async function readConfiguration(
-  send: Send,
-  options: CallOptions = {},
-): Promise<ServiceConfiguration> {
-  const call = { method: "GET", path: "/_configuration", isRepeatable: true };
-  return (await send({ ...options, ...call })).body as ServiceConfiguration;
-}
-
 /** Reads all pages of the collections that the caller can list, sorted by name. */
 export async function readCollectionDetails(
   send: Send,

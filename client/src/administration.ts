@@ -72,6 +72,10 @@ export interface AccessQuestion {
 
 /** Whether an operation is allowed. */
 export interface AccessAnswer {
+  /** What the question was about. */
+  readonly collection: string;
+  readonly operation: Action;
+  readonly id?: string;
   readonly allowed: boolean;
   /** With which resources the caller can do this. */
   readonly resources: "all" | "some" | "none";

@@ -15,15 +15,16 @@ import type { MetricsListener } from "./observe/metrics-listener.ts";
 import {
   acceptQueued,
   canReusePort,
+  createTlsReload,
   listen,
   listenError,
   originOf,
   portOf,
   requireFreePort,
+  useKeyPair,
 } from "./server/listener.ts";
 import { type OpenService, openService, type ServiceOptions } from "./server/open-service.ts";
 import type { Threads } from "./server/threads.ts";
-import { createTlsReload, useKeyPair } from "./server/tls-reload.ts";
 import type { StoreAddress } from "./store/open.ts";
 
 /** A service that listens. */

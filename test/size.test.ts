@@ -26,14 +26,14 @@ const bounds: Readonly<Record<string, number>> = {
   config: 1_850,
   fit: 250,
   server: 1_400,
-  commands: 4_400,
+  commands: 4_300,
   cli: 50,
   index: 100,
   observe: 1_200,
 };
 
 /** The most files in `src`. */
-const mostFiles = 461;
+const mostFiles = 456;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

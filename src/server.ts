@@ -11,7 +11,6 @@ import { startCounting } from "./http/admission/exact-counts.ts";
 import type { Log, Service } from "./http/service.ts";
 import type { WireBounds } from "./http/wire/bounds.ts";
 import type { KeyPair } from "./http/wire/tls.ts";
-import type { MetricsListener } from "./observe/metrics-listener.ts";
 import {
   acceptQueued,
   canReusePort,
@@ -23,6 +22,7 @@ import {
   requireFreePort,
   useKeyPair,
 } from "./server/listener.ts";
+import type { MetricsListener } from "./server/metrics-listener.ts";
 import { type OpenService, openService, type ServiceOptions } from "./server/open-service.ts";
 import type { Threads } from "./server/threads.ts";
 import type { StoreAddress } from "./store/open.ts";
@@ -202,7 +202,7 @@ async function serveMetrics(
   { metrics, log }: Service,
 ): Promise<MetricsListener | undefined> {
   if (place === undefined || place === "administrators" || metrics === undefined) return undefined;
-  const { listenForMetrics } = await import("./observe/metrics-listener.ts");
+  const { listenForMetrics } = await import("./server/metrics-listener.ts");
   return listenForMetrics(place, metrics, log).catch((error: NodeJS.ErrnoException) => {
     throw listenError(error, { ...place, option: "--metrics" });
   });

@@ -25,11 +25,11 @@ const bounds: Readonly<Record<string, number>> = {
   http: 17_300,
   config: 1_850,
   fit: 250,
-  server: 1_400,
+  server: 1_500,
   commands: 4_300,
   cli: 50,
   index: 100,
-  observe: 1_200,
+  observe: 1_100,
 };
 
 /** The most files in `src`. */

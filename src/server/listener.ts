@@ -57,7 +57,8 @@ async function tryListening(options: { host: string; port: number; reusePort?: b
   await new Promise((resolve) => server.close(resolve));
 }
 
-function startListening(server: Server, options: ListenOptions): Promise<void> {
+/** Listens. Rejects with the error of the system. */
+export function startListening(server: Server, options: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(options, () => {

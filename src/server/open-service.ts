@@ -1,5 +1,5 @@
 /** Opens the service: the store, prepared for the configuration, and everything else that a request needs. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { type Logger, pino } from "pino";
 import type { Authenticate, AuthParts } from "../access/authenticate.ts";
@@ -369,7 +369,7 @@ function hashConfiguration(
 ): string {
   const schemas = [...collections.values()].map(({ name, schema, search }) => [name, schema, search]);
   const text = JSON.stringify([prefix, limits.page, schemas]);
-  return createHash("sha256").update(text).digest("base64url").slice(0, 8);
+  return hash("sha256", text, "base64url").slice(0, 8);
 }
 
 /** The reads of the change log that all feeds together start in one turn of the event loop. Each gives about 100 events. */

@@ -16,10 +16,11 @@ import {
   readGiven,
   readOptions,
   requireKnownVariables,
+  type ShownOption,
+  shownOptions,
   variablesOfOptions,
   withKnownOptions,
 } from "./config/option-values.ts";
-import { type ShownOption, shownOptions } from "./config/shown-options.ts";
 import { StartFaults } from "./errors/start-faults.ts";
 import { StartError } from "./errors.ts";
 import { isLoopback } from "./http/protocol/hosts.ts";

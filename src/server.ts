@@ -11,19 +11,20 @@ import { startCounting } from "./http/admission/exact-counts.ts";
 import type { Log, Service } from "./http/service.ts";
 import type { WireBounds } from "./http/wire/bounds.ts";
 import type { KeyPair } from "./http/wire/tls.ts";
-import type { MetricsListener } from "./observe/metrics-listener.ts";
 import {
   acceptQueued,
   canReusePort,
+  createTlsReload,
   listen,
   listenError,
   originOf,
   portOf,
   requireFreePort,
+  useKeyPair,
 } from "./server/listener.ts";
+import type { MetricsListener } from "./server/metrics-listener.ts";
 import { type OpenService, openService, type ServiceOptions } from "./server/open-service.ts";
 import type { Threads } from "./server/threads.ts";
-import { createTlsReload, useKeyPair } from "./server/tls-reload.ts";
 import type { StoreAddress } from "./store/open.ts";
 
 /** A service that listens. */
@@ -201,7 +202,7 @@ async function serveMetrics(
   { metrics, log }: Service,
 ): Promise<MetricsListener | undefined> {
   if (place === undefined || place === "administrators" || metrics === undefined) return undefined;
-  const { listenForMetrics } = await import("./observe/metrics-listener.ts");
+  const { listenForMetrics } = await import("./server/metrics-listener.ts");
   return listenForMetrics(place, metrics, log).catch((error: NodeJS.ErrnoException) => {
     throw listenError(error, { ...place, option: "--metrics" });
   });

@@ -72,6 +72,10 @@ export interface AccessQuestion {
 
 /** Whether an operation is allowed. */
 export interface AccessAnswer {
+  /** What the question was about. */
+  readonly collection: string;
+  readonly operation: Action;
+  readonly id?: string;
   readonly allowed: boolean;
   /** With which resources the caller can do this. */
   readonly resources: "all" | "some" | "none";
@@ -138,15 +142,6 @@ export interface ServiceConfiguration {
     /** The flag or the environment variable. */
     readonly from?: string;
   }[];
-}
-
-/** Reads the effective configuration, for administrators. */
-export async function readConfiguration(
-  send: Send,
-  options: CallOptions = {},
-): Promise<ServiceConfiguration> {
-  const call = { method: "GET", path: "/_configuration", isRepeatable: true };
-  return (await send({ ...options, ...call })).body as ServiceConfiguration;
 }
 
 /** Reads all pages of the collections that the caller can list, sorted by name. */

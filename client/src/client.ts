@@ -5,7 +5,6 @@ import {
   askAccess,
   type CollectionDetails,
   readCollectionDetails,
-  readConfiguration,
   type ServiceConfiguration,
 } from "./administration.ts";
 import { ApiKeysClient } from "./api-keys.ts";
@@ -43,6 +42,8 @@ export type Client<C extends ConfigurationTypes> = {
   $events<const Name extends keyof CollectionsOf<C> & string = keyof CollectionsOf<C> & string>(
     query?: EventsQuery<Name>,
   ): EventStream<EventOf<C, Name>>;
+  /** The JSON value at a path below the base address, for which the client has no other member. */
+  $read(path: string, options?: CallOptions): Promise<unknown>;
   /** The effective configuration of the service, for administrators. For other callers, it does not exist. */
   $configuration(options?: CallOptions): Promise<ServiceConfiguration>;
   /** The API keys of the service, for administrators. For other callers, they do not exist. */
@@ -84,16 +85,17 @@ export function createClient<C extends ConfigurationTypes = ConfigurationTypes>(
     const batch = new BatchPlan();
     return batch.send(send, plan(byName((name) => batch.collection(name)) as BatchCollections<C>), call);
   };
-  const $collections = async (call: CallOptions = {}) => {
-    const { body } = await send({ ...call, method: "GET", path: "", isRepeatable: true });
-    return (body as { collections: CollectionLink[] }).collections;
-  };
+  const $read = async (path: string, call: CallOptions = {}) =>
+    (await send({ ...call, method: "GET", path, isRepeatable: true })).body;
+  const $collections = async (call?: CallOptions) =>
+    ((await $read("", call)) as { collections: CollectionLink[] }).collections;
   const $events = ({ collections, ...query }: EventsQuery<string> = {}) => {
     const source = { send, path: "/_events", query: { collection: collections?.join(",") } };
     return new EventStream(source, query);
   };
   const $collectionDetails = (call?: CallOptions) => readCollectionDetails(send, call);
-  const $configuration = (call?: CallOptions) => readConfiguration(send, call);
+  const $configuration = async (call?: CallOptions) =>
+    (await $read("/_configuration", call)) as ServiceConfiguration;
   const $access = (question: AccessQuestion, call?: CallOptions) => askAccess(send, question, call);
   const $rewind = async (content: Rewind, call: CallOptions = {}) => {
     const { body } = await send(keyedPost({ timeoutMs: rewindMs, ...call, path: "/_rewind", content }));
@@ -108,19 +110,19 @@ export function createClient<C extends ConfigurationTypes = ConfigurationTypes>(
     $collectionDetails,
     $events,
     $keys: new ApiKeysClient(send),
+    $read,
     $rewind,
     $webhooks: new WebhooksClient(send),
   };
   return byName((name) => new CollectionClient(send, name), own) as unknown as Client<C>;
 }
 
-/** An object that makes each member at its first use. It has no `then`, so that a promise can resolve to a client. */
+/** An object that makes each member at its first use. */
 function byName(make: (name: string) => object, own: object = {}): object {
   const made = new Map<string, object>();
   return new Proxy(own, {
     get(target, name) {
-      if (typeof name === "symbol" || name === "then" || Object.hasOwn(target, name))
-        return Reflect.get(target, name);
+      if (typeof name === "symbol" || Object.hasOwn(target, name)) return Reflect.get(target, name);
       const known = made.get(name) ?? make(name);
       made.set(name, known);
       return known;

@@ -2,7 +2,6 @@
 import { EventStream } from "./event-stream.ts";
 import type { EventQuery, FeedEvent } from "./event-types.ts";
 import type { FigureGroup, FigureName, FigureOptions, GroupName } from "./figure-types.ts";
-import type { Past, ResourceChange } from "./history-types.ts";
 import { type AnyQuery, ResourceList, toQueryString } from "./list.ts";
 import type { ListQuery } from "./list-types.ts";
 import { type AnyLiveQuery, LiveList, type LiveQuery } from "./live.ts";
@@ -20,6 +19,25 @@ type Chosen<D, F extends Keys<D>> = Pick<ResourceOf<D>, F | ("id" & Keys<D>)> & 
 /** The chosen attributes of a resource, with the chosen related resources. */
 type Read<D, F extends Keys<D>, All, Name, E> = Pick<ResourceOf<D>, F | ("id" & Keys<D>)> &
   Embedded<All, Name, E>;
+
+/** One change of a resource. */
+export interface ResourceChange {
+  /** The version that the change made, as in the ETag. A delete makes a version too. */
+  readonly version: number;
+  /** A restore of a deleted resource is `created`. */
+  readonly kind: "created" | "updated" | "deleted";
+  /** When the service made the change. */
+  readonly at: string;
+  /** Changes that were made together have the same group. Other changes have no group. */
+  readonly group?: string;
+  /** The caller who made the change. Missing if it is not known, or if you cannot see it. */
+  readonly principal?: string;
+}
+
+/** An earlier state of a resource: that of a version, or that at a time. */
+export type Past =
+  | { readonly version?: number; readonly at?: never }
+  | { readonly version?: never; readonly at?: Date | string | number };
 
 /** The reads of one collection. `CollectionClient` adds the writes. */
 export abstract class CollectionReads<D, Name extends string, All> {

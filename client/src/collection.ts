@@ -16,7 +16,7 @@ import type {
   UpdateOf,
 } from "./resource-types.ts";
 import { precondition, tagOf, wholeTag, withTag } from "./tags.ts";
-import { type Answer, type Call, type CallOptions, updateType } from "./transport.ts";
+import { type Answer, type Body, type Call, type CallOptions, updateType } from "./transport.ts";
 
 /** The options of a write. */
 export interface WriteOptions extends CallOptions {
@@ -30,7 +30,7 @@ export interface UpdateOptions extends CallOptions {
   readonly attempts?: number;
 }
 
-/** The media type of an import that is given as text or bytes. */
+/** The media type of an import that is given as text, bytes or a stream. */
 export type ImportType = "application/x-ndjson" | "application/json" | "text/csv";
 
 /** How to import. */
@@ -43,7 +43,7 @@ export interface ImportOptions extends CallOptions {
   readonly timeoutMs?: number;
 }
 
-/** How to import text or bytes. */
+/** How to import text, bytes or a stream. */
 export interface ImportTextOptions extends ImportOptions {
   readonly type: ImportType;
   /** The character between the cells of CSV, or `tab`. @default "," */
@@ -124,13 +124,13 @@ export class CollectionClient<
   }
 
   /**
-   * Imports an array of resources, or text in NDJSON, JSON or CSV. Creates all resources with their ids, or none of them. Only
+   * Imports an array of resources, or text in NDJSON, JSON or CSV, also as a stream. Creates all resources with their ids, or none of them. Only
    * administrators can import. Throws ProblemError. Its `problem.report` says which resources are invalid.
    */
   import(resources: readonly ImportedOf<D>[], options?: ImportOptions): Promise<ImportReport>;
-  import(body: string | Blob | Uint8Array<ArrayBuffer>, options: ImportTextOptions): Promise<ImportReport>;
+  import(body: Body, options: ImportTextOptions): Promise<ImportReport>;
   async import(
-    given: readonly ImportedOf<D>[] | string | Blob | Uint8Array<ArrayBuffer>,
+    given: readonly ImportedOf<D>[] | Body,
     { dryRun, skipInvalid, ...options }: ImportOptions & Partial<ImportTextOptions> = {},
   ): Promise<ImportReport> {
     const { type = "application/x-ndjson", delimiter, timeoutMs = 600_000, ...call } = options;
@@ -145,7 +145,7 @@ export class CollectionClient<
       method: "POST",
       path: `${this.path}/_import${query === "" ? "" : `?${query}`}`,
       headers: { "Content-Type": type },
-      body: isText(given) ? given : given.map((each) => `${JSON.stringify(each)}\n`).join(""),
+      body: isBody(given) ? given : given.map((each) => `${JSON.stringify(each)}\n`).join(""),
       isRepeatable: dryRun === true,
     });
     return body as ImportReport;
@@ -270,9 +270,7 @@ export class CollectionClient<
   }
 }
 
-function isText<T>(
-  given: readonly T[] | string | Blob | Uint8Array<ArrayBuffer>,
-): given is string | Blob | Uint8Array<ArrayBuffer> {
+function isBody<T>(given: readonly T[] | Body): given is Body {
   return !Array.isArray(given);
 }
 

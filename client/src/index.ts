@@ -21,6 +21,7 @@ export type {
   UpdateOptions,
   WriteOptions,
 } from "./collection.ts";
+export type { Past, ResourceChange } from "./collection-reads.ts";
 export {
   ConflictError,
   HoldfastError,
@@ -45,7 +46,6 @@ export type {
   WrittenEvent,
 } from "./event-types.ts";
 export type { DateUnit, FigureGroup, FigureName, FigureOptions, GroupName } from "./figure-types.ts";
-export type { Past, ResourceChange } from "./history-types.ts";
 export type { ImportedIds, ImportFault, ImportPlace, ImportReport } from "./import-report.ts";
 export type { Page, ResourceList } from "./list.ts";
 export type { Filter, ListQuery } from "./list-types.ts";

@@ -1,6 +1,7 @@
 /** The types of resources of a declared collection, for reading and for each kind of write. */
+
+import type { At, Path } from "./list-types.ts";
 import type { Flat, FromSchema } from "./schema.ts";
-import type { Updates, WholeUpdates } from "./update-types.ts";
 
 /** The part of a configuration that the types depend on. */
 export interface ConfigurationTypes {
@@ -85,3 +86,31 @@ type Marked<D, Mark> =
   | (D extends { readonly schema: { readonly properties: infer All } } ? NamesOf<All, Mark> : never);
 
 type NamesOf<All, Mark> = { [K in keyof All]: All[K] extends Mark ? K : never }[keyof All];
+
+/** Attributes, or dotted paths of nested attributes, each with one operator. */
+type Updates<T> = { readonly [P in Path<T>]?: Update<At<T, P>> };
+
+/** Write-only attributes. They change only as a whole, because no client can read them. */
+type WholeUpdates<T> = {
+  readonly [K in keyof T]?: OneOf<Unset<T[K]> & { $set: Exclude<T[K], undefined> }>;
+};
+
+/** One operator that fits values of this type. */
+type Update<V> = unknown extends V
+  ? OneOf<Numbers<number> & Arrays<unknown[]> & { $set: unknown; $unset: true }>
+  : OneOf<Numbers<V> & Arrays<V> & Unset<V> & { $set: Exclude<V, undefined> }>;
+
+type Numbers<V> = [Extract<V, number>] extends [never]
+  ? unknown
+  : { $increment: number; $min: number; $max: number };
+
+type Arrays<V> = [Extract<V, readonly unknown[]>] extends [never]
+  ? unknown
+  : { [O in "$append" | "$addUnique" | "$remove"]: Extract<V, readonly unknown[]> };
+
+/** The operator `$unset`, if the attribute can be absent. */
+type Unset<V> = undefined extends V ? { $unset: true } : unknown;
+
+type OneOf<All> = {
+  [O in keyof All]: { readonly [K in O]: All[K] } & { readonly [K in Exclude<keyof All, O>]?: never };
+}[keyof All];

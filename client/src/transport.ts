@@ -32,6 +32,9 @@ export interface CallOptions {
   readonly timeoutMs?: number;
 }
 
+/** An exact body. A stream is sent once: its request is never repeated. */
+export type Body = string | Blob | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
+
 /** A request to send. */
 export interface Call extends CallOptions {
   readonly method: string;
@@ -40,7 +43,7 @@ export interface Call extends CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly content?: unknown;
   /** The exact body, instead of `content`. `headers` has its type. */
-  readonly body?: string | Blob | Uint8Array<ArrayBuffer>;
+  readonly body?: Body;
   /** Whether a second effect of the request would do no harm. */
   readonly isRepeatable: boolean;
   /** Whether the body of the response is a stream. The time limit then ends with the headers. */
@@ -89,10 +92,10 @@ type Tried =
 /** The wait before the next attempt, in milliseconds; `undefined` if no attempt follows. */
 function waitBefore(
   tried: Tried,
-  { isRepeatable, isPatient = false }: Call,
+  { isRepeatable, isPatient = false, body }: Call,
   { failures, retry }: { failures: number; retry: RetryOptions },
 ): number | undefined {
-  if (!isWorthRetrying(tried, isRepeatable)) return undefined;
+  if (!isWorthRetrying(tried, isRepeatable) || body instanceof ReadableStream) return undefined;
   const retryAfter = tried.kind === "answer" ? tried.headers.get("retry-after") : null;
   if (isPatient) return askedMs(retryAfter) + backOffMs(failures, retry);
   return failures >= retry.attempts ? undefined : waitMs(failures, retryAfter, retry);
@@ -111,7 +114,7 @@ async function attempt(options: ClientOptions, call: Call): Promise<Tried> {
   const signal = call.signal === undefined ? timeout.signal : AbortSignal.any([call.signal, timeout.signal]);
   const headers = await headersOf(options, call);
   const content = call.body ?? (call.content === undefined ? undefined : JSON.stringify(call.content));
-  const body = content === undefined ? {} : { body: content };
+  const body = content === undefined ? {} : { body: content, duplex: "half" as const }; // which a stream needs
   try {
     const response = await send(addressOf(options, call), { method: call.method, headers, signal, ...body });
     const { Authorization: credential } = headers;

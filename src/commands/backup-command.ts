@@ -139,7 +139,5 @@ async function backUp(
   });
   const { size } = statSync(path);
   say(`${described(made)} backed up to ${name} (${sized(size)}) in ${timeSince(start)}`);
-  shell().stderr.write(
-    `compared the backup with the store: their content is identical (sha256 ${made.checksum})\n`,
-  );
+  say(`compared the backup with the store: their content is identical (sha256 ${made.checksum})`);
 }

@@ -91,9 +91,8 @@ const commands: Readonly<Record<string, CommandRow>> = {
       "--skip-invalid": "import the valid resources although others are invalid, and list those",
     },
     examples: ["seed db.json", "seed db.json && npx holdfast serve"],
-    async run([file]: [string], { flags, env }) {
-      await (await import("./import/json-server.ts")).runSeed(file, flags, env);
-    },
+    run: async ([file]: [string], { flags, env }) =>
+      (await import("./import/json-server.ts")).runSeed(file, flags, env),
   },
   export: {
     summary: "Export a collection as NDJSON or CSV",
@@ -107,9 +106,8 @@ const commands: Readonly<Record<string, CommandRow>> = {
       "-o, --output <file>": "write to a file instead of standard output; it appears when complete",
     },
     examples: ["export topics > topics.ndjson", "export topics -o topics.csv"],
-    async run([collection]: [string], { flags, env }) {
-      await (await import("./export-command.ts")).runExport(collection, flags, env);
-    },
+    run: async ([collection]: [string], { flags, env }) =>
+      (await import("./export-command.ts")).runExport(collection, flags, env),
   },
   copy: {
     summary: "Copy a whole store into an empty one",
@@ -124,9 +122,7 @@ const commands: Readonly<Record<string, CommandRow>> = {
       "--new-identity": "make the copy another store: positions in the feed of the source do not work there",
     },
     examples: ["copy --from sqlite:holdfast.db --to postgres://holdfast@localhost/holdfast"],
-    async run(_, { flags, env }) {
-      await (await import("./copy-command.ts")).runCopy(flags, env);
-    },
+    run: async (_, { flags, env }) => (await import("./copy-command.ts")).runCopy(flags, env),
   },
   backup: {
     summary: "Back up the store into a new file",
@@ -138,9 +134,8 @@ const commands: Readonly<Record<string, CommandRow>> = {
       "--keep <number>": "with --every: remove all but the latest backups",
     },
     examples: ["backup shop-backup.db", "backup backups/shop.db --every 6h --keep 7"],
-    async run([file]: [string], { flags, env }) {
-      await (await import("./backup-command.ts")).runBackup(file, flags, env);
-    },
+    run: async ([file]: [string], { flags, env }) =>
+      (await import("./backup-command.ts")).runBackup(file, flags, env),
   },
   restore: {
     summary: "Create the store from a backup",
@@ -148,18 +143,15 @@ const commands: Readonly<Record<string, CommandRow>> = {
       "Create the store from a backup. The store must not exist yet. Webhooks are disabled, so that the restored store does not call their receivers again.",
     arguments: { "<file>": "backup to restore" },
     examples: ["restore shop-backup.db --store sqlite:shop.db"],
-    async run([file]: [string], { flags, env }) {
-      await (await import("./copy-command.ts")).runRestore(file, flags, env);
-    },
+    run: async ([file]: [string], { flags, env }) =>
+      (await import("./copy-command.ts")).runRestore(file, flags, env),
   },
   check: {
     summary: "Check the configuration, and whether stored resources fit it",
     description:
       "Check the configuration, and whether stored resources fit it. The service can run at the same time.",
     examples: ["check --config holdfast.config.ts"],
-    async run(_, { flags, env }) {
-      await (await import("./check-command.ts")).runCheck(flags, env);
-    },
+    run: async (_, { flags, env }) => (await import("./check-command.ts")).runCheck(flags, env),
   },
   rewind: {
     summary: "Go back in time",
@@ -177,9 +169,7 @@ const commands: Readonly<Record<string, CommandRow>> = {
       "rewind --to 2026-01-31T08:30:00.000Z --dry-run",
       "rewind --to 2026-01-31 --max 100 --collection topics --url http://localhost:3000",
     ],
-    async run(_, { flags, env }) {
-      await (await import("./rewind-command.ts")).runRewind(flags, env);
-    },
+    run: async (_, { flags, env }) => (await import("./rewind-command.ts")).runRewind(flags, env),
   },
   erase: {
     summary: "Erase a resource and its history permanently",
@@ -187,9 +177,8 @@ const commands: Readonly<Record<string, CommandRow>> = {
       "Erase a resource and its history permanently, also a resource that is already deleted. With a SQLite store, stop the service first.",
     arguments: { "<collection>": "collection of the resource", "<id>": "id of the resource" },
     examples: ["erase topics 0190f5a0-7c3e-7b1a-9c54-3f1de3a4b5c6"],
-    async run([collection, id]: [string, string], { flags, env }) {
-      await (await import("./erase-command.ts")).runErase({ collection, id }, flags, env);
-    },
+    run: async ([collection, id]: [string, string], { flags, env }) =>
+      (await import("./erase-command.ts")).runErase({ collection, id }, flags, env),
   },
   keys: {
     summary: "Create, list, rotate and revoke API keys",
@@ -214,17 +203,13 @@ const commands: Readonly<Record<string, CommandRow>> = {
             "expiry: a time from now such as 90d, 12h or 30m, or a date such as 2027-01-31 (default: never)",
         },
         examples: ["keys create --name report --scope articles:read --expires 2027-01-31"],
-        async run(_, { flags, env }) {
-          await (await import("./keys-command.ts")).runCreate(flags, env);
-        },
+        run: async (_, { flags, env }) => (await import("./keys-command.ts")).runCreate(flags, env),
       },
       list: {
         description: "List all API keys, also expired and revoked ones",
         options: { "--json": "print one JSON object per line" },
         examples: ["keys list --json"],
-        async run(_, { flags, env }) {
-          await (await import("./keys-command.ts")).runList(flags, env);
-        },
+        run: async (_, { flags, env }) => (await import("./keys-command.ts")).runList(flags, env),
       },
       rotate: {
         description: "Replace an API key; the old key keeps working for a while",
@@ -235,9 +220,8 @@ const commands: Readonly<Record<string, CommandRow>> = {
           "--overlap <time>": "how long the old key keeps working; 0m revokes it immediately (default: 1h)",
         },
         examples: ["keys rotate deploy --overlap 24h"],
-        async run([key]: [string], { flags, env }) {
-          await (await import("./keys-command.ts")).runRotate(key, flags, env);
-        },
+        run: async ([key]: [string], { flags, env }) =>
+          (await import("./keys-command.ts")).runRotate(key, flags, env),
       },
       revoke: {
         description: "Revoke an API key permanently; the service refuses it within a second",
@@ -245,9 +229,8 @@ const commands: Readonly<Record<string, CommandRow>> = {
           "<key>": "name, prefix or full text of the key; a name revokes every key with that name",
         },
         examples: ["keys revoke deploy"],
-        async run([key]: [string], { flags, env }) {
-          await (await import("./keys-command.ts")).runRevoke(key, flags, env);
-        },
+        run: async ([key]: [string], { flags, env }) =>
+          (await import("./keys-command.ts")).runRevoke(key, flags, env),
       },
     },
   },
@@ -266,23 +249,19 @@ const commands: Readonly<Record<string, CommandRow>> = {
     commands: {
       list: {
         description: "Print every webhook as a line of JSON. The service can run at the same time.",
-        async run(_, { flags, env }) {
-          await (await import("./webhooks-command.ts")).runWebhooksList(flags, env);
-        },
+        run: async (_, { flags, env }) => (await import("./webhooks-command.ts")).runWebhooksList(flags, env),
       },
       test: {
         description: "Send a test event. If a service runs on the SQLite store, give its --url.",
         arguments: { "<id>": "id of the webhook" },
-        async run([id]: [string], { flags, env }) {
-          await (await import("./webhooks-command.ts")).runWebhooksTest(id, flags, env);
-        },
+        run: async ([id]: [string], { flags, env }) =>
+          (await import("./webhooks-command.ts")).runWebhooksTest(id, flags, env),
       },
       retry: {
         description: "Send an event again. If a service runs on the SQLite store, give its --url.",
         arguments: { "<id>": "id of the webhook", "<event>": "id of the event" },
-        async run([id, event]: [string, string], { flags, env }) {
-          await (await import("./webhooks-command.ts")).runWebhooksRetry({ id, event }, flags, env);
-        },
+        run: async ([id, event]: [string, string], { flags, env }) =>
+          (await import("./webhooks-command.ts")).runWebhooksRetry({ id, event }, flags, env),
       },
     },
   },
@@ -297,9 +276,7 @@ const commands: Readonly<Record<string, CommandRow>> = {
       ...outputOption,
     },
     examples: ["openapi --version 3.2 -o openapi.json"],
-    async run(_, { flags, env }) {
-      await (await import("./openapi-command.ts")).runOpenapi(flags, env);
-    },
+    run: async (_, { flags, env }) => (await import("./openapi-command.ts")).runOpenapi(flags, env),
   },
   types: {
     summary: "Write TypeScript types of the collections",
@@ -307,9 +284,8 @@ const commands: Readonly<Record<string, CommandRow>> = {
     arguments: { "[url]": "running service to read the collections from, instead of the configuration" },
     options: { "--token <token>": tokenFor("for the running service"), ...outputOption },
     examples: ["types -o service.d.ts", "types http://localhost:3000 -o service.d.ts"],
-    async run([url]: [string | undefined], { flags, env }) {
-      await (await import("./openapi-command.ts")).runTypes({ ...flags, url }, env);
-    },
+    run: async ([url]: [string | undefined], { flags, env }) =>
+      (await import("./openapi-command.ts")).runTypes({ ...flags, url }, env),
   },
 };
 

@@ -13,7 +13,7 @@ import type { Stored } from "../store/port/stored.ts";
 import { requireNoStoreFile, withOpen } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
 import { startProgress } from "./progress-display.ts";
-import { cannotWrite, isOutputError, isSystemError, shell } from "./shell.ts";
+import { cannotWrite, isOutputError, isSystemError, say, shell } from "./shell.ts";
 import { counted, sized, timeSince, unknownCollection } from "./wording.ts";
 
 /** Exports a collection. Throws StartError if the collection does not exist or the file cannot be written. */
@@ -72,9 +72,9 @@ async function exportToFile(reader: StoreReader, request: ExportRequest, file: s
     target.on("error", () => {}); // `pipeline` gets the error too, but it starts later
     const resources = await write(reader, request, target);
     await rename(unfinished, path);
-    shell().stderr.write(
-      `${counted(resources, "resource")} of ${request.collection} exported to ${file} in ${timeSince(start)} ` +
-        `(${sized(target.bytesWritten)})\n`,
+    const size = sized(target.bytesWritten);
+    say(
+      `${counted(resources, "resource")} of ${request.collection} exported to ${file} in ${timeSince(start)} (${size})`,
     );
   } catch (error) {
     await rm(unfinished, { force: true }).catch(() => {}); // the first error is the one to report

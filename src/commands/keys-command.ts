@@ -21,7 +21,7 @@ import { openKeys, requireStore } from "../store/open.ts";
 import type { ApiKey, Keys } from "../store/port/keys.ts";
 import { withOpen } from "./command-store.ts";
 import { configOf, durationOf, type Environment, type Flags, parseDuration } from "./flags.ts";
-import { print, say, shell } from "./shell.ts";
+import { print, say } from "./shell.ts";
 
 /** Creates a key and prints it. Creates the store if it does not exist. Throws StartError. */
 export async function runCreate(flags: Flags, env: Environment): Promise<void> {
@@ -144,9 +144,7 @@ function printKey({ text, key: { name, expiresAt } }: NewKey): void {
 /** Prints a note if the configuration does not accept API keys, because the service would refuse the new key. */
 function warnIfRefused({ auth }: Config): void {
   if (auth?.keys === true) return;
-  shell().stderr.write(
-    "note: the service does not accept API keys yet. Add auth: { keys: true } to the configuration.\n",
-  );
+  say("note: the service does not accept API keys yet. Add auth: { keys: true } to the configuration.");
 }
 
 /** A time from now or a date, as Unix time in milliseconds. Throws StartError, also if it is in the past. */

@@ -1,4 +1,5 @@
 /** `holdfast openapi` and `holdfast types`: write the OpenAPI document, and the types of the collections in such a document. */
+import { ProblemError } from "holdfast-client";
 import type { Collection } from "../collection/collection.ts";
 import { timestampNames } from "../collection/timestamps.ts";
 import { StartError } from "../errors.ts";
@@ -8,7 +9,7 @@ import type { OpenApiVersion } from "../http/openapi/described.ts";
 import { isObject } from "../json/values.ts";
 import { isInternal } from "../store/port/record.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
-import { reasonOf, tokenOf } from "./running-service.ts";
+import { clientOf, isNotJson, reasonOf, tokenOf } from "./running-service.ts";
 import { writeText } from "./shell.ts";
 
 /** Writes the document. Throws StartError if the configuration has faults or the file cannot be written. */
@@ -57,25 +58,11 @@ const timeoutMs = 30_000;
 /** The OpenAPI document of the service at a URL. Throws StartError if the service does not return one. */
 async function fetchDocument(address: string, token: string | undefined): Promise<object> {
   const url = documentUrl(address);
-  const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
-  const response = await fetch(url, { headers, signal: AbortSignal.timeout(timeoutMs) }).catch(
-    (error: unknown) => {
-      throw cannotRead(url, error);
-    },
-  );
-  if (response.status === 401 || response.status === 403)
-    throw new StartError(
-      token === undefined
-        ? `${url} requires a credential. Give one with --token or HOLDFAST_TOKEN.`
-        : `${url} refused the credential.`,
-    );
-  if (response.status === 404)
-    throw new StartError(
-      `${url} does not exist. Either no Holdfast service runs at that address, or it has "docs": false.`,
-    );
-  if (!response.ok) throw new StartError(`${url} responded with status ${response.status}.`);
-  const document: unknown = await response.json().catch((error: unknown) => {
-    if (!(error instanceof SyntaxError)) throw cannotRead(url, error);
+  const client = clientOf({ base: url, token }, fetch);
+  const document = await client.$read("", { timeoutMs }).catch((error: unknown) => {
+    if (error instanceof ProblemError) throw new StartError(`${url} ${refusalOf(error.status, token)}`);
+    if (isNotJson(error)) return undefined;
+    throw new StartError(`${url} cannot be read: ${reasonOf(error)}.`);
   });
   if (isObject(document) && isObject(document.paths) && typeof document.openapi === "string") return document;
   throw new StartError(`${url} is not an OpenAPI document. Check that a Holdfast service runs there.`);
@@ -89,8 +76,13 @@ function documentUrl(address: string): URL {
   return url.pathname.endsWith(".json") ? url : new URL("/openapi.json", url);
 }
 
-function cannotRead(url: URL, error: unknown): StartError {
-  return new StartError(`${url} cannot be read: ${reasonOf(error)}.`);
+function refusalOf(status: number, token: string | undefined): string {
+  if (status === 404)
+    return 'does not exist. Either no Holdfast service runs at that address, or it has "docs": false.';
+  if (status !== 401 && status !== 403) return `responded with status ${status}.`;
+  return token === undefined
+    ? "requires a credential. Give one with --token or HOLDFAST_TOKEN."
+    : "refused the credential.";
 }
 
 /** The text of a module. It contains the schemas as literal types, and the client makes types of resources from them. */

@@ -21,7 +21,7 @@ import { withOpen } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
 import { callService, type RunningService, runningOf, withUrlAdvice } from "./running-service.ts";
 import { say } from "./shell.ts";
-import { counted, unknownCollection, withCommand, withoutSecrets } from "./wording.ts";
+import { counted, shellWord, unknownCollection, withCommand, withoutSecrets } from "./wording.ts";
 
 /** Other instances on a PostgreSQL database can come first. */
 const maxAttempts = 10;
@@ -157,15 +157,10 @@ function tooMany(matched: number | undefined, max: number): string {
 /** The command that undoes a rewind: it has to reach the same collections of the same store, and no others. */
 function undoWith(flags: Flags): (to: string, max: number) => string {
   const repeated = ["collection", "url", "store", "config"].flatMap((name) =>
-    [flags[name] ?? []].flat().map((value) => ` --${name} ${quoted(String(value))}`),
+    [flags[name] ?? []].flat().map((value) => ` --${name} ${shellWord(String(value))}`),
   );
   return (to, max) =>
     withCommand(withoutSecrets(`npx holdfast rewind --to ${to} --max ${max}${repeated.join("")}`));
-}
-
-/** An argument as a shell reads it. */
-function quoted(argument: string): string {
-  return /^[\w@%+=:,./~-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
 }
 
 /** Prints the report, with the command that undoes the rewind. Throws StartError if something does not fit. */

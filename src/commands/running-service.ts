@@ -62,25 +62,30 @@ export function readBase(address: string): URL {
 /** A client without declared collections. */
 type AnyClient = Client<Record<never, never>>;
 
+/** A client that sends each request once, through this function. */
+export function clientOf({ base, token }: RunningService, send: typeof fetch): AnyClient {
+  return createClient({
+    baseUrl: base.href,
+    token: token ?? "",
+    timeoutMs,
+    retry: { attempts: 1 },
+    fetch: send,
+  });
+}
+
 /**
  * Calls a running service once, without retries. Throws StartError if it cannot be reached or refuses. After a 404, the message
  * says that `what` does not exist, or the URL without `what`.
  */
 export async function callService<T>(
-  { base, token }: RunningService,
+  running: RunningService,
   call: (client: AnyClient) => Promise<T>,
   what?: string,
 ): Promise<T> {
-  let url = base.href;
-  const client = createClient({
-    baseUrl: base.href,
-    token: token ?? "",
-    timeoutMs,
-    retry: { attempts: 1 },
-    fetch: (address, request) => {
-      url = String(address);
-      return fetch(address, { ...request, redirect: "error" });
-    },
+  let url = running.base.href;
+  const client = clientOf(running, (address, request) => {
+    url = String(address);
+    return fetch(address, { ...request, redirect: "error" });
   });
   try {
     return await call(client);
@@ -89,7 +94,8 @@ export async function callService<T>(
       throw new StartError(
         `${url} cannot be reached: ${reasonOf(error)}. Check the address, and whether the service runs.`,
       );
-    if (error instanceof ProblemError) throw new StartError(refusalOf(error, { url, token, what }));
+    if (error instanceof ProblemError)
+      throw new StartError(refusalOf(error, { url, token: running.token, what }));
     throw error instanceof HoldfastError ? new StartError(error.message) : error;
   }
 }
@@ -109,6 +115,11 @@ function refusalOf(
   if (status === 401)
     return `${url} requires the credential of an administrator. Give it with --token or HOLDFAST_TOKEN.`;
   return `${url} responded with status ${status}. ${problem.detail ?? ""}`.trimEnd();
+}
+
+/** Whether the response to a request was not JSON. */
+export function isNotJson(error: unknown): boolean {
+  return error instanceof NetworkError && error.cause instanceof SyntaxError;
 }
 
 /** Why a request got no response. Node and the client put the reason into the cause of an error. */

@@ -9,6 +9,7 @@ import { isPostgresUrl, shownAddress } from "../store/address.ts";
 import { withoutHistory } from "../store/port/options.ts";
 import { configOf, type Environment, type Flags, type OnListening } from "./flags.ts";
 import { createLog, type ProcessLog } from "./serve/process-log.ts";
+import { shellWord } from "./wording.ts";
 
 /** Serves until the process ends. Throws StartError if the service cannot start. */
 export async function runServe(flags: Flags, env: Environment, onListening?: OnListening): Promise<void> {
@@ -247,9 +248,4 @@ function withoutPassword(address: string): string {
   url.password = "";
   url.searchParams.delete("password");
   return url.href;
-}
-
-/** A word of a command, in quotes if a shell would read it otherwise. */
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -57,3 +57,8 @@ export function toOneLine(text: string): string {
 export function withCommand(text: string): string {
   return isSingleFile ? text.replaceAll("npx holdfast", "holdfast") : text;
 }
+
+/** A word of a command, in quotes if a shell would read it otherwise. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,4 +1,5 @@
 /** The metrics of one service: what counts while it runs, and the text that a monitor reads. It is loaded only if metrics are on. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { Lags } from "../changes/lags.ts";
 import type { Count } from "../http/admission/counts.ts";
 import type { Metrics } from "../http/service.ts";
@@ -125,12 +126,9 @@ class Recent<T> {
     const isRecent = () => performance.now() - this.#at < maxAgeMs;
     if (isRecent()) return this.#value;
     this.#reading ??= this.#start();
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs);
-    });
-    await Promise.race([this.#reading, late]);
-    clearTimeout(timer);
+    const over = new AbortController();
+    await Promise.race([this.#reading, sleep(timeoutMs, undefined, { signal: over.signal })]);
+    over.abort();
     return isRecent() ? this.#value : undefined;
   }
 

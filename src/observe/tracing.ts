@@ -1,4 +1,5 @@
 /** The traces of one service: what makes spans in each room. It is loaded only if an OpenTelemetry SDK is registered. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Tracer, type TracerProvider, trace } from "@opentelemetry/api";
 import { about } from "../about.ts";
 import type { RequestTracer } from "../http/service.ts";
@@ -56,13 +57,10 @@ export function createTracing(storeKind: string, warn: (text: string) => void): 
     deliveries: createDeliveryTracer(tracer, origins),
     storeWithSpans: (store) => tracedStore(store, { tracer, origins, storeKind }),
     flush: async () => {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, flushMs);
-      });
+      const over = new AbortController();
       const flushed = registered.forceFlush?.().catch((error: unknown) => warn(`traces: ${error}`));
-      await Promise.race([flushed, late]);
-      clearTimeout(timer);
+      await Promise.race([flushed, sleep(flushMs, undefined, { signal: over.signal })]);
+      over.abort();
     },
   };
 }

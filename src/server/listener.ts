@@ -1,7 +1,11 @@
-/** Listens for requests, and stops listening without losing any. */
+/** Listens for requests, reloads the certificate meanwhile, and stops listening without losing any. */
 import { type AddressInfo, createServer, type ListenOptions, type Server } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { Server as TlsServer } from "node:tls";
 import { StartError } from "../errors.ts";
+import type { Service } from "../http/service.ts";
+import type { TlsFiles } from "../http/settings.ts";
+import { type KeyPair, readKeyPair } from "../http/wire/tls.ts";
 
 /** What to listen on, and the flag that names the port. */
 export interface Listening {
@@ -53,7 +57,8 @@ async function tryListening(options: { host: string; port: number; reusePort?: b
   await new Promise((resolve) => server.close(resolve));
 }
 
-function startListening(server: Server, options: ListenOptions): Promise<void> {
+/** Listens. Rejects with the error of the system. */
+export function startListening(server: Server, options: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(options, () => {
@@ -110,4 +115,44 @@ export async function acceptQueued(server: Server): Promise<void> {
     await nextTurn();
   }
   server.off("connection", onConnection);
+}
+
+/**
+ * Creates a function that reads the files again, and calls `use` with their content. It never throws: if a file has a fault, it
+ * logs the fault, and the previous certificate stays in use. Calls during a reload share the next reload.
+ */
+export function createTlsReload(
+  files: TlsFiles,
+  use: (pair: KeyPair) => void,
+  service: Pick<Service, "log" | "now">,
+): () => Promise<void> {
+  let last = Promise.resolve();
+  let next: Promise<void> | undefined;
+  return () => {
+    next ??= last = last.then(() => {
+      next = undefined;
+      return reload(files, use, service);
+    });
+    return next;
+  };
+}
+
+/** Uses another certificate for new connections. */
+export function useKeyPair(server: Server, pair: KeyPair): void {
+  if (server instanceof TlsServer) server.setSecureContext(pair);
+}
+
+async function reload(
+  files: TlsFiles,
+  use: (pair: KeyPair) => void,
+  { log, now }: Pick<Service, "log" | "now">,
+): Promise<void> {
+  try {
+    use(await readKeyPair(files, now()));
+    log.info("the certificate was reloaded");
+  } catch (error) {
+    const failure = "the certificate was not reloaded, and the previous one stays in use";
+    if (error instanceof StartError) log.error([failure, ...error.faults.map(({ text }) => text)].join(": "));
+    else log.error({ err: error }, failure);
+  }
 }

@@ -1,7 +1,7 @@
 /** Opens the service: the store, prepared for the configuration, and everything else that a request needs. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { setMaxListeners } from "node:events";
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import type { Authenticate, AuthParts } from "../access/authenticate.ts";
 import { FirstKey, type FirstKeyOffer, type FirstKeyPlan, offerFirstKey } from "../access/first-key.ts";
 import { createTags } from "../access/tags.ts";
@@ -28,7 +28,6 @@ import {
   type Service,
 } from "../http/service.ts";
 import type { HttpSettings } from "../http/settings.ts";
-import { findTracing } from "../observe/find-tracing.ts";
 import type { Meters, ThreadMetrics } from "../observe/metrics.ts";
 import type { Tracing } from "../observe/tracing.ts";
 import { createKeyedQueue } from "../store/core/keyed-queue.ts";
@@ -370,7 +369,7 @@ function hashConfiguration(
 ): string {
   const schemas = [...collections.values()].map(({ name, schema, search }) => [name, schema, search]);
   const text = JSON.stringify([prefix, limits.page, schemas]);
-  return createHash("sha256").update(text).digest("base64url").slice(0, 8);
+  return hash("sha256", text, "base64url").slice(0, 8);
 }
 
 /** The reads of the change log that all feeds together start in one turn of the event loop. Each gives about 100 events. */
@@ -392,4 +391,19 @@ function createFeed(
     ),
     frames: createSharedFrames(),
   };
+}
+
+/** A log that calls `write` with each complete line. All threads write lines of the same form. */
+export function createLineLog(write: (line: string) => void): Logger {
+  return pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, { write });
+}
+
+/** Where every copy of the package `@opentelemetry/api` 1.x keeps what an SDK has registered. */
+const registeredTraces = Symbol.for("opentelemetry.js.api.1");
+
+/** The traces; `undefined` without an OpenTelemetry SDK. An SDK that is registered later is not used. */
+async function findTracing(storeKind: string, warn: (text: string) => void): Promise<Tracing | undefined> {
+  if (!(registeredTraces in globalThis)) return undefined;
+  const { createTracing } = await import("../observe/tracing.ts");
+  return createTracing(storeKind, warn);
 }

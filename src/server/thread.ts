@@ -10,11 +10,9 @@ import { joinCounting } from "../http/admission/exact-counts.ts";
 import type { Metrics } from "../http/service.ts";
 import { closeServer, createHttpServer } from "../http/wire/http-server.ts";
 import { createCalls } from "./calls.ts";
-import { acceptQueued, listen } from "./listener.ts";
-import { createLineLog } from "./log-lines.ts";
-import { type OpenService, openService } from "./open-service.ts";
+import { acceptQueued, listen, useKeyPair } from "./listener.ts";
+import { createLineLog, type OpenService, openService } from "./open-service.ts";
 import type { FromThread, ThreadData, ToThread } from "./threads.ts";
-import { useKeyPair } from "./tls-reload.ts";
 
 /** Listens, and returns what handles the messages of the main thread. Throws StartError. */
 async function start(

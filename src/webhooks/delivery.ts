@@ -1,4 +1,5 @@
 /** One delivery: the signed request with the body of its event, what an attempt changes, and when the next one follows. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { CommitWatch } from "../changes/commit-watch.ts";
 import { eventText } from "../changes/event.ts";
 import type { FeedParts } from "../changes/feed.ts";
@@ -21,18 +22,9 @@ export interface Clock {
 export function systemClock(now: () => number): Clock {
   return {
     now,
+    // A longer timer would fire at once. Callers look at the clock again.
     until: (at, signal) =>
-      new Promise((resolve) => {
-        // A longer timer would fire at once. Callers look at the clock again.
-        const timer = setTimeout(end, Math.min(Math.max(0, at - now()), 2 ** 31 - 1));
-        function end() {
-          clearTimeout(timer);
-          signal.removeEventListener("abort", end);
-          resolve();
-        }
-        if (signal.aborted) end();
-        else signal.addEventListener("abort", end);
-      }),
+      sleep(Math.min(Math.max(0, at - now()), 2 ** 31 - 1), undefined, { signal }).catch(() => {}),
   };
 }
 

@@ -5,8 +5,7 @@ import type { Duplex } from "node:stream";
 import { type AllowList, allowedAddressOf, hostOf, type Resolve } from "./addresses.ts";
 
 // An `import` would load all of the modules at each start.
-const { Agent: HttpAgent, request: httpRequest } = process.getBuiltinModule("node:http");
-const { request: httpsRequest } = process.getBuiltinModule("node:https");
+const { Agent: HttpAgent } = process.getBuiltinModule("node:http");
 
 /** What decides where connections can go. */
 export interface ReceiverParts {
@@ -65,7 +64,7 @@ export class Receivers {
    */
   request(url: URL, options: ClientRequestArgs, isFresh: boolean): ClientRequest {
     const isSecure = url.protocol === "https:";
-    const send = isSecure ? httpsRequest : httpRequest;
+    const { request: send } = process.getBuiltinModule(isSecure ? "node:https" : "node:http"); // TLS only if it is needed
     if (!isFresh) return send(url, { ...options, agent: isSecure ? this.#secure : this.#plain });
     const createConnection = (args: ClientRequestArgs, done: Done) => this.#open(url.protocol, args, done);
     return send(url, { ...options, defaultPort: isSecure ? 443 : 80, createConnection });

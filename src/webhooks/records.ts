@@ -2,6 +2,7 @@
 import type { Position } from "../changes/position.ts";
 import { type Collection, openCollection } from "../collection/collection.ts";
 import { readIndexes } from "../collection/indexes.ts";
+import { Problem } from "../errors.ts";
 import type { Filter } from "../query/filter.ts";
 import type { Owing } from "../store/core/log-plans.ts";
 import type { ChangeKind } from "../store/port/change-log.ts";
@@ -259,6 +260,11 @@ export function putState(
 /** A change that deletes the version that was read. */
 export function remove(collection: string, id: string, version: number): Change {
   return { key: { collection, id }, expect: version, next: undefined };
+}
+
+/** Whether a commit failed because another one came first. */
+export function isOvertaken(error: unknown): boolean {
+  return error instanceof Problem && error.code === "PRECONDITION_FAILED";
 }
 
 /**

@@ -12,11 +12,11 @@ import {
 } from "./delivery.ts";
 import { DeliveryEngine } from "./delivery-engine.ts";
 import { collectionsOf } from "./event-reader.ts";
-import { isOvertaken } from "./lease.ts";
 import { Receivers } from "./receivers.ts";
 import {
   type DeliveryRecord,
   deliveryId,
+  isOvertaken,
   put,
   putState,
   type Versioned,

@@ -149,6 +149,11 @@ describe("the client", () => {
     const options = { type: "text/csv", delimiter: "tab", skipInvalid: true } as const;
     assert.equal((await articles.import(csv, options)).imported, 1);
     assert.equal((await articles.get("im-2")).views, 7);
+    const lines = ReadableStream.from(
+      ['{"id":"im-3",', '"title":"Streamed"}'].map((part) => Buffer.from(part)),
+    );
+    const { imported } = await articles.import(lines, { type: "application/x-ndjson" });
+    assert.deepEqual([imported, (await articles.get("im-3")).title], [1, "Streamed"]);
   });
 
   test("goes back in time, or says what would not fit", async () => {
@@ -180,8 +185,11 @@ describe("the client", () => {
     assert.equal(client.notes, client.notes);
     const open = createClient({ baseUrl: `${service.origin}/api/v1` }) as unknown as {
       toString: Client<typeof config>["notes"];
+      then: Client<typeof config>["notes"];
     };
-    await assert.rejects(async () => open.toString.list().page(), NotFoundError);
+    assert.equal(await Promise.resolve(open), open);
+    for (const collection of [open.toString, open.then])
+      await assert.rejects(async () => collection.list().page(), NotFoundError);
   });
 
   test("says which collection a misspelled one can mean", async () => {

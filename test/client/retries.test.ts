@@ -190,6 +190,20 @@ test("a proxy's 503 to what must not be repeated is an error", async (t) => {
   assert.deepEqual(seen, [{ method: "DELETE", key: undefined, token: "Bearer fixed" }]);
 });
 
+test("a stream is sent once", async (t) => {
+  const { seen, baseUrl } = await startStandIn(t, [503, 429]);
+  const client = createClient({ baseUrl, retry: { baseMs: 1 } });
+  for (const status of [503, 429])
+    await assert.rejects(
+      async () => {
+        const body = ReadableStream.from([Buffer.from("{}")]);
+        await client.notes?.import(body, { type: "application/x-ndjson", dryRun: true });
+      },
+      (error) => error instanceof ProblemError && error.status === status,
+    );
+  assert.equal(seen.length, 2);
+});
+
 test("what is not answered in time is tried again, and is an error in the end", async (t) => {
   const once = await startStandIn(t, ["nothing", ...Array(100).fill(200)]);
   const patient = { timeoutMs: 500, retry: { baseMs: 1, attempts: 100 } };

@@ -1,10 +1,11 @@
 /** `holdfast import --to`: into a service that runs. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
-import { configuration, folder, type RunningService, run, serve } from "./cli.ts";
+import { configuration, folder, type RunningService, run, serve, start } from "./cli.ts";
 
 const topics = {
   schema: {
@@ -149,6 +150,52 @@ test("another server, and one that is not there, are named in one line", async (
     gone.stderr,
     /^holdfast: http:\/\/127\.0\.0\.1:\d+ cannot be reached: .*ECONNREFUSED.*\. Nothing was imported\.\n$/,
   );
+});
+
+test("a collection can be named then, and a blank file has no resources", async (t) => {
+  const cwd = await folder(t, { "blank.ndjson": " \n\n", "one.ndjson": jsonLines(a) });
+  const service = await serve(t, [], { cwd });
+  for (const [file, says] of [
+    ["one.ndjson", /^1 resource imported into then in /],
+    ["blank.ndjson", /^0 resources imported into then in /],
+  ] as const) {
+    const imported = await run(t, ["import", "then", file, "--to", service.base], { cwd });
+    assert.match(imported.stdout, says, imported.stderr);
+  }
+});
+
+test("a connection that breaks after the file is sent leaves open what happened", async (t) => {
+  const cwd = await folder(t, { "topics.ndjson": jsonLines(a, b) });
+  const broken = createServer((request, { socket }) => {
+    request.on("end", () => socket?.destroy()).resume();
+  });
+  await new Promise<void>((resolve) => broken.listen(0, "127.0.0.1", resolve));
+  t.after(() => broken.close());
+  const origin = `http://127.0.0.1:${(broken.address() as AddressInfo).port}`;
+  const { exitCode, stderr } = await run(t, ["import", "topics", "topics.ndjson", "--to", origin], { cwd });
+  assert.equal(exitCode, 1);
+  assert.match(
+    stderr,
+    /^holdfast: The connection to http:\/\/127\.0\.0\.1:\d+ broke before the response arrived\. Check whether /,
+  );
+});
+
+test("a signal ends the import while it is sent", async (t) => {
+  const cwd = await folder(t);
+  const server = createServer((request) => request.resume());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const importing = start(t, ["import", "topics", "-", "--to", origin], { cwd });
+  importing.process.stdin?.write(jsonLines(a));
+  await once(server, "request");
+  importing.process.kill("SIGINT");
+  const { exitCode, stderr } = await importing.ended;
+  assert.equal(
+    stderr,
+    "holdfast: interrupted; nothing was imported, unless the service had read everything\n",
+  );
+  assert.equal(exitCode, 130);
 });
 
 test("options that contradict each other are refused", async (t) => {

@@ -3,6 +3,7 @@
  * `verify.ts` verifies it.
  */
 import { hash } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import { type Problem, StartError } from "../../errors.ts";
 import { isStorable } from "../../store/port/stored.ts";
 import type { ClaimNames, JwtSettings } from "../authenticate.ts";
@@ -124,11 +125,6 @@ function parse(text: string): unknown {
   }
 }
 
-const maxTokens = 10_000;
-
-/** The most characters of all tokens in the cache together. A principal holds the claims of its token. */
-const maxLength = 8 * 1024 * 1024;
-
 interface KnownToken {
   principal: Principal;
   /** Unix time in milliseconds. */
@@ -136,42 +132,28 @@ interface KnownToken {
 }
 
 /**
- * The principals of verified tokens, by the hash of the token: of at most 10,000 tokens, with 8 Mi characters together. The
- * oldest token is removed first.
+ * The principals of verified tokens, by the hash of the token: of at most 10,000 tokens, with 8 Mi characters together, because a
+ * principal holds the claims of its token. The oldest token is removed first.
  */
 export class TokenCache {
-  readonly #known = new Map<string, KnownToken & { length: number }>();
+  readonly #known = new LRUCache<string, KnownToken>({ max: 10_000, maxSize: 8 * 1024 * 1024 });
   #keys: KeySet | undefined;
-  #length = 0;
 
   /** The principal of a token that was verified with these keys and has not expired. */
   get(token: string, keys: KeySet, now: number): Principal | undefined {
-    if (keys !== this.#keys) this.#clearFor(keys);
-    const known = this.#known.get(nameOf(token));
+    this.#use(keys);
+    const known = this.#known.peek(nameOf(token));
     return known !== undefined && now < known.validUntil ? known.principal : undefined;
   }
 
   set(token: string, keys: KeySet, known: KnownToken): void {
-    if (keys !== this.#keys) this.#clearFor(keys);
-    const name = nameOf(token);
-    this.#remove(name);
-    this.#known.set(name, { ...known, length: token.length });
-    this.#length += token.length;
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= maxTokens && this.#length <= maxLength) return;
-      this.#remove(oldest);
-    }
+    this.#use(keys);
+    this.#known.set(nameOf(token), known, { size: token.length });
   }
 
-  #remove(name: string): void {
-    this.#length -= this.#known.get(name)?.length ?? 0;
-    this.#known.delete(name);
-  }
-
-  /** The new keys may not include the key of a token in the cache. */
-  #clearFor(keys: KeySet): void {
-    this.#known.clear();
-    this.#length = 0;
+  /** New keys may not include the key of a token in the cache. */
+  #use(keys: KeySet): void {
+    if (keys !== this.#keys) this.#known.clear();
     this.#keys = keys;
   }
 }

@@ -4,7 +4,7 @@ import { describeViolations } from "../../collection/messages.ts";
 import { StartError, type Violation } from "../../errors.ts";
 import type { ImportResult, Listed } from "../../import/item-reader.ts";
 import type { InputLocation } from "../../import/items.ts";
-import { print, say, shell } from "../shell.ts";
+import { print, say } from "../shell.ts";
 import { counted, sized } from "../wording.ts";
 
 /** How long the import took, as text, and the size of the store on disk if that is known. */
@@ -56,8 +56,8 @@ export function reportDatabase(
   }
   for (const result of results) printIds(result, `${result.collection}: `);
   for (const { line, name } of objects)
-    shell().stderr.write(
-      `holdfast: skipped ${JSON.stringify(name)} on line ${line}: a single object is not a collection. ${asList(name)}\n`,
+    say(
+      `holdfast: skipped ${JSON.stringify(name)} on line ${line}: a single object is not a collection. ${asList(name)}`,
     );
   const invalidResources = results.reduce((sum, result) => sum + result.invalid.count, 0);
   printSkipped(

@@ -2,7 +2,7 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
 import { isatty } from "node:tty";
 import type { Logger } from "pino";
-import { createLineLog } from "../../server/log-lines.ts";
+import { createLineLog } from "../../server/open-service.ts";
 
 /** The log of this process. */
 export interface ProcessLog {

@@ -1,11 +1,11 @@
 /** Serves the metrics on an address of their own, without authentication. */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { createHostCheck, isLoopback } from "../http/protocol/hosts.ts";
 import { safetyHeaders } from "../http/protocol/message.ts";
 import { createServer } from "../http/protocol/node-http.ts";
 import type { Log, Metrics } from "../http/service.ts";
-import { hostAndPort, type MetricsAddress } from "./place.ts";
+import { hostAndPort, type MetricsAddress } from "../observe/place.ts";
+import { portOf, startListening } from "./listener.ts";
 
 /** A listener. */
 export interface MetricsListener {
@@ -41,9 +41,11 @@ export async function listenForMetrics(
       send(response, 500, "The metrics could not be made. The log of the service has the reason.\n");
     });
   });
-  await listen(server, address);
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://${hostAndPort({ ...address, port })}${path}`, close: () => close(server) };
+  await startListening(server, address);
+  return {
+    url: `http://${hostAndPort({ ...address, port: portOf(server) })}${path}`,
+    close: () => close(server),
+  };
 }
 
 interface Exchange {
@@ -89,16 +91,6 @@ function send(
     "cache-control": "no-store",
   });
   response.end(response.req.method === "HEAD" ? undefined : text);
-}
-
-function listen(server: Server, { host, port }: MetricsAddress): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host, port }, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
 }
 
 async function close(server: Server): Promise<void> {

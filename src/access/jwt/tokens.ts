@@ -3,6 +3,7 @@
  * `verify.ts` verifies it.
  */
 import { hash } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import { type Problem, StartError } from "../../errors.ts";
 import { isStorable } from "../../store/port/stored.ts";
 import type { ClaimNames, JwtSettings } from "../authenticate.ts";
@@ -140,38 +141,24 @@ interface KnownToken {
  * oldest token is removed first.
  */
 export class TokenCache {
-  readonly #known = new Map<string, KnownToken & { length: number }>();
+  readonly #known = new LRUCache<string, KnownToken>({ max: maxTokens, maxSize: maxLength });
   #keys: KeySet | undefined;
-  #length = 0;
 
   /** The principal of a token that was verified with these keys and has not expired. */
   get(token: string, keys: KeySet, now: number): Principal | undefined {
     if (keys !== this.#keys) this.#clearFor(keys);
-    const known = this.#known.get(nameOf(token));
+    const known = this.#known.peek(nameOf(token));
     return known !== undefined && now < known.validUntil ? known.principal : undefined;
   }
 
   set(token: string, keys: KeySet, known: KnownToken): void {
     if (keys !== this.#keys) this.#clearFor(keys);
-    const name = nameOf(token);
-    this.#remove(name);
-    this.#known.set(name, { ...known, length: token.length });
-    this.#length += token.length;
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= maxTokens && this.#length <= maxLength) return;
-      this.#remove(oldest);
-    }
-  }
-
-  #remove(name: string): void {
-    this.#length -= this.#known.get(name)?.length ?? 0;
-    this.#known.delete(name);
+    this.#known.set(nameOf(token), known, { size: token.length });
   }
 
   /** The new keys may not include the key of a token in the cache. */
   #clearFor(keys: KeySet): void {
     this.#known.clear();
-    this.#length = 0;
     this.#keys = keys;
   }
 }

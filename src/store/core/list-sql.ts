@@ -335,7 +335,7 @@ function relatedSql({ relation, filter }: RelatedCondition, scope: Scope): strin
   const isAny = matchesAll(filter);
   const links = `${linksOf(dialect, isReference ? collection : other)} as link`;
   const path = isAny ? undefined : accessPathOf({ filter }, builtIndexes(other));
-  const scan = path?.kind === "index" ? scanOf({ filter }, other.slots) : undefined;
+  const scan = path === "index" ? scanOf({ filter }, other.slots) : undefined;
   const inner = { ...scope, collection: other, table: "related" };
   const attribute = `link.attribute = ${dialect.quote(formatPath(relation.path))}`;
   const foundWith = (...more: string[]) =>

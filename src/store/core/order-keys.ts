@@ -9,8 +9,8 @@ import { createHash } from "node:crypto";
 import { maxUnixMillis } from "../../collection/dates.ts";
 import type { Index, SortKey } from "../../collection/indexes.ts";
 import { usualMs } from "../../collection/instants.ts";
-import { isIdPath, valueAt } from "../../collection/paths.ts";
-import { type CursorValues, isInstant, type SortValue, sortValueOf, withId } from "../../query/sort.ts";
+import { isIdPath } from "../../collection/paths.ts";
+import { type CursorValues, isInstant, type SortValue, withId } from "../../query/sort.ts";
 
 /** The first byte of each type, in the order of types. An inverted first byte is greater than all of these, and less than `end`. */
 const marks = {
@@ -37,14 +37,6 @@ const usualLength = new Date(usualMs.first).toISOString().length;
 
 /** It has space for five strings of 128 code points and an id. */
 const buffer = Buffer.allocUnsafe(6 * (2 + 4 * 128));
-
-/** The key of a resource in an index. */
-export function keyOf(resource: Record<string, unknown>, index: Index): Buffer {
-  return keyAt(
-    withId(index).map(({ path, as }) => sortValueOf(valueAt(resource, path), as)),
-    index,
-  );
-}
 
 /**
  * The key with these sort values. With fewer values than the index has attributes and the id, it is the beginning of the keys of

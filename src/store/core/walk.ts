@@ -24,7 +24,6 @@ import {
 } from "./copy/contents.ts";
 import { type ContentsDriver, StoredContents } from "./copy/stored-contents.ts";
 import { referencesOf } from "./entries.ts";
-import type { HistoryPlans } from "./history-plans.ts";
 import type { CollectionCounts } from "./log-plans.ts";
 
 /** When walks begin, and how long they pause after each slice. In milliseconds. */
@@ -81,7 +80,6 @@ const noSurplus: Surplus = { rows: 0, last: undefined };
 
 /** How one kind of store reads a slice. The collections are those of the snapshot. */
 export interface SliceDriver extends ContentsDriver {
-  historyOf(collection: NumberedCollection): HistoryPlans;
   /** As in `SliceReads`. The collection has an index. */
   misindexed: SliceReads["misindexed"];
   /** SQL: where a collection has the row with the number of search words of `resource`. */
@@ -94,12 +92,12 @@ export interface SliceDriver extends ContentsDriver {
 
 /** The reads of one slice, in an open snapshot. */
 export function sliceReads(driver: SliceDriver): SliceReads {
-  const { catalogue, log } = driver.plans;
+  const { catalogue, logs, historyOf } = driver.plans.store;
   const contents = new StoredContents(driver);
   return {
     collections: () => driver.run(catalogue.all()),
     items: (...args) => contents.items(...args),
-    counts: ({ number }) => driver.run(log.counts(number)),
+    counts: ({ number }) => driver.run(logs.counts(number)),
     async misindexed({ name }, resources) {
       const collection = await contents.find(name);
       const { slots, uniqueSlots } = collection;
@@ -125,7 +123,7 @@ export function sliceReads(driver: SliceDriver): SliceReads {
       const collection = await contents.find(name);
       return collection.search.length === 0 ? undefined : driver.brokenWords?.(collection);
     },
-    changes: (collection, ...page) => driver.run(driver.historyOf(collection).keysAfter(...page)),
+    changes: (collection, ...page) => driver.run(historyOf(collection).keysAfter(...page)),
   };
 }
 
@@ -134,7 +132,7 @@ function* misreferred(
   { number, idKind, references }: NumberedCollection,
   resources: readonly { id: string; text: string }[],
 ): Plan<readonly string[]> {
-  const { tablePrefix, keyColumn, keyOf, idOf, among, list } = plans.dialect;
+  const { tablePrefix, keyColumn, keyOf, idOf, among, list } = plans.store.dialect;
   const column = `resource.${keyColumn}`;
   const rows = yield* query<[Value], readonly Row[]>(
     `select ${column}, refers.attribute, refers.target from ${tablePrefix}resources_${number} as resource
@@ -156,7 +154,7 @@ function unsearchable(
   { number, idKind }: NumberedCollection,
   resources: readonly { id: string }[],
 ): Plan<readonly string[]> {
-  const { tablePrefix, keyColumn, keyOf, idOf, among, list } = plans.dialect;
+  const { tablePrefix, keyColumn, keyOf, idOf, among, list } = plans.store.dialect;
   const column = `resource.${keyColumn}`;
   return query<[Value], readonly string[]>(
     `select ${column} from ${tablePrefix}resources_${number} as resource
@@ -174,7 +172,7 @@ function* surplusReferences(
   { number }: NumberedCollection,
   after: Value | undefined,
 ): Plan<Surplus> {
-  const { tablePrefix } = plans.dialect;
+  const { tablePrefix } = plans.store.dialect;
   const table = `${tablePrefix}refers_${number}`;
   const rows = yield* query<readonly Value[], readonly Row[]>(
     `select refers.key, case when resource.key is null then 1 else 0 end

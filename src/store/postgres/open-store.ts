@@ -14,17 +14,17 @@ import {
   openCommandConnections,
   probe,
   responseTimeoutMs,
+  runPlan,
   type Statement,
   withStartErrors,
 } from "./connection/connections.ts";
 import { describeError, retryOnce } from "./connection/failures.ts";
 import { walkedDatabase } from "./copy/database-contents.ts";
-import { runPlan, storePlans } from "./postgres-dialect.ts";
+import { storePlans } from "./postgres-dialect.ts";
 import { PostgresDriver } from "./postgres-driver.ts";
 import { Scans } from "./read/reads.ts";
 import { Catalogue, catalogueSql, toCollection } from "./tables/catalogue.ts";
 import { prepareDatabase } from "./tables/prepare.ts";
-import { selectCounts } from "./tables/statements.ts";
 
 /** The limits of connections: for reads and commits, for slow lists, and for work without a timeout. */
 const maxConnections = { main: 10, slow: slowPlaces, long: 6 };
@@ -60,9 +60,10 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
     await withStartErrors(prepareDatabase(connections));
     const { rows } = await withStartErrors(connections.run({ sql: catalogueSql }));
     const { byName } = new Catalogue(rows.map(toCollection));
+    const selectCounts = { sql: "select number, count from holdfast_heads" };
     const counted = await withStartErrors(connections.run(selectCounts));
     const counts = new Map(counted.rows.map(([number, count]) => [Number(number), Number(count)]));
-    const keys = await runPlan(storePlans.keys.all(), (statement) => connections.run(statement));
+    const keys = await connections.runPlan(storePlans.keys.all());
     const scans = new Scans(connections);
     return {
       collections: () => byName,

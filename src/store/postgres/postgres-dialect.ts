@@ -1,14 +1,7 @@
-/** The SQL of PostgreSQL, and how a connection runs the statements of plans. */
-import { CataloguePlans } from "../core/catalogue.ts";
-import { createLookups } from "../core/commits/lookups.ts";
-import type { StorePlans } from "../core/driver.ts";
-import { createHistories } from "../core/history-plans.ts";
-import { KeyPlans } from "../core/key-plans.ts";
-import { LogPlans } from "../core/log-plans.ts";
-import { ReceiptPlans } from "../core/receipt-plans.ts";
-import { SecretPlans } from "../core/secret.ts";
+/** The SQL of PostgreSQL, and the plans in it. */
+import { createPlans } from "../core/driver.ts";
 import type { Dialect } from "../sql/dialect.ts";
-import { type Plan, runLater, together, type Value } from "../sql/plans.ts";
+import { type Plan, together, type Value } from "../sql/plans.ts";
 import { type ColumnType, numberOf, query, quoteColumn } from "../sql/table.ts";
 import { isFreeSql } from "./commit/holds.ts";
 import { insertNewRows } from "./commit/statements.ts";
@@ -83,38 +76,8 @@ export function* askRows(statements: readonly Statement[]): Plan<Row[]> {
   return ((yield asked) as Row[][]).flat();
 }
 
-/** The history of a collection. */
-export const historyOf = createHistories(postgresDialect, { resources: 1_000, bytes: 2 * 1024 * 1024 });
-
-/** The lookups of a transaction that writes. */
-export const lookupsOf = createLookups(postgresDialect);
-/** The collections of a store. */
-export const cataloguePlans = new CataloguePlans(postgresDialect);
-/** While a copy into the database is incomplete, the store has no collections for a service, and its keys stay as they are. */
-const isServed = `${findCopyingTable} is null`;
-
-/** The secret of a store. */
-export const secretPlans = new SecretPlans(postgresDialect);
-
-/** The change logs of a store. */
-export const logPlans = new LogPlans(postgresDialect, isServed);
-
-/** All plans. */
-export const storePlans: StorePlans = {
-  keys: new KeyPlans(postgresDialect, isServed),
-  logs: logPlans,
-  receipts: new ReceiptPlans(postgresDialect),
-  secret: secretPlans,
-  historyOf,
-};
-
-/** Runs a plan. `run` runs one of its statements. */
-export function runPlan<T>(
-  plan: Plan<T>,
-  run: (statement: Statement) => Promise<{ rows: readonly Row[] }>,
-): Promise<T> {
-  return runLater(plan, async ({ text, values, read }) => {
-    const results = await Promise.all(values.map((each) => run({ sql: text.sql, values: each })));
-    return read(results.flatMap(({ rows }) => rows));
-  });
-}
+/** All plans. While a copy into the database is incomplete, the store has no collections for a service, and its keys stay as they are. */
+export const storePlans = createPlans(postgresDialect, {
+  chunk: { resources: 1_000, bytes: 2 * 1024 * 1024 },
+  isServed: `${findCopyingTable} is null`,
+});

@@ -7,7 +7,6 @@ import type { Plan } from "../../sql/plans.ts";
 import type { NumberedCollection } from "../catalogue.ts";
 import { canBeId } from "../entries.ts";
 import { exists, findDangling, findTaken, type ParsedResource } from "./constraints.ts";
-import { lastVersions } from "./deleted.ts";
 import type { Refusal } from "./refusals.ts";
 import type { Judging, WriteParts } from "./resolved-commit.ts";
 import type { Origin, StagedChanges } from "./staged-changes.ts";
@@ -59,7 +58,7 @@ function* judgeImported(
   const ids = imported.map(({ id }) => id);
   const taken = new Set((yield* lookups.existing(collection, ids)).keys());
   // After the lookup above: a resource that another instance deletes in between has left its version.
-  const versions = yield* lastVersions(judging, collection, ids);
+  const versions = yield* lookups.lastVersions(collection, ids);
   // Ids in ascending order do not repeat. A set of new strings costs more than the rest of the decision.
   const canRepeat = ids.some((id, index) => index > 0 && id <= (ids[index - 1] as string));
   for (const [position, { id, text }] of imported.entries()) {

@@ -18,7 +18,7 @@ import {
 import type { Outcome } from "../../port/batch.ts";
 import { type Commit, type Committed, textLength } from "../../port/commit.ts";
 import type { CommitMeter } from "../../port/commit-meter.ts";
-import type { Connections, Statement } from "../connection/connections.ts";
+import type { Connections } from "../connection/connections.ts";
 import {
   counterOf,
   failureOf,
@@ -266,13 +266,12 @@ export async function lockRelated(
   read: () => Promise<void> = async () => {},
 ): Promise<Locked> {
   const { all, constrained } = touchedBy(catalogue, collections);
-  const run = (statement: Statement) => transaction.run(statement);
   const [held, heads] = await Promise.all([
     findHeld(
-      run,
+      transaction,
       [...all].filter((number) => !constrained.has(number)),
     ),
-    constrained.size === 0 ? [] : run(lockFreeHeads([...constrained])).then(({ rows }) => rows),
+    constrained.size === 0 ? [] : transaction.run(lockFreeHeads([...constrained])).then(({ rows }) => rows),
     read(),
   ]);
   for (const [number, , declared] of heads)

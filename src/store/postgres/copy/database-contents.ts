@@ -4,17 +4,17 @@ import { type Cell, type Column, type ItemsTable, layouts, type PageSize } from 
 import { type ContentsDriver, ContentsPlans } from "../../core/copy/stored-contents.ts";
 import { sliceReads, type WalkedStore } from "../../core/walk.ts";
 import { texts } from "../connection/arrays.ts";
-import type { Connections, Statement, StatementResult } from "../connection/connections.ts";
+import { type Connections, type Run, runPlan, type Statement } from "../connection/connections.ts";
 import { transact, transactionModes } from "../connection/transaction.ts";
-import { historyOf, postgresDialect, runPlan } from "../postgres-dialect.ts";
+import { storePlans } from "../postgres-dialect.ts";
 import { idOf, keyOf } from "../tables/id-keys.ts";
 import { keysOf } from "../tables/indexes.ts";
 import { resourcesTable, wordsTable } from "../tables/tables.ts";
 
-const plans = new ContentsPlans(postgresDialect);
+const plans = new ContentsPlans(storePlans);
 
 /** Reads a database. `run` runs one statement. */
-export function postgresContents(run: (statement: Statement) => Promise<StatementResult>): ContentsDriver {
+export function postgresContents(run: Run): ContentsDriver {
   return {
     plans,
     run: (plan) => runPlan(plan, run),
@@ -60,7 +60,6 @@ export function walkedDatabase(connections: Connections): WalkedStore {
         work(
           sliceReads({
             ...postgresContents((statement) => transaction.run(statement)),
-            historyOf,
             wordCountOf: (number) =>
               `${wordsTable(number)} as words where word = '' and words.key = resource.key`,
             async misindexed(collection, resources) {

@@ -1,8 +1,8 @@
 /** A database in copies and backups: what a copy reads and writes, and a backup of one snapshot into a SQLite file. */
-import type { BackedUp, BackupFile, BackupOptions } from "../../core/copy/backup.ts";
 import { type CopySource, type CopyTarget, type ItemsTable, layouts } from "../../core/copy/contents.ts";
-import { copyStore } from "../../core/copy/copy.ts";
+import { type BackupFile, type BackupOptions, copyStore } from "../../core/copy/copy.ts";
 import { StoredContents, StoredTarget, type TargetDriver } from "../../core/copy/stored-contents.ts";
+import type { VerifiedContents } from "../../core/copy/verify.ts";
 import { type Cells, insertRows } from "../commit/statements.ts";
 import {
   type Connections,
@@ -106,7 +106,7 @@ export async function backUpPostgres(
   url: string,
   { openTarget }: BackupFile,
   options: BackupOptions,
-): Promise<BackedUp> {
+): Promise<VerifiedContents> {
   // It copies a single moment, so it does not look for later changes.
   const source = Object.assign(await openPostgresSource(url), { refresh: async () => {} });
   try {

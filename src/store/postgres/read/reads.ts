@@ -8,17 +8,19 @@ import type { KeptReceipt } from "../../port/commit.ts";
 import { maxSizesWaitMs } from "../../port/store.ts";
 import { isStorable, type Key, type Stored } from "../../port/stored.ts";
 import { texts } from "../connection/arrays.ts";
-import type { Connections, Row, Statement } from "../connection/connections.ts";
+import { type Connections, type Row, type Run, runPlan, type Statement } from "../connection/connections.ts";
 import { toClientError } from "../connection/failures.ts";
 import { openSnapshot, type Snapshot } from "../connection/transaction.ts";
 import type { SlowStatements } from "../list/slow-statements.ts";
-import { runPlan, storePlans } from "../postgres-dialect.ts";
+import { storePlans } from "../postgres-dialect.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { isCluster } from "../tables/cluster.ts";
 import type { Declarations } from "../tables/declarations.ts";
 import { idOf, keyOf } from "../tables/id-keys.ts";
-import { resourceColumns, selectLogHeads, selectSizes } from "../tables/statements.ts";
 import { resourcesTable, tablesOf } from "../tables/tables.ts";
+
+/** The columns of a resource, in the order that `toStored` reads. */
+const resourceColumns = "key, version, updated_at, doc::text, checksum";
 
 /** The largest value of an integer column. */
 const maxInteger = 2_147_483_647;
@@ -63,9 +65,6 @@ function selectChunk(
     values: [after, resources, size],
   };
 }
-
-/** Runs a statement that changes nothing. */
-export type Run = (statement: Statement) => Promise<{ rows: readonly Row[] }>;
 
 /** The statement that reads resources of the collection with this number and name. */
 type Select = (number: number, keys: readonly string[], name: string) => Statement;
@@ -262,6 +261,20 @@ export class Scans {
 }
 
 /**
+ * Selects the name and the size of each table with its indexes, in bytes. The size of a table that does not exist is null.
+ * `isCluster`: a table can be on another node of a Citus cluster. Then the one that this node sees has no rows.
+ */
+function selectSizes(tables: readonly string[], isCluster: boolean): Statement {
+  const own = "pg_total_relation_size(relation)";
+  const size = isCluster
+    ? `case when exists (select 1 from pg_catalog.pg_dist_partition where logicalrelid = relation)
+        then citus_total_relation_size(relation) else ${own} end`
+    : own;
+  const sql = `select name, ${size} from unnest($1::text[]) as name, to_regclass(name) as relation`;
+  return { sql, values: [tables] };
+}
+
+/**
  * The sizes of collections in bytes, by name. They are all missing if the statement takes too long, for example because
  * another session has locked one of the tables.
  */
@@ -285,6 +298,12 @@ export async function readSizes(
     throw error;
   }
 }
+
+/** Up to which sequence the change log of the collection `number` can lack changes. */
+const gapsUpTo = "coalesce((select value from holdfast_meta where name = 'gaps_' || number::text), 0)";
+
+/** How far the logs of all collections go. */
+const selectLogHeads: Statement = { sql: `select number, sequence, ${gapsUpTo} from holdfast_heads` };
 
 /** The pause between two polls, in milliseconds. Another instance's commit is seen within 300 ms. */
 export const pollMs = 200;

@@ -2,7 +2,7 @@
  * The tables of a store.
  *
  * Each collection has four tables, named by its number: its resources, its change log, the references of its resources, and
- * the ids of deleted resources (`store/core/commits/deleted.ts`). A collection with search also has a table of words. A change keeps the text that it superseded, or a
+ * the ids of deleted resources (`store/core/commits/lookups.ts`). A collection with search also has a table of words. A change keeps the text that it superseded, or a
  * difference (`store/core/superseded.ts`), so a create stores its text once. `keys` has the key of a resource in each declared
  * index (`indexes.ts`). The head of a collection is the last row that a commit locks; its `checksums` is the sum of the checksums
  * of the resources (`store/core/checksums.ts`). Only one transaction can have this lock, so sequences have the order of the commits.

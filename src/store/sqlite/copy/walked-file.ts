@@ -5,7 +5,6 @@ import { entryChanges, entryOf } from "../../core/entries.ts";
 import { type SliceDriver, sliceReads, sliceSize, type WalkedStore } from "../../core/walk.ts";
 import { entriesTable, resourcesTable, toSqliteId } from "../file/tables.ts";
 import { searchTable } from "../list/search.ts";
-import { historyOf } from "../sqlite-dialect.ts";
 import { sqliteContents } from "./file-copy.ts";
 
 /** The place of an entry in its table. */
@@ -20,7 +19,6 @@ const beforeAll = new Uint8Array();
 export function walkedFile(database: DatabaseSync): WalkedStore {
   const driver: SliceDriver = {
     ...sqliteContents(database),
-    historyOf,
     wordCountOf: (number) => `${searchTable(number)}_docsize as words where words.id = resource.key`,
     async misindexed({ number, idKind, slots, uniqueSlots }, resources) {
       const places = [...slots, ...uniqueSlots];

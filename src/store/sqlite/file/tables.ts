@@ -2,7 +2,7 @@
  * The tables of a store's file.
  *
  * Each collection has a table of its resources, a table of their changes, a table of deleted ids
- * (`store/core/commits/deleted.ts`), and a table of entries (`store/core/entries.ts`). A collection with references has a table of
+ * (`store/core/commits/lookups.ts`), and a table of entries (`store/core/entries.ts`). A collection with references has a table of
  * the ids in them. The number of the collection is part of the names of its tables. A change contains the text that it superseded
  * (`store/core/superseded.ts`), so a create stores its text only once.
  *

@@ -1,5 +1,6 @@
 /** Reads resources, lists, receipts and whole collections on one connection. The caller decides on transactions. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { LRUCache } from "lru-cache";
 import { integerOf } from "../../../collection/ids.ts";
 import { Problem } from "../../../errors.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
@@ -30,7 +31,6 @@ import {
 } from "../list/select.ts";
 import { addListFunctions } from "../list/sqlite-lists.ts";
 import { readCatalogue } from "../sqlite-dialect.ts";
-import { GenerationalCache } from "./hot-reads.ts";
 
 /** The values of a row, in the order of its columns. */
 type Row = readonly unknown[];
@@ -78,19 +78,21 @@ function withBigIntsIfNeeded<T>(statement: StatementSync, run: () => T): T {
 }
 
 /**
- * The limits of one of the two generations. SQLite needs 4 to 60 bytes for each character of a statement, so both
- * generations together take about 5 MB.
+ * The limits of the statements that are kept, in characters: of all, and of one. SQLite needs 4 to 60 bytes for each character of a
+ * statement, so they take about 5 MB.
  */
-const limits = {
-  weight: 64 * 1024,
-  count: 250,
-  weigh: ({ sourceSQL }: StatementSync) => sourceSQL.length,
-};
+const limits = { maxSize: 128 * 1024, maxEntrySize: 64 * 1024 };
+
+/** The approximate memory of a statement without its text, in characters. */
+const overhead = 250;
 
 /** Prepares the statements of lists, and keeps recently used ones. */
 export class ListStatements {
   readonly #database: DatabaseSync;
-  #recent = new GenerationalCache<StatementSync>(limits);
+  readonly #recent = new LRUCache<string, StatementSync>({
+    ...limits,
+    sizeCalculation: (_, { length }) => length + overhead,
+  });
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -102,13 +104,13 @@ export class ListStatements {
     if (known !== undefined) return known;
     const statement = this.#database.prepare(sql);
     statement.setReturnArrays(true);
-    if (sql.length <= limits.weight) this.#recent.set(sql, statement);
+    this.#recent.set(sql, statement);
     return statement;
   }
 
   /** Drops all statements. A statement that failed reports the same error at its next use. */
   clear(): void {
-    this.#recent = new GenerationalCache(limits);
+    this.#recent.clear();
   }
 }
 

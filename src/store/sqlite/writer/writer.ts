@@ -22,7 +22,7 @@ import { failureOf, InvalidStateError } from "../file/failures.ts";
 import { flushLog, logSizeLimit } from "../file/log-state.ts";
 import { createFileCheck, noteFiles } from "../file/watch.ts";
 import { createMarksMemory, Marks } from "../marks.ts";
-import { collectionOf, keyPlans, logPlans, lookupsOf, PlanRunner, sqliteDialect } from "../sqlite-dialect.ts";
+import { collectionOf, PlanRunner, sqliteDialect, storePlans } from "../sqlite-dialect.ts";
 import { Commits, type TaskParts } from "./commits.ts";
 import { Declarations } from "./declarations.ts";
 import { EntryTables } from "./entry-tables.ts";
@@ -65,7 +65,7 @@ export class Writer {
       trim: (now) => upkeep.trim(now),
       erase: (collection, id) => erasure.erase(collection, id),
       finishErasures: () => erasure.finish(),
-      changeKey: (change) => transactions.run(() => plans.run(keyPlans.change(change))),
+      changeKey: (change) => transactions.run(() => plans.run(storePlans.keys.change(change))),
       probe: () => upkeep.probe(),
       restartLog: () => {
         // After a complete checkpoint, the next write starts the log again from its beginning, and SQLite cuts its file.
@@ -203,7 +203,7 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
     transactions,
   });
   transactions.run(() => {
-    if (isLogged) plans.run(logPlans.noteGapsAtEnd());
+    if (isLogged) plans.run(storePlans.logs.noteGapsAtEnd());
     noteFiles(settings.path, database);
   });
   const resources = new Resources({ database, heads, entries, search, isLogged, marks });
@@ -216,7 +216,7 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
     isLogged,
     resources,
     catalogue: () => declarations.catalogue,
-    lookupsOf,
+    lookupsOf: storePlans.lookupsOf,
     write: (staged: StagedChanges) => done(resources.write(staged)),
     raiseSequence({ number }: NumberedCollection, by: number) {
       const head = heads.of(number);

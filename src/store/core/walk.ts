@@ -4,7 +4,7 @@
  * slice has its own snapshot and takes a few milliseconds. The service continues to write in between.
  */
 import { isDeepStrictEqual } from "node:util";
-import { integerOf } from "../../collection/ids.ts";
+import { idIn } from "../../collection/ids.ts";
 import { comparePositions } from "../../query/sort.ts";
 import { isInternal } from "../port/record.ts";
 import type { Plan, Row, Value } from "../sql/plans.ts";
@@ -253,7 +253,7 @@ async function* walkCollection(
     layouts.resources.columns.findIndex(({ name: column }) => column === wanted);
   const [textAt, checksumAt] = [placeOf("doc"), placeOf("checksum")];
   const order = comparePositions([]);
-  const position = (id: Cell) => [integerOf(idKind, String(id)) ?? String(id)];
+  const position = (id: Cell) => [idIn(idKind, String(id))];
   let counting: Counting | undefined;
   let after: Cell | undefined;
   for (;;) {

@@ -2,9 +2,9 @@
 import { createPlans } from "../core/driver.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { type Plan, together, type Value } from "../sql/plans.ts";
-import { type ColumnType, numberOf, query, quoteColumn } from "../sql/table.ts";
+import { numberOf, query } from "../sql/table.ts";
 import { isFreeSql } from "./commit/holds.ts";
-import { insertNewRows } from "./commit/statements.ts";
+import { insertNewRows, typesOf } from "./commit/statements.ts";
 import { bytes, texts } from "./connection/arrays.ts";
 import type { Row, Statement } from "./connection/connections.ts";
 import { idOf, keyOf } from "./tables/id-keys.ts";
@@ -15,13 +15,6 @@ const raiseNumber = query<[string, number], number>(
   "update holdfast_meta set value = value + $2::bigint where name = $1::text returning value",
   numberOf,
 );
-
-const types: Readonly<Record<ColumnType, "bigint" | "text">> = {
-  int: "bigint",
-  text: "text",
-  optionalInt: "bigint",
-  optionalText: "text",
-};
 
 /** What differs in the SQL of PostgreSQL. */
 export const postgresDialect: Dialect = {
@@ -34,8 +27,9 @@ export const postgresDialect: Dialect = {
   among: (column, place) => `${column} = any($${place}::text[])`,
   list: (values) => texts(values.map((value) => (value === null ? null : String(value)))),
   given: (columns, place) => {
-    const names = Object.keys(columns).map(quoteColumn);
-    const declared = Object.entries(columns).map(([name, type]) => `${quoteColumn(name)} ${types[type]}`);
+    const types = typesOf(columns);
+    const names = Object.keys(types);
+    const declared = Object.entries(types).map((column) => column.join(" "));
     return `(select * from rows from (json_to_recordset($${place}::json) as (${declared.join(", ")}))
       with ordinality as asked (${names.join(", ")}, place))`;
   },
@@ -54,12 +48,7 @@ export const postgresDialect: Dialect = {
   skipLocked: " for update skip locked",
   raise: (changes) => together(...changes.map(([name, by]) => raiseNumber(name, by))),
   *insertNew(table, columns, rows) {
-    const target = {
-      table,
-      columns: Object.fromEntries(
-        Object.entries(columns).map(([name, type]) => [quoteColumn(name), types[type]]),
-      ),
-    };
+    const target = { table, columns: typesOf(columns) };
     const cells = rows.map((row) => Object.keys(columns).map((name) => row[name] ?? null));
     return (yield* askRows(insertNewRows(target, cells))).length;
   },

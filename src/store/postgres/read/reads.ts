@@ -1,6 +1,6 @@
 /** Reads resources, receipts, heads, sizes and whole collections. Reads that are requested together share a statement. */
 import { Problem } from "../../../errors.ts";
-import { intactResource } from "../../core/checksums.ts";
+import { storedIn } from "../../core/checksums.ts";
 import { unfinished } from "../../core/slow-reads.ts";
 import { type Batch, createBatch, type Outcome } from "../../port/batch.ts";
 import type { LogHead } from "../../port/change-log.ts";
@@ -12,7 +12,7 @@ import { type Connections, type Row, type Run, runPlan, type Statement } from ".
 import { toClientError } from "../connection/failures.ts";
 import { openSnapshot, type Snapshot } from "../connection/transaction.ts";
 import type { SlowStatements } from "../list/slow-statements.ts";
-import { storePlans } from "../postgres-dialect.ts";
+import { postgresDialect, storePlans } from "../postgres-dialect.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { isCluster } from "../tables/cluster.ts";
 import type { Declarations } from "../tables/declarations.ts";
@@ -198,17 +198,8 @@ export class Reads {
 }
 
 /** The resource in a row of `resourceColumns`. Throws DATA_DAMAGED. */
-export function toStored(
-  { idKind, name }: NumberedCollection,
-  [key, version, at, text, checksum]: Row,
-): Stored {
-  const stored = {
-    id: idOf(idKind, String(key)),
-    version: Number(version),
-    text: String(text),
-    updatedAt: Number(at),
-  };
-  return intactResource(name, stored, checksum);
+export function toStored(collection: NumberedCollection, row: Row): Stored {
+  return storedIn(postgresDialect, collection, row);
 }
 
 /** The limits of one statement: resources, and bytes of text. */

@@ -7,6 +7,7 @@
  * index (`indexes.ts`). The head of a collection is the last row that a commit locks; its `checksums` is the sum of the checksums
  * of the resources (`store/core/checksums.ts`). Only one transaction can have this lock, so sequences have the order of the commits.
  */
+import { tableNames } from "../../sql/table.ts";
 
 /**
  * The format that this program reads and writes. Raise it with every change of the tables. A program that changes the tables of
@@ -14,6 +15,9 @@
  * runs then reads the catalogue again before its next write, and refuses to use it (`catalogue.ts`).
  */
 export const formatNumber = 7;
+
+/** The names of the tables of a collection. */
+export const { resourcesTable, changesTable, deletedTable, referencesTable } = tableNames("holdfast_");
 
 /** SQL for the table or index of the store with this name (a text in SQL); null if it does not exist. */
 export function ownRelation(name: string): string {
@@ -136,26 +140,6 @@ export function tablesOf(number: number): readonly string[] {
   return [resourcesTable, changesTable, deletedTable, referencesTable, wordsTable].map((table) =>
     table(number),
   );
-}
-
-/** The name of the table with a collection's resources. */
-export function resourcesTable(number: number): string {
-  return `holdfast_resources_${number}`;
-}
-
-/** The name of the table with a collection's change log. */
-export function changesTable(number: number): string {
-  return `holdfast_changes_${number}`;
-}
-
-/** The name of the table of deleted ids. */
-export function deletedTable(number: number): string {
-  return `holdfast_deleted_${number}`;
-}
-
-/** The name of the table with the references of a collection's resources. */
-export function referencesTable(number: number): string {
-  return `holdfast_refers_${number}`;
 }
 
 /** The name of the table with a collection's search words. */

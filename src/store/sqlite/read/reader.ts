@@ -1,10 +1,10 @@
 /** Reads resources, lists, receipts and whole collections on one connection. The caller decides on transactions. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { LRUCache } from "lru-cache";
-import { integerOf } from "../../../collection/ids.ts";
+import { idIn } from "../../../collection/ids.ts";
 import { Problem } from "../../../errors.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
-import { damageOf, intactResource } from "../../core/checksums.ts";
+import { damageOf, intactResource, storedIn } from "../../core/checksums.ts";
 import { type FiguresOf, groupsIn } from "../../core/figures.ts";
 import type { HotPages } from "../../core/hot-pages.ts";
 import {
@@ -30,23 +30,17 @@ import {
   selectReferring,
 } from "../list/select.ts";
 import { addListFunctions } from "../list/sqlite-lists.ts";
-import { readCatalogue } from "../sqlite-dialect.ts";
+import { readCatalogue, sqliteDialect } from "../sqlite-dialect.ts";
 
 /** The values of a row, in the order of its columns. */
 type Row = readonly unknown[];
 
-/** The columns of a resource, in the order that `toStored` reads. */
+/** The columns of a resource, in the order that `storedIn` reads. */
 const resourceColumns = "id, version, updated_at, doc, checksum";
 
 /** The resource in a row of `resourceColumns`. Throws DATA_DAMAGED. */
-function toStored(collection: string, row: Row): Stored {
-  const stored = {
-    id: String(row[0]),
-    version: Number(row[1]),
-    text: String(row[3]),
-    updatedAt: Number(row[2]),
-  };
-  return intactResource(collection, stored, row[4]);
+function toStored(collection: NumberedCollection, row: Row): Stored {
+  return storedIn(sqliteDialect, collection, row);
 }
 
 /** The first row; `undefined` without rows. */
@@ -288,7 +282,7 @@ export class Reader {
       const items: Stored[] = [];
       let bytes = 0;
       for (const row of statement.iterate(...values)) {
-        const stored = toStored(collection.name, row as unknown as Row);
+        const stored = toStored(collection, row as unknown as Row);
         bytes += Buffer.byteLength(stored.text);
         if (items.length > 0 && bytes > maxPageBytes) return { items, isTruncated: true };
         items.push(stored);
@@ -344,7 +338,7 @@ export class Reader {
     for (const [place, keys] of groups.entries()) {
       for (const [n, key] of keys.entries()) {
         const row = n < limit ? firstRow(byKey, key) : undefined;
-        const resource = row && toStored(collection.name, row);
+        const resource = row && toStored(collection, row);
         const isFirst = bytes === 0;
         bytes += resource === undefined ? 0 : Buffer.byteLength(resource.text);
         yield { place, resource: isFirst || bytes <= maxPageBytes ? resource : undefined };
@@ -367,7 +361,7 @@ export class Reader {
     const items: Stored[] = [];
     for (const row of allRows(this.#lists.get(sql), ...values)) {
       if (row[3] === null) return undefined;
-      items.push(toStored(collection.name, row));
+      items.push(toStored(collection, row));
     }
     return items;
   }
@@ -420,7 +414,7 @@ export class Scans {
       const reader = new Reader(database);
       let last: Stored | undefined;
       do {
-        const after = last === undefined ? {} : { after: [idInPosition(collection, last.id)] };
+        const after = last === undefined ? {} : { after: [idIn(collection.idKind, last.id)] };
         const { items } = reader.resources(collection, { limit: chunk, ...after });
         for (const resource of items) {
           yield resource;
@@ -439,9 +433,4 @@ export class Scans {
     for (const database of this.#open) database.close();
     this.#open.clear();
   }
-}
-
-/** The id in a position of a list: a number if the collection has integer ids. */
-function idInPosition({ idKind }: NumberedCollection, id: string): string | number {
-  return integerOf(idKind, id) ?? id;
 }

@@ -13,7 +13,7 @@ import {
   collectionTables,
   entriesTable,
   referencesDdl,
-  refersTable,
+  referencesTable,
   resourcesTable,
 } from "../file/tables.ts";
 import { searchDdl, searchTable } from "../list/search.ts";
@@ -52,7 +52,7 @@ export function createMigrations(
     },
     changeIndexes: () => done(undefined),
     clearReferences({ number, references }) {
-      database.exec(`drop table if exists ${refersTable(number)}`);
+      database.exec(`drop table if exists ${referencesTable(number)}`);
       if (references.length > 0) database.exec(referencesDdl(number));
       return done(undefined);
     },

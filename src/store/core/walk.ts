@@ -11,7 +11,7 @@ import type { Plan, Row, Value } from "../sql/plans.ts";
 import { query } from "../sql/table.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { LoggedRowKey } from "./changes-since.ts";
-import { damageOf } from "./checksums.ts";
+import { damageOf, nameOfResource } from "./checksums.ts";
 import {
   type Cell,
   type Contents,
@@ -38,25 +38,28 @@ const maxReported = 20;
 /** If more resources change while a walk reads their collection, their number is not compared. */
 const maxChanged = 50_000;
 
+/** A resource whose checksum is right. */
+interface IntactResource {
+  id: string;
+  text: string;
+}
+
+/** What can be wrong with the rows that are made from a resource. Completes a sentence about the resource. */
+const derivedFaults = {
+  keys: "has wrong keys in the store, so lists with an index can lack it",
+  references: "has wrong references in the store, so the delete of another resource can miss it",
+  words: "has no search words in the store, so searches can lack it",
+} as const;
+
 /** The reads of one slice. All of them see one snapshot. */
 export interface SliceReads extends Pick<Contents, "items"> {
   collections(): Promise<readonly NumberedCollection[]>;
   counts(collection: NumberedCollection): Promise<CollectionCounts>;
-  /** The ids of the given resources whose keys in the declared indexes do not match their texts. */
-  misindexed(
+  /** The ids of the resources that rows made from them do not match, by what is wrong. */
+  faults(
     collection: NumberedCollection,
-    resources: readonly { id: string; text: string }[],
-  ): Promise<readonly string[]>;
-  /** The ids of the given resources whose rows in the table of references do not match their texts. */
-  misreferred(
-    collection: NumberedCollection,
-    resources: readonly { id: string; text: string }[],
-  ): Promise<readonly string[]>;
-  /** The ids of the given resources that searches do not find, because they have no search words. */
-  unsearchable(
-    collection: NumberedCollection,
-    resources: readonly { id: string; text: string }[],
-  ): Promise<readonly string[]>;
+    resources: readonly IntactResource[],
+  ): Promise<Readonly<Record<keyof typeof derivedFaults, readonly string[]>>>;
   /** Looks at rows of a table that is made from the resources, after a place; from the first one without it. */
   surplus(kind: DerivedRows, collection: NumberedCollection, after: unknown): Promise<Surplus>;
   /** What is wrong with the search words of a collection. */
@@ -80,8 +83,11 @@ const noSurplus: Surplus = { rows: 0, last: undefined };
 
 /** How one kind of store reads a slice. The collections are those of the snapshot. */
 export interface SliceDriver extends ContentsDriver {
-  /** As in `SliceReads`. The collection has an index. */
-  misindexed: SliceReads["misindexed"];
+  /** The ids of the resources whose keys in the declared indexes do not match their texts. The collection has an index. */
+  misindexed(
+    collection: NumberedCollection,
+    resources: readonly IntactResource[],
+  ): Promise<readonly string[]>;
   /** SQL: where a collection has the row with the number of search words of `resource`. */
   wordCountOf(number: number): string;
   /** As `SliceReads.surplus`, if entries are rows of their own. */
@@ -98,19 +104,16 @@ export function sliceReads(driver: SliceDriver): SliceReads {
     collections: () => driver.run(catalogue.all()),
     items: (...args) => contents.items(...args),
     counts: ({ number }) => driver.run(logs.counts(number)),
-    async misindexed({ name }, resources) {
+    async faults({ name }, resources) {
       const collection = await contents.find(name);
-      const { slots, uniqueSlots } = collection;
-      return slots.length + uniqueSlots.length === 0 ? [] : driver.misindexed(collection, resources);
-    },
-    async misreferred({ name }, resources) {
-      const collection = await contents.find(name);
-      return collection.references.length === 0 ? [] : driver.run(misreferred(driver, collection, resources));
-    },
-    async unsearchable({ name }, resources) {
-      const collection = await contents.find(name);
-      const isGathered = collection.search.length > 0 && collection.numbers.building?.words === undefined;
-      return isGathered ? driver.run(unsearchable(driver, collection, resources)) : [];
+      const { slots, uniqueSlots, references, search, numbers } = collection;
+      const isGathered = search.length > 0 && numbers.building?.words === undefined;
+      return {
+        keys: slots.length + uniqueSlots.length === 0 ? [] : await driver.misindexed(collection, resources),
+        references:
+          references.length === 0 ? [] : await driver.run(misreferred(driver, collection, resources)),
+        words: isGathered ? await driver.run(unsearchable(driver, collection, resources)) : [],
+      };
     },
     async surplus(kind, { name }, after) {
       const collection = await contents.find(name);
@@ -127,10 +130,11 @@ export function sliceReads(driver: SliceDriver): SliceReads {
   };
 }
 
+/** The ids of the resources whose rows in the table of references do not match their texts. */
 function* misreferred(
   { plans }: ContentsDriver,
   { number, idKind, references }: NumberedCollection,
-  resources: readonly { id: string; text: string }[],
+  resources: readonly IntactResource[],
 ): Plan<readonly string[]> {
   const { tablePrefix, keyColumn, keyOf, idOf, among, list } = plans.store.dialect;
   const column = `resource.${keyColumn}`;
@@ -149,10 +153,11 @@ function* misreferred(
     .map(({ id }) => id);
 }
 
+/** The ids of the resources that searches do not find, because they have no search words. */
 function unsearchable(
   { plans, wordCountOf }: SliceDriver,
   { number, idKind }: NumberedCollection,
-  resources: readonly { id: string }[],
+  resources: readonly IntactResource[],
 ): Plan<readonly string[]> {
   const { tablePrefix, keyColumn, keyOf, idOf, among, list } = plans.store.dialect;
   const column = `resource.${keyColumn}`;
@@ -257,35 +262,21 @@ async function* walkCollection(
   let counting: Counting | undefined;
   let after: Cell | undefined;
   for (;;) {
-    const { counts, changed, items, misindexed, misreferred, unsearchable } = await store.slice(
-      async (reads) => {
-        const now = await reads.counts(collection);
-        const found = await reads.items(section, after, sliceSize);
-        const intact = found.filter((item) => damagedIn(section, item) === undefined);
-        const resources = intact.map((item) => ({ id: String(item[0]), text: String(item[textAt]) }));
-        return {
-          counts: now,
-          changed:
-            counting === undefined ? [] : await changesSince(reads, collection, counting, now.sequence),
-          items: found,
-          misindexed: await reads.misindexed(collection, resources),
-          misreferred: await reads.misreferred(collection, resources),
-          unsearchable: await reads.unsearchable(collection, resources),
-        };
-      },
-    );
-    for (const id of misindexed)
-      onDamage(
-        `The resource ${name}/${id} has wrong keys in the store, so lists with an index can lack it. Restore a backup.`,
-      );
-    for (const id of misreferred)
-      onDamage(
-        `The resource ${name}/${id} has wrong references in the store, so the delete of another resource can miss it. Restore a backup.`,
-      );
-    for (const id of unsearchable)
-      onDamage(
-        `The resource ${name}/${id} has no search words in the store, so searches can lack it. Restore a backup.`,
-      );
+    const { counts, changed, items, faults } = await store.slice(async (reads) => {
+      const now = await reads.counts(collection);
+      const found = await reads.items(section, after, sliceSize);
+      const intact = found.filter((item) => damagedIn(section, item) === undefined);
+      const resources = intact.map((item) => ({ id: String(item[0]), text: String(item[textAt]) }));
+      return {
+        counts: now,
+        changed: counting === undefined ? [] : await changesSince(reads, collection, counting, now.sequence),
+        items: found,
+        faults: await reads.faults(collection, resources),
+      };
+    });
+    for (const kind of ["keys", "references", "words"] as const)
+      for (const id of faults[kind])
+        onDamage(`${nameOfResource(name, id)} ${derivedFaults[kind]}. Restore a backup.`);
     counting ??= new Counting(counts);
     const end = after === undefined ? undefined : position(after);
     counting.skip(changed, counts.sequence, ({ id }) => end !== undefined && order(position(id), end) <= 0);

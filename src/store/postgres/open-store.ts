@@ -23,7 +23,7 @@ import { walkedDatabase } from "./copy/database-contents.ts";
 import { storePlans } from "./postgres-dialect.ts";
 import { PostgresDriver } from "./postgres-driver.ts";
 import { Scans } from "./read/reads.ts";
-import { Catalogue, catalogueSql, toCollection } from "./tables/catalogue.ts";
+import { Catalogue, catalogueSql, toCollection } from "./tables/declared-catalogue.ts";
 import { prepareDatabase } from "./tables/prepare.ts";
 
 /** The limits of connections: for reads and commits, for slow lists, and for work without a timeout. */

@@ -8,7 +8,7 @@ import { insertNewRows, typesOf } from "./commit/statements.ts";
 import { bytes, texts } from "./connection/arrays.ts";
 import type { Row, Statement } from "./connection/connections.ts";
 import { idOf, keyOf } from "./tables/id-keys.ts";
-import { keySql } from "./tables/indexes.ts";
+import { keySql } from "./tables/key-column.ts";
 import { findCopyingTable, resourcesTable } from "./tables/tables.ts";
 
 const raiseNumber = query<[string, number], number>(

@@ -290,7 +290,7 @@ export const storeFaults: readonly Fault[] = [
     noticedBy: "test/store/damage.test.ts",
     replacements: [
       [
-        "items.push(toStored(collection.name, row));",
+        "items.push(toStored(collection, row));",
         "items.push({ id: String(row[0]), version: Number(row[1]), text: String(row[3]), updatedAt: Number(row[2]) });",
       ],
     ],

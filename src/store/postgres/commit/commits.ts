@@ -27,7 +27,7 @@ import {
   toClientError,
 } from "../connection/failures.ts";
 import { smallWrite, type Transaction, transact, transactionModes } from "../connection/transaction.ts";
-import type { Catalogue, NumberedCollection } from "../tables/catalogue.ts";
+import type { Catalogue, NumberedCollection } from "../tables/declared-catalogue.ts";
 import { type FlushParts, flush, Overtaken } from "./flush.ts";
 import { findHeld, Held, hold, lockFreeHeads } from "./holds.ts";
 import type { GroupNumbers } from "./numbers.ts";

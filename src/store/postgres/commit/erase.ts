@@ -6,7 +6,7 @@ import { type Judging, judgingOf } from "../../core/commits/resolved-commit.ts";
 import type { Erased } from "../../port/change-log.ts";
 import { type Transaction, transact, transactionModes } from "../connection/transaction.ts";
 import { storePlans } from "../postgres-dialect.ts";
-import type { NumberedCollection } from "../tables/catalogue.ts";
+import type { NumberedCollection } from "../tables/declared-catalogue.ts";
 import { tablesOf, wordsTable } from "../tables/tables.ts";
 import { type CommitsParts, isRedeclared, lockRelated, namingDamage } from "./commits.ts";
 import { Held } from "./holds.ts";

@@ -17,7 +17,7 @@ const resourceTypes = {
   keys: "bytea[]",
 } as const;
 
-/** The cells of a resource, in the order of `resourceTypes`. The last one has the form that `keysOf` makes (`tables/indexes.ts`). */
+/** The cells of a resource, in the order of `resourceTypes`. The last one has the form that `keysOf` makes (`tables/key-column.ts`). */
 export type ResourceRow = readonly [
   key: string,
   version: number,

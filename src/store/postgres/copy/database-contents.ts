@@ -8,7 +8,7 @@ import { type Connections, type Run, runPlan, type Statement } from "../connecti
 import { transact, transactionModes } from "../connection/transaction.ts";
 import { storePlans } from "../postgres-dialect.ts";
 import { idOf, keyOf } from "../tables/id-keys.ts";
-import { keysOf } from "../tables/indexes.ts";
+import { keysOf } from "../tables/key-column.ts";
 import { resourcesTable, wordsTable } from "../tables/tables.ts";
 
 const plans = new ContentsPlans(storePlans);

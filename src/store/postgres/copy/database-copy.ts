@@ -12,8 +12,8 @@ import {
 } from "../connection/connections.ts";
 import { openSnapshot, transact, transactionModes } from "../connection/transaction.ts";
 import { askRows } from "../postgres-dialect.ts";
-import { Catalogue, catalogueSql, toCollection } from "../tables/catalogue.ts";
-import { keysOf } from "../tables/indexes.ts";
+import { Catalogue, catalogueSql, toCollection } from "../tables/declared-catalogue.ts";
+import { keysOf } from "../tables/key-column.ts";
 import { migrateAll } from "../tables/migrate.ts";
 import { isUnfinished, prepareDatabase } from "../tables/prepare.ts";
 import { resourcesTable } from "../tables/tables.ts";

@@ -12,9 +12,9 @@ import type { Plan } from "../../sql/plans.ts";
 import { type Connections, runPlan } from "../connection/connections.ts";
 import { isUndefinedTable } from "../connection/failures.ts";
 import { askRows, storePlans } from "../postgres-dialect.ts";
-import { type NumberedCollection, Redeclared } from "../tables/catalogue.ts";
-import { selectFigures, toFigures } from "./figures.ts";
-import { isQuickReferring, selectPage, selectReferring, toPage, toReferring } from "./page.ts";
+import { type NumberedCollection, Redeclared } from "../tables/declared-catalogue.ts";
+import { isQuickReferring, selectPage, selectReferring, toPage, toReferring } from "./page-statements.ts";
+import { selectFigures, toFigures } from "./postgres-figures.ts";
 import { QuickLists } from "./quick-lists.ts";
 import { SlowStatements } from "./slow-statements.ts";
 

@@ -8,9 +8,9 @@ import { maxPageBytes, type Page } from "../../port/page.ts";
 import { integers } from "../connection/arrays.ts";
 import type { Connections, Row, Statement } from "../connection/connections.ts";
 import { toStored } from "../read/reads.ts";
-import { type NumberedCollection, requireDeclared } from "../tables/catalogue.ts";
+import { type NumberedCollection, requireDeclared } from "../tables/declared-catalogue.ts";
 
-import { type ReadPage, resourcesSql, selectPage, stateSql, toPage } from "./page.ts";
+import { type ReadPage, resourcesSql, selectPage, stateSql, toPage } from "./page-statements.ts";
 import { scopeOf } from "./postgres-lists.ts";
 
 /** How many statements read head rows at the same time. Requests that arrive in the meantime share the next one. */

@@ -13,9 +13,9 @@ import { toClientError } from "../connection/failures.ts";
 import { openSnapshot, type Snapshot } from "../connection/transaction.ts";
 import type { SlowStatements } from "../list/slow-statements.ts";
 import { postgresDialect, storePlans } from "../postgres-dialect.ts";
-import type { NumberedCollection } from "../tables/catalogue.ts";
 import { isCluster } from "../tables/cluster.ts";
 import type { Declarations } from "../tables/declarations.ts";
+import type { NumberedCollection } from "../tables/declared-catalogue.ts";
 import { idOf, keyOf } from "../tables/id-keys.ts";
 import { resourcesTable, tablesOf } from "../tables/tables.ts";
 

@@ -6,7 +6,12 @@ import { type CollectionRecord, isDeclared } from "../../port/record.ts";
 import type { Connections } from "../connection/connections.ts";
 import { retryConflicts } from "../connection/failures.ts";
 import { smallWrite, type Transaction, transact, transactionModes } from "../connection/transaction.ts";
-import { Catalogue, type NumberedCollection, servedCatalogueSql, toCollection } from "./catalogue.ts";
+import {
+  Catalogue,
+  type NumberedCollection,
+  servedCatalogueSql,
+  toCollection,
+} from "./declared-catalogue.ts";
 import { migrateServed } from "./migrate.ts";
 
 /** The maximum number of attempts at a migration, if other services change the catalogue at the same time. */

@@ -18,8 +18,8 @@ import {
   type NumberedCollection,
   requireSameFormat,
   toCollection,
-} from "./catalogue.ts";
-import { indexStatements, updateKeys } from "./indexes.ts";
+} from "./declared-catalogue.ts";
+import { indexStatements, updateKeys } from "./key-column.ts";
 import { isUnfinished, lockCatalogue } from "./prepare.ts";
 import { collectionTables, referencesTable, resourcesTable, wordsTable, wordsTables } from "./tables.ts";
 

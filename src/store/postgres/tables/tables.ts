@@ -4,7 +4,7 @@
  * Each collection has four tables, named by its number: its resources, its change log, the references of its resources, and
  * the ids of deleted resources (`store/core/commits/lookups.ts`). A collection with search also has a table of words. A change keeps the text that it superseded, or a
  * difference (`store/core/superseded.ts`), so a create stores its text once. `keys` has the key of a resource in each declared
- * index (`indexes.ts`). The head of a collection is the last row that a commit locks; its `checksums` is the sum of the checksums
+ * index (`key-column.ts`). The head of a collection is the last row that a commit locks; its `checksums` is the sum of the checksums
  * of the resources (`store/core/checksums.ts`). Only one transaction can have this lock, so sequences have the order of the commits.
  */
 import { tableNames } from "../../sql/table.ts";
@@ -12,7 +12,7 @@ import { tableNames } from "../../sql/table.ts";
 /**
  * The format that this program reads and writes. Raise it with every change of the tables. A program that changes the tables of
  * an existing store also raises `declared` of every head, in the same transaction. An instance of the older version that still
- * runs then reads the catalogue again before its next write, and refuses to use it (`catalogue.ts`).
+ * runs then reads the catalogue again before its next write, and refuses to use it (`declared-catalogue.ts`).
  */
 export const formatNumber = 7;
 

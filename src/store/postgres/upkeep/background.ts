@@ -11,7 +11,7 @@ import { describeError, sqlState } from "../connection/failures.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";
 import { walkedDatabase } from "../copy/database-contents.ts";
 import { storePlans } from "../postgres-dialect.ts";
-import type { Catalogue } from "../tables/catalogue.ts";
+import type { Catalogue } from "../tables/declared-catalogue.ts";
 import { building } from "../tables/migrate.ts";
 import { isUnfinished } from "../tables/prepare.ts";
 

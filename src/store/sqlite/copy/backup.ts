@@ -12,7 +12,7 @@ import { type VerifiedContents, verifyCopy } from "../../core/copy/verify.ts";
 import { openError, openForReading, requireFile, requireSafeSqlite } from "../file/open-file.ts";
 import { mayBeOpen, openUnlocked, removeSeal, seal } from "../file/seal.ts";
 import { filesNumber, otherFiles, sharesFiles } from "../file/watch.ts";
-import { forgetErasures, rewriteFile, unfinishedErasures } from "../writer/erasure.ts";
+import { forgetErasures, rewriteFile, unfinishedErasures } from "../writer/file-erasure.ts";
 import { sqliteContents } from "./file-copy.ts";
 
 /** The pages of one step. After each step, the backup waits for the disk and can be interrupted. */

@@ -20,7 +20,6 @@ import { type Figures, maxPageBytes, type Page, type ReferringGroups } from "../
 import type { Stored } from "../../port/stored.ts";
 import { openForReading } from "../file/open-file.ts";
 import { resourcesTable, toSqliteId } from "../file/tables.ts";
-import { selectFigures } from "../list/figures.ts";
 import { SearchState } from "../list/search.ts";
 import {
   type SelectStatement,
@@ -29,6 +28,7 @@ import {
   selectPage,
   selectReferring,
 } from "../list/select.ts";
+import { selectFigures } from "../list/sqlite-figures.ts";
 import { addListFunctions } from "../list/sqlite-lists.ts";
 import { readCatalogue, sqliteDialect } from "../sqlite-dialect.ts";
 

@@ -26,14 +26,14 @@ import { collectionOf, PlanRunner, sqliteDialect, storePlans } from "../sqlite-d
 import { Commits, type TaskParts } from "./commits.ts";
 import { Declarations } from "./declarations.ts";
 import { EntryTables } from "./entry-tables.ts";
-import { Erasure } from "./erasure.ts";
+import { Erasure } from "./file-erasure.ts";
 import { Heads, IntegerIds } from "./heads.ts";
-import { WriterLoad } from "./load.ts";
 import { createMigrations } from "./migrate.ts";
 import { Resources } from "./resources.ts";
 import { SearchTables } from "./search-tables.ts";
 import { Transactions } from "./transactions.ts";
 import { Checkpoints, Upkeep } from "./upkeep.ts";
+import { WriterLoad } from "./writer-load.ts";
 
 /** The parts of a writer. */
 export interface WriterParts extends TaskParts {

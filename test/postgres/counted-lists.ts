@@ -1,11 +1,5 @@
 /** Lists of a store on a PostgreSQL database, with a count of their statements. */
 
-import {
-  Catalogue,
-  catalogueSql,
-  type NumberedCollection,
-  toCollection,
-} from "../../src/store/postgres/tables/declared-catalogue.ts";
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { type Index, readIndexes } from "../../src/collection/indexes.ts";
@@ -14,6 +8,12 @@ import type { Page } from "../../src/store/port/page.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { Connections } from "../../src/store/postgres/connection/connections.ts";
 import { Lists } from "../../src/store/postgres/list/lists.ts";
+import {
+  Catalogue,
+  catalogueSql,
+  type NumberedCollection,
+  toCollection,
+} from "../../src/store/postgres/tables/declared-catalogue.ts";
 import { declaration } from "../store/contract/fixture.ts";
 import { openPostgresFixture } from "../store/postgres-fixture.ts";
 

@@ -1,6 +1,5 @@
 /** Indexes and search words of large collections are built in steps, while the store serves. */
 
-import { Catalogue, catalogueSql, toCollection } from "../../src/store/postgres/tables/declared-catalogue.ts";
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -14,6 +13,7 @@ import type { CollectionRecord } from "../../src/store/port/record.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { openCommandConnections, runPlan } from "../../src/store/postgres/connection/connections.ts";
 import { smallWrite, transact } from "../../src/store/postgres/connection/transaction.ts";
+import { Catalogue, catalogueSql, toCollection } from "../../src/store/postgres/tables/declared-catalogue.ts";
 import { building } from "../../src/store/postgres/tables/migrate.ts";
 import { makePlace } from "../copy/places.ts";
 import { openBelow } from "../http/below.ts";

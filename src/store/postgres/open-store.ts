@@ -63,7 +63,6 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
     const selectCounts = { sql: "select number, count from holdfast_heads" };
     const counted = await withStartErrors(connections.run(selectCounts));
     const counts = new Map(counted.rows.map(([number, count]) => [Number(number), Number(count)]));
-    const keys = await connections.runPlan(storePlans.keys.all());
     const scans = new Scans(connections);
     return {
       collections: () => byName,
@@ -73,7 +72,6 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
         if (collection !== undefined) yield* scans.scan(collection);
       },
       findDamage: (report) => withStartErrors(walkAtOnce(walkedDatabase(connections), report)),
-      keys: () => keys,
       async close() {
         scans.close();
         await close();

@@ -156,7 +156,6 @@ function openSqliteReader(path: string): StoreReader {
         own.close();
       }
     },
-    keys: () => new PlanRunner(database).run(storePlans.keys.all()),
     async close() {
       scans.close();
       database.close();

@@ -1,6 +1,6 @@
 /** Reserves integer ids and numbers of groups in the database, so that two services never use the same one. */
 import { Problem } from "../../../errors.ts";
-import { type Batch, createBatch, type Outcome } from "../../port/batch.ts";
+import { Batch, type Outcome } from "../../port/batch.ts";
 import type { Connections, Run } from "../connection/connections.ts";
 import { retryOnce } from "../connection/failures.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";
@@ -25,7 +25,7 @@ export class IdNumbers {
   constructor(connections: Connections, maxBatchSize: number) {
     this.#connections = connections;
     const perform = (calls: readonly Reservation[]) => this.#reserveTogether(calls);
-    this.#reservations = createBatch({ perform, maxBatchSize, maxConcurrent: 1 });
+    this.#reservations = new Batch({ perform, maxBatchSize, maxConcurrent: 1 });
   }
 
   /**

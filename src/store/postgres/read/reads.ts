@@ -2,7 +2,7 @@
 import { Problem } from "../../../errors.ts";
 import { storedIn } from "../../core/checksums.ts";
 import { unfinished } from "../../core/slow-reads.ts";
-import { type Batch, createBatch, type Outcome } from "../../port/batch.ts";
+import { Batch, type Outcome } from "../../port/batch.ts";
 import type { LogHead } from "../../port/change-log.ts";
 import type { KeptReceipt } from "../../port/commit.ts";
 import { maxSizesWaitMs } from "../../port/store.ts";
@@ -105,17 +105,17 @@ export class Reads {
     const { maxBatchSize } = options;
     // If reads never share a statement, only the number of connections limits them.
     const maxConcurrent = maxBatchSize === 1 ? Number.POSITIVE_INFINITY : maxStatements;
-    this.#resources = createBatch({
+    this.#resources = new Batch({
       perform: (keys) => this.#readResources(keys),
       maxBatchSize,
       maxConcurrent,
     });
-    this.#large = createBatch({
+    this.#large = new Batch({
       perform: (keys) => this.#readLarge(keys),
       maxBatchSize: Math.min(maxLarge, maxBatchSize),
       maxConcurrent: 1,
     });
-    this.#receipts = createBatch({
+    this.#receipts = new Batch({
       perform: (keys) => this.#readReceipts(keys),
       maxBatchSize,
       maxConcurrent,

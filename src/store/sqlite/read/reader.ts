@@ -3,6 +3,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { LRUCache } from "lru-cache";
 import { idIn } from "../../../collection/ids.ts";
 import { Problem } from "../../../errors.ts";
+import { wordsVersion } from "../../../query/search-words.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
 import { damageOf, intactResource, storedIn } from "../../core/checksums.ts";
 import { type FiguresOf, groupsIn } from "../../core/figures.ts";
@@ -16,11 +17,11 @@ import {
   type RelatedPart,
   toGroups,
 } from "../../core/related.ts";
+import { wordsIncomplete } from "../../core/search-index.ts";
 import { type Figures, maxPageBytes, type Page, type ReferringGroups } from "../../port/page.ts";
 import type { Stored } from "../../port/stored.ts";
 import { openForReading } from "../file/open-file.ts";
 import { resourcesTable, toSqliteId } from "../file/tables.ts";
-import { SearchState } from "../list/search.ts";
 import {
   type SelectStatement,
   selectCount,
@@ -134,7 +135,6 @@ export class Reader {
   readonly #slots: StatementSync;
   /** The column `slots` in the file, for the collections that this reader has compared with it. */
   readonly #knownSlots = new WeakMap<NumberedCollection, string>();
-  readonly #search: SearchState;
   /** By the sequence of the collection, because every change of a resource raises it. */
   readonly #pages: HotPages<number> | undefined;
 
@@ -145,9 +145,8 @@ export class Reader {
     this.#lists = new ListStatements(database);
     this.#begin = database.prepare("begin");
     this.#commit = database.prepare("commit");
-    this.#head = this.#prepare("select sequence, count from heads where number = ?");
+    this.#head = this.#prepare("select sequence, count, words_version from heads where number = ?");
     this.#slots = this.#prepare("select slots from collections where number = ?");
-    this.#search = new SearchState(database);
     addListFunctions(database);
   }
 
@@ -190,8 +189,7 @@ export class Reader {
    */
   page(collection: NumberedCollection, query: PageQuery, isInterruptible = false): Page {
     return this.#inSnapshotOf(collection, () => {
-      if (query.words !== undefined) this.#search.requireComplete(collection);
-      const head = this.head(collection);
+      const head = this.#headFor(query, collection);
       const read = () => this.#page(collection, query, { isInterruptible, ...head });
       if (this.#pages === undefined || !isKeepable(query)) return read();
       const key = `${collection.number} ${JSON.stringify(query)}`;
@@ -206,7 +204,7 @@ export class Reader {
   /** Figures, with the state of the collection in the same snapshot. The connection must have `interruptFunction`. */
   figures(collection: NumberedCollection, query: FiguresOf): Figures {
     return this.#inSnapshotOf(collection, () => {
-      if (query.words !== undefined) this.#search.requireComplete(collection);
+      const { sequence } = this.#headFor(query, collection);
       const statement = selectFigures(this.#current(collection), this.#withCurrent(query));
       const prepared = this.#lists.get(statement.sql);
       const found = withBigIntsIfNeeded(prepared, () =>
@@ -216,7 +214,7 @@ export class Reader {
           query.limit,
         ),
       );
-      return { ...found, sequence: this.head(collection).sequence };
+      return { ...found, sequence };
     });
   }
 
@@ -346,10 +344,18 @@ export class Reader {
     }
   }
 
-  /** The sequence of a collection, and its number of resources. */
-  head({ number }: NumberedCollection): { sequence: number; count: number } {
-    const row = firstRow(this.#head, number);
-    return { sequence: Number(row?.[0] ?? 0), count: Number(row?.[1] ?? 0) };
+  /** The sequence of a collection, its number of resources, and the version of its search words. */
+  head({ number }: NumberedCollection): { sequence: number; count: number; words: unknown } {
+    const [sequence = 0, count = 0, words] = firstRow(this.#head, number) ?? [];
+    return { sequence: Number(sequence), count: Number(count), words };
+  }
+
+  /** The head, for a query in the same snapshot. Throws UNAVAILABLE while the words of a search are incomplete. */
+  #headFor({ words }: Pick<PageQuery, "words">, collection: NumberedCollection) {
+    const head = this.head(collection);
+    if (words === undefined || head.words === wordsVersion) return head;
+    if (collection.search.length > 0) throw wordsIncomplete();
+    throw new Error(`No attributes of ${collection.name} are declared to be searched.`);
   }
 
   /** A short page, read without an iterator. `undefined` if the page is long or has a large resource. */

@@ -68,7 +68,7 @@ function* judgeImported(
     }
     if (canRepeat) taken.add(id);
     const attributes = isConstrained ? JSON.parse(text) : undefined;
-    const mark = staged.mark();
+    const before = staged.size;
     const after = versions.get(id);
     const resource = isConstrained
       ? staged.note(collection, id, undefined)
@@ -76,7 +76,7 @@ function* judgeImported(
     staged.stage(collection, resource, { next: text, at, after, attributes }, origin);
     const refusal = isConstrained ? yield* refuseImported(judging, importing, { id, attributes }) : undefined;
     if (refusal === undefined) continue;
-    staged.takeBack(mark);
+    staged.takeBack(before);
     taken.delete(id);
     refused.push({ position, ...refusal });
   }

@@ -173,7 +173,7 @@ export class Commits {
       // The resources that refer to deleted ones take as much memory as they can.
       if (lookups.referrerBytes >= maxCascadeText) break;
     }
-    if (staged.mark() === 0 && staged.receipts.size === 0) {
+    if (staged.size === 0 && staged.receipts.size === 0) {
       await transaction.rollBack();
       return verdicts.map((verdict) => outcomeOf(verdict));
     }

@@ -50,7 +50,7 @@ export class Resources {
 
   /** Writes everything that is staged, except receipts. Each change has its sequence afterwards. */
   write(staged: StagedChanges): void {
-    for (const change of staged.since(0)) this.#write(change);
+    for (const change of staged.after(0)) this.#write(change);
   }
 
   #write(change: StagedChange): void {

@@ -19,8 +19,8 @@ import {
   gapBefore,
   hasGap,
   type Item,
-  layouts,
   type PageSize,
+  placeOf,
 } from "./copy/contents.ts";
 import { type ContentsDriver, StoredContents } from "./copy/stored-contents.ts";
 import { referencesOf } from "./entries.ts";
@@ -254,9 +254,7 @@ async function* walkCollection(
 ): AsyncGenerator<void> {
   const { name, idKind } = collection;
   const section = { kind: "resources", collection: name } as const;
-  const placeOf = (wanted: string) =>
-    layouts.resources.columns.findIndex(({ name: column }) => column === wanted);
-  const [textAt, checksumAt] = [placeOf("doc"), placeOf("checksum")];
+  const [textAt, checksumAt] = [placeOf("resources", "doc"), placeOf("resources", "checksum")];
   const order = comparePositions([]);
   const position = (id: Cell) => [idIn(idKind, String(id))];
   let counting: Counting | undefined;

@@ -1,8 +1,9 @@
 /** What copies and walks read in a database. */
 
-import { type Cell, type Column, type ItemsTable, layouts, type PageSize } from "../../core/copy/contents.ts";
+import { type Cell, type ItemsTable, layouts, type PageSize } from "../../core/copy/contents.ts";
 import { type ContentsDriver, ContentsPlans } from "../../core/copy/stored-contents.ts";
 import { sliceReads, type WalkedStore } from "../../core/walk.ts";
+import { typesOf } from "../commit/statements.ts";
 import { texts } from "../connection/arrays.ts";
 import { type Connections, type Run, runPlan, type Statement } from "../connection/connections.ts";
 import { transact, transactionModes } from "../connection/transaction.ts";
@@ -33,7 +34,8 @@ function selectPage(
 ): Statement {
   const { columns: declared, long } = layouts[kind];
   const [key] = columns;
-  const from = after === undefined ? "" : `where ${key} > $3::${typeOf(declared[0])}`;
+  const [type] = Object.values(typesOf(declared));
+  const from = after === undefined ? "" : `where ${key} > $3::${type}`;
   const measured = long === undefined ? "0" : `coalesce(octet_length(${long}), 0)`;
   const bytes = kind === "resources" ? "size" : measured;
   return {
@@ -44,12 +46,6 @@ function selectPage(
       where running <= $2::bigint or running = bytes order by ${key}`,
     values: [size.items, size.bytes, ...(after === undefined ? [] : [toKey(after)])],
   };
-}
-
-/** The type of a column in a statement. */
-export function typeOf({ name, type }: Column): "bigint" | "json" | "text" {
-  if (type === "integer") return "bigint";
-  return name === "doc" ? "json" : "text";
 }
 
 /** The rows of the store on these connections, for a walk. Each slice is a transaction of its own. */

@@ -3,7 +3,7 @@ import { type CopySource, type CopyTarget, type ItemsTable, layouts } from "../.
 import { type BackupFile, type BackupOptions, copyStore } from "../../core/copy/copy.ts";
 import { StoredContents, StoredTarget, type TargetDriver } from "../../core/copy/stored-contents.ts";
 import type { VerifiedContents } from "../../core/copy/verify.ts";
-import { type Cells, insertRows } from "../commit/statements.ts";
+import { type Cells, insertRows, typesOf } from "../commit/statements.ts";
 import {
   type Connections,
   openCommandConnections,
@@ -18,7 +18,7 @@ import { migrateAll } from "../tables/migrate.ts";
 import { isUnfinished, prepareDatabase } from "../tables/prepare.ts";
 import { resourcesTable } from "../tables/tables.ts";
 import { buildNext } from "../upkeep/background.ts";
-import { postgresContents, typeOf } from "./database-contents.ts";
+import { postgresContents } from "./database-contents.ts";
 
 /** Opens the store in the database at `url` as the source of a copy. This and all methods throw StartError. */
 export async function openPostgresSource(url: string): Promise<CopySource> {
@@ -88,7 +88,9 @@ function targetDriver(connections: Connections): Omit<TargetDriver, "close"> {
 }
 
 function insertItems({ kind, collection, name, columns }: ItemsTable, rows: readonly Cells[]): Statement[] {
-  const types = layouts[kind].columns.map((column, n) => [columns[n], typeOf(column)] as const);
+  const types = Object.values(typesOf(layouts[kind].columns)).map(
+    (type, n) => [columns[n], columns[n] === "doc" ? "json" : type] as const,
+  );
   const target = { table: name, columns: Object.fromEntries(types) };
   if (kind !== "resources") return insertRows(target, rows);
   const text = columns.indexOf("doc");

@@ -193,10 +193,11 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
     findLostFile: createFileCheck(settings.path),
     meter,
   });
+  const migrations = createMigrations(database, heads);
   const declarations = new Declarations({
     database,
     collections,
-    migrations: createMigrations(database, heads),
+    migrations,
     plans,
     search,
     marks,
@@ -232,6 +233,8 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
     search,
     transactions,
     declarations,
+    marks,
+    migrations,
   };
   return new Writer({
     ...shared,

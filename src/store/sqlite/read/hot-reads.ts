@@ -5,10 +5,10 @@ import type { Stored } from "../../port/stored.ts";
 import type { Marks } from "../marks.ts";
 
 /** The limits of the cache, in characters: of all resources, and of one. A longer one would displace too many others. */
-const limits = { maxSize: 8 * 1024 * 1024, maxEntrySize: 64 * 1024 };
+const limits = { maxSize: 12 * 1024 * 1024, maxEntrySize: 64 * 1024 };
 
 /** The approximate memory of a resource without its text, in characters. */
-const overhead = 400;
+const overhead = 300;
 
 /** A resource with its mark at the time of the read. */
 interface Kept {

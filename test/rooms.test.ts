@@ -165,7 +165,6 @@ test("only the store's open.ts knows engines by name", () => {
       .map((target) => `${file} imports ${target}`),
   );
   assert.deepEqual(knowing.sort(), [
-    "store/address.ts imports store/postgres/url.ts",
     "store/open.ts imports store/postgres/engine.ts",
     "store/open.ts imports store/sqlite/engine.ts",
   ]);

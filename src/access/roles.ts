@@ -1,5 +1,5 @@
 /** Who administers the service over HTTP (`auth.administrators`), and the roles that a configuration names. */
-import { shortJson } from "../collection/messages.ts";
+import { mustBe } from "../collection/messages.ts";
 import { readEach } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
@@ -23,9 +23,7 @@ function readRule(declared: unknown, place: string): AdministratorRule {
   const isText = typeof value === "string" && value !== "";
   if (others.length === 0 && isText && name === "role") return { role: value };
   if (others.length === 0 && isText && name === "subject") return { subject: value };
-  throw new StartError(
-    `${place} must be { role: "ops" }, { subject: "deploy" } or a list of these, not ${shortJson(declared)}.`,
-  );
+  throw mustBe(place, '{ role: "ops" }, { subject: "deploy" } or a list of these', declared);
 }
 
 /** Whether a caller administers the service. A credential with scopes never does, because scopes only take rights away. */

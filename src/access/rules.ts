@@ -1,6 +1,6 @@
 /** Reads the rules of a configuration. A rule decides which resources a caller can do an action with. */
 import type { Collection } from "../collection/collection.ts";
-import { didYouMean, shortJson, withKnownMembers } from "../collection/messages.ts";
+import { didYouMean, mustBe, shortJson, withKnownMembers } from "../collection/messages.ts";
 import { readEach, readMembers, StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
@@ -60,10 +60,8 @@ export const defaultRules: Rules = {
  */
 export function readRules(declared: unknown, at: string, collection: () => Collection): Rules {
   if (declared === undefined) return defaultRules;
-  if (!isObject(declared)) {
-    const example = '{ read: "public", write: "authenticated" }';
-    throw new StartError(`${at} must be an object such as ${example}, not ${shortJson(declared)}.`);
-  }
+  if (!isObject(declared))
+    throw mustBe(at, 'an object such as { read: "public", write: "authenticated" }', declared);
   const faults = new StartFaults();
   const names = [...new Set([...actions, ...Object.keys(shorthands)])];
   const refuse = (name: string) => `${at}.${name} is not an action.`;
@@ -139,14 +137,11 @@ function readRule(declared: unknown, at: string, collection: () => Collection): 
       `${at}: ${shortJson(declared)} is not a rule.${advice} To name a role, write { role: ${shortJson(declared)} }.`,
     );
   }
-  if (!isObject(declared) || Object.keys(declared).length === 0) throw notARule(declared, at);
+  if (!isObject(declared) || Object.keys(declared).length === 0) throw mustBe(at, forms, declared);
   return readParts(declared, at, collection);
 }
 
-function notARule(declared: unknown, at: string): StartError {
-  const forms = '"public", "authenticated", "nobody", { role: … } or { where: … }';
-  return new StartError(`${at} must be ${forms}, or a list of these, not ${shortJson(declared)}.`);
-}
+const forms = '"public", "authenticated", "nobody", { role: … } or { where: … }, or a list of these';
 
 const parts = { names: ["role", "where"], advice: 'A rule has "role", "where" or both.' };
 
@@ -181,5 +176,5 @@ function allowedBy(
 
 function readRole(declared: unknown, at: string): string {
   if (typeof declared === "string" && declared !== "") return declared;
-  throw new StartError(`${at} must be the name of a role, not ${shortJson(declared)}.`);
+  throw mustBe(at, "the name of a role", declared);
 }

@@ -3,7 +3,7 @@ import { readEach, readMembers, StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
 import { type AttributeSource, attributeInfo } from "./attributes.ts";
-import { didYouMean, shortJson, withKnownMembers } from "./messages.ts";
+import { didYouMean, mustBe, withKnownMembers } from "./messages.ts";
 import { formatPath, type Path } from "./paths.ts";
 import { type Schema, subschemasOf } from "./subschemas.ts";
 import type { Unique } from "./unique.ts";
@@ -23,10 +23,8 @@ export function readAttributeRules(
   at: string,
   { source, schemaRules }: RuleSources,
 ): readonly AttributeRule[] {
-  if (declared !== undefined && !isObject(declared)) {
-    const example = '{ "salary": { "roles": ["hr"] } }';
-    throw new StartError(`${at} must be an object such as ${example}, not ${shortJson(declared)}.`);
-  }
+  if (declared !== undefined && !isObject(declared))
+    throw mustBe(at, 'an object such as { "salary": { "roles": ["hr"] } }', declared);
   const faults = new StartFaults();
   const bySchema = faults.read([], () => new Map(schemaRules().map((rule) => [rule.name, rule])));
   const own = faults.read([], () =>
@@ -102,10 +100,8 @@ function requireAttribute(name: string, at: string, collection: AttributeSource)
 
 /** The rule of one attribute, with only the members that are declared. */
 function readRule(declared: unknown, at: string): Partial<AttributeRule> {
-  if (!isObject(declared) || Object.keys(declared).length === 0) {
-    const expected = "an object with readOnly, writeOnly or roles";
-    throw new StartError(`${at} must be ${expected}, not ${shortJson(declared)}.`);
-  }
+  if (!isObject(declared) || Object.keys(declared).length === 0)
+    throw mustBe(at, "an object with readOnly, writeOnly or roles", declared);
   const faults = new StartFaults();
   const known = {
     names: [...keywords, "roles"],
@@ -126,14 +122,14 @@ function readRule(declared: unknown, at: string): Partial<AttributeRule> {
 /** Throws StartError if the value is not a boolean. */
 export function readBoolean(declared: unknown, at: string): boolean {
   if (typeof declared === "boolean") return declared;
-  throw new StartError(`${at} must be true or false, not ${shortJson(declared)}.`);
+  throw mustBe(at, "true or false", declared);
 }
 
 function readRoles(declared: unknown, at: string): readonly string[] {
   const isRoles =
     Array.isArray(declared) && declared.every((each) => typeof each === "string" && each !== "");
   if (isRoles && declared.length > 0) return declared;
-  throw new StartError(`${at} must be a list of roles such as ["hr"], not ${shortJson(declared)}.`);
+  throw mustBe(at, 'a list of roles such as ["hr"]', declared);
 }
 
 const readers = [

@@ -16,7 +16,7 @@ import type { CompileOptions } from "./compile.ts";
 import { addSchemaDefaults, type DefaultsDeclaration, defaultsInSchema, readDefaults } from "./defaults.ts";
 import { type IdKind, idKinds } from "./ids.ts";
 import { readIndexes, readSearch } from "./indexes.ts";
-import { shortJson } from "./messages.ts";
+import { mustBe } from "./messages.ts";
 import { type Path, parsePath } from "./paths.ts";
 import { type Reference, type ReferenceDeclaration, readReferences } from "./references.ts";
 import type { Validator } from "./resource.ts";
@@ -162,7 +162,7 @@ function readIdKind(declared: unknown, at: string): IdKind {
   const id = declared === undefined ? "uuid" : declared;
   if (typeof id === "string" && Object.hasOwn(idKinds, id)) return id as IdKind;
   const kinds = Object.keys(idKinds).map((kind) => `"${kind}"`);
-  throw new StartError(`${at} must be ${kinds.join(" or ")}, not ${shortJson(id)}.`);
+  throw mustBe(at, kinds.join(" or "), id);
 }
 
 async function schemaOf(declared: unknown, at: string): Promise<Pick<Collection, "schema" | "validate">> {

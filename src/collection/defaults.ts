@@ -3,7 +3,7 @@ import { StartFaults } from "../errors/start-faults.ts";
 import { Problem, StartError, type Violation } from "../errors.ts";
 import { parseJson } from "../json/parse.ts";
 import { defaultJsonLimits, isObject } from "../json/values.ts";
-import { shortJson } from "./messages.ts";
+import { mustBe, shortJson } from "./messages.ts";
 import { type Attributes, isAbout, type Validator } from "./resource.ts";
 
 /** The default of one attribute. */
@@ -39,7 +39,7 @@ const dateForms: readonly ((at: number) => unknown)[] = [
  */
 export function readDefaults(declared: unknown, at: string, validate: () => Validator): readonly Default[] {
   if (declared === undefined) return [];
-  if (!isObject(declared)) throw new StartError(`${at} must be an object, not ${shortJson(declared)}.`);
+  if (!isObject(declared)) throw mustBe(at, "an object", declared);
   const faults = new StartFaults();
   const readable: Default[] = [];
   for (const [name, value] of Object.entries(declared)) {

@@ -31,6 +31,11 @@ export function integerOf(kind: IdKind, id: string): number | undefined {
   return kind === "integer" && isIntegerId(id) ? Number(id) : undefined;
 }
 
+/** The id as a resource contains it: a number if ids are integers, and otherwise a text. */
+export function idIn(kind: IdKind, id: string): string | number {
+  return integerOf(kind, id) ?? id;
+}
+
 /**
  * Texts that are not ids, because the service has paths with these names below a collection or a resource, or can have them
  * in a later release. An older release could import resources with such ids.

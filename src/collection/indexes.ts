@@ -2,7 +2,7 @@
 import { readEach } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { type AttributeInfo, type AttributeSource, attributeInfo } from "./attributes.ts";
-import { didYouMean, shortJson } from "./messages.ts";
+import { didYouMean, mustBe, shortJson } from "./messages.ts";
 import { formatPath, type Path, parsePath } from "./paths.ts";
 
 /** One attribute to sort by. */
@@ -66,7 +66,7 @@ export function readDistinct<Value>(
   identityOf: (value: Value) => string = JSON.stringify,
 ): readonly Value[] {
   if (declared === undefined) return [];
-  if (!Array.isArray(declared)) throw new StartError(`${at} must be a list, not ${shortJson(declared)}.`);
+  if (!Array.isArray(declared)) throw mustBe(at, "a list", declared);
   const seen = new Set<string>();
   return readEach<unknown, Value>(declared, (item, n) => {
     const place = `${at}[${n}]`;

@@ -1,7 +1,7 @@
 /** Parts of messages that every room uses: short values, similar names, and the check for unknown members. */
 import { distance } from "fastest-levenshtein";
 import { type StartFaults, withUnreadable } from "../errors/start-faults.ts";
-import type { Violation } from "../errors.ts";
+import { StartError, type Violation } from "../errors.ts";
 import { subjectAt } from "../json/pointer.ts";
 
 /** The most characters of a value in a message. */
@@ -11,6 +11,11 @@ const maxLength = 80;
 export function shortJson(value: unknown): string {
   const text = typeof value === "bigint" ? `${value}n` : (JSON.stringify(value) ?? typeof value);
   return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+}
+
+/** The error of a value in a configuration that must be something else: `at must be true or false, not 5.` */
+export function mustBe(at: string, expected: string, value: unknown): StartError {
+  return new StartError(`${at} must be ${expected}, not ${shortJson(value)}.`);
 }
 
 /**

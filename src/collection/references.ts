@@ -3,7 +3,7 @@ import { readMembers } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
 import { type AttributeSource, attributeInfo } from "./attributes.ts";
-import { didYouMean, shortJson } from "./messages.ts";
+import { didYouMean, mustBe } from "./messages.ts";
 import { formatPath, type Path, parsePath, valueAt } from "./paths.ts";
 import type { Attributes } from "./resource.ts";
 
@@ -49,10 +49,7 @@ export function readReferences(
   source: () => AttributeSource,
 ): readonly Reference[] {
   if (declared === undefined) return [];
-  if (!isObject(declared)) {
-    const example = '{ "authorId": "users" }';
-    throw new StartError(`${at} must be an object such as ${example}, not ${shortJson(declared)}.`);
-  }
+  if (!isObject(declared)) throw mustBe(at, 'an object such as { "authorId": "users" }', declared);
   const all = readMembers(declared, (item, name) => {
     const reference = readOne(name, item, `${at}.${name}`);
     requireFit(reference, `${at}.${name}`, source());
@@ -69,8 +66,10 @@ function readOne(name: string, item: unknown, at: string): Reference {
   const fields = isObject(item) ? item : { collection: item };
   const { collection, onDelete = "restrict", as, inverse, ...others } = fields;
   if (typeof collection !== "string" || !onDeletes.includes(onDelete) || Object.keys(others).length > 0)
-    throw new StartError(
-      `${at} must be a collection such as "users" or { "collection": "users", "onDelete": "restrict" | "cascade" | "clear", "as": "author", "inverse": "articles" }, not ${shortJson(item)}.`,
+    throw mustBe(
+      at,
+      'a collection such as "users" or { "collection": "users", "onDelete": "restrict" | "cascade" | "clear", "as": "author", "inverse": "articles" }',
+      item,
     );
   const names = { as: readRelationName(as, `${at}.as`), inverse: readRelationName(inverse, `${at}.inverse`) };
   return { path, collection, onDelete: onDelete as OnDelete, ...names };
@@ -78,9 +77,7 @@ function readOne(name: string, item: unknown, at: string): Reference {
 
 function readRelationName(name: unknown, at: string): string | undefined {
   if (name === undefined || (typeof name === "string" && relationName.test(name))) return name;
-  throw new StartError(
-    `${at} must be a letter followed by up to 62 letters, digits, "_" or "-", not ${shortJson(name)}.`,
-  );
+  throw mustBe(at, 'a letter followed by up to 62 letters, digits, "_" or "-"', name);
 }
 
 function requireFit({ path, onDelete }: Reference, at: string, collection: AttributeSource): void {

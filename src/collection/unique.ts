@@ -4,7 +4,7 @@ import { isObject } from "../json/values.ts";
 import { type AttributeInfo, type AttributeSource, attributeInfo } from "./attributes.ts";
 import { comparedAs, readDistinct } from "./indexes.ts";
 import { instantKeyOf } from "./instants.ts";
-import { shortJson } from "./messages.ts";
+import { mustBe } from "./messages.ts";
 import { formatPath, type Path, parsePath, valueAt } from "./paths.ts";
 import type { Attributes } from "./resource.ts";
 import { lowerAscii } from "./text-comparison.ts";
@@ -43,9 +43,8 @@ function readOne(item: unknown, at: string): Unique {
   const path = typeof attribute === "string" ? parsePath(attribute) : undefined;
   const isKnown = typeof ignoreCase === "boolean" && Object.keys(others).length === 0;
   if (path === undefined || !isKnown) {
-    throw new StartError(
-      `${at} must be an attribute such as "email" or { "attribute": "email", "ignoreCase": true }, not ${shortJson(item)}.`,
-    );
+    const expected = 'an attribute such as "email" or { "attribute": "email", "ignoreCase": true }';
+    throw mustBe(at, expected, item);
   }
   if (path[0] === "id") throw new StartError(`${at}: ids are always unique. Remove it here.`);
   return { path, ignoreCase };

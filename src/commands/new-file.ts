@@ -19,7 +19,7 @@ import {
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartError } from "../errors.ts";
-import type { BackedUp } from "../store/core/copy/backup.ts";
+import type { VerifiedContents } from "../store/core/copy/verify.ts";
 import { backUpStore, onStoreOf, type StoreAddress } from "../store/open.ts";
 import { startProgress } from "./progress-display.ts";
 
@@ -53,7 +53,7 @@ export function workFolderOf(path: string): string {
 }
 
 /** Backs up a store into an empty file, and shows the progress. Throws StartError. */
-export function backUpInto(store: StoreAddress, file: string, signal: AbortSignal): Promise<BackedUp> {
+export function backUpInto(store: StoreAddress, file: string, signal: AbortSignal): Promise<VerifiedContents> {
   const watch = (what: string, total: number) => startProgress({ what, total });
   return onStoreOf({ kind: "sqlite", path: file }, backUpStore(store, file, { watch, signal }));
 }

@@ -103,7 +103,7 @@ function hasValidTexts(
     return false;
   }
   if (takes !== "boolean" || texts[0] === "true" || texts[0] === "false") return true;
-  violations.add(location, "value", `must be true or false, not ${shortJson(texts[0])}`);
+  violations.mustBe(location, "value", "true or false", texts[0]);
   return false;
 }
 
@@ -126,11 +126,7 @@ interface GroupContext {
 function readGroup(value: unknown, location: Location, group: GroupContext): RequestedFilter {
   const { violations } = group.reading;
   if (!isObject(value)) {
-    violations.add(
-      location,
-      "filter",
-      `must be a JSON object such as {"status":"open"}, not ${shortJson(value)}`,
-    );
+    violations.mustBe(location, "filter", 'a JSON object such as {"status":"open"}', value);
     return matchNone;
   }
   if (group.depth > filterLimits.depth) {
@@ -155,8 +151,7 @@ function readMember(
     case "and":
     case "or": {
       if (!Array.isArray(value)) {
-        const detail = `must be an array of filters, not ${shortJson(value)}`;
-        reading.violations.add(location, "filter", detail);
+        reading.violations.mustBe(location, "filter", "an array of filters", value);
         return matchNone;
       }
       if (!count({ groups: 1 }, location, reading)) return matchNone;
@@ -241,11 +236,7 @@ function readCondition(
   const attribute = readFilterAttribute(name, location, reading);
   const { takes } = operators[operator];
   if (!operands[takes].fits(operand)) {
-    reading.violations.add(
-      location,
-      "value",
-      `must be ${operands[takes].expected}, not ${shortJson(operand)}`,
-    );
+    reading.violations.mustBe(location, "value", operands[takes].expected, operand);
     return matchNone;
   }
   if (attribute === undefined) return matchNone;

@@ -3,7 +3,6 @@
  * Different kinds of clients use different parameters for this page.
  */
 
-import { shortJson } from "../collection/messages.ts";
 import { isBadString } from "../json/values.ts";
 import {
   hasForeignForm,
@@ -219,8 +218,8 @@ function readNumber(
   if (text === undefined) return undefined;
   const number = /^[0-9]+$/.test(text) ? Number(text) : -1;
   if (number >= least) return number;
-  const detail = `must be a whole number of at least ${least}, not ${shortJson(text)}`;
-  violations.add(inQuery(name), least === 1 && name !== "_page" ? "limit" : "offset", detail);
+  const code = least === 1 && name !== "_page" ? "limit" : "offset";
+  violations.mustBe(inQuery(name), code, `a whole number of at least ${least}`, text);
   return undefined;
 }
 
@@ -234,9 +233,7 @@ function readStartEnd(start: number, end: number, violations: Violations): PageD
 function readRange(text: string, violations: Violations): PageDraft {
   const [, first = "", last = ""] = /^\s*\[\s*([0-9]+)\s*,\s*([0-9]+)\s*\]\s*$/.exec(text) ?? [];
   const [from, to] = [Number(first), Number(last)];
-  if (first === "" || to < from) {
-    const detail = `must be the first and the last position, such as [0,24], not ${shortJson(text)}`;
-    violations.add(inQuery("range"), "paging", detail);
-  }
+  if (first === "" || to < from)
+    violations.mustBe(inQuery("range"), "paging", "the first and the last position, such as [0,24]", text);
   return { kind: "offset", limit: to - from + 1, offset: from, name: "range" };
 }

@@ -132,8 +132,7 @@ export function readTexts(
   if (value === undefined) return undefined;
   const isTexts = Array.isArray(value) && value.every((each) => typeof each === "string");
   if (isTexts && (value.length > 0 || !isFilled)) return value;
-  const detail = `must be an array of ${what} such as ${example}, not ${shortJson(value)}`;
-  violations.add(inBody(name), name, detail);
+  violations.mustBe(inBody(name), name, `an array of ${what} such as ${example}`, value);
   return undefined;
 }
 
@@ -168,7 +167,7 @@ function readNumber(
   const value = body[name];
   if (value === undefined) return undefined;
   if (typeof value === "number" && Number.isInteger(value) && value >= least) return value;
-  violations.add(inBody(name), name, `must be a whole number of at least ${least}, not ${shortJson(value)}`);
+  violations.mustBe(inBody(name), name, `a whole number of at least ${least}`, value);
   return undefined;
 }
 
@@ -176,6 +175,6 @@ function readNumber(
 function readText(name: "q" | "cursor", body: Body, violations: Violations): string | undefined {
   const value = body[name];
   if (value === undefined || typeof value === "string") return value;
-  violations.add(inBody(name), "value", `must be a string, not ${shortJson(value)}`);
+  violations.mustBe(inBody(name), "value", "a string", value);
   return undefined;
 }

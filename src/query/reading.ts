@@ -282,8 +282,7 @@ export function readFieldNames(
 export function readTime(value: unknown, location: Location, violations: Violations): number | undefined {
   if (value === undefined) return undefined;
   const time = typeof value === "string" || typeof value === "number" ? timeOf(String(value)) : undefined;
-  if (time === undefined)
-    violations.add(location, "dateValue", `must be a time such as ${timeExamples}, not ${shortJson(value)}`);
+  if (time === undefined) violations.mustBe(location, "dateValue", `a time such as ${timeExamples}`, value);
   return time;
 }
 
@@ -311,6 +310,6 @@ export function readWord<Word extends string | boolean>(
 ): Word | undefined {
   const word = words.find((each) => each === value);
   if (value !== undefined && word === undefined)
-    violations.add(location, "value", `must be ${words.join(" or ")}, not ${shortJson(value)}`);
+    violations.mustBe(location, "value", words.join(" or "), value);
   return word;
 }

@@ -40,13 +40,12 @@ export function readSortParameters(
 /** Reads the sort in the body of a QUERY: `["-a", "b"]`. Adds violations. */
 export function readSortList(value: unknown, location: Location, reading: Reading): readonly SortKey[] {
   if (!Array.isArray(value)) {
-    reading.violations.add(location, "sort", `must be an array such as ["-a","b"], not ${shortJson(value)}`);
+    reading.violations.mustBe(location, "sort", 'an array such as ["-a","b"]', value);
     return [];
   }
   const wrong = value.findIndex((each) => typeof each !== "string");
   if (wrong === -1) return readKeys(value, location, reading);
-  const detail = `must be the name of an attribute, not ${shortJson(value[wrong])}`;
-  reading.violations.add(inside(location, wrong), "sort", detail);
+  reading.violations.mustBe(inside(location, wrong), "sort", "the name of an attribute", value[wrong]);
   return [];
 }
 
@@ -75,11 +74,7 @@ function readLegacy(names: string, orders: string | undefined, reading: Reading)
   const directions = orders.split(",").map(isDescending);
   const keys = names.split(",").map((name, n) => ({ name: name.trim(), descending: directions[n] ?? false }));
   if (directions.includes(undefined)) {
-    reading.violations.add(
-      inQuery("_order"),
-      "sort",
-      `must be asc or desc for each key, not ${shortJson(orders)}`,
-    );
+    reading.violations.mustBe(inQuery("_order"), "sort", "asc or desc for each key", orders);
   } else if (directions.length > keys.length) {
     reading.violations.add(inQuery("_order"), "sort", 'must not have more directions than "_sort" has keys');
   } else return toSort(keys, location, reading);

@@ -58,6 +58,11 @@ export class Violations {
     this.#text += violation.detail.length + (violation.pointer?.length ?? 0);
   }
 
+  /** Adds a violation: `must be ${expected}, not ${value}`. */
+  mustBe(location: Location, code: string, expected: string, value: unknown): void {
+    this.add(location, code, () => `must be ${expected}, not ${shortJson(value)}`);
+  }
+
   /** Whether `add` ignores further violations. Then it is not necessary to check the rest of the request. */
   get isFull(): boolean {
     return this.#violations.length >= maxViolations || this.#text > maxText;

@@ -1,8 +1,9 @@
 /** Opens the store at an address. No other file outside an engine's folder imports an engine. */
 import { Problem, StartError } from "../errors.ts";
 import { type StoreAddress, shownAddress } from "./address.ts";
-import type { BackedUp, BackupOptions } from "./core/copy/backup.ts";
 import type { CopySource, CopyTarget } from "./core/copy/contents.ts";
+import type { BackupOptions } from "./core/copy/copy.ts";
+import type { VerifiedContents } from "./core/copy/verify.ts";
 import type { Engine } from "./core/driver.ts";
 import { Store } from "./core/store.ts";
 import type { OpenKeys } from "./port/keys.ts";
@@ -49,7 +50,11 @@ export function openSource(address: StoreAddress): Promise<CopySource> {
 }
 
 /** Backs up one moment of a store into a new SQLite file. A service can have the store open. Throws StartError. */
-export function backUpStore(address: StoreAddress, path: string, options: BackupOptions): Promise<BackedUp> {
+export function backUpStore(
+  address: StoreAddress,
+  path: string,
+  options: BackupOptions,
+): Promise<VerifiedContents> {
   const file = { path, openTarget: () => openTarget({ kind: "sqlite", path }) };
   return engineOf(address).backUp(address, file, options);
 }

@@ -1,4 +1,5 @@
 /** Lists of a store on a PostgreSQL database, with a count of their statements. */
+
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { type Index, readIndexes } from "../../src/collection/indexes.ts";
@@ -12,7 +13,7 @@ import {
   catalogueSql,
   type NumberedCollection,
   toCollection,
-} from "../../src/store/postgres/tables/catalogue.ts";
+} from "../../src/store/postgres/tables/declared-catalogue.ts";
 import { declaration } from "../store/contract/fixture.ts";
 import { openPostgresFixture } from "../store/postgres-fixture.ts";
 

@@ -1,4 +1,5 @@
 /** Lists that differ only in their values, and that wait at the same time, share a statement. */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readIndexes, type SortKey } from "../../src/collection/indexes.ts";
@@ -6,7 +7,7 @@ import { valueAt } from "../../src/collection/paths.ts";
 import { type Filter, matches, type Scalar } from "../../src/query/filter.ts";
 import { compareBy, cursorValuesOf } from "../../src/query/sort.ts";
 import type { PageQuery } from "../../src/store/core/related.ts";
-import { selectPage } from "../../src/store/postgres/list/page.ts";
+import { selectPage } from "../../src/store/postgres/list/page-statements.ts";
 import { formOf, QuickLists, selectTogether } from "../../src/store/postgres/list/quick-lists.ts";
 import { type CountedLists, openLists } from "./counted-lists.ts";
 import { query } from "./databases.ts";

@@ -1,11 +1,12 @@
 /** Reads of single resources that travel together: one statement reads a limited amount of text. */
+
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import pg from "pg";
 import { openStore } from "../../src/store/open.ts";
 import { type Connections, Connections as Open } from "../../src/store/postgres/connection/connections.ts";
 import { Reads } from "../../src/store/postgres/read/reads.ts";
-import type { NumberedCollection } from "../../src/store/postgres/tables/catalogue.ts";
+import type { NumberedCollection } from "../../src/store/postgres/tables/declared-catalogue.ts";
 import { commit, created, declaration, textOf, topic } from "../store/contract/fixture.ts";
 import { until } from "../until.ts";
 import { openDatabase } from "./databases.ts";

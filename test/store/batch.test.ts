@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type BatchOptions, createBatch, type Outcome } from "../../src/store/port/batch.ts";
+import { Batch, type BatchOptions, type Outcome } from "../../src/store/port/batch.ts";
 
 /** A batch that doubles numbers, refuses negative ones, and remembers what travelled together. */
 function createDoubling(options: Partial<BatchOptions<number, number>> = {}) {
   const journeys: number[][] = [];
-  const batch = createBatch<number, number>({
+  const batch = new Batch<number, number>({
     ...options,
     async perform(calls) {
       journeys.push([...calls]);
@@ -51,7 +51,7 @@ test("a call that fails does not touch the others", async () => {
 test("calls that arrive while as many batches are under way as may be form the next one", async () => {
   const journeys: number[][] = [];
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
-  const batch = createBatch<number, number>({
+  const batch = new Batch<number, number>({
     maxConcurrent: 1,
     perform: async (calls) => {
       journeys.push([...calls]);
@@ -95,7 +95,7 @@ test("a full queue refuses with UNAVAILABLE, and takes calls again once there is
 });
 
 test("the queue is bounded by weight too, but one call alone always passes", async () => {
-  const batch = createBatch<string, number>({
+  const batch = new Batch<string, number>({
     maxWeight: 10,
     weigh: (text) => text.length,
     perform: (calls) => calls.map((text) => ({ answer: text.length })),
@@ -109,7 +109,7 @@ test("the queue is bounded by weight too, but one call alone always passes", asy
 
 test("calls that fail give their weight back, also while others wait", async () => {
   const { promise: stays, resolve: end } = Promise.withResolvers<void>();
-  const batch = createBatch<number, number>({
+  const batch = new Batch<number, number>({
     maxBatchSize: 1,
     maxWeight: 10,
     weigh: Math.abs,
@@ -128,7 +128,7 @@ test("calls that fail give their weight back, also while others wait", async () 
 test("when performing throws, all calls of that batch are rejected and the next ones are not", async () => {
   for (const isAsync of [false, true]) {
     let isBroken = true;
-    const batch = createBatch<number, number>({
+    const batch = new Batch<number, number>({
       perform(calls) {
         const failure = new Error("broken");
         if (isBroken && isAsync) return Promise.reject(failure);
@@ -163,7 +163,7 @@ test("drained waits for every call that was accepted", async () => {
 
 test("calls without an outcome are performed in the next turn, before those that come later", async () => {
   const performed: string[][] = [];
-  const batch = createBatch<string, string>({
+  const batch = new Batch<string, string>({
     perform(calls) {
       performed.push([...calls]);
       return calls.slice(0, 2).map((answer) => ({ answer }));

@@ -1,4 +1,5 @@
 /** Indexes and search words of large collections are built in steps, while the store serves. */
+
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -10,10 +11,9 @@ import { StepTaken } from "../../src/store/core/building.ts";
 import { openReader, openStore, type StoreAddress, type StoreOptions } from "../../src/store/open.ts";
 import type { CollectionRecord } from "../../src/store/port/record.ts";
 import type { Store } from "../../src/store/port/store.ts";
-import { openCommandConnections } from "../../src/store/postgres/connection/connections.ts";
+import { openCommandConnections, runPlan } from "../../src/store/postgres/connection/connections.ts";
 import { smallWrite, transact } from "../../src/store/postgres/connection/transaction.ts";
-import { runPlan } from "../../src/store/postgres/postgres-dialect.ts";
-import { Catalogue, catalogueSql, toCollection } from "../../src/store/postgres/tables/catalogue.ts";
+import { Catalogue, catalogueSql, toCollection } from "../../src/store/postgres/tables/declared-catalogue.ts";
 import { building } from "../../src/store/postgres/tables/migrate.ts";
 import { makePlace } from "../copy/places.ts";
 import { openBelow } from "../http/below.ts";

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HotPages } from "../../src/store/core/hot-pages.ts";
 import type { Page } from "../../src/store/port/page.ts";
-import { GenerationalCache } from "../../src/store/sqlite/read/hot-reads.ts";
 
 function pageOf(text: string, sequence: number): Page {
   return { items: [{ id: "a", version: 1, text, updatedAt: 0 }], more: false, total: 1, sequence };
@@ -46,23 +45,4 @@ test("a page can be kept only when its list is read again in the same state", ()
   assert.ok(isRead(pages, 10, 2));
   assert.ok(isRead(pages, 10, 2));
   assert.ok(!isRead(pages, 10, 2));
-});
-
-test("what is used stays, the rest goes when there is too much, and weights are taken back", () => {
-  const bounds = { weight: 100, count: 1_000, weigh: (length: number) => length };
-  const kept = new GenerationalCache<number>(bounds);
-  kept.set("used", 10);
-  kept.set("unused", 10);
-  for (let n = 0; n < 100; n++) {
-    kept.set(`n${n}`, 10);
-    assert.equal(kept.get("used"), 10, `after ${n}`);
-  }
-  assert.equal(kept.get("unused"), undefined);
-  const small = new GenerationalCache<number>(bounds);
-  small.set("other", 40);
-  for (let n = 0; n < 1_000; n++) small.set("same", 50 + (n % 11));
-  small.set("same", 60);
-  assert.deepEqual([small.get("other"), small.get("same")], [40, 60]);
-  small.delete("same");
-  assert.equal(small.get("same"), undefined);
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { StartError } from "../../src/errors.ts";
-import { openKeys, openReader, openStore } from "../../src/store/open.ts";
+import { openKeys, openStore } from "../../src/store/open.ts";
 import type { ApiKey } from "../../src/store/port/keys.ts";
 import { commit, created, declaration, topic } from "./contract/fixture.ts";
 import { makeFolder, openSqliteFixture } from "./sqlite-fixture.ts";
@@ -25,12 +25,12 @@ function keyOf(prefix: string): ApiKey {
   };
 }
 
-/** The keys as a reader of the store sees them. */
+/** The keys as a command sees them. */
 async function keysOf(path: string): Promise<readonly ApiKey[]> {
-  const reader = await openReader({ kind: "sqlite", path });
-  const keys = reader.keys();
-  await reader.close();
-  return keys;
+  const keys = await openKeys({ kind: "sqlite", path });
+  const all = await keys.all();
+  await keys.close();
+  return all;
 }
 
 test("keys made and revoked beside an open store are seen by it at once, while it writes", async (t) => {

@@ -3,7 +3,10 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { Index } from "../../src/collection/indexes.ts";
 import { compareBy, comparePositions, cursorValuesOf } from "../../src/query/sort.ts";
-import { after, before, boundsOfType, keyAt, keyOf } from "../../src/store/core/order-keys.ts";
+import { after, before, boundsOfType, keyAt } from "../../src/store/core/order-keys.ts";
+
+const keyOf = (resource: Record<string, unknown>, index: Index) =>
+  keyAt(cursorValuesOf(resource, index), index);
 
 /** Also halves of surrogate pairs, and null characters. */
 const text = fc.string({

@@ -1,9 +1,10 @@
 /** Figures of the store on PostgreSQL: the contract, and that groups are hashed and not sorted. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { readIndexes } from "../../src/collection/indexes.ts";
-import { selectFigures } from "../../src/store/postgres/list/figures.ts";
-import type { NumberedCollection } from "../../src/store/postgres/tables/catalogue.ts";
+import { selectFigures } from "../../src/store/postgres/list/postgres-figures.ts";
+import type { NumberedCollection } from "../../src/store/postgres/tables/declared-catalogue.ts";
 import { query } from "../postgres/databases.ts";
 import { figuresContract } from "./contract/figures.ts";
 import { declaration } from "./contract/fixture.ts";

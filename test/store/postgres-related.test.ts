@@ -1,4 +1,5 @@
 /** Related resources in the store on PostgreSQL: the contract, and that ids, references and declared indexes are used. */
+
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import pg from "pg";
@@ -6,8 +7,8 @@ import { readIndexes } from "../../src/collection/indexes.ts";
 import type { Reference } from "../../src/collection/references.ts";
 import type { Filter, RelationPath } from "../../src/query/filter.ts";
 import type { Statement } from "../../src/store/postgres/connection/connections.ts";
-import { selectPage, selectReferring } from "../../src/store/postgres/list/page.ts";
-import type { NumberedCollection } from "../../src/store/postgres/tables/catalogue.ts";
+import { selectPage, selectReferring } from "../../src/store/postgres/list/page-statements.ts";
+import type { NumberedCollection } from "../../src/store/postgres/tables/declared-catalogue.ts";
 import { query } from "../postgres/databases.ts";
 import { declaration } from "./contract/fixture.ts";
 import { relatedContract } from "./contract/related.ts";

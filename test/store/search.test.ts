@@ -180,9 +180,9 @@ describe("search in a SQLite store", () => {
   test(
     "words that another version of the program made are made anew",
     onFile({ resources: 1_000 }, async ({ store, reopen }, database) => {
+      warnings.splice(0);
       database.exec("update heads set words_version = 'older'");
       await assert.rejects(find(store, ["common"]), unavailable);
-      warnings.splice(0);
       const again = await reopen();
       await until("the words are indexed", () => isIndexed(database));
       assert.deepEqual(warnings, [wordsAreSplitAgain]);

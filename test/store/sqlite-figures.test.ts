@@ -1,4 +1,5 @@
 /** Figures of the store on SQLite: the contract, and that an index is read instead of the resources. */
+
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, test } from "node:test";
@@ -6,7 +7,7 @@ import { readIndexes } from "../../src/collection/indexes.ts";
 import type { Figure, GroupKey } from "../../src/query/figures.ts";
 import type { Filter } from "../../src/query/filter.ts";
 import type { FiguresOf } from "../../src/store/core/figures.ts";
-import { selectFigures } from "../../src/store/sqlite/list/figures.ts";
+import { selectFigures } from "../../src/store/sqlite/list/sqlite-figures.ts";
 import { addListFunctions, interruptFunction } from "../../src/store/sqlite/list/sqlite-lists.ts";
 import { readCatalogue } from "../../src/store/sqlite/sqlite-dialect.ts";
 import { figuresContract } from "./contract/figures.ts";

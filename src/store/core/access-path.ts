@@ -64,7 +64,7 @@ export function keysToId(sort: readonly SortKey[]): readonly SortKey[] {
 }
 
 /** How a store reads a list: by ids, with a declared index, or (`undefined`) by reading the whole collection. */
-export type AccessPath = { kind: "ids" } | { kind: "index"; index: Index } | undefined;
+export type AccessPath = "ids" | "index" | undefined;
 
 /** The part of a query that decides on its access path. */
 type PathQuery = { [Name in "filter" | "sort" | "words" | "after"]?: ListQuery[Name] | undefined };
@@ -76,10 +76,10 @@ export type CostQuery = PathQuery & Pick<ListQuery, "offset" | "count" | "at">;
 export function accessPathOf(query: PathQuery, indexes: readonly Index[]): AccessPath {
   if (query.words !== undefined) return undefined;
   const conditions = conjunctsOf(query.filter);
-  if (conditions.some(isIdList)) return { kind: "ids" };
-  if (conditions.length === 0 && indexedKeys(query.sort ?? []).length === 0) return { kind: "ids" };
+  if (conditions.some(isIdList)) return "ids";
+  if (conditions.length === 0 && indexedKeys(query.sort ?? []).length === 0) return "ids";
   const best = bestOf(query, indexes);
-  return best?.isOrdered && best.rest.length === 0 ? { kind: "index", index: best.index } : undefined;
+  return best?.isOrdered && best.rest.length === 0 ? "index" : undefined;
 }
 
 /** The most resources that the HTTP thread skips for one page. */
@@ -89,7 +89,7 @@ const maxQuickOffset = 1_000;
 export function isQuick(query: CostQuery, indexes: readonly Index[]): boolean {
   if (query.at !== undefined || (query.offset ?? 0) > maxQuickOffset) return false;
   const path = accessPathOf(query, indexes);
-  return path?.kind === "ids" ? isByIdsAlone(query) : path !== undefined;
+  return path === "ids" ? isByIdsAlone(query) : path !== undefined;
 }
 
 /**

@@ -19,8 +19,7 @@ import { builtIndexes, type NumberedCollection } from "./catalogue.ts";
 export function listTooExpensive(query: CostQuery, collection: NumberedCollection, maxMs: number): Problem {
   const { indexes } = collection;
   const built = builtIndexes(collection);
-  const isBeingBuilt =
-    query.at === undefined && accessPathOf(query, indexes)?.kind !== accessPathOf(query, built)?.kind;
+  const isBeingBuilt = query.at === undefined && accessPathOf(query, indexes) !== accessPathOf(query, built);
   const advice = isBeingBuilt
     ? "The service is still building the index for it. Try again later."
     : adviceFor(query, indexes);
@@ -33,7 +32,7 @@ export function adviceFor(query: CostQuery, indexes: readonly Index[]): string {
   if (at !== undefined) return `A later time has fewer changes to undo. ${adviceFor(current, indexes)}`;
   if (query.words !== undefined) return "Search for fewer or longer words, or add a filter.";
   const path = accessPathOf(query, indexes);
-  if (path?.kind === "ids" && !isByIdsAlone(query)) return "Filter by fewer ids, or by the ids alone.";
+  if (path === "ids" && !isByIdsAlone(query)) return "Filter by fewer ids, or by the ids alone.";
   if (path !== undefined) return pagingAdvice(query);
   if (namesRelated(query.filter)) return relatedAdvice(query);
   const repeated = repeatedAttribute(query.filter);

@@ -66,7 +66,7 @@ export interface BuildState {
 }
 
 /** A step that was taken. */
-export interface Step {
+interface Step {
   /** The collection after it. */
   after: NumberedCollection;
   report: StepReport;

@@ -4,7 +4,10 @@
  */
 import { crc32 } from "node:zlib";
 import { Problem } from "../../errors.ts";
+import type { CollectionRecord } from "../port/record.ts";
 import type { Stored } from "../port/stored.ts";
+import type { Dialect } from "../sql/dialect.ts";
+import type { Row } from "../sql/plans.ts";
 import type { changes, keys, RowOf, receipts } from "../sql/table.ts";
 
 /** A row before it has its checksum. */
@@ -57,6 +60,17 @@ export function intactResource(collection: string, resource: Stored, checksum: u
   if (checksumOfResource(collection, resource) !== Number(checksum))
     throw new Problem("DATA_DAMAGED", damageOf(nameOfResource(collection, resource.id)));
   return resource;
+}
+
+/** The resource in a row with the key, the version, the time, the text and the checksum. Throws DATA_DAMAGED. */
+export function storedIn(
+  { idOf }: Pick<Dialect, "idOf">,
+  { idKind, name }: Pick<CollectionRecord, "idKind" | "name">,
+  [key, version, updatedAt, text, checksum]: Row,
+): Stored {
+  const id = idOf(idKind, key);
+  const stored = { id, version: Number(version), text: String(text), updatedAt: Number(updatedAt) };
+  return intactResource(name, stored, checksum);
 }
 
 /** Whether the checksums of a change and of its text are right. A row without the column of the text has only the first one. */

@@ -15,25 +15,42 @@ import type {
   StoreStatistics,
 } from "../port/store.ts";
 import type { Key, Stored } from "../port/stored.ts";
+import type { Dialect } from "../sql/dialect.ts";
 import type { Plan } from "../sql/plans.ts";
-import type { NumberedCollection } from "./catalogue.ts";
-import type { BackedUp, BackupFile, BackupOptions } from "./copy/backup.ts";
+import { CataloguePlans, type NumberedCollection } from "./catalogue.ts";
+import { createLookups } from "./commits/lookups.ts";
 import type { CopySource, CopyTarget } from "./copy/contents.ts";
+import type { BackupFile, BackupOptions } from "./copy/copy.ts";
+import type { VerifiedContents } from "./copy/verify.ts";
 import type { FiguresOf } from "./figures.ts";
-import type { HistoryPlans } from "./history-plans.ts";
-import type { KeyChange, KeyPlans } from "./key-plans.ts";
-import type { LogPlans } from "./log-plans.ts";
-import type { ReceiptPlans } from "./receipt-plans.ts";
+import { type Chunk, createHistories } from "./history-plans.ts";
+import { type KeyChange, KeyPlans } from "./key-plans.ts";
+import { LogPlans } from "./log-plans.ts";
+import { ReceiptPlans } from "./receipt-plans.ts";
 import type { GroupsQuery, PageQuery } from "./related.ts";
-import type { SecretPlans } from "./secret.ts";
+import { SecretPlans } from "./secret.ts";
 
 /** The plans of a store, in the dialect of its database. */
-export interface StorePlans {
-  keys: KeyPlans;
-  logs: LogPlans;
-  receipts: ReceiptPlans;
-  secret: SecretPlans;
-  historyOf: (collection: NumberedCollection) => HistoryPlans;
+export type StorePlans = ReturnType<typeof createPlans>;
+
+/**
+ * Makes the plans, with the texts of their statements. `chunk`: the limits of a statement that rebuilds resources of the past.
+ * `isServed`: the condition that the store has collections for a service, and that uses of keys can be noted.
+ */
+export function createPlans(
+  dialect: Dialect,
+  { chunk, isServed = "true" }: { chunk: Chunk; isServed?: string },
+) {
+  return {
+    dialect,
+    catalogue: new CataloguePlans(dialect),
+    keys: new KeyPlans(dialect, isServed),
+    logs: new LogPlans(dialect, isServed),
+    receipts: new ReceiptPlans(dialect),
+    secret: new SecretPlans(dialect),
+    historyOf: createHistories(dialect, chunk),
+    lookupsOf: createLookups(dialect),
+  };
 }
 
 /** How a plan is read. */
@@ -114,8 +131,11 @@ export interface Engine<Address> {
   /** Opens the store as the source of a copy. */
   openSource(address: Address): Promise<CopySource>;
 
-  /** Backs up one moment of the store into a new SQLite file. A service can have the store open at the same time. */
-  backUp(address: Address, file: BackupFile, options: BackupOptions): Promise<BackedUp>;
+  /**
+   * Backs up one moment of the store into a new SQLite file, and compares every item. A service can have the store open at the same
+   * time.
+   */
+  backUp(address: Address, file: BackupFile, options: BackupOptions): Promise<VerifiedContents>;
 
   /** Opens the store as the target of a copy, and creates it if it does not exist. */
   openTarget(address: Address): Promise<CopyTarget>;

@@ -27,7 +27,7 @@ import {
 } from "../sql/table.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { LoggedRowKey } from "./changes-since.ts";
-import { type ChangeRow, intactResource, requireIntactChange } from "./checksums.ts";
+import { type ChangeRow, requireIntactChange, storedIn } from "./checksums.ts";
 import { differenceMark, isDifference, maxChain, textFrom } from "./superseded.ts";
 
 /** The limits of one statement that rebuilds resources. It reads at least one resource. */
@@ -232,16 +232,10 @@ export class HistoryPlans {
 
   *#currentOf(ids: readonly string[]): Plan<ReadonlyMap<string, Stored>> {
     if (ids.length === 0) return new Map();
-    const { idKind, name } = this.#collection;
-    const { keyOf, idOf, list } = this.#dialect;
+    const { idKind } = this.#collection;
+    const { keyOf, list } = this.#dialect;
     const rows = yield* this.#sql.current(list([...new Set(ids)].map((id) => keyOf(idKind, id))));
-    const stored = rows.map(([key, version, updatedAt, text, checksum]) =>
-      intactResource(
-        name,
-        { id: idOf(idKind, key), version: Number(version), text: String(text), updatedAt: Number(updatedAt) },
-        checksum,
-      ),
-    );
+    const stored = rows.map((row) => storedIn(this.#dialect, this.#collection, row));
     return new Map(stored.map((each) => [each.id, each]));
   }
 }

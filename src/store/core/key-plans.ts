@@ -28,7 +28,7 @@ export class KeyPlans {
   readonly #sql: ReturnType<typeof makeTexts>;
 
   /** Notes uses of keys only if the condition `mayNoteUse` holds. */
-  constructor(dialect: Dialect, mayNoteUse = "true") {
+  constructor(dialect: Dialect, mayNoteUse: string) {
     this.#dialect = dialect;
     this.#sql = makeTexts(dialect, mayNoteUse);
   }

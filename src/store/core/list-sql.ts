@@ -148,33 +148,47 @@ function filterSql(filter: StoreFilter, scope: Scope): string {
   }
 }
 
-function conditionSql(condition: Condition, scope: Scope): string {
-  const { path } = condition;
+type DatedCondition = Exclude<Condition, { kind: "startsWith" | "endsWith" | "exists" }> & {
+  as: InstantForm;
+};
+
+function isDated(condition: Condition): condition is DatedCondition {
+  return "as" in condition && condition.as !== undefined;
+}
+
+function datedSql({ kind, path, as, values }: DatedCondition, scope: Scope): string {
+  const { dialect } = scope;
+  const keys = values.map(String);
+  if (kind === "contains") return dialect.hasInstant(path, keys, as, scope);
+  const key = dialect.instant(path, as);
+  if (kind === "in") return dialect.oneOf(key, keys, scope);
+  return either(keys.map((each) => compareSql(key, kind, each, scope)));
+}
+
+/** The condition that the id equals one of the values. */
+function hasIdSql(values: readonly Scalar[], scope: Scope): string {
   const { dialect, collection, table } = scope;
+  const keys = values.flatMap((value) =>
+    typeof value === "string" || typeof value === "number"
+      ? (dialect.keyOfValue(collection.idKind, value) ?? [])
+      : [],
+  );
+  if (keys.length === 0) return "false";
+  return dialect.oneOf(`${table}.${dialect.keyColumn}`, keys as Scalar[], scope);
+}
+
+function conditionSql(condition: Condition, scope: Scope): string {
+  if (isDated(condition)) return datedSql(condition, scope);
+  const { path } = condition;
+  const { dialect } = scope;
   const isId = isIdPath(path);
-  if ("as" in condition && condition.as !== undefined) {
-    const { kind, as } = condition;
-    const keys = condition.values.map(String);
-    if (kind === "contains") return dialect.hasInstant(path, keys, as, scope);
-    const key = dialect.instant(path, as);
-    if (kind === "in") return dialect.oneOf(key, keys, scope);
-    return either(keys.map((each) => compareSql(key, kind, each, scope)));
-  }
   const lowered = () => `lower(${isId ? dialect.textId(scope) : dialect.typed(path, "string")})`;
   switch (condition.kind) {
     case "in": {
       const { values } = condition;
       if (values.length === 0) return "false";
       // Equal values have equal JSON texts, because `JSON.stringify` wrote all of them.
-      if (!isId) return dialect.oneOf(dialect.json(path), values.map(toJson), scope);
-      const keys = values.flatMap((value) =>
-        typeof value === "string" || typeof value === "number"
-          ? (dialect.keyOfValue(collection.idKind, value) ?? [])
-          : [],
-      );
-      return keys.length === 0
-        ? "false"
-        : dialect.oneOf(`${table}.${dialect.keyColumn}`, keys as Scalar[], scope);
+      return isId ? hasIdSql(values, scope) : dialect.oneOf(dialect.json(path), values.map(toJson), scope);
     }
     case "contains": {
       const texts = condition.values.filter((value) => typeof value === "string").filter(isStorable);
@@ -335,7 +349,7 @@ function relatedSql({ relation, filter }: RelatedCondition, scope: Scope): strin
   const isAny = matchesAll(filter);
   const links = `${linksOf(dialect, isReference ? collection : other)} as link`;
   const path = isAny ? undefined : accessPathOf({ filter }, builtIndexes(other));
-  const scan = path?.kind === "index" ? scanOf({ filter }, other.slots) : undefined;
+  const scan = path === "index" ? scanOf({ filter }, other.slots) : undefined;
   const inner = { ...scope, collection: other, table: "related" };
   const attribute = `link.attribute = ${dialect.quote(formatPath(relation.path))}`;
   const foundWith = (...more: string[]) =>

@@ -66,7 +66,7 @@ export class LogPlans {
   readonly #logs = new Map<number, ReturnType<typeof makeTextsOfLog>>();
 
   /** The condition `isServed` holds if the store has collections for a service. */
-  constructor(dialect: Dialect, isServed = "true") {
+  constructor(dialect: Dialect, isServed: string) {
     this.#dialect = dialect;
     this.#sql = makeTexts(dialect, isServed);
   }

@@ -2,7 +2,7 @@
 import { StartError } from "../../errors.ts";
 import { type CollectionRecord, isEqualJson } from "../port/record.ts";
 import type { Plan } from "../sql/plans.ts";
-import { numberOf, query } from "../sql/table.ts";
+import { numberOf, query, references as referenceColumns } from "../sql/table.ts";
 import { type BuildingDriver, BuildingPlans } from "./building.ts";
 import { idKindChanged, type NumberedCollection, redeclared, renumbered, undeclared } from "./catalogue.ts";
 import { referencesOf, withBuilding } from "./entries.ts";
@@ -22,8 +22,6 @@ export interface MigrationDriver extends BuildingDriver {
   /** Locks the heads of collections. Returns the number of resources of the first one. */
   lockHeads(numbers: readonly number[]): Plan<number>;
 }
-
-const referenceColumns = { attribute: "text", target: "text", key: "text" } as const;
 
 /** The plans that change declarations. */
 export class MigrationPlans {

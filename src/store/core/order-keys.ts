@@ -9,11 +9,11 @@ import { createHash } from "node:crypto";
 import { maxUnixMillis } from "../../collection/dates.ts";
 import type { Index, SortKey } from "../../collection/indexes.ts";
 import { usualMs } from "../../collection/instants.ts";
-import { isIdPath, valueAt } from "../../collection/paths.ts";
-import { type CursorValues, isInstant, type SortValue, sortValueOf, withId } from "../../query/sort.ts";
+import { isIdPath } from "../../collection/paths.ts";
+import { type CursorValues, isInstant, type SortValue, withId } from "../../query/sort.ts";
 
 /** The first byte of each type, in the order of types. An inverted first byte is greater than all of these, and less than `end`. */
-const marks = {
+const typeBytes = {
   null: 0x10,
   false: 0x20,
   true: 0x21,
@@ -38,14 +38,6 @@ const usualLength = new Date(usualMs.first).toISOString().length;
 /** It has space for five strings of 128 code points and an id. */
 const buffer = Buffer.allocUnsafe(6 * (2 + 4 * 128));
 
-/** The key of a resource in an index. */
-export function keyOf(resource: Record<string, unknown>, index: Index): Buffer {
-  return keyAt(
-    withId(index).map(({ path, as }) => sortValueOf(valueAt(resource, path), as)),
-    index,
-  );
-}
-
 /**
  * The key with these sort values. With fewer values than the index has attributes and the id, it is the beginning of the keys of
  * all resources with these values. In a key that is too long, a hash takes the place of the id.
@@ -57,9 +49,9 @@ export function keyAt(values: CursorValues, index: Index): Buffer {
     const from = length;
     const value = values[n] as SortValue;
     length = typeof value === "string" && isIdPath(path) ? writeId(value, from) : write(value, from);
-    const mark = from + 1;
+    const id = from + 1;
     if (n === index.length && length > maxLength)
-      length = mark + createHash("sha256").update(buffer.subarray(mark, length)).digest().copy(buffer, mark);
+      length = id + createHash("sha256").update(buffer.subarray(id, length)).digest().copy(buffer, id);
     if (descending) invert(from, length);
   }
   return Buffer.from(buffer.subarray(0, length));
@@ -83,10 +75,10 @@ export function boundsOfType(
 ): { low: Buffer; high: Buffer } {
   write(value, 0);
   if (descending) invert(0, 1);
-  const [mark = 0] = buffer;
+  const [type = 0] = buffer;
   return {
-    low: Buffer.concat([prefix, Buffer.of(mark)]),
-    high: Buffer.concat([prefix, Buffer.of(mark + 1)]),
+    low: Buffer.concat([prefix, Buffer.of(type)]),
+    high: Buffer.concat([prefix, Buffer.of(type + 1)]),
   };
 }
 
@@ -98,25 +90,25 @@ function invert(from: number, to: number): void {
 function write(value: SortValue, at: number): number {
   switch (typeof value) {
     case "boolean":
-      buffer[at] = value ? marks.true : marks.false;
+      buffer[at] = value ? typeBytes.true : typeBytes.false;
       return at + 1;
     case "number":
       return writeNumber(value, at);
     case "string":
-      buffer[at] = marks.string;
+      buffer[at] = typeBytes.string;
       return writeText(value, at + 1);
     default:
       if (isInstant(value)) {
         return writeInstant(value[0], at);
       }
-      buffer[at] = value === null ? marks.null : marks.container;
+      buffer[at] = value === null ? typeBytes.null : typeBytes.container;
       return at + 1;
   }
 }
 
 /** Writes a double whose bits have the order of numbers: the sign bit of a positive one is set, and a negative one is inverted. */
 function writeNumber(value: number, at: number): number {
-  buffer[at] = marks.number;
+  buffer[at] = typeBytes.number;
   buffer.writeDoubleBE(value, at + 1);
   if (value < 0) invert(at + 1, at + 9);
   else buffer[at + 1] = (buffer[at + 1] as number) | 0x80;
@@ -130,7 +122,7 @@ function writeInstant(key: string, at: number): number {
     ? Date.parse(key.slice(0, usualLength))
     : Number(BigInt(key.slice(1)) - BigInt(maxUnixMillis));
   const next = writeNumber(ms, at);
-  buffer[at] = marks.date;
+  buffer[at] = typeBytes.date;
   return writeText(isUsual ? key.slice(usualLength) : "", next);
 }
 
@@ -154,7 +146,7 @@ function writeText(text: string, at: number): number {
  * text. A text before all UUIDs has the first UUID.
  */
 function writeId(id: string, at: number): number {
-  buffer[at] = marks.string;
+  buffer[at] = typeBytes.string;
   const uuid = uuidUpTo(id);
   buffer.write((uuid ?? firstUuid).replaceAll("-", ""), at + 1, "hex");
   const next = at + 17;

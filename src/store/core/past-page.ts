@@ -4,7 +4,7 @@
  * Resources without such a change come from the current list, page by page. The others are rebuilt one by one, filtered
  * and sorted in memory. Only their ids, and the sort values of those that the page needs, are in memory at the same time.
  */
-import { type IdKind, integerOf } from "../../collection/ids.ts";
+import { type IdKind, idIn } from "../../collection/ids.ts";
 import { allOf, type Filter, matches } from "../../query/filter.ts";
 import { type CursorValues, comparePositions, cursorValuesOf } from "../../query/sort.ts";
 import { type ChangedResource, type ChangedTexts, HistoryMissing } from "../port/change-log.ts";
@@ -124,7 +124,7 @@ function positionOf(
   { sort = [] }: PastQuery,
   idKind: IdKind,
 ): CursorValues {
-  return sort.length === 0 ? [integerOf(idKind, id) ?? id] : cursorValuesOf(JSON.parse(text), sort);
+  return sort.length === 0 ? [idIn(idKind, id)] : cursorValuesOf(JSON.parse(text), sort);
 }
 
 /** The first candidates of a list. */

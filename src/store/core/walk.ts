@@ -4,14 +4,14 @@
  * slice has its own snapshot and takes a few milliseconds. The service continues to write in between.
  */
 import { isDeepStrictEqual } from "node:util";
-import { integerOf } from "../../collection/ids.ts";
+import { idIn } from "../../collection/ids.ts";
 import { comparePositions } from "../../query/sort.ts";
 import { isInternal } from "../port/record.ts";
 import type { Plan, Row, Value } from "../sql/plans.ts";
 import { query } from "../sql/table.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { LoggedRowKey } from "./changes-since.ts";
-import { damageOf } from "./checksums.ts";
+import { damageOf, nameOfResource } from "./checksums.ts";
 import {
   type Cell,
   type Contents,
@@ -19,12 +19,11 @@ import {
   gapBefore,
   hasGap,
   type Item,
-  layouts,
   type PageSize,
+  placeOf,
 } from "./copy/contents.ts";
 import { type ContentsDriver, StoredContents } from "./copy/stored-contents.ts";
 import { referencesOf } from "./entries.ts";
-import type { HistoryPlans } from "./history-plans.ts";
 import type { CollectionCounts } from "./log-plans.ts";
 
 /** When walks begin, and how long they pause after each slice. In milliseconds. */
@@ -39,25 +38,28 @@ const maxReported = 20;
 /** If more resources change while a walk reads their collection, their number is not compared. */
 const maxChanged = 50_000;
 
+/** A resource whose checksum is right. */
+interface IntactResource {
+  id: string;
+  text: string;
+}
+
+/** What can be wrong with the rows that are made from a resource. Completes a sentence about the resource. */
+const derivedFaults = {
+  keys: "has wrong keys in the store, so lists with an index can lack it",
+  references: "has wrong references in the store, so the delete of another resource can miss it",
+  words: "has no search words in the store, so searches can lack it",
+} as const;
+
 /** The reads of one slice. All of them see one snapshot. */
 export interface SliceReads extends Pick<Contents, "items"> {
   collections(): Promise<readonly NumberedCollection[]>;
   counts(collection: NumberedCollection): Promise<CollectionCounts>;
-  /** The ids of the given resources whose keys in the declared indexes do not match their texts. */
-  misindexed(
+  /** The ids of the resources that rows made from them do not match, by what is wrong. */
+  faults(
     collection: NumberedCollection,
-    resources: readonly { id: string; text: string }[],
-  ): Promise<readonly string[]>;
-  /** The ids of the given resources whose rows in the table of references do not match their texts. */
-  misreferred(
-    collection: NumberedCollection,
-    resources: readonly { id: string; text: string }[],
-  ): Promise<readonly string[]>;
-  /** The ids of the given resources that searches do not find, because they have no search words. */
-  unsearchable(
-    collection: NumberedCollection,
-    resources: readonly { id: string; text: string }[],
-  ): Promise<readonly string[]>;
+    resources: readonly IntactResource[],
+  ): Promise<Readonly<Record<keyof typeof derivedFaults, readonly string[]>>>;
   /** Looks at rows of a table that is made from the resources, after a place; from the first one without it. */
   surplus(kind: DerivedRows, collection: NumberedCollection, after: unknown): Promise<Surplus>;
   /** What is wrong with the search words of a collection. */
@@ -81,9 +83,11 @@ const noSurplus: Surplus = { rows: 0, last: undefined };
 
 /** How one kind of store reads a slice. The collections are those of the snapshot. */
 export interface SliceDriver extends ContentsDriver {
-  historyOf(collection: NumberedCollection): HistoryPlans;
-  /** As in `SliceReads`. The collection has an index. */
-  misindexed: SliceReads["misindexed"];
+  /** The ids of the resources whose keys in the declared indexes do not match their texts. The collection has an index. */
+  misindexed(
+    collection: NumberedCollection,
+    resources: readonly IntactResource[],
+  ): Promise<readonly string[]>;
   /** SQL: where a collection has the row with the number of search words of `resource`. */
   wordCountOf(number: number): string;
   /** As `SliceReads.surplus`, if entries are rows of their own. */
@@ -94,25 +98,22 @@ export interface SliceDriver extends ContentsDriver {
 
 /** The reads of one slice, in an open snapshot. */
 export function sliceReads(driver: SliceDriver): SliceReads {
-  const { catalogue, log } = driver.plans;
+  const { catalogue, logs, historyOf } = driver.plans.store;
   const contents = new StoredContents(driver);
   return {
     collections: () => driver.run(catalogue.all()),
     items: (...args) => contents.items(...args),
-    counts: ({ number }) => driver.run(log.counts(number)),
-    async misindexed({ name }, resources) {
+    counts: ({ number }) => driver.run(logs.counts(number)),
+    async faults({ name }, resources) {
       const collection = await contents.find(name);
-      const { slots, uniqueSlots } = collection;
-      return slots.length + uniqueSlots.length === 0 ? [] : driver.misindexed(collection, resources);
-    },
-    async misreferred({ name }, resources) {
-      const collection = await contents.find(name);
-      return collection.references.length === 0 ? [] : driver.run(misreferred(driver, collection, resources));
-    },
-    async unsearchable({ name }, resources) {
-      const collection = await contents.find(name);
-      const isGathered = collection.search.length > 0 && collection.numbers.building?.words === undefined;
-      return isGathered ? driver.run(unsearchable(driver, collection, resources)) : [];
+      const { slots, uniqueSlots, references, search, numbers } = collection;
+      const isGathered = search.length > 0 && numbers.building?.words === undefined;
+      return {
+        keys: slots.length + uniqueSlots.length === 0 ? [] : await driver.misindexed(collection, resources),
+        references:
+          references.length === 0 ? [] : await driver.run(misreferred(driver, collection, resources)),
+        words: isGathered ? await driver.run(unsearchable(driver, collection, resources)) : [],
+      };
     },
     async surplus(kind, { name }, after) {
       const collection = await contents.find(name);
@@ -125,16 +126,17 @@ export function sliceReads(driver: SliceDriver): SliceReads {
       const collection = await contents.find(name);
       return collection.search.length === 0 ? undefined : driver.brokenWords?.(collection);
     },
-    changes: (collection, ...page) => driver.run(driver.historyOf(collection).keysAfter(...page)),
+    changes: (collection, ...page) => driver.run(historyOf(collection).keysAfter(...page)),
   };
 }
 
+/** The ids of the resources whose rows in the table of references do not match their texts. */
 function* misreferred(
   { plans }: ContentsDriver,
   { number, idKind, references }: NumberedCollection,
-  resources: readonly { id: string; text: string }[],
+  resources: readonly IntactResource[],
 ): Plan<readonly string[]> {
-  const { tablePrefix, keyColumn, keyOf, idOf, among, list } = plans.dialect;
+  const { tablePrefix, keyColumn, keyOf, idOf, among, list } = plans.store.dialect;
   const column = `resource.${keyColumn}`;
   const rows = yield* query<[Value], readonly Row[]>(
     `select ${column}, refers.attribute, refers.target from ${tablePrefix}resources_${number} as resource
@@ -151,12 +153,13 @@ function* misreferred(
     .map(({ id }) => id);
 }
 
+/** The ids of the resources that searches do not find, because they have no search words. */
 function unsearchable(
   { plans, wordCountOf }: SliceDriver,
   { number, idKind }: NumberedCollection,
-  resources: readonly { id: string }[],
+  resources: readonly IntactResource[],
 ): Plan<readonly string[]> {
-  const { tablePrefix, keyColumn, keyOf, idOf, among, list } = plans.dialect;
+  const { tablePrefix, keyColumn, keyOf, idOf, among, list } = plans.store.dialect;
   const column = `resource.${keyColumn}`;
   return query<[Value], readonly string[]>(
     `select ${column} from ${tablePrefix}resources_${number} as resource
@@ -174,7 +177,7 @@ function* surplusReferences(
   { number }: NumberedCollection,
   after: Value | undefined,
 ): Plan<Surplus> {
-  const { tablePrefix } = plans.dialect;
+  const { tablePrefix } = plans.store.dialect;
   const table = `${tablePrefix}refers_${number}`;
   const rows = yield* query<readonly Value[], readonly Row[]>(
     `select refers.key, case when resource.key is null then 1 else 0 end
@@ -251,43 +254,27 @@ async function* walkCollection(
 ): AsyncGenerator<void> {
   const { name, idKind } = collection;
   const section = { kind: "resources", collection: name } as const;
-  const placeOf = (wanted: string) =>
-    layouts.resources.columns.findIndex(({ name: column }) => column === wanted);
-  const [textAt, checksumAt] = [placeOf("doc"), placeOf("checksum")];
+  const [textAt, checksumAt] = [placeOf("resources", "doc"), placeOf("resources", "checksum")];
   const order = comparePositions([]);
-  const position = (id: Cell) => [integerOf(idKind, String(id)) ?? String(id)];
+  const position = (id: Cell) => [idIn(idKind, String(id))];
   let counting: Counting | undefined;
   let after: Cell | undefined;
   for (;;) {
-    const { counts, changed, items, misindexed, misreferred, unsearchable } = await store.slice(
-      async (reads) => {
-        const now = await reads.counts(collection);
-        const found = await reads.items(section, after, sliceSize);
-        const intact = found.filter((item) => damagedIn(section, item) === undefined);
-        const resources = intact.map((item) => ({ id: String(item[0]), text: String(item[textAt]) }));
-        return {
-          counts: now,
-          changed:
-            counting === undefined ? [] : await changesSince(reads, collection, counting, now.sequence),
-          items: found,
-          misindexed: await reads.misindexed(collection, resources),
-          misreferred: await reads.misreferred(collection, resources),
-          unsearchable: await reads.unsearchable(collection, resources),
-        };
-      },
-    );
-    for (const id of misindexed)
-      onDamage(
-        `The resource ${name}/${id} has wrong keys in the store, so lists with an index can lack it. Restore a backup.`,
-      );
-    for (const id of misreferred)
-      onDamage(
-        `The resource ${name}/${id} has wrong references in the store, so the delete of another resource can miss it. Restore a backup.`,
-      );
-    for (const id of unsearchable)
-      onDamage(
-        `The resource ${name}/${id} has no search words in the store, so searches can lack it. Restore a backup.`,
-      );
+    const { counts, changed, items, faults } = await store.slice(async (reads) => {
+      const now = await reads.counts(collection);
+      const found = await reads.items(section, after, sliceSize);
+      const intact = found.filter((item) => damagedIn(section, item) === undefined);
+      const resources = intact.map((item) => ({ id: String(item[0]), text: String(item[textAt]) }));
+      return {
+        counts: now,
+        changed: counting === undefined ? [] : await changesSince(reads, collection, counting, now.sequence),
+        items: found,
+        faults: await reads.faults(collection, resources),
+      };
+    });
+    for (const kind of ["keys", "references", "words"] as const)
+      for (const id of faults[kind])
+        onDamage(`${nameOfResource(name, id)} ${derivedFaults[kind]}. Restore a backup.`);
     counting ??= new Counting(counts);
     const end = after === undefined ? undefined : position(after);
     counting.skip(changed, counts.sequence, ({ id }) => end !== undefined && order(position(id), end) <= 0);

@@ -39,14 +39,6 @@ export interface BatchOptions<Call, Answer> {
   maxConcurrent?: number;
 }
 
-/** A queue for work that costs about the same for many calls as for one. */
-export interface Batch<Call, Answer> {
-  /** Performs the call together with others. Throws UNAVAILABLE if the queue is full, and the error of the call. */
-  run(call: Call): Promise<Answer>;
-  /** Resolves when every call has its outcome. */
-  drained(): Promise<void>;
-}
-
 interface Waiting<Call, Answer> {
   call: Call;
   weight: number;
@@ -56,12 +48,11 @@ interface Waiting<Call, Answer> {
   reject(error: unknown): void;
 }
 
-/** Creates a batch. It performs the first calls at the end of the turn in which the first one arrives. */
-export function createBatch<Call, Answer>(options: BatchOptions<Call, Answer>): Batch<Call, Answer> {
-  return new BoundedBatch(options);
-}
-
-class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
+/**
+ * A queue for work that costs about the same for many calls as for one. It performs the first calls at the end of the turn in which
+ * the first one arrives.
+ */
+export class Batch<Call, Answer> {
   readonly #options: Required<BatchOptions<Call, Answer>>;
   #waiting: Waiting<Call, Answer>[] = [];
   #unanswered = 0;
@@ -84,6 +75,7 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
     };
   }
 
+  /** Performs the call together with others. Throws UNAVAILABLE if the queue is full, and the error of the call. */
   run(call: Call): Promise<Answer> {
     const weight = this.#options.weigh(call);
     if (!this.#accepts(weight)) return Promise.reject(queueFull());
@@ -96,6 +88,7 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
     });
   }
 
+  /** Resolves when every call has its outcome. */
   drained(): Promise<void> {
     if (this.#unanswered === 0) return Promise.resolve();
     return new Promise((resolve) => this.#drains.push(resolve));

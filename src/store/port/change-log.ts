@@ -106,7 +106,7 @@ export interface ChangedResource {
 
 /** The texts of a changed resource. */
 export interface ChangedTexts {
-  /** As `HistoryLookups` gives it for the first version. */
+  /** From the first version on, as `HistoryPlans.texts` reads it. */
   chain: readonly KeptText[];
   /** The current version, if the chain or the caller needs it. */
   current: Stored | undefined;

@@ -1,6 +1,6 @@
 /** Commits: the changes that a store must write together, their result, and the batch in which they wait. */
 import { clockSeconds } from "../../counters.ts";
-import { type Batch, type BatchOptions, createBatch } from "./batch.ts";
+import { Batch, type BatchOptions } from "./batch.ts";
 import type { CommitMeter } from "./commit-meter.ts";
 import type { ResolvedStoreOptions } from "./options.ts";
 import type { Key } from "./stored.ts";
@@ -99,7 +99,7 @@ export function createCommitBatch(
   options: Pick<BatchOptions<Commit, Committed>, "perform" | "maxConcurrent">,
 ): Batch<Commit, Committed> {
   const maxBatchSize = groupCommit ? 1_000 : 1;
-  return createBatch({
+  return new Batch({
     ...options,
     ...(meter && { perform: counted(options.perform, meter), clock: clockSeconds }),
     maxBatchSize,

@@ -18,7 +18,7 @@ import type {
   ResourceChange,
 } from "./change-log.ts";
 import type { Commit, Committed, KeptReceipt } from "./commit.ts";
-import type { ApiKey, Keys } from "./keys.ts";
+import type { Keys } from "./keys.ts";
 import type { Figures, FiguresQuery, ListQuery, Page, ReferringGroups, ReferringQuery } from "./page.ts";
 import type { CollectionRecord } from "./record.ts";
 import type { Key, Stored } from "./stored.ts";
@@ -62,8 +62,6 @@ export interface StoreReader {
    * resource that an index lacks. Returns whether it found damage.
    */
   findDamage(report: (text: string) => void): Promise<boolean>;
-  /** All API keys, oldest first. Throws DATA_DAMAGED. */
-  keys(): readonly ApiKey[];
   close(): Promise<void>;
 }
 

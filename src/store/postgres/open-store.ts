@@ -14,17 +14,17 @@ import {
   openCommandConnections,
   probe,
   responseTimeoutMs,
+  runPlan,
   type Statement,
   withStartErrors,
 } from "./connection/connections.ts";
 import { describeError, retryOnce } from "./connection/failures.ts";
 import { walkedDatabase } from "./copy/database-contents.ts";
-import { runPlan, storePlans } from "./postgres-dialect.ts";
+import { storePlans } from "./postgres-dialect.ts";
 import { PostgresDriver } from "./postgres-driver.ts";
 import { Scans } from "./read/reads.ts";
-import { Catalogue, catalogueSql, toCollection } from "./tables/catalogue.ts";
+import { Catalogue, catalogueSql, toCollection } from "./tables/declared-catalogue.ts";
 import { prepareDatabase } from "./tables/prepare.ts";
-import { selectCounts } from "./tables/statements.ts";
 
 /** The limits of connections: for reads and commits, for slow lists, and for work without a timeout. */
 const maxConnections = { main: 10, slow: slowPlaces, long: 6 };
@@ -60,9 +60,9 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
     await withStartErrors(prepareDatabase(connections));
     const { rows } = await withStartErrors(connections.run({ sql: catalogueSql }));
     const { byName } = new Catalogue(rows.map(toCollection));
+    const selectCounts = { sql: "select number, count from holdfast_heads" };
     const counted = await withStartErrors(connections.run(selectCounts));
     const counts = new Map(counted.rows.map(([number, count]) => [Number(number), Number(count)]));
-    const keys = await runPlan(storePlans.keys.all(), (statement) => connections.run(statement));
     const scans = new Scans(connections);
     return {
       collections: () => byName,
@@ -72,7 +72,6 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
         if (collection !== undefined) yield* scans.scan(collection);
       },
       findDamage: (report) => withStartErrors(walkAtOnce(walkedDatabase(connections), report)),
-      keys: () => keys,
       async close() {
         scans.close();
         await close();

@@ -39,19 +39,18 @@ import { flushing } from "./commit/flush.ts";
 import { HeldWrites } from "./commit/holds.ts";
 import { beginLoad } from "./commit/load.ts";
 import { GroupNumbers, IdNumbers } from "./commit/numbers.ts";
-import { type Connections, probe } from "./connection/connections.ts";
+import { type Connections, probe, type Run, runPlan } from "./connection/connections.ts";
 import { failureOf, retryOnce } from "./connection/failures.ts";
 import { Reachability } from "./connection/reachability.ts";
 import { transact, transactionModes } from "./connection/transaction.ts";
 import { Lists, orRedeclared } from "./list/lists.ts";
 import { SlowStatements } from "./list/slow-statements.ts";
-import { lookupsOf, postgresDialect, runPlan, storePlans } from "./postgres-dialect.ts";
-import { Heads, Reads, type Run, readSizes, Scans } from "./read/reads.ts";
-import type { NumberedCollection } from "./tables/catalogue.ts";
+import { postgresDialect, storePlans } from "./postgres-dialect.ts";
+import { Heads, Reads, readSizes, Scans } from "./read/reads.ts";
 import { Declarations } from "./tables/declarations.ts";
+import type { NumberedCollection } from "./tables/declared-catalogue.ts";
 import { findRelaxed, findUnchecked } from "./tables/durability.ts";
 import { prepareDatabase } from "./tables/prepare.ts";
-import { databaseSize } from "./tables/statements.ts";
 import { startWork } from "./upkeep/background.ts";
 
 /** The parts of the driver. */
@@ -120,7 +119,7 @@ export class PostgresDriver implements Driver {
       catalogue: () => this.#declarations.catalogue,
       reload: () => this.#declarations.reload(),
       groups: new GroupNumbers(connections),
-      lookupsOf,
+      lookupsOf: storePlans.lookupsOf,
       meter: parts.meter,
       ...flushing({ ids: this.#ids, isLogged: history !== "none", receipts }),
     };
@@ -165,8 +164,7 @@ export class PostgresDriver implements Driver {
     await this.#declarations.reload();
     this.#reachability.noteReached({ isRelaxed: relaxed !== undefined });
     if (readOnly) return;
-    if (history !== "none")
-      await runPlan(storePlans.logs.noteGapsAtEnd(), (statement) => connections.run(statement));
+    if (history !== "none") await connections.runPlan(storePlans.logs.noteGapsAtEnd());
     const { catalogue, reload } = this.#writing;
     const isFirst = this.#parts.attachment === undefined;
     this.#buildIndexesNow = startWork(this.#scheduler, { ...this.#parts, catalogue, reload, isFirst });
@@ -240,7 +238,9 @@ export class PostgresDriver implements Driver {
 
   async statistics(): Promise<StoreStatistics> {
     const { connections, slow, long } = this.#parts;
-    const { rows } = await this.#watch(() => connections.run(databaseSize));
+    const { rows } = await this.#watch(() =>
+      connections.run({ sql: "select pg_database_size(current_database())" }),
+    );
     const pools = { main: connections.statistics, slow: slow.statistics, long: long.statistics };
     return { bytes: Number(rows[0]?.[0]), pools };
   }
@@ -305,9 +305,7 @@ export class PostgresDriver implements Driver {
 
   /** Each change is its own statement, and it is on disk when its promise resolves. */
   changeKey(change: KeyChange): Promise<boolean> {
-    const { connections } = this.#parts;
-    const plan = () => storePlans.keys.change(change);
-    return this.#watch(() => runPlan(plan(), (statement) => connections.run(statement)));
+    return this.#watch(() => this.#parts.connections.runPlan(storePlans.keys.change(change)));
   }
 
   attach(): StoreAttachment {

@@ -89,6 +89,19 @@ export function command<V extends readonly Value[]>(sql: string): Query<V, void>
   return (...values) => ask({ text, values: [values], read: () => {}, isSilent: true });
 }
 
+/** The names of the tables of a collection, by its number: those that all stores have. `prefix`: the beginning of each name. */
+export function tableNames(prefix: string) {
+  const named = (contents: string) => (number: number) => `${prefix}${contents}_${number}`;
+  return {
+    resourcesTable: named("resources"),
+    changesTable: named("changes"),
+    /** Deleted ids. */
+    deletedTable: named("deleted"),
+    /** The ids that resources refer to. */
+    referencesTable: named("refers"),
+  };
+}
+
 /** Numbers of the whole store, by their names. */
 export const meta = { name: "text", value: "int" } as const satisfies Columns;
 
@@ -139,6 +152,9 @@ export const resources = {
   doc: "text",
   checksum: "int",
 } as const satisfies Columns;
+
+/** The ids that the resources of a collection refer to. `key`: the resource. */
+export const references = { attribute: "text", target: "text", key: "text" } as const satisfies Columns;
 
 /** The last versions of the deleted ids of a collection. */
 export const deleted = { id: "text", version: "int" } as const satisfies Columns;

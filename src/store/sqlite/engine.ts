@@ -36,7 +36,7 @@ import { requireIntact } from "./file/seal.ts";
 import { otherFiles, sharesFiles } from "./file/watch.ts";
 import { createMarksMemory, damageIn, expectedEndIn, Marks } from "./marks.ts";
 import { Reader, Scans } from "./read/reader.ts";
-import { keyPlans, PlanRunner, readCatalogue } from "./sqlite-dialect.ts";
+import { PlanRunner, readCatalogue, storePlans } from "./sqlite-dialect.ts";
 import { type SqliteAttachment, SqliteDriver } from "./sqlite-driver.ts";
 import { Health } from "./upkeep/health.ts";
 
@@ -156,7 +156,6 @@ function openSqliteReader(path: string): StoreReader {
         own.close();
       }
     },
-    keys: () => new PlanRunner(database).run(keyPlans.all()),
     async close() {
       scans.close();
       database.close();
@@ -181,11 +180,11 @@ function openSqliteKeys(path: string): OpenKeys {
     }
   };
   const runner = new PlanRunner(database);
-  const keys = new StoredKeys(keyPlans, {
+  const keys = new StoredKeys(storePlans.keys, {
     read: (plan) => withStartErrors(() => runner.run(plan)),
     write: (change) =>
       withStartErrors(() =>
-        writeBesideService({ path, database }, () => runner.run(keyPlans.change(change))),
+        writeBesideService({ path, database }, () => runner.run(storePlans.keys.change(change))),
       ),
   });
   return Object.assign(keys, { close: async () => database.close() });

@@ -1,13 +1,7 @@
 /** The SQL of SQLite, and how a connection runs the statements of plans. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { CataloguePlans, type NumberedCollection } from "../core/catalogue.ts";
-import { createLookups } from "../core/commits/lookups.ts";
-import type { StorePlans } from "../core/driver.ts";
-import { createHistories } from "../core/history-plans.ts";
-import { KeyPlans } from "../core/key-plans.ts";
-import { LogPlans } from "../core/log-plans.ts";
-import { ReceiptPlans } from "../core/receipt-plans.ts";
-import { SecretPlans } from "../core/secret.ts";
+import type { NumberedCollection } from "../core/catalogue.ts";
+import { createPlans } from "../core/driver.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { ask, type Plan, type Row, runNow, type Statement, type Text, type Value } from "../sql/plans.ts";
 import { command, numberOf, numbersOf, query, quoteColumn } from "../sql/table.ts";
@@ -76,31 +70,8 @@ function insertText(table: string, names: readonly string[]): Text {
   return text;
 }
 
-/** The lookups of a transaction that writes. */
-export const lookupsOf = createLookups(sqliteDialect);
-/** The collections of a store. */
-export const cataloguePlans = new CataloguePlans(sqliteDialect);
-
-/** The secret of a store. */
-export const secretPlans = new SecretPlans(sqliteDialect);
-
-/** The change logs of a store. */
-export const logPlans = new LogPlans(sqliteDialect);
-
-/** The API keys of a store. */
-export const keyPlans = new KeyPlans(sqliteDialect);
-
-/** The history of a collection. One read takes a few milliseconds of its thread at most. */
-export const historyOf = createHistories(sqliteDialect, { resources: 256, bytes: 512 * 1024 });
-
-/** All plans. */
-export const storePlans: StorePlans = {
-  keys: keyPlans,
-  logs: logPlans,
-  receipts: new ReceiptPlans(sqliteDialect),
-  secret: secretPlans,
-  historyOf,
-};
+/** All plans. One read of the history takes a few milliseconds of its thread at most. */
+export const storePlans = createPlans(sqliteDialect, { chunk: { resources: 256, bytes: 512 * 1024 } });
 
 function jsonOf(value: readonly unknown[]): string {
   return JSON.stringify(value, (_, each) => (typeof each === "bigint" ? Number(each) : each));
@@ -141,7 +112,7 @@ export class PlanRunner {
 
 /** Reads the catalogue. Returns the collections by name. */
 export function readCatalogue(database: DatabaseSync): Map<string, NumberedCollection> {
-  const collections = new PlanRunner(database).run(cataloguePlans.all());
+  const collections = new PlanRunner(database).run(storePlans.catalogue.all());
   return new Map(collections.map((each) => [each.name, each]));
 }
 

@@ -47,7 +47,7 @@ import { Sizes } from "./read/sizes.ts";
 import { PlanRunner, storePlans } from "./sqlite-dialect.ts";
 import { Background } from "./upkeep/background.ts";
 import type { Health } from "./upkeep/health.ts";
-import { unfinishedErasures } from "./writer/erasure.ts";
+import { unfinishedErasures } from "./writer/file-erasure.ts";
 
 /** The parts of the driver. */
 export interface SqliteDriverParts extends ResolvedStoreOptions {

@@ -42,7 +42,7 @@ export const changesFaults: readonly Fault[] = [
     replacements: [
       [
         "await transaction.runPlan(flush(this.#parts, staged));",
-        'await (await import("../postgres-dialect.ts")).runPlan(flush(this.#parts, staged), (each) => this.#parts.connections.run(each));',
+        "await this.#parts.connections.runPlan(flush(this.#parts, staged));",
       ],
     ],
   },

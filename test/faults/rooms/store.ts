@@ -74,7 +74,7 @@ export const storeFaults: readonly Fault[] = [
     what: "The changes of a refused commit are not taken back, so a group of commits writes them.",
     noticedBy: "test/http/unique.test.ts",
     store: "postgres",
-    replacements: [["staged.takeBack(mark);\n      return { refusal };", "return { refusal };"]],
+    replacements: [["staged.takeBack(before);\n      return { refusal };", "return { refusal };"]],
   },
   {
     name: "copy-resumes-changed-source",
@@ -243,7 +243,7 @@ export const storeFaults: readonly Fault[] = [
     name: "dry-run-stays-staged",
     what: "The changes of a dry run stay staged, so they are written.",
     noticedBy: "test/store/sqlite.test.ts",
-    replacements: [["  if (commit.isDryRun) {\n    staged.takeBack(mark);", "  if (commit.isDryRun) {"]],
+    replacements: [["  if (commit.isDryRun) {\n    staged.takeBack(before);", "  if (commit.isDryRun) {"]],
   },
   {
     name: "write-during-import",
@@ -290,7 +290,7 @@ export const storeFaults: readonly Fault[] = [
     noticedBy: "test/store/damage.test.ts",
     replacements: [
       [
-        "items.push(toStored(collection.name, row));",
+        "items.push(toStored(collection, row));",
         "items.push({ id: String(row[0]), version: Number(row[1]), text: String(row[3]), updatedAt: Number(row[2]) });",
       ],
     ],

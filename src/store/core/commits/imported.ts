@@ -7,7 +7,6 @@ import type { Plan } from "../../sql/plans.ts";
 import type { NumberedCollection } from "../catalogue.ts";
 import { canBeId } from "../entries.ts";
 import { exists, findDangling, findTaken, type ParsedResource } from "./constraints.ts";
-import { lastVersions } from "./deleted.ts";
 import type { Refusal } from "./refusals.ts";
 import type { Judging, WriteParts } from "./resolved-commit.ts";
 import type { Origin, StagedChanges } from "./staged-changes.ts";
@@ -59,7 +58,7 @@ function* judgeImported(
   const ids = imported.map(({ id }) => id);
   const taken = new Set((yield* lookups.existing(collection, ids)).keys());
   // After the lookup above: a resource that another instance deletes in between has left its version.
-  const versions = yield* lastVersions(judging, collection, ids);
+  const versions = yield* lookups.lastVersions(collection, ids);
   // Ids in ascending order do not repeat. A set of new strings costs more than the rest of the decision.
   const canRepeat = ids.some((id, index) => index > 0 && id <= (ids[index - 1] as string));
   for (const [position, { id, text }] of imported.entries()) {
@@ -69,7 +68,7 @@ function* judgeImported(
     }
     if (canRepeat) taken.add(id);
     const attributes = isConstrained ? JSON.parse(text) : undefined;
-    const mark = staged.mark();
+    const before = staged.size;
     const after = versions.get(id);
     const resource = isConstrained
       ? staged.note(collection, id, undefined)
@@ -77,7 +76,7 @@ function* judgeImported(
     staged.stage(collection, resource, { next: text, at, after, attributes }, origin);
     const refusal = isConstrained ? yield* refuseImported(judging, importing, { id, attributes }) : undefined;
     if (refusal === undefined) continue;
-    staged.takeBack(mark);
+    staged.takeBack(before);
     taken.delete(id);
     refused.push({ position, ...refusal });
   }

@@ -65,23 +65,23 @@ export function* judge(judging: Judging, commit: ResolvedCommit): Plan<Verdict> 
     const refusal = change.after === undefined ? undefined : yield* refuseRestore(judging, change);
     if (refusal !== undefined) return { refusal };
   }
-  const mark = staged.mark();
+  const before = staged.size;
   const origin: Origin = { principal, group: null };
   const toCheck = stageAll(judging, { changes, resources, at }, origin);
   if (toCheck !== undefined) {
     const refusal = yield* refuseStaged(judging, { commit, resources: toCheck, origin });
     if (refusal !== undefined) {
-      staged.takeBack(mark);
+      staged.takeBack(before);
       return { refusal };
     }
   }
   if (commit.isDryRun) {
-    staged.takeBack(mark);
+    staged.takeBack(before);
     return { changes: [], own: 0 };
   }
   if (receipt !== undefined)
     staged.receipts.set(receipt.key, { ...receipt, at, replaces: judging.lookups.hasReceipt(receipt.key) });
-  const all = staged.since(mark);
+  const all = staged.after(before);
   if (all.length > 1) origin.group = judging.nextGroup();
   return { changes: all, own: changes.length };
 }

@@ -1,4 +1,5 @@
 /** What decisions about writes look up in a store. They do not see changes that are only staged. */
+import { hash } from "node:crypto";
 import { formatPath } from "../../../collection/paths.ts";
 import { type Reference, referencedIds } from "../../../collection/references.ts";
 import { uniqueValue } from "../../../collection/unique.ts";
@@ -125,7 +126,7 @@ export class Lookups {
     });
   }
 
-  /** The versions of the last deletes of ids, by the names among these that the table of deleted ids has (`deleted.ts`). */
+  /** The versions of the last deletes of ids, by the names among these that the table of deleted ids has. */
   deleted({ number }: NumberedCollection, names: readonly string[]): Plan<ReadonlyMap<string, number>> {
     const { dialect, textsOf } = this.#parts;
     this.#deleted ??= new Map();
@@ -133,6 +134,15 @@ export class Lookups {
       const found = yield* textsOf(number).deleted(dialect.list(missing));
       return found.map(([id, version]) => [String(id), Number(version)]);
     });
+  }
+
+  /** The last version of each id that no resource has. An id that was never used has none. */
+  *lastVersions(collection: NumberedCollection, ids: readonly string[]): Plan<ReadonlyMap<string, number>> {
+    const names = ids.flatMap((id) => [id, erasedName(id)]);
+    const versions = yield* this.deleted(collection, names);
+    if (versions.size === 0) return versions;
+    const last = (id: string) => Math.max(versions.get(id) ?? 0, versions.get(erasedName(id)) ?? 0);
+    return new Map(ids.map((id) => [id, last(id)]));
   }
 
   /** The version of the last change of a resource in the log, and whether the log lacks changes; `undefined`: it has none. */
@@ -252,6 +262,15 @@ export class Lookups {
       });
     });
   }
+}
+
+/**
+ * The name of an erased id in the table of deleted ids. No id has this form. A delete leaves a row there with the id and its last
+ * version, and this row stays. If the id is used again, its versions continue after that one, so no `ETag` ever names two texts. An
+ * erasure replaces the id by a hash.
+ */
+export function erasedName(id: string): string {
+  return `#${hash("sha256", id, "base64url")}`;
 }
 
 /** Finds what is not known yet, and remembers it. Returns the results of the names. */

@@ -250,21 +250,21 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
     return this.#changes?.reduce((sum, { collection }) => sum + Number(collection.number === number), 0) ?? 0;
   }
 
-  /** The number of staged changes, to take later ones back. */
-  mark(): number {
+  /** The number of staged changes. */
+  get size(): number {
     return this.#changes?.length ?? 0;
   }
 
-  /** The changes since a mark, in order. */
-  since(mark: number): readonly StagedChange[] {
+  /** The changes after the first ones, in order. */
+  after(first: number): readonly StagedChange[] {
     const changes = this.#changes ?? none;
-    return mark === 0 ? changes : changes.slice(mark);
+    return first === 0 ? changes : changes.slice(first);
   }
 
-  /** Takes back the changes since a mark. */
-  takeBack(mark: number): void {
+  /** Takes back the changes after the first ones. */
+  takeBack(first: number): void {
     const changes = this.#changes ?? [];
-    while (changes.length > mark) {
+    while (changes.length > first) {
       const { collection, id, before } = changes.pop() as StagedChange & { collection: C };
       (this.find(collection, id) as StagedResource).now = before;
     }

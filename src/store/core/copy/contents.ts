@@ -34,35 +34,19 @@ export type Section =
   /** Resources in the order of lists. `deleted`: the ids of deleted resources. */
   | { kind: "resources" | "changes" | "deleted"; collection: string };
 
-/** A column of a section. Every store uses this name, except for the id of resources. */
-export interface Column {
-  name: string;
-  type: "text" | "integer";
-}
-
-/** The columns of a section. */
-export interface Layout {
-  /** The first one is the key. */
-  columns: readonly [Column, ...Column[]];
-  /** The column with long texts. */
-  long: string | undefined;
-}
-
-function layout(table: Columns, long?: string): Layout {
-  const columns = Object.entries(table).map(([name, type]): Column => {
-    return { name, type: type === "int" || type === "optionalInt" ? "integer" : "text" };
-  });
-  return { columns: columns as [Column, ...Column[]], long };
-}
-
-/** The columns of each kind of section. */
-export const layouts: Readonly<Record<Section["kind"], Layout>> = {
-  keys: layout(tables.keys),
-  receipts: layout(tables.receipts, "answer"),
-  resources: layout(tables.resources, "doc"),
-  changes: layout(tables.changes, "superseded"),
-  deleted: layout(tables.deleted),
+/** The columns of each kind of section. Every store uses their names, except for the id of resources. `long`: the one with long texts. */
+export const layouts: Readonly<Record<Section["kind"], { columns: Columns; long?: string }>> = {
+  keys: { columns: tables.keys },
+  receipts: { columns: tables.receipts, long: "answer" },
+  resources: { columns: tables.resources, long: "doc" },
+  changes: { columns: tables.changes, long: "superseded" },
+  deleted: { columns: tables.deleted },
 };
+
+/** The place of a column in the items of a section. */
+export function placeOf(kind: Section["kind"], column: string): number {
+  return Object.keys(layouts[kind].columns).indexOf(column);
+}
 
 /** The table with the items of a section. */
 export interface ItemsTable {
@@ -85,13 +69,14 @@ export function itemsTable(
   { kind }: Section,
   collection: NumberedCollection | undefined,
 ): ItemsTable {
-  const { columns } = layouts[kind];
+  const columns = Object.entries(layouts[kind].columns);
   const idKind = collection?.idKind;
   const isKeyed = kind === "resources" && idKind !== undefined;
-  const names = columns.map(({ name }) => (isKeyed && name === "id" ? dialect.keyColumn : quoteColumn(name)));
-  const readers = columns.map(({ name, type }): ((cell: unknown) => Cell) => {
+  const names = columns.map(([name]) => (isKeyed && name === "id" ? dialect.keyColumn : quoteColumn(name)));
+  const readers = columns.map(([name, type]): ((cell: unknown) => Cell) => {
     if (isKeyed && name === "id") return (key) => dialect.idOf(idKind, key);
-    return type === "text" ? (cell) => cell as Cell : (cell) => (cell === null ? null : Number(cell));
+    const isText = type === "text" || type === "optionalText";
+    return isText ? (cell) => cell as Cell : (cell) => (cell === null ? null : Number(cell));
   });
   return {
     kind,
@@ -148,7 +133,7 @@ export interface PageSize {
 /** The name of a row with a wrong checksum, for messages; `undefined` if the row is intact. Rows of deleted ids have no checksum. */
 export function damagedIn(section: Section, item: Item): string | undefined {
   const row = Object.fromEntries(
-    layouts[section.kind].columns.map(({ name }, n) => [name, item[n] ?? undefined]),
+    Object.keys(layouts[section.kind].columns).map((name, n) => [name, item[n] ?? undefined]),
   );
   // The columns of the layout are those of the table.
   switch (section.kind) {

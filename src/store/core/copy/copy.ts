@@ -41,6 +41,16 @@ export interface Copied extends VerifiedContents {
   resumedAt: number;
 }
 
+/** The options of a backup: one moment of a store in a new SQLite file, made beside a running service. */
+export type BackupOptions = Pick<CopyOptions, "watch" | "signal">;
+
+/** The file of a backup. It does not exist yet. */
+export interface BackupFile {
+  path: string;
+  /** Opens it as the target of a copy, for a store that is no file itself. */
+  openTarget(): Promise<CopyTarget>;
+}
+
 /** The limits of one page that a copy reads or writes. */
 export const defaultPageSize: PageSize = { items: 1_000, bytes: 2 * 1024 ** 2 };
 

@@ -4,9 +4,8 @@ import type { CollectionRecord } from "../../port/record.ts";
 import type { Dialect } from "../../sql/dialect.ts";
 import { type Plan, together, type Value } from "../../sql/plans.ts";
 import { command, numberOf, query } from "../../sql/table.ts";
-import { CataloguePlans, type NumberedCollection } from "../catalogue.ts";
-import { LogPlans } from "../log-plans.ts";
-import { SecretPlans } from "../secret.ts";
+import type { NumberedCollection } from "../catalogue.ts";
+import type { StorePlans } from "../driver.ts";
 import {
   type Cell,
   type CollectionOutline,
@@ -22,26 +21,20 @@ import {
 
 /** The plans for the contents of one kind of store. Their texts are made once. */
 export class ContentsPlans {
-  readonly dialect: Dialect;
-  readonly catalogue: CataloguePlans;
-  readonly log: LogPlans;
+  readonly store: StorePlans;
   readonly sql: ReturnType<typeof makeTexts>;
-  readonly #secret: SecretPlans;
 
-  constructor(dialect: Dialect) {
-    this.dialect = dialect;
-    this.catalogue = new CataloguePlans(dialect);
-    this.log = new LogPlans(dialect);
-    this.sql = makeTexts(dialect);
-    this.#secret = new SecretPlans(dialect);
+  constructor(store: StorePlans) {
+    this.store = store;
+    this.sql = makeTexts(store.dialect);
   }
 
   /** The store without its items. */
   *outline(): Plan<Outline> {
     const [secret, groups, all, counters] = yield* together(
-      this.#secret.read(),
+      this.store.secret.read(),
       this.sql.groups(),
-      this.catalogue.all(),
+      this.store.catalogue.all(),
       this.sql.counters(),
     );
     const collections = all.map(
@@ -55,16 +48,16 @@ export class ContentsPlans {
 
   /** Sets everything that an outline has, except the declarations. */
   *setCounters({ secret, groups, collections }: Outline): Plan<void> {
-    yield* this.#secret.replace(secret);
+    yield* this.store.secret.replace(secret);
     yield* this.sql.setGroups(groups);
     yield* this.sql.countReceipts();
     yield* this.sql.countAnswers();
-    const numbers = new Map((yield* this.catalogue.all()).map(({ name, number }) => [name, number]));
+    const numbers = new Map((yield* this.store.catalogue.all()).map(({ name, number }) => [name, number]));
     for (const { name, sequence, gapsUpTo, count, checksums, lastId } of collections) {
       const number = numbers.get(name) as number;
       yield* this.sql.setHead(number, sequence, count, checksums);
       yield* this.sql.setLastId(number, lastId);
-      if (gapsUpTo > 0) yield* this.log.noteGaps(number, gapsUpTo);
+      if (gapsUpTo > 0) yield* this.store.logs.noteGaps(number, gapsUpTo);
     }
   }
 }
@@ -145,7 +138,8 @@ export class StoredContents<Driver extends ContentsDriver = ContentsDriver> impl
 
   /** A collection, as it was at its first use since the last `outline`. */
   async find(name: string): Promise<NumberedCollection> {
-    const found = this.#known.get(name) ?? (await this.driver.run(this.driver.plans.catalogue.find(name)));
+    const found =
+      this.#known.get(name) ?? (await this.driver.run(this.driver.plans.store.catalogue.find(name)));
     if (found === undefined) throw new Error(`The store has no collection ${JSON.stringify(name)}.`);
     this.#known.set(name, found);
     return found;
@@ -154,7 +148,7 @@ export class StoredContents<Driver extends ContentsDriver = ContentsDriver> impl
   /** The table with the items of a section. */
   protected async tableOf(section: Section): Promise<ItemsTable> {
     const collection = "collection" in section ? await this.find(section.collection) : undefined;
-    return itemsTable(this.driver.plans.dialect, section, collection);
+    return itemsTable(this.driver.plans.store.dialect, section, collection);
   }
 }
 

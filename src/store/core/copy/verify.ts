@@ -10,8 +10,8 @@ import {
   gapBefore,
   hasGap,
   type Item,
-  layouts,
   type PageSize,
+  placeOf,
   type Section,
   type Survey,
 } from "./contents.ts";
@@ -116,7 +116,7 @@ async function compare(
   { section, collection }: { section: Section; collection: CollectionOutline | undefined },
   callbacks: { onText(text: string): void; onPage(items: number): void },
 ): Promise<{ count: number; checksums: number }> {
-  const last = layouts[section.kind].columns.length - 1;
+  const checksumAt = placeOf(section.kind, "checksum");
   let checksums = 0;
   let sequence: number | undefined;
   for (let items = 0; ; items++) {
@@ -137,7 +137,7 @@ async function compare(
       sequence = Number(expected[0]);
       if (hasGap(before, sequence, collection)) throw new StartError(gapBefore(sequence, collection.name));
     }
-    checksums = (checksums + Number(expected?.[last])) | 0;
+    checksums = (checksums + Number(expected?.[checksumAt])) | 0;
     callbacks.onText(text);
   }
 }

@@ -18,7 +18,7 @@ import {
 import type { Outcome } from "../../port/batch.ts";
 import { type Commit, type Committed, textLength } from "../../port/commit.ts";
 import type { CommitMeter } from "../../port/commit-meter.ts";
-import type { Connections, Statement } from "../connection/connections.ts";
+import type { Connections } from "../connection/connections.ts";
 import {
   counterOf,
   failureOf,
@@ -27,7 +27,7 @@ import {
   toClientError,
 } from "../connection/failures.ts";
 import { smallWrite, type Transaction, transact, transactionModes } from "../connection/transaction.ts";
-import type { Catalogue, NumberedCollection } from "../tables/catalogue.ts";
+import type { Catalogue, NumberedCollection } from "../tables/declared-catalogue.ts";
 import { type FlushParts, flush, Overtaken } from "./flush.ts";
 import { findHeld, Held, hold, lockFreeHeads } from "./holds.ts";
 import type { GroupNumbers } from "./numbers.ts";
@@ -173,7 +173,7 @@ export class Commits {
       // The resources that refer to deleted ones take as much memory as they can.
       if (lookups.referrerBytes >= maxCascadeText) break;
     }
-    if (staged.mark() === 0 && staged.receipts.size === 0) {
+    if (staged.size === 0 && staged.receipts.size === 0) {
       await transaction.rollBack();
       return verdicts.map((verdict) => outcomeOf(verdict));
     }
@@ -266,13 +266,12 @@ export async function lockRelated(
   read: () => Promise<void> = async () => {},
 ): Promise<Locked> {
   const { all, constrained } = touchedBy(catalogue, collections);
-  const run = (statement: Statement) => transaction.run(statement);
   const [held, heads] = await Promise.all([
     findHeld(
-      run,
+      transaction,
       [...all].filter((number) => !constrained.has(number)),
     ),
-    constrained.size === 0 ? [] : run(lockFreeHeads([...constrained])).then(({ rows }) => rows),
+    constrained.size === 0 ? [] : transaction.run(lockFreeHeads([...constrained])).then(({ rows }) => rows),
     read(),
   ]);
   for (const [number, , declared] of heads)

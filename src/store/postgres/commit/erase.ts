@@ -5,8 +5,8 @@ import { problemOf } from "../../core/commits/refusals.ts";
 import { type Judging, judgingOf } from "../../core/commits/resolved-commit.ts";
 import type { Erased } from "../../port/change-log.ts";
 import { type Transaction, transact, transactionModes } from "../connection/transaction.ts";
-import { logPlans } from "../postgres-dialect.ts";
-import type { NumberedCollection } from "../tables/catalogue.ts";
+import { storePlans } from "../postgres-dialect.ts";
+import type { NumberedCollection } from "../tables/declared-catalogue.ts";
 import { tablesOf, wordsTable } from "../tables/tables.ts";
 import { type CommitsParts, isRedeclared, lockRelated, namingDamage } from "./commits.ts";
 import { Held } from "./holds.ts";
@@ -47,7 +47,7 @@ async function eraseWithin(
   if (held.size > 0) throw new Held(held);
   const judging = judgingOf(parts, parts);
   const erased = await namingDamage(catalogue, () =>
-    transaction.runPlan(erasePlan({ ...parts, logs: logPlans }, judging, { collection, id })),
+    transaction.runPlan(erasePlan({ ...parts, logs: storePlans.logs }, judging, { collection, id })),
   );
   if ("refusal" in erased) throw problemOf(erased.refusal);
   return erased;

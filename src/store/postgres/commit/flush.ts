@@ -16,9 +16,9 @@ import { isInternal } from "../../port/record.ts";
 import { done, type Plan, together } from "../../sql/plans.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import { askRows } from "../postgres-dialect.ts";
-import type { NumberedCollection } from "../tables/catalogue.ts";
+import type { NumberedCollection } from "../tables/declared-catalogue.ts";
 import { keyOf } from "../tables/id-keys.ts";
-import { keysOf as indexKeysOf } from "../tables/indexes.ts";
+import { keysOf as indexKeysOf } from "../tables/key-column.ts";
 import type { IdNumbers } from "./numbers.ts";
 import {
   deleteReferences,

@@ -23,11 +23,11 @@ export function isFreeSql(number: number): string {
 
 /** The collections among these that another transaction holds. Nobody can hold the others until the transaction ends. */
 export async function findHeld(
-  run: (statement: Statement) => Promise<{ rows: readonly (readonly (string | null)[])[] }>,
+  database: Pick<Connections, "run">,
   numbers: readonly number[],
 ): Promise<ReadonlySet<number>> {
   if (numbers.length === 0) return new Set();
-  const { rows } = await run({
+  const { rows } = await database.run({
     sql: `select number, pg_try_advisory_xact_lock_shared(${key}) from holdfast_heads where number = any($1::integer[])`,
     values: [integers(numbers)],
   });
@@ -42,6 +42,15 @@ export function lockFreeHeads(numbers: readonly number[]): Statement {
   return {
     sql: `select number, sequence, declared from holdfast_heads where number = any($1::integer[])
       and case when number = any($1::integer[]) then pg_try_advisory_xact_lock_shared(${key}) end order by number for update`,
+    values: [integers(numbers)],
+  };
+}
+
+/** Locks heads, also of collections that another transaction holds, in the order of their numbers. Returns number, sequence, number of the declaration, and count. */
+export function lockHeads(numbers: readonly number[]): Statement {
+  return {
+    sql: `select number, sequence, declared, count from holdfast_heads
+      where number = any($1::integer[]) order by number for update`,
     values: [integers(numbers)],
   };
 }
@@ -117,7 +126,7 @@ export class HeldWrites {
   /** Tests repeatedly whether a hold has ended. After an error, the write that waits tests it itself. */
   async #findEnd(number: number): Promise<void> {
     const nextPause = createBackOff(pauses);
-    const isHeld = () => findHeld((statement) => this.#connections.run(statement), [number]);
+    const isHeld = () => findHeld(this.#connections, [number]);
     do await pass(nextPause(), undefined, { ref: false });
     while ((await isHeld().catch(() => new Set())).size > 0);
     this.#ends.delete(number);

@@ -7,11 +7,15 @@ import type { CollectionRecord } from "../../port/record.ts";
 import type { ImportedResource, LoadOptions, Refused } from "../../port/store.ts";
 import { toClientError } from "../connection/failures.ts";
 import { type Transaction, transact, transactionModes } from "../connection/transaction.ts";
-import { Catalogue, type NumberedCollection, servedCatalogueSql, toCollection } from "../tables/catalogue.ts";
+import {
+  Catalogue,
+  type NumberedCollection,
+  servedCatalogueSql,
+  toCollection,
+} from "../tables/declared-catalogue.ts";
 import { migrateServed } from "../tables/migrate.ts";
-import { lockHeads } from "../tables/statements.ts";
 import { type CommitsParts, namingDamage } from "./commits.ts";
-import { hold } from "./holds.ts";
+import { hold, lockHeads } from "./holds.ts";
 
 /** Makes `transact` roll the transaction back. */
 class Cancelled extends Error {}

@@ -1,15 +1,12 @@
 /** Reserves integer ids and numbers of groups in the database, so that two services never use the same one. */
 import { Problem } from "../../../errors.ts";
-import { type Batch, createBatch, type Outcome } from "../../port/batch.ts";
-import type { Connections, Statement, StatementResult } from "../connection/connections.ts";
+import { Batch, type Outcome } from "../../port/batch.ts";
+import type { Connections, Run } from "../connection/connections.ts";
 import { retryOnce } from "../connection/failures.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";
-import { postgresDialect, runPlan } from "../postgres-dialect.ts";
+import { postgresDialect } from "../postgres-dialect.ts";
 import { findHeld, Held } from "./holds.ts";
 import { reserveIds } from "./statements.ts";
-
-/** Runs a statement, on its own or in a transaction. */
-type Run = (statement: Statement) => Promise<StatementResult>;
 
 interface Reservation {
   /** The number of the collection. */
@@ -28,7 +25,7 @@ export class IdNumbers {
   constructor(connections: Connections, maxBatchSize: number) {
     this.#connections = connections;
     const perform = (calls: readonly Reservation[]) => this.#reserveTogether(calls);
-    this.#reservations = createBatch({ perform, maxBatchSize, maxConcurrent: 1 });
+    this.#reservations = new Batch({ perform, maxBatchSize, maxConcurrent: 1 });
   }
 
   /**
@@ -68,7 +65,7 @@ export class IdNumbers {
     const last = await retryOnce(() =>
       transact(this.#connections, smallWrite, async (transaction) => {
         const run: Run = (statement) => transaction.run(statement);
-        const held = await findHeld(run, [number]);
+        const held = await findHeld(transaction, [number]);
         if (held.size > 0) throw new Held(held); // the statement would wait, and reservations of others with it
         const [reserved] = await Promise.all([lastOf(run, number, n), transaction.commit()]);
         return reserved;
@@ -108,9 +105,7 @@ export class GroupNumbers {
   async take(n: number): Promise<() => number> {
     if (this.#last - this.#next + 1 < n) {
       const size = Math.max(n, blockSize);
-      const [last = 0] = await runPlan(postgresDialect.raise([["groups", size]]), (statement) =>
-        this.#connections.run(statement),
-      );
+      const [last = 0] = await this.#connections.runPlan(postgresDialect.raise([["groups", size]]));
       this.#last = last;
       this.#next = last - size + 1;
     }

@@ -2,6 +2,7 @@
 import type { Reference } from "../../../collection/references.ts";
 import type { LogCells } from "../../core/commits/staged-changes.ts";
 import { referencesOf } from "../../core/entries.ts";
+import { type Columns, changes, deleted, quoteColumn, references } from "../../sql/table.ts";
 import { bigints, integers, jsons, texts } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
 import { changesTable, deletedTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
@@ -16,7 +17,7 @@ const resourceTypes = {
   keys: "bytea[]",
 } as const;
 
-/** The cells of a resource, in the order of `resourceTypes`. The last one has the form that `keysOf` makes (`tables/indexes.ts`). */
+/** The cells of a resource, in the order of `resourceTypes`. The last one has the form that `keysOf` makes (`tables/key-column.ts`). */
 export type ResourceRow = readonly [
   key: string,
   version: number,
@@ -76,25 +77,14 @@ export function raiseHead(
   };
 }
 
-const changeTypes = {
-  sequence: "bigint",
-  id: "text",
-  version: "bigint",
-  kind: "text",
-  at: "bigint",
-  principal: "text",
-  '"group"': "bigint",
-  superseded: "text",
-  kept_checksum: "integer",
-  checksum: "integer",
-} as const;
+const changeTypes = typesOf(changes);
 
 /** Adds rows to the change log. */
 export function insertChanges(number: number, rows: readonly LogCells[]): Statement[] {
   return insertRows({ table: changesTable(number), columns: changeTypes }, rows);
 }
 
-const deletedTypes = { id: "text", version: "bigint" } as const;
+const deletedTypes = typesOf(deleted);
 
 /** Notes the last versions of deleted ids, or raises them. */
 export function noteDeleted(
@@ -123,31 +113,17 @@ export function raiseLastId(number: number, id: number): Statement {
   };
 }
 
-/** A reference from one resource to another, as `insertReferences` takes it. */
-export interface ReferenceRow {
-  attribute: string;
-  target: string;
-  key: string;
-}
-
 /** The rows for the references of a resource. */
-export function referenceRows(key: string, text: string, references: readonly Reference[]): ReferenceRow[] {
-  return referencesOf(JSON.parse(text), references).map(([attribute, target]) => ({
-    attribute,
-    target,
-    key,
-  }));
+export function referenceRows(key: string, text: string, declared: readonly Reference[]): Cells[] {
+  return referencesOf(JSON.parse(text), declared).map((reference) => [...reference, key]);
 }
 
-const referenceTypes = { attribute: "text", target: "text", key: "text" } as const;
+const referenceTypes = typesOf(references);
 
-/** Adds the references of resources. */
-export function insertReferences(number: number, rows: readonly ReferenceRow[]): Statement[] {
-  return insertRows(
-    { table: referencesTable(number), columns: referenceTypes },
-    rows.map(({ attribute, target, key }) => [attribute, target, key]),
-    " on conflict do nothing",
-  );
+/** Adds the references of resources, as `referenceRows` gives them. */
+export function insertReferences(number: number, rows: readonly Cells[]): Statement[] {
+  const target = { table: referencesTable(number), columns: referenceTypes };
+  return insertRows(target, rows, " on conflict do nothing");
 }
 
 /** Deletes the references of resources. */
@@ -185,6 +161,12 @@ export interface RowsTarget {
   table: string;
   /** The columns with their types, named as in SQL. The first one is the key. */
   columns: Readonly<Record<string, "text" | "bigint" | "integer" | "json" | "bytea[]">>;
+}
+
+/** The columns of a table with their types. */
+export function typesOf(columns: Columns): RowsTarget["columns"] {
+  const types = { int: "bigint", optionalInt: "bigint", text: "text", optionalText: "text" } as const;
+  return Object.fromEntries(Object.entries(columns).map(([name, type]) => [quoteColumn(name), types[type]]));
 }
 
 /** The cells of a row, in the order of the columns. */

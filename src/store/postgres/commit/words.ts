@@ -3,7 +3,7 @@ import type { StagedResource } from "../../core/commits/staged-changes.ts";
 import { searchedWords } from "../../core/search-index.ts";
 import type { Plan } from "../../sql/plans.ts";
 import { askRows } from "../postgres-dialect.ts";
-import type { NumberedCollection } from "../tables/catalogue.ts";
+import type { NumberedCollection } from "../tables/declared-catalogue.ts";
 import { keyOf } from "../tables/id-keys.ts";
 import { deleteWords, insertWords, type WordRow } from "./statements.ts";
 

@@ -6,6 +6,7 @@ import { LRUCache } from "lru-cache";
 import pg from "pg";
 import { Problem, StartError } from "../../../errors.ts";
 import type { PoolStatistics } from "../../port/store.ts";
+import { type Plan, runLater } from "../../sql/plans.ts";
 import { describeError, failureOf, isRetryable, PoolExhausted, sqlState } from "./failures.ts";
 
 /** The time between two checks, in milliseconds. */
@@ -139,6 +140,17 @@ export interface StatementResult {
   command: string;
 }
 
+/** Runs one statement, on its own or in a transaction. */
+export type Run = (statement: Statement) => Promise<{ rows: readonly Row[] }>;
+
+/** Runs a plan. `run` runs one of its statements. */
+export function runPlan<T>(plan: Plan<T>, run: Run): Promise<T> {
+  return runLater(plan, async ({ text, values, read }) => {
+    const results = await Promise.all(values.map((each) => run({ sql: text.sql, values: each })));
+    return read(results.flatMap(({ rows }) => rows));
+  });
+}
+
 /** Runs statements on one connection. A statement can be sent before the previous ones have finished. */
 export interface Connection {
   /** `responseTimeoutMs`: the longest wait for the response. @default that of the connections */
@@ -239,6 +251,11 @@ export class Connections {
         else throw error;
       }
     }
+  }
+
+  /** Runs a plan, each of its statements on its own. */
+  runPlan<T>(plan: Plan<T>): Promise<T> {
+    return runPlan(plan, (statement) => this.run(statement));
   }
 
   /** Runs work on a connection. The connection returns to the pool only if it is idle and not lost. */

@@ -1,8 +1,13 @@
 /** Transactions: how they start, and how they report the outcome of a commit. */
 import { Problem } from "../../../errors.ts";
 import type { Plan } from "../../sql/plans.ts";
-import { runPlan } from "../postgres-dialect.ts";
-import type { Connection, Connections, Statement, StatementResult } from "./connections.ts";
+import {
+  type Connection,
+  type Connections,
+  runPlan,
+  type Statement,
+  type StatementResult,
+} from "./connections.ts";
 import { isRolledBack, sqlState } from "./failures.ts";
 
 /** The mode of a short write, which has a timeout for each response. */

@@ -1,20 +1,21 @@
 /** What copies and walks read in a database. */
 
-import { type Cell, type Column, type ItemsTable, layouts, type PageSize } from "../../core/copy/contents.ts";
+import { type Cell, type ItemsTable, layouts, type PageSize } from "../../core/copy/contents.ts";
 import { type ContentsDriver, ContentsPlans } from "../../core/copy/stored-contents.ts";
 import { sliceReads, type WalkedStore } from "../../core/walk.ts";
+import { typesOf } from "../commit/statements.ts";
 import { texts } from "../connection/arrays.ts";
-import type { Connections, Statement, StatementResult } from "../connection/connections.ts";
+import { type Connections, type Run, runPlan, type Statement } from "../connection/connections.ts";
 import { transact, transactionModes } from "../connection/transaction.ts";
-import { historyOf, postgresDialect, runPlan } from "../postgres-dialect.ts";
+import { storePlans } from "../postgres-dialect.ts";
 import { idOf, keyOf } from "../tables/id-keys.ts";
-import { keysOf } from "../tables/indexes.ts";
+import { keysOf } from "../tables/key-column.ts";
 import { resourcesTable, wordsTable } from "../tables/tables.ts";
 
-const plans = new ContentsPlans(postgresDialect);
+const plans = new ContentsPlans(storePlans);
 
 /** Reads a database. `run` runs one statement. */
-export function postgresContents(run: (statement: Statement) => Promise<StatementResult>): ContentsDriver {
+export function postgresContents(run: Run): ContentsDriver {
   return {
     plans,
     run: (plan) => runPlan(plan, run),
@@ -33,7 +34,8 @@ function selectPage(
 ): Statement {
   const { columns: declared, long } = layouts[kind];
   const [key] = columns;
-  const from = after === undefined ? "" : `where ${key} > $3::${typeOf(declared[0])}`;
+  const [type] = Object.values(typesOf(declared));
+  const from = after === undefined ? "" : `where ${key} > $3::${type}`;
   const measured = long === undefined ? "0" : `coalesce(octet_length(${long}), 0)`;
   const bytes = kind === "resources" ? "size" : measured;
   return {
@@ -46,12 +48,6 @@ function selectPage(
   };
 }
 
-/** The type of a column in a statement. */
-export function typeOf({ name, type }: Column): "bigint" | "json" | "text" {
-  if (type === "integer") return "bigint";
-  return name === "doc" ? "json" : "text";
-}
-
 /** The rows of the store on these connections, for a walk. Each slice is a transaction of its own. */
 export function walkedDatabase(connections: Connections): WalkedStore {
   return {
@@ -60,7 +56,6 @@ export function walkedDatabase(connections: Connections): WalkedStore {
         work(
           sliceReads({
             ...postgresContents((statement) => transaction.run(statement)),
-            historyOf,
             wordCountOf: (number) =>
               `${wordsTable(number)} as words where word = '' and words.key = resource.key`,
             async misindexed(collection, resources) {

@@ -1,9 +1,9 @@
 /** A database in copies and backups: what a copy reads and writes, and a backup of one snapshot into a SQLite file. */
-import type { BackedUp, BackupFile, BackupOptions } from "../../core/copy/backup.ts";
 import { type CopySource, type CopyTarget, type ItemsTable, layouts } from "../../core/copy/contents.ts";
-import { copyStore } from "../../core/copy/copy.ts";
+import { type BackupFile, type BackupOptions, copyStore } from "../../core/copy/copy.ts";
 import { StoredContents, StoredTarget, type TargetDriver } from "../../core/copy/stored-contents.ts";
-import { type Cells, insertRows } from "../commit/statements.ts";
+import type { VerifiedContents } from "../../core/copy/verify.ts";
+import { type Cells, insertRows, typesOf } from "../commit/statements.ts";
 import {
   type Connections,
   openCommandConnections,
@@ -12,13 +12,13 @@ import {
 } from "../connection/connections.ts";
 import { openSnapshot, transact, transactionModes } from "../connection/transaction.ts";
 import { askRows } from "../postgres-dialect.ts";
-import { Catalogue, catalogueSql, toCollection } from "../tables/catalogue.ts";
-import { keysOf } from "../tables/indexes.ts";
+import { Catalogue, catalogueSql, toCollection } from "../tables/declared-catalogue.ts";
+import { keysOf } from "../tables/key-column.ts";
 import { migrateAll } from "../tables/migrate.ts";
 import { isUnfinished, prepareDatabase } from "../tables/prepare.ts";
 import { resourcesTable } from "../tables/tables.ts";
 import { buildNext } from "../upkeep/background.ts";
-import { postgresContents, typeOf } from "./database-contents.ts";
+import { postgresContents } from "./database-contents.ts";
 
 /** Opens the store in the database at `url` as the source of a copy. This and all methods throw StartError. */
 export async function openPostgresSource(url: string): Promise<CopySource> {
@@ -88,7 +88,9 @@ function targetDriver(connections: Connections): Omit<TargetDriver, "close"> {
 }
 
 function insertItems({ kind, collection, name, columns }: ItemsTable, rows: readonly Cells[]): Statement[] {
-  const types = layouts[kind].columns.map((column, n) => [columns[n], typeOf(column)] as const);
+  const types = Object.values(typesOf(layouts[kind].columns)).map(
+    (type, n) => [columns[n], columns[n] === "doc" ? "json" : type] as const,
+  );
   const target = { table: name, columns: Object.fromEntries(types) };
   if (kind !== "resources") return insertRows(target, rows);
   const text = columns.indexOf("doc");
@@ -106,7 +108,7 @@ export async function backUpPostgres(
   url: string,
   { openTarget }: BackupFile,
   options: BackupOptions,
-): Promise<BackedUp> {
+): Promise<VerifiedContents> {
   // It copies a single moment, so it does not look for later changes.
   const source = Object.assign(await openPostgresSource(url), { refresh: async () => {} });
   try {

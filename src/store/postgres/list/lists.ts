@@ -9,12 +9,12 @@ import { type GroupsQuery, isNarrowed, listLike, type PageQuery, pastQuery } fro
 import { unfinished } from "../../core/slow-reads.ts";
 import type { Figures, Page, ReferringGroups } from "../../port/page.ts";
 import type { Plan } from "../../sql/plans.ts";
-import type { Connections } from "../connection/connections.ts";
+import { type Connections, runPlan } from "../connection/connections.ts";
 import { isUndefinedTable } from "../connection/failures.ts";
-import { askRows, historyOf, runPlan } from "../postgres-dialect.ts";
-import { type NumberedCollection, Redeclared } from "../tables/catalogue.ts";
-import { selectFigures, toFigures } from "./figures.ts";
-import { isQuickReferring, selectPage, selectReferring, toPage, toReferring } from "./page.ts";
+import { askRows, storePlans } from "../postgres-dialect.ts";
+import { type NumberedCollection, Redeclared } from "../tables/declared-catalogue.ts";
+import { isQuickReferring, selectPage, selectReferring, toPage, toReferring } from "./page-statements.ts";
+import { selectFigures, toFigures } from "./postgres-figures.ts";
 import { QuickLists } from "./quick-lists.ts";
 import { SlowStatements } from "./slow-statements.ts";
 
@@ -88,7 +88,7 @@ export class Lists {
         return toPage(collection, each, yield* askRows([selectPage(collection, each)])).page;
       }
       const { idKind } = collection;
-      return runPlan(pageAt(query, { idKind, history: historyOf(collection), current }), run);
+      return runPlan(pageAt(query, { idKind, history: storePlans.historyOf(collection), current }), run);
     }, client?.());
   }
 

@@ -9,9 +9,9 @@ import type { RelatedCollections } from "../../core/related.ts";
 import { withoutImpliedWords } from "../../core/search-index.ts";
 import { isStorable } from "../../port/stored.ts";
 import { postgresDialect } from "../postgres-dialect.ts";
-import { type NumberedCollection, Redeclared } from "../tables/catalogue.ts";
+import { type NumberedCollection, Redeclared } from "../tables/declared-catalogue.ts";
 import { idSql, integerKey, keySql as keyOfIdSql, textMark } from "../tables/id-keys.ts";
-import { keyText, keySql as slotSql } from "../tables/indexes.ts";
+import { keyText, keySql as slotSql } from "../tables/key-column.ts";
 import { resourcesTable, wordsTable } from "../tables/tables.ts";
 
 /**

@@ -3,14 +3,14 @@ import { LRUCache } from "lru-cache";
 import { HotPages } from "../../core/hot-pages.ts";
 import type { ParameterType } from "../../core/list-sql.ts";
 import { isKeepable, isNarrowed, type PageQuery } from "../../core/related.ts";
-import { type Batch, createBatch, type Outcome } from "../../port/batch.ts";
+import { Batch, type Outcome } from "../../port/batch.ts";
 import { maxPageBytes, type Page } from "../../port/page.ts";
 import { integers } from "../connection/arrays.ts";
 import type { Connections, Row, Statement } from "../connection/connections.ts";
 import { toStored } from "../read/reads.ts";
-import { type NumberedCollection, requireDeclared } from "../tables/catalogue.ts";
+import { type NumberedCollection, requireDeclared } from "../tables/declared-catalogue.ts";
 
-import { type ReadPage, resourcesSql, selectPage, stateSql, toPage } from "./page.ts";
+import { type ReadPage, resourcesSql, selectPage, stateSql, toPage } from "./page-statements.ts";
 import { scopeOf } from "./postgres-lists.ts";
 
 /** How many statements read head rows at the same time. Requests that arrive in the meantime share the next one. */
@@ -162,7 +162,7 @@ export class QuickLists {
 
   constructor(connections: Connections) {
     this.#connections = connections;
-    this.#states = createBatch({
+    this.#states = new Batch({
       async perform(numbers: readonly number[]) {
         const { rows } = await connections.run(selectStates([...new Set(numbers)]));
         const states = new Map(rows.map(([number, state]) => [Number(number), state ?? undefined]));
@@ -170,7 +170,7 @@ export class QuickLists {
       },
       maxConcurrent: maxHeadStatements,
     });
-    this.#queue = createBatch({
+    this.#queue = new Batch({
       perform: (reads) => this.#perform(reads),
       kindOf: (read) => ("list" in read ? read.list.form : read.key),
       maxBatchSize: (first) => ("list" in first ? mostTogether(first.list) : 1),

@@ -2,9 +2,8 @@
 
 import { SlowReads, unfinished } from "../../core/slow-reads.ts";
 import type { ReadClient } from "../../port/page.ts";
-import type { Connection, Connections, Row, Statement } from "../connection/connections.ts";
+import type { Connection, Connections, Row, Run, Statement } from "../connection/connections.ts";
 import { failureOf } from "../connection/failures.ts";
-import type { Run } from "../read/reads.ts";
 
 /** The database ends a statement at its deadline. If it does not end it within this time, the connection is closed. */
 const graceMs = 1_000;

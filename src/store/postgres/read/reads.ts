@@ -1,24 +1,26 @@
 /** Reads resources, receipts, heads, sizes and whole collections. Reads that are requested together share a statement. */
 import { Problem } from "../../../errors.ts";
-import { intactResource } from "../../core/checksums.ts";
+import { storedIn } from "../../core/checksums.ts";
 import { unfinished } from "../../core/slow-reads.ts";
-import { type Batch, createBatch, type Outcome } from "../../port/batch.ts";
+import { Batch, type Outcome } from "../../port/batch.ts";
 import type { LogHead } from "../../port/change-log.ts";
 import type { KeptReceipt } from "../../port/commit.ts";
 import { maxSizesWaitMs } from "../../port/store.ts";
 import { isStorable, type Key, type Stored } from "../../port/stored.ts";
 import { texts } from "../connection/arrays.ts";
-import type { Connections, Row, Statement } from "../connection/connections.ts";
+import { type Connections, type Row, type Run, runPlan, type Statement } from "../connection/connections.ts";
 import { toClientError } from "../connection/failures.ts";
 import { openSnapshot, type Snapshot } from "../connection/transaction.ts";
 import type { SlowStatements } from "../list/slow-statements.ts";
-import { runPlan, storePlans } from "../postgres-dialect.ts";
-import type { NumberedCollection } from "../tables/catalogue.ts";
+import { postgresDialect, storePlans } from "../postgres-dialect.ts";
 import { isCluster } from "../tables/cluster.ts";
 import type { Declarations } from "../tables/declarations.ts";
+import type { NumberedCollection } from "../tables/declared-catalogue.ts";
 import { idOf, keyOf } from "../tables/id-keys.ts";
-import { resourceColumns, selectLogHeads, selectSizes } from "../tables/statements.ts";
 import { resourcesTable, tablesOf } from "../tables/tables.ts";
+
+/** The columns of a resource, in the order that `toStored` reads. */
+const resourceColumns = "key, version, updated_at, doc::text, checksum";
 
 /** The largest value of an integer column. */
 const maxInteger = 2_147_483_647;
@@ -64,9 +66,6 @@ function selectChunk(
   };
 }
 
-/** Runs a statement that changes nothing. */
-export type Run = (statement: Statement) => Promise<{ rows: readonly Row[] }>;
-
 /** The statement that reads resources of the collection with this number and name. */
 type Select = (number: number, keys: readonly string[], name: string) => Statement;
 
@@ -106,17 +105,17 @@ export class Reads {
     const { maxBatchSize } = options;
     // If reads never share a statement, only the number of connections limits them.
     const maxConcurrent = maxBatchSize === 1 ? Number.POSITIVE_INFINITY : maxStatements;
-    this.#resources = createBatch({
+    this.#resources = new Batch({
       perform: (keys) => this.#readResources(keys),
       maxBatchSize,
       maxConcurrent,
     });
-    this.#large = createBatch({
+    this.#large = new Batch({
       perform: (keys) => this.#readLarge(keys),
       maxBatchSize: Math.min(maxLarge, maxBatchSize),
       maxConcurrent: 1,
     });
-    this.#receipts = createBatch({
+    this.#receipts = new Batch({
       perform: (keys) => this.#readReceipts(keys),
       maxBatchSize,
       maxConcurrent,
@@ -199,17 +198,8 @@ export class Reads {
 }
 
 /** The resource in a row of `resourceColumns`. Throws DATA_DAMAGED. */
-export function toStored(
-  { idKind, name }: NumberedCollection,
-  [key, version, at, text, checksum]: Row,
-): Stored {
-  const stored = {
-    id: idOf(idKind, String(key)),
-    version: Number(version),
-    text: String(text),
-    updatedAt: Number(at),
-  };
-  return intactResource(name, stored, checksum);
+export function toStored(collection: NumberedCollection, row: Row): Stored {
+  return storedIn(postgresDialect, collection, row);
 }
 
 /** The limits of one statement: resources, and bytes of text. */
@@ -262,6 +252,20 @@ export class Scans {
 }
 
 /**
+ * Selects the name and the size of each table with its indexes, in bytes. The size of a table that does not exist is null.
+ * `isCluster`: a table can be on another node of a Citus cluster. Then the one that this node sees has no rows.
+ */
+function selectSizes(tables: readonly string[], isCluster: boolean): Statement {
+  const own = "pg_total_relation_size(relation)";
+  const size = isCluster
+    ? `case when exists (select 1 from pg_catalog.pg_dist_partition where logicalrelid = relation)
+        then citus_total_relation_size(relation) else ${own} end`
+    : own;
+  const sql = `select name, ${size} from unnest($1::text[]) as name, to_regclass(name) as relation`;
+  return { sql, values: [tables] };
+}
+
+/**
  * The sizes of collections in bytes, by name. They are all missing if the statement takes too long, for example because
  * another session has locked one of the tables.
  */
@@ -285,6 +289,12 @@ export async function readSizes(
     throw error;
   }
 }
+
+/** Up to which sequence the change log of the collection `number` can lack changes. */
+const gapsUpTo = "coalesce((select value from holdfast_meta where name = 'gaps_' || number::text), 0)";
+
+/** How far the logs of all collections go. */
+const selectLogHeads: Statement = { sql: `select number, sequence, ${gapsUpTo} from holdfast_heads` };
 
 /** The pause between two polls, in milliseconds. Another instance's commit is seen within 300 ms. */
 export const pollMs = 200;

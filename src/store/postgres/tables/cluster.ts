@@ -3,13 +3,11 @@
  * nodes has no snapshot, and some statements fail on a table that is distributed by a column.
  */
 import { StartError } from "../../../errors.ts";
-import type { Connections, Row, Statement } from "../connection/connections.ts";
+import type { Connections, Run, Statement } from "../connection/connections.ts";
 import { tablesOf } from "./tables.ts";
 
 /** Whether the database belongs to a Citus cluster. `run` runs a statement. */
-export async function isCluster(
-  run: (statement: Statement) => Promise<{ rows: readonly Row[] }>,
-): Promise<boolean> {
+export async function isCluster(run: Run): Promise<boolean> {
   const { rows } = await run({ sql: "select to_regclass('pg_catalog.pg_dist_partition') is not null" });
   return rows[0]?.[0] === "t";
 }

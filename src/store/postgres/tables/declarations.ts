@@ -6,9 +6,13 @@ import { type CollectionRecord, isDeclared } from "../../port/record.ts";
 import type { Connections } from "../connection/connections.ts";
 import { retryConflicts } from "../connection/failures.ts";
 import { smallWrite, type Transaction, transact, transactionModes } from "../connection/transaction.ts";
-import { Catalogue, type NumberedCollection, servedCatalogueSql, toCollection } from "./catalogue.ts";
+import {
+  Catalogue,
+  type NumberedCollection,
+  servedCatalogueSql,
+  toCollection,
+} from "./declared-catalogue.ts";
 import { migrateServed } from "./migrate.ts";
-import { selectCollection } from "./statements.ts";
 
 /** The maximum number of attempts at a migration, if other services change the catalogue at the same time. */
 const maxTries = 10;
@@ -46,7 +50,8 @@ export class Declarations {
   async find(name: string): Promise<NumberedCollection | undefined> {
     const known = this.#catalogue.byName.get(name);
     if (known !== undefined || name.includes("\0")) return known;
-    const { rows } = await this.#connections.run(selectCollection(name));
+    const sql = "select 1 from holdfast_collections where name = $1::text";
+    const { rows } = await this.#connections.run({ sql, values: [name] });
     if (rows.length > 0) await this.reload();
     return this.#catalogue.byName.get(name);
   }

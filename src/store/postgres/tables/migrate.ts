@@ -7,20 +7,20 @@ import { searchedWords } from "../../core/search-index.ts";
 import { type CollectionRecord, isDeclared } from "../../port/record.ts";
 import { done } from "../../sql/plans.ts";
 import { command } from "../../sql/table.ts";
-import { hold } from "../commit/holds.ts";
+import { hold, lockHeads } from "../commit/holds.ts";
 import { replaceWords, wordRows } from "../commit/words.ts";
+import { integers } from "../connection/arrays.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import { askRows, cataloguePlans, logPlans, postgresDialect } from "../postgres-dialect.ts";
+import { askRows, storePlans } from "../postgres-dialect.ts";
 import {
   Catalogue,
   catalogueSql,
   type NumberedCollection,
   requireSameFormat,
   toCollection,
-} from "./catalogue.ts";
-import { indexStatements, updateKeys } from "./indexes.ts";
-import { isUnfinished } from "./prepare.ts";
-import { insertHead, insertIdCounter, lockCatalogue, lockHeads, raiseDeclared } from "./statements.ts";
+} from "./declared-catalogue.ts";
+import { indexStatements, updateKeys } from "./key-column.ts";
+import { isUnfinished, lockCatalogue } from "./prepare.ts";
 import { collectionTables, referencesTable, resourcesTable, wordsTable, wordsTables } from "./tables.ts";
 
 /**
@@ -35,14 +35,14 @@ const addWordCount = command<[number, number]>(
 );
 
 const migrations: MigrationPlans = new MigrationPlans({
-  dialect: postgresDialect,
-  catalogue: cataloguePlans,
-  logs: logPlans,
+  ...storePlans,
   beforeAll: "",
   *create(number) {
     const tables = collectionTables(number).map((sql) => ({ sql }));
     const declared = randomInt(maxFirstDeclared) + 1;
-    yield* askRows([...tables, insertHead(number, declared), insertIdCounter(number)]);
+    const head = { sql: "insert into holdfast_heads (number, declared) values ($1::integer, $2::integer)" };
+    const ids = { sql: "insert into holdfast_ids (number) values ($1::integer)" };
+    yield* askRows([...tables, { ...head, values: [number, declared] }, { ...ids, values: [number] }]);
   },
   /** Reads do not wait for this lock. It waits for the writers in progress, because a writer can already have locked a resource. */
   *addAll(collection) {
@@ -65,8 +65,10 @@ const migrations: MigrationPlans = new MigrationPlans({
     const [head] = yield* askRows([lockHeads([collection.number])]);
     return Number(head?.[2]) === (collection as NumberedCollection).declared;
   },
+  /** The next write or search of another instance notices it. */
   *raiseDeclared(numbers) {
-    yield* askRows([raiseDeclared(numbers)]);
+    const sql = "update holdfast_heads set declared = declared + 1 where number = any($1::integer[])";
+    yield* askRows([{ sql, values: [integers(numbers)] }]);
   },
   *addKeys(collection, resources) {
     yield* askRows([updateKeys(collection, resources)]);

@@ -4,12 +4,16 @@ import { requireFormat } from "../../core/format.ts";
 import type { Connections, Statement } from "../connection/connections.ts";
 import { retryConflicts } from "../connection/failures.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";
-import { secretPlans } from "../postgres-dialect.ts";
+import { storePlans } from "../postgres-dialect.ts";
 import { requireOnePlace } from "./cluster.ts";
-import { lockCatalogue } from "./statements.ts";
 import { findCopyingTable, formatNumber, ownRelation, storeTables } from "./tables.ts";
 
 const maxTries = 20;
+
+/** Locks the catalogue, so that only one instance changes declarations at a time. Returns the number of the format. */
+export const lockCatalogue: Statement = {
+  sql: "select value from holdfast_meta where name = 'format' for update",
+};
 
 /** The options of `prepareDatabase`. */
 export interface PrepareOptions {
@@ -66,7 +70,7 @@ async function makeTables(connections: Connections): Promise<void> {
   await retryConflicts(maxTries, () =>
     transact(connections, smallWrite, async (transaction) => {
       for (const sql of storeTables) await transaction.run({ sql });
-      await transaction.runPlan(secretPlans.add());
+      await transaction.runPlan(storePlans.secret.add());
       await transaction.run(lockCatalogue);
     }),
   );

@@ -2,18 +2,22 @@
  * The tables of a store.
  *
  * Each collection has four tables, named by its number: its resources, its change log, the references of its resources, and
- * the ids of deleted resources (`store/core/commits/deleted.ts`). A collection with search also has a table of words. A change keeps the text that it superseded, or a
+ * the ids of deleted resources (`store/core/commits/lookups.ts`). A collection with search also has a table of words. A change keeps the text that it superseded, or a
  * difference (`store/core/superseded.ts`), so a create stores its text once. `keys` has the key of a resource in each declared
- * index (`indexes.ts`). The head of a collection is the last row that a commit locks; its `checksums` is the sum of the checksums
+ * index (`key-column.ts`). The head of a collection is the last row that a commit locks; its `checksums` is the sum of the checksums
  * of the resources (`store/core/checksums.ts`). Only one transaction can have this lock, so sequences have the order of the commits.
  */
+import { tableNames } from "../../sql/table.ts";
 
 /**
  * The format that this program reads and writes. Raise it with every change of the tables. A program that changes the tables of
  * an existing store also raises `declared` of every head, in the same transaction. An instance of the older version that still
- * runs then reads the catalogue again before its next write, and refuses to use it (`catalogue.ts`).
+ * runs then reads the catalogue again before its next write, and refuses to use it (`declared-catalogue.ts`).
  */
 export const formatNumber = 7;
+
+/** The names of the tables of a collection. */
+export const { resourcesTable, changesTable, deletedTable, referencesTable } = tableNames("holdfast_");
 
 /** SQL for the table or index of the store with this name (a text in SQL); null if it does not exist. */
 export function ownRelation(name: string): string {
@@ -136,26 +140,6 @@ export function tablesOf(number: number): readonly string[] {
   return [resourcesTable, changesTable, deletedTable, referencesTable, wordsTable].map((table) =>
     table(number),
   );
-}
-
-/** The name of the table with a collection's resources. */
-export function resourcesTable(number: number): string {
-  return `holdfast_resources_${number}`;
-}
-
-/** The name of the table with a collection's change log. */
-export function changesTable(number: number): string {
-  return `holdfast_changes_${number}`;
-}
-
-/** The name of the table of deleted ids. */
-export function deletedTable(number: number): string {
-  return `holdfast_deleted_${number}`;
-}
-
-/** The name of the table with the references of a collection's resources. */
-export function referencesTable(number: number): string {
-  return `holdfast_refers_${number}`;
 }
 
 /** The name of the table with a collection's search words. */

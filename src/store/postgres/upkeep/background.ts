@@ -5,16 +5,15 @@ import { Retention } from "../../core/log-plans.ts";
 import type { Scheduler } from "../../core/scheduler.ts";
 import { walk, walkTimes } from "../../core/walk.ts";
 import type { ResolvedStoreOptions } from "../../port/options.ts";
-import { findHeld, hold } from "../commit/holds.ts";
+import { findHeld, hold, lockHeads } from "../commit/holds.ts";
 import type { Connections } from "../connection/connections.ts";
 import { describeError, sqlState } from "../connection/failures.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";
 import { walkedDatabase } from "../copy/database-contents.ts";
-import { runPlan, storePlans } from "../postgres-dialect.ts";
-import type { Catalogue } from "../tables/catalogue.ts";
+import { storePlans } from "../postgres-dialect.ts";
+import type { Catalogue } from "../tables/declared-catalogue.ts";
 import { building } from "../tables/migrate.ts";
 import { isUnfinished } from "../tables/prepare.ts";
-import { lockHeads } from "../tables/statements.ts";
 
 /** The parts of a store that the work uses. */
 export interface BackgroundParts
@@ -78,7 +77,7 @@ async function sweepSome(connections: Connections, retention: Retention, now: nu
     if (!hasRemoved) await transaction.rollBack(); // nothing to flush
     return hasRemoved;
   });
-  const hadChanges = await runPlan(retention.step(now), (statement) => connections.run(statement));
+  const hadChanges = await connections.runPlan(retention.step(now));
   return hadChanges || hadReceipts;
 }
 
@@ -101,7 +100,7 @@ export async function buildNext(
   reports?: BuildReports,
 ): Promise<boolean> {
   let failure: unknown;
-  for (const state of await runPlan(building.incomplete(), (statement) => connections.run(statement))) {
+  for (const state of await connections.runPlan(building.incomplete())) {
     if (!catalogue().byNumber.has(state.number)) await reload();
     const collection = catalogue().byNumber.get(state.number);
     if (collection === undefined) continue; // a copy is incomplete
@@ -109,7 +108,7 @@ export async function buildNext(
     const step = await transact(connections, smallWrite, async (transaction) => {
       // Removing all words waits for the writers, which write words before they lock the head.
       if (hasOldWords(collection, state)) await hold(transaction, [state.number]);
-      const held = await findHeld((statement) => transaction.run(statement), [state.number]);
+      const held = await findHeld(transaction, [state.number]);
       if (held.size > 0) return undefined;
       if (isConstrained) await transaction.run(lockHeads([state.number])); // as its writers begin
       return transaction.runPlan(building.step(collection, state));

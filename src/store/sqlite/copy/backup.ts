@@ -5,15 +5,14 @@
 import { closeSync, fdatasyncSync, openSync } from "node:fs";
 import { backup, DatabaseSync } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
-import type { BackedUp, BackupOptions } from "../../core/copy/backup.ts";
 import { survey } from "../../core/copy/contents.ts";
-import { defaultPageSize, withProgress } from "../../core/copy/copy.ts";
+import { type BackupOptions, defaultPageSize, withProgress } from "../../core/copy/copy.ts";
 import { StoredContents } from "../../core/copy/stored-contents.ts";
-import { verifyCopy } from "../../core/copy/verify.ts";
+import { type VerifiedContents, verifyCopy } from "../../core/copy/verify.ts";
 import { openError, openForReading, requireFile, requireSafeSqlite } from "../file/open-file.ts";
 import { mayBeOpen, openUnlocked, removeSeal, seal } from "../file/seal.ts";
 import { filesNumber, otherFiles, sharesFiles } from "../file/watch.ts";
-import { forgetErasures, rewriteFile, unfinishedErasures } from "../writer/erasure.ts";
+import { forgetErasures, rewriteFile, unfinishedErasures } from "../writer/file-erasure.ts";
 import { sqliteContents } from "./file-copy.ts";
 
 /** The pages of one step. After each step, the backup waits for the disk and can be interrupted. */
@@ -23,7 +22,11 @@ const pagesPerStep = 500;
  * Backs up the store at `path` into a new file. Compares every item with the store, and checks every page of the file. Throws
  * StartError, and the reason of the signal if it is aborted.
  */
-export async function backUpSqlite(path: string, to: string, options: BackupOptions): Promise<BackedUp> {
+export async function backUpSqlite(
+  path: string,
+  to: string,
+  options: BackupOptions,
+): Promise<VerifiedContents> {
   requireSafeSqlite();
   requireFile(path);
   const database = openForReading(path);
@@ -55,7 +58,7 @@ async function copyAndCompare(
   database: DatabaseSync,
   { path, to }: { path: string; to: string },
   options: BackupOptions,
-): Promise<BackedUp> {
+): Promise<VerifiedContents> {
   const source = contentsOf(path, database);
   const surveyed = await survey(source); // the first read fixes the moment
   await withProgress(options, { what: "copying", total: surveyed.total }, (watch) =>

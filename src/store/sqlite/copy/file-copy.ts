@@ -30,11 +30,11 @@ import {
   requireWritablePath,
 } from "../file/open-file.ts";
 import { hasSeal } from "../file/seal.ts";
-import { PlanRunner, readCatalogue, sqliteDialect } from "../sqlite-dialect.ts";
+import { PlanRunner, readCatalogue, storePlans } from "../sqlite-dialect.ts";
 import { Heads } from "../writer/heads.ts";
 import { createMigrations } from "../writer/migrate.ts";
 
-const plans = new ContentsPlans(sqliteDialect);
+const plans = new ContentsPlans(storePlans);
 
 /** Reads a file. `toError` replaces the errors of SQLite. */
 export function sqliteContents(

@@ -1,11 +1,11 @@
 /** What a walk reads in a store's file (`store/core/walk.ts`). Each slice is a transaction of its own. */
 import type { DatabaseSync } from "node:sqlite";
+import type { NumberedCollection } from "../../core/catalogue.ts";
 import { checksumOfResource } from "../../core/checksums.ts";
 import { entryChanges, entryOf } from "../../core/entries.ts";
-import { type SliceDriver, sliceReads, sliceSize, type WalkedStore } from "../../core/walk.ts";
+import { type SliceDriver, type Surplus, sliceReads, sliceSize, type WalkedStore } from "../../core/walk.ts";
 import { entriesTable, resourcesTable, toSqliteId } from "../file/tables.ts";
 import { searchTable } from "../list/search.ts";
-import { historyOf } from "../sqlite-dialect.ts";
 import { sqliteContents } from "./file-copy.ts";
 
 /** The place of an entry in its table. */
@@ -20,7 +20,6 @@ const beforeAll = new Uint8Array();
 export function walkedFile(database: DatabaseSync): WalkedStore {
   const driver: SliceDriver = {
     ...sqliteContents(database),
-    historyOf,
     wordCountOf: (number) => `${searchTable(number)}_docsize as words where words.id = resource.key`,
     async misindexed({ number, idKind, slots, uniqueSlots }, resources) {
       const places = [...slots, ...uniqueSlots];
@@ -35,37 +34,8 @@ export function walkedFile(database: DatabaseSync): WalkedStore {
         );
       return resources.filter((each) => !hasEntries(each)).map(({ id }) => id);
     },
-    async surplusEntries({ name, number, slots, uniqueSlots }, after = { slot: 0, k: beforeAll }) {
-      const { slot: from, k } = after as EntryPlace;
-      const [next] = [...slots, ...uniqueSlots]
-        .filter(({ slot }) => slot >= from)
-        .sort((a, b) => a.slot - b.slot);
-      if (next === undefined) return { rows: 0, last: undefined };
-      const { slot } = next;
-      const select = database.prepare(
-        `select entry.k, id, version, updated_at, doc, checksum from ${entriesTable(number)} as entry
-         left join ${resourcesTable(number)} as resource on resource.key = entry.row
-         where entry.slot = ? and entry.k > ? order by entry.k limit ?`,
-      );
-      let [rows, bytes, last] = [0, 0, { slot: slot + 1, k: beforeAll }];
-      for (const row of select.iterate(slot, slot === from ? k : beforeAll, sliceSize.items)) {
-        last = { slot, k: row.k as Uint8Array<ArrayBuffer> };
-        const text = String(row.doc);
-        const resource = {
-          id: String(row.id),
-          version: Number(row.version),
-          updatedAt: Number(row.updated_at),
-          text,
-        };
-        // The walk has reported a damaged resource. Its text does not say what key it has.
-        const isIntact = row.id !== null && checksumOfResource(name, resource) === row.checksum;
-        if (row.id === null || (isIntact && entryOf(JSON.parse(text), next)?.key.equals(last.k) !== true))
-          rows++;
-        bytes += Buffer.byteLength(text);
-        if (bytes > sliceSize.bytes) break;
-      }
-      return { rows, last };
-    },
+    surplusEntries: async (collection, after) =>
+      surplusEntries(database, collection, (after ?? { slot: 0, k: beforeAll }) as EntryPlace),
     async brokenWords({ number }) {
       const row = database.prepare("select * from pragma_integrity_check(?)").get(searchTable(number));
       const [result] = Object.values(row ?? {});
@@ -82,4 +52,39 @@ export function walkedFile(database: DatabaseSync): WalkedStore {
       }
     },
   };
+}
+
+/** Looks at the entries of one index after a place: whether each is the one that its resource has. */
+function surplusEntries(
+  database: DatabaseSync,
+  { name, number, slots, uniqueSlots }: NumberedCollection,
+  { slot: from, k }: EntryPlace,
+): Surplus {
+  const [next] = [...slots, ...uniqueSlots]
+    .filter(({ slot }) => slot >= from)
+    .sort((a, b) => a.slot - b.slot);
+  if (next === undefined) return { rows: 0, last: undefined };
+  const { slot } = next;
+  const select = database.prepare(
+    `select entry.k, id, version, updated_at, doc, checksum from ${entriesTable(number)} as entry
+     left join ${resourcesTable(number)} as resource on resource.key = entry.row
+     where entry.slot = ? and entry.k > ? order by entry.k limit ?`,
+  );
+  let [rows, bytes, last] = [0, 0, { slot: slot + 1, k: beforeAll }];
+  for (const row of select.iterate(slot, slot === from ? k : beforeAll, sliceSize.items)) {
+    last = { slot, k: row.k as Uint8Array<ArrayBuffer> };
+    const text = String(row.doc);
+    const resource = {
+      id: String(row.id),
+      version: Number(row.version),
+      updatedAt: Number(row.updated_at),
+      text,
+    };
+    // The walk has reported a damaged resource. Its text does not say what key it has.
+    const isIntact = row.id !== null && checksumOfResource(name, resource) === row.checksum;
+    if (row.id === null || (isIntact && entryOf(JSON.parse(text), next)?.key.equals(last.k) !== true)) rows++;
+    bytes += Buffer.byteLength(text);
+    if (bytes > sliceSize.bytes) break;
+  }
+  return { rows, last };
 }

@@ -7,7 +7,7 @@ import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
 import { requireFormat } from "../../core/format.ts";
-import { PlanRunner, secretPlans } from "../sqlite-dialect.ts";
+import { PlanRunner, storePlans } from "../sqlite-dialect.ts";
 import { describeError, failureOf, resultCode } from "./failures.ts";
 import type { WriteLock } from "./lock.ts";
 import { hasSeal, mayBeOpen, openUnlocked, removeSeal } from "./seal.ts";
@@ -195,7 +195,7 @@ function createTables(database: DatabaseSync): void {
   // Before the tables, so that they are written through the log. Only this change of the mode uses a rollback journal.
   database.exec("pragma journal_mode = wal");
   database.exec(`begin immediate; ${storeTables}`);
-  new PlanRunner(database).run(secretPlans.add());
+  new PlanRunner(database).run(storePlans.secret.add());
   database.exec("commit");
 }
 

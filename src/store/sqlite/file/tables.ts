@@ -2,7 +2,7 @@
  * The tables of a store's file.
  *
  * Each collection has a table of its resources, a table of their changes, a table of deleted ids
- * (`store/core/commits/deleted.ts`), and a table of entries (`store/core/entries.ts`). A collection with references has a table of
+ * (`store/core/commits/lookups.ts`), and a table of entries (`store/core/entries.ts`). A collection with references has a table of
  * the ids in them. The number of the collection is part of the names of its tables. A change contains the text that it superseded
  * (`store/core/superseded.ts`), so a create stores its text only once.
  *
@@ -14,6 +14,7 @@
  */
 
 import { type IdKind, integerOf } from "../../../collection/ids.ts";
+import { tableNames } from "../../sql/table.ts";
 
 /** The application id in the header of every store: "Hold" in ASCII. */
 export const applicationId = 0x486f6c64;
@@ -111,20 +112,8 @@ export function collectionTables(number: number): string {
   `;
 }
 
-/** The name of the table of resources. */
-export function resourcesTable(number: number): string {
-  return `resources_${number}`;
-}
-
-/** The name of the table of changes. */
-export function changesTable(number: number): string {
-  return `changes_${number}`;
-}
-
-/** The name of the table of deleted ids. */
-export function deletedTable(number: number): string {
-  return `deleted_${number}`;
-}
+/** The names of the tables of a collection. That of references exists only for a collection with references. */
+export const { resourcesTable, changesTable, deletedTable, referencesTable } = tableNames("");
 
 /** The columns of an entry with the values of the attributes, for figures. An index has at most five. */
 export const valueColumns = ["v1", "v2", "v3", "v4", "v5"] as const;
@@ -134,14 +123,9 @@ export function entriesTable(number: number): string {
   return `entries_${number}`;
 }
 
-/** The name of the table with the ids that resources refer to. It exists only for a collection with references. */
-export function refersTable(number: number): string {
-  return `refers_${number}`;
-}
-
-/** The statements that create this table. */
+/** The statements that create the table of references. */
 export function referencesDdl(number: number): string {
-  const table = refersTable(number);
+  const table = referencesTable(number);
   return `
     create table ${table} (
       attribute text not null, target text not null, key integer not null, primary key (attribute, target, key)

@@ -16,7 +16,7 @@ import { openForReading } from "../file/open-file.ts";
 import { inodeAt } from "../file/watch.ts";
 import { Reader } from "../read/reader.ts";
 import { collectionSizes } from "../read/sizes.ts";
-import { historyOf, PlanRunner } from "../sqlite-dialect.ts";
+import { PlanRunner, storePlans } from "../sqlite-dialect.ts";
 import { lowerThreadPriority } from "../upkeep/thread-priority.ts";
 import type {
   QueryAnswer,
@@ -71,7 +71,7 @@ function readPageAt({ reader, plans }: Readers, collection: NumberedCollection, 
     return reader.page(collection, each, true);
   }
   const { idKind } = collection;
-  const page = pageAt(query, { idKind, history: historyOf(collection), current });
+  const page = pageAt(query, { idKind, history: storePlans.historyOf(collection), current });
   return runNow(page, (statement) => {
     interruptIfDue();
     return plans.run(ask(statement));

@@ -3,11 +3,8 @@
  * `../writer/search-tables.ts` fills the table. `wordsOf` has already split and folded the words, so SQLite must not do it
  * again.
  */
-import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { wordsVersion } from "../../../query/search-words.ts";
-import type { NumberedCollection } from "../../core/catalogue.ts";
 import { bind, type Scope, type SearchSql } from "../../core/list-sql.ts";
-import { withoutImpliedWords, wordsIncomplete } from "../../core/search-index.ts";
+import { withoutImpliedWords } from "../../core/search-index.ts";
 import { resourcesTable } from "../file/tables.ts";
 
 /** The name of the table of words. */
@@ -46,20 +43,4 @@ function patternOf(words: readonly string[]): string {
   return withoutImpliedWords(words)
     .map((word) => `"${word}"*`)
     .join(" ");
-}
-
-/** Checks whether the table of words is complete, on one connection. */
-export class SearchState {
-  readonly #find: StatementSync;
-
-  constructor(database: DatabaseSync) {
-    this.#find = database.prepare("select 1 from heads where number = ? and words_version = ?");
-  }
-
-  /** Throws UNAVAILABLE while the table of words is being built. Call it in the same snapshot as the search. */
-  requireComplete({ number, name, search }: NumberedCollection): void {
-    if (search.length === 0) throw new Error(`No attributes of ${name} are declared to be searched.`);
-    if (this.#find.get(number, wordsVersion) !== undefined) return;
-    throw wordsIncomplete();
-  }
 }

@@ -16,7 +16,7 @@ import {
   searchOf,
 } from "../../core/list-sql.ts";
 import { type GroupsQuery, type PageQuery, referringScans } from "../../core/related.ts";
-import { entriesTable, refersTable, resourcesTable } from "../file/tables.ts";
+import { entriesTable, referencesTable, resourcesTable } from "../file/tables.ts";
 import { searchTable } from "./search.ts";
 import { interruptFunction, scopeOf, sqliteLists } from "./sqlite-lists.ts";
 
@@ -150,7 +150,7 @@ export function selectHasFewReferring(
 ): SelectStatement {
   const scope = scopeOf(collection, []);
   const sql = `select coalesce(max((select count(*) from (
-        select 1 from ${refersTable(collection.number)} as link where ${linkSql(reference, scope)}
+        select 1 from ${referencesTable(collection.number)} as link where ${linkSql(reference, scope)}
         limit ${sqliteLists.rows(max + 1, scope)}))), 0) <= ${bind(scope, max, "float8")}
       from json_each(${bind(scope, JSON.stringify(ids), "text")}) as parent`;
   return statementOf(sql, scope);

@@ -1,6 +1,6 @@
 /** Batches reads on the HTTP thread. Reads that arrive together share one transaction, unless their texts are large. */
 import { Problem } from "../../../errors.ts";
-import { type Batch, createBatch, type Outcome } from "../../port/batch.ts";
+import { Batch, type Outcome } from "../../port/batch.ts";
 import { describeError, type Failure, failureOf } from "../file/failures.ts";
 import type { Marks } from "../marks.ts";
 import type { Health } from "../upkeep/health.ts";
@@ -25,7 +25,7 @@ export class ReadBatch {
     this.#reader = reader;
     this.#health = health;
     this.#marks = marks;
-    this.#batch = createBatch({ perform: (reads) => this.#perform(reads) });
+    this.#batch = new Batch({ perform: (reads) => this.#perform(reads) });
   }
 
   /**

@@ -1,9 +1,11 @@
 /** Reads resources, lists, receipts and whole collections on one connection. The caller decides on transactions. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { integerOf } from "../../../collection/ids.ts";
+import { LRUCache } from "lru-cache";
+import { idIn } from "../../../collection/ids.ts";
 import { Problem } from "../../../errors.ts";
+import { wordsVersion } from "../../../query/search-words.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
-import { damageOf, intactResource } from "../../core/checksums.ts";
+import { damageOf, intactResource, storedIn } from "../../core/checksums.ts";
 import { type FiguresOf, groupsIn } from "../../core/figures.ts";
 import type { HotPages } from "../../core/hot-pages.ts";
 import {
@@ -15,12 +17,11 @@ import {
   type RelatedPart,
   toGroups,
 } from "../../core/related.ts";
+import { wordsIncomplete } from "../../core/search-index.ts";
 import { type Figures, maxPageBytes, type Page, type ReferringGroups } from "../../port/page.ts";
 import type { Stored } from "../../port/stored.ts";
 import { openForReading } from "../file/open-file.ts";
 import { resourcesTable, toSqliteId } from "../file/tables.ts";
-import { selectFigures } from "../list/figures.ts";
-import { SearchState } from "../list/search.ts";
 import {
   type SelectStatement,
   selectCount,
@@ -28,25 +29,19 @@ import {
   selectPage,
   selectReferring,
 } from "../list/select.ts";
+import { selectFigures } from "../list/sqlite-figures.ts";
 import { addListFunctions } from "../list/sqlite-lists.ts";
-import { readCatalogue } from "../sqlite-dialect.ts";
-import { GenerationalCache } from "./hot-reads.ts";
+import { readCatalogue, sqliteDialect } from "../sqlite-dialect.ts";
 
 /** The values of a row, in the order of its columns. */
 type Row = readonly unknown[];
 
-/** The columns of a resource, in the order that `toStored` reads. */
+/** The columns of a resource, in the order that `storedIn` reads. */
 const resourceColumns = "id, version, updated_at, doc, checksum";
 
 /** The resource in a row of `resourceColumns`. Throws DATA_DAMAGED. */
-function toStored(collection: string, row: Row): Stored {
-  const stored = {
-    id: String(row[0]),
-    version: Number(row[1]),
-    text: String(row[3]),
-    updatedAt: Number(row[2]),
-  };
-  return intactResource(collection, stored, row[4]);
+function toStored(collection: NumberedCollection, row: Row): Stored {
+  return storedIn(sqliteDialect, collection, row);
 }
 
 /** The first row; `undefined` without rows. */
@@ -78,19 +73,21 @@ function withBigIntsIfNeeded<T>(statement: StatementSync, run: () => T): T {
 }
 
 /**
- * The limits of one of the two generations. SQLite needs 4 to 60 bytes for each character of a statement, so both
- * generations together take about 5 MB.
+ * The limits of the statements that are kept, in characters: of all, and of one. SQLite needs 4 to 60 bytes for each character of a
+ * statement, so they take about 5 MB.
  */
-const limits = {
-  weight: 64 * 1024,
-  count: 250,
-  weigh: ({ sourceSQL }: StatementSync) => sourceSQL.length,
-};
+const limits = { maxSize: 128 * 1024, maxEntrySize: 64 * 1024 };
+
+/** The approximate memory of a statement without its text, in characters. */
+const overhead = 250;
 
 /** Prepares the statements of lists, and keeps recently used ones. */
 export class ListStatements {
   readonly #database: DatabaseSync;
-  #recent = new GenerationalCache<StatementSync>(limits);
+  readonly #recent = new LRUCache<string, StatementSync>({
+    ...limits,
+    sizeCalculation: (_, { length }) => length + overhead,
+  });
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -102,13 +99,13 @@ export class ListStatements {
     if (known !== undefined) return known;
     const statement = this.#database.prepare(sql);
     statement.setReturnArrays(true);
-    if (sql.length <= limits.weight) this.#recent.set(sql, statement);
+    this.#recent.set(sql, statement);
     return statement;
   }
 
   /** Drops all statements. A statement that failed reports the same error at its next use. */
   clear(): void {
-    this.#recent = new GenerationalCache(limits);
+    this.#recent.clear();
   }
 }
 
@@ -138,7 +135,6 @@ export class Reader {
   readonly #slots: StatementSync;
   /** The column `slots` in the file, for the collections that this reader has compared with it. */
   readonly #knownSlots = new WeakMap<NumberedCollection, string>();
-  readonly #search: SearchState;
   /** By the sequence of the collection, because every change of a resource raises it. */
   readonly #pages: HotPages<number> | undefined;
 
@@ -149,9 +145,8 @@ export class Reader {
     this.#lists = new ListStatements(database);
     this.#begin = database.prepare("begin");
     this.#commit = database.prepare("commit");
-    this.#head = this.#prepare("select sequence, count from heads where number = ?");
+    this.#head = this.#prepare("select sequence, count, words_version from heads where number = ?");
     this.#slots = this.#prepare("select slots from collections where number = ?");
-    this.#search = new SearchState(database);
     addListFunctions(database);
   }
 
@@ -194,8 +189,7 @@ export class Reader {
    */
   page(collection: NumberedCollection, query: PageQuery, isInterruptible = false): Page {
     return this.#inSnapshotOf(collection, () => {
-      if (query.words !== undefined) this.#search.requireComplete(collection);
-      const head = this.head(collection);
+      const head = this.#headFor(query, collection);
       const read = () => this.#page(collection, query, { isInterruptible, ...head });
       if (this.#pages === undefined || !isKeepable(query)) return read();
       const key = `${collection.number} ${JSON.stringify(query)}`;
@@ -210,7 +204,7 @@ export class Reader {
   /** Figures, with the state of the collection in the same snapshot. The connection must have `interruptFunction`. */
   figures(collection: NumberedCollection, query: FiguresOf): Figures {
     return this.#inSnapshotOf(collection, () => {
-      if (query.words !== undefined) this.#search.requireComplete(collection);
+      const { sequence } = this.#headFor(query, collection);
       const statement = selectFigures(this.#current(collection), this.#withCurrent(query));
       const prepared = this.#lists.get(statement.sql);
       const found = withBigIntsIfNeeded(prepared, () =>
@@ -220,7 +214,7 @@ export class Reader {
           query.limit,
         ),
       );
-      return { ...found, sequence: this.head(collection).sequence };
+      return { ...found, sequence };
     });
   }
 
@@ -286,7 +280,7 @@ export class Reader {
       const items: Stored[] = [];
       let bytes = 0;
       for (const row of statement.iterate(...values)) {
-        const stored = toStored(collection.name, row as unknown as Row);
+        const stored = toStored(collection, row as unknown as Row);
         bytes += Buffer.byteLength(stored.text);
         if (items.length > 0 && bytes > maxPageBytes) return { items, isTruncated: true };
         items.push(stored);
@@ -342,7 +336,7 @@ export class Reader {
     for (const [place, keys] of groups.entries()) {
       for (const [n, key] of keys.entries()) {
         const row = n < limit ? firstRow(byKey, key) : undefined;
-        const resource = row && toStored(collection.name, row);
+        const resource = row && toStored(collection, row);
         const isFirst = bytes === 0;
         bytes += resource === undefined ? 0 : Buffer.byteLength(resource.text);
         yield { place, resource: isFirst || bytes <= maxPageBytes ? resource : undefined };
@@ -350,10 +344,18 @@ export class Reader {
     }
   }
 
-  /** The sequence of a collection, and its number of resources. */
-  head({ number }: NumberedCollection): { sequence: number; count: number } {
-    const row = firstRow(this.#head, number);
-    return { sequence: Number(row?.[0] ?? 0), count: Number(row?.[1] ?? 0) };
+  /** The sequence of a collection, its number of resources, and the version of its search words. */
+  head({ number }: NumberedCollection): { sequence: number; count: number; words: unknown } {
+    const [sequence = 0, count = 0, words] = firstRow(this.#head, number) ?? [];
+    return { sequence: Number(sequence), count: Number(count), words };
+  }
+
+  /** The head, for a query in the same snapshot. Throws UNAVAILABLE while the words of a search are incomplete. */
+  #headFor({ words }: Pick<PageQuery, "words">, collection: NumberedCollection) {
+    const head = this.head(collection);
+    if (words === undefined || head.words === wordsVersion) return head;
+    if (collection.search.length > 0) throw wordsIncomplete();
+    throw new Error(`No attributes of ${collection.name} are declared to be searched.`);
   }
 
   /** A short page, read without an iterator. `undefined` if the page is long or has a large resource. */
@@ -365,7 +367,7 @@ export class Reader {
     const items: Stored[] = [];
     for (const row of allRows(this.#lists.get(sql), ...values)) {
       if (row[3] === null) return undefined;
-      items.push(toStored(collection.name, row));
+      items.push(toStored(collection, row));
     }
     return items;
   }
@@ -418,7 +420,7 @@ export class Scans {
       const reader = new Reader(database);
       let last: Stored | undefined;
       do {
-        const after = last === undefined ? {} : { after: [idInPosition(collection, last.id)] };
+        const after = last === undefined ? {} : { after: [idIn(collection.idKind, last.id)] };
         const { items } = reader.resources(collection, { limit: chunk, ...after });
         for (const resource of items) {
           yield resource;
@@ -437,9 +439,4 @@ export class Scans {
     for (const database of this.#open) database.close();
     this.#open.clear();
   }
-}
-
-/** The id in a position of a list: a number if the collection has integer ids. */
-function idInPosition({ idKind }: NumberedCollection, id: string): string | number {
-  return integerOf(idKind, id) ?? id;
 }

@@ -2,7 +2,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setTimeout as pass } from "node:timers/promises";
 import type { NumberedCollection } from "../../core/catalogue.ts";
-import { changesTable, deletedTable, entriesTable, refersTable, resourcesTable } from "../file/tables.ts";
+import { changesTable, deletedTable, entriesTable, referencesTable, resourcesTable } from "../file/tables.ts";
 import { searchTable } from "../list/search.ts";
 
 /**
@@ -53,7 +53,7 @@ function collectionSize(
        where rootpage > 0 and (tbl_name in (?, ?, ?, ?, ?) or tbl_name glob ?)`,
     )
     .all(
-      ...[resourcesTable, changesTable, refersTable, deletedTable, entriesTable].map((table) =>
+      ...[resourcesTable, changesTable, referencesTable, deletedTable, entriesTable].map((table) =>
         table(number),
       ),
       `${searchTable(number)}_*`,

@@ -10,9 +10,11 @@ import {
   type WriteParts,
 } from "../../core/commits/resolved-commit.ts";
 import type { StagedChanges } from "../../core/commits/staged-changes.ts";
+import type { MigrationPlans } from "../../core/migration.ts";
 import type { Plan } from "../../sql/plans.ts";
 import type { CommitOutcome } from "../commit/protocol.ts";
 import { counterOf } from "../file/failures.ts";
+import type { Marks } from "../marks.ts";
 import { collectionOf, type PlanRunner, sqliteDialect } from "../sqlite-dialect.ts";
 import type { Declarations } from "./declarations.ts";
 import type { EntryTables } from "./entry-tables.ts";
@@ -38,6 +40,8 @@ export interface TaskParts extends CommitsParts {
   search: SearchTables;
   commits: Commits;
   transactions: Transactions;
+  marks: Marks;
+  migrations: MigrationPlans;
 }
 
 /** Decides about writes, and writes the accepted changes. */

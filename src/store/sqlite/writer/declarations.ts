@@ -2,27 +2,18 @@
  * The declarations of all collections, in the writer's memory and in its transactions. `migrate.ts` changes the tables of a
  * collection.
  */
-import type { DatabaseSync } from "node:sqlite";
 import type { BuildState, StepReport } from "../../core/building.ts";
 import { Catalogue, type NumberedCollection } from "../../core/catalogue.ts";
-import type { MigrationPlans } from "../../core/migration.ts";
 import type { CollectionRecord } from "../../port/record.ts";
-import type { Marks } from "../marks.ts";
-import { collectionOf, type PlanRunner, readCatalogue } from "../sqlite-dialect.ts";
+import { collectionOf, readCatalogue } from "../sqlite-dialect.ts";
+import type { TaskParts } from "./commits.ts";
 import { declarationError, removeUnused } from "./migrate.ts";
-import type { SearchTables } from "./search-tables.ts";
-import type { Transactions } from "./transactions.ts";
 
 /** The parts of the writer that declarations use. */
-export interface DeclarationsParts {
-  database: DatabaseSync;
+interface DeclarationsParts
+  extends Pick<TaskParts, "database" | "migrations" | "plans" | "search" | "marks" | "transactions"> {
   /** The collections by number. `Declarations` keeps this map equal to the catalogue. */
   collections: Map<number, NumberedCollection>;
-  migrations: MigrationPlans;
-  plans: PlanRunner;
-  search: SearchTables;
-  marks: Marks;
-  transactions: Transactions;
 }
 
 /** Reads and changes the declarations of all collections. */

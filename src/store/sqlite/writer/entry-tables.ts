@@ -8,7 +8,7 @@ import type { Slot } from "../../core/access-path.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
 import type { StagedChange } from "../../core/commits/staged-changes.ts";
 import { type Entry, entryChanges, entryOf, referencesOf, type UniqueSlot } from "../../core/entries.ts";
-import { entriesTable, refersTable, resourcesTable, valueColumns } from "../file/tables.ts";
+import { entriesTable, referencesTable, resourcesTable, valueColumns } from "../file/tables.ts";
 
 /** The SQL functions that make the key of a resource, and the values of its entry, while an index is built. */
 const [keyFunction, valueFunction] = ["holdfast_key", "holdfast_value"];
@@ -95,7 +95,7 @@ export class EntryTables {
   }
 
   #referencesOf(number: number): Statements {
-    const table = refersTable(number);
+    const table = referencesTable(number);
     return preparedIn(this.#references, number, () => ({
       add: this.#database.prepare(`insert into ${table} values (?, ?, ?)`),
       remove: this.#database.prepare(`delete from ${table} where key = ?`),

@@ -13,11 +13,11 @@ import {
   collectionTables,
   entriesTable,
   referencesDdl,
-  refersTable,
+  referencesTable,
   resourcesTable,
 } from "../file/tables.ts";
 import { searchDdl, searchTable } from "../list/search.ts";
-import { cataloguePlans, logPlans, readCatalogue, sqliteDialect } from "../sqlite-dialect.ts";
+import { readCatalogue, storePlans } from "../sqlite-dialect.ts";
 import { buildEntries, entryCells, entryPlaces } from "./entry-tables.ts";
 import type { Heads } from "./heads.ts";
 
@@ -36,9 +36,7 @@ export function createMigrations(
     return done(undefined);
   };
   return new MigrationPlans({
-    dialect: sqliteDialect,
-    catalogue: cataloguePlans,
-    logs: logPlans,
+    ...storePlans,
     buildsAtOnce,
     beforeAll: 0,
     create(number) {
@@ -54,7 +52,7 @@ export function createMigrations(
     },
     changeIndexes: () => done(undefined),
     clearReferences({ number, references }) {
-      database.exec(`drop table if exists ${refersTable(number)}`);
+      database.exec(`drop table if exists ${referencesTable(number)}`);
       if (references.length > 0) database.exec(referencesDdl(number));
       return done(undefined);
     },

@@ -2,7 +2,7 @@
  * Writes changes of resources on the writer's connection, row by row: the resource, its entries and words, the change log, and the
  * counters of the collection. The caller keeps a transaction open.
  */
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { StatementSync } from "node:sqlite";
 import { checksumOfResource } from "../../core/checksums.ts";
 import {
   countChange,
@@ -14,10 +14,7 @@ import {
 import { keptText } from "../../core/superseded.ts";
 import { isInternal } from "../../port/record.ts";
 import { changesTable, deletedTable, resourcesTable, toSqliteId } from "../file/tables.ts";
-import type { Marks } from "../marks.ts";
-import type { EntryTables } from "./entry-tables.ts";
-import type { Heads } from "./heads.ts";
-import type { SearchTables } from "./search-tables.ts";
+import type { TaskParts } from "./commits.ts";
 
 /** The prepared statements of one collection. */
 interface Statements {
@@ -29,15 +26,7 @@ interface Statements {
 }
 
 /** The parts of the writer that a change of a resource updates. */
-export interface ResourcesParts {
-  database: DatabaseSync;
-  heads: Heads;
-  entries: EntryTables;
-  search: SearchTables;
-  /** Whether the store keeps changes. */
-  isLogged: boolean;
-  marks: Marks;
-}
+type ResourcesParts = Pick<TaskParts, "database" | "heads" | "entries" | "search" | "isLogged" | "marks">;
 
 /** The resources of all collections. */
 export class Resources {
@@ -50,7 +39,7 @@ export class Resources {
 
   /** Writes everything that is staged, except receipts. Each change has its sequence afterwards. */
   write(staged: StagedChanges): void {
-    for (const change of staged.since(0)) this.#write(change);
+    for (const change of staged.after(0)) this.#write(change);
   }
 
   #write(change: StagedChange): void {

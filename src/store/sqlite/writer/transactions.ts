@@ -6,13 +6,11 @@ import type { Refusal } from "../../core/commits/refusals.ts";
 import type { CommitMeter } from "../../port/commit-meter.ts";
 import { describeError, FileGone, failureOf, InvalidStateError, mayBeCommitted } from "../file/failures.ts";
 import type { Marks } from "../marks.ts";
+import type { TaskParts } from "./commits.ts";
 import type { Heads } from "./heads.ts";
 
 /** The parts of the writer that transactions use. */
-export interface TransactionsParts {
-  database: DatabaseSync;
-  heads: Heads;
-  marks: Marks;
+interface TransactionsParts extends Pick<TaskParts, "database" | "heads" | "marks"> {
   findLostFile(): string | undefined;
   meter: CommitMeter | undefined;
 }

@@ -7,7 +7,7 @@ import type { CommitMeter } from "../../port/commit-meter.ts";
 import type { History } from "../../port/options.ts";
 import { describeError, failureOf, InvalidStateError } from "../file/failures.ts";
 import { createLogReader, duePages, type LogState, mostWriterPages } from "../file/log-state.ts";
-import { logPlans } from "../sqlite-dialect.ts";
+import { storePlans } from "../sqlite-dialect.ts";
 import type { TaskParts } from "./commits.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -21,7 +21,7 @@ export class Upkeep {
 
   constructor(parts: TaskParts, history: History) {
     this.#parts = parts;
-    this.#retention = new Retention(logPlans, history, stepLimits);
+    this.#retention = new Retention(storePlans.logs, history, stepLimits);
   }
 
   /** Builds the next part of indexes and search words. Returns what it did; `undefined`: everything is complete. */

@@ -22,18 +22,18 @@ import { failureOf, InvalidStateError } from "../file/failures.ts";
 import { flushLog, logSizeLimit } from "../file/log-state.ts";
 import { createFileCheck, noteFiles } from "../file/watch.ts";
 import { createMarksMemory, Marks } from "../marks.ts";
-import { collectionOf, keyPlans, logPlans, lookupsOf, PlanRunner, sqliteDialect } from "../sqlite-dialect.ts";
+import { collectionOf, PlanRunner, sqliteDialect, storePlans } from "../sqlite-dialect.ts";
 import { Commits, type TaskParts } from "./commits.ts";
 import { Declarations } from "./declarations.ts";
 import { EntryTables } from "./entry-tables.ts";
-import { Erasure } from "./erasure.ts";
+import { Erasure } from "./file-erasure.ts";
 import { Heads, IntegerIds } from "./heads.ts";
-import { WriterLoad } from "./load.ts";
 import { createMigrations } from "./migrate.ts";
 import { Resources } from "./resources.ts";
 import { SearchTables } from "./search-tables.ts";
 import { Transactions } from "./transactions.ts";
 import { Checkpoints, Upkeep } from "./upkeep.ts";
+import { WriterLoad } from "./writer-load.ts";
 
 /** The parts of a writer. */
 export interface WriterParts extends TaskParts {
@@ -65,7 +65,7 @@ export class Writer {
       trim: (now) => upkeep.trim(now),
       erase: (collection, id) => erasure.erase(collection, id),
       finishErasures: () => erasure.finish(),
-      changeKey: (change) => transactions.run(() => plans.run(keyPlans.change(change))),
+      changeKey: (change) => transactions.run(() => plans.run(storePlans.keys.change(change))),
       probe: () => upkeep.probe(),
       restartLog: () => {
         // After a complete checkpoint, the next write starts the log again from its beginning, and SQLite cuts its file.
@@ -193,17 +193,18 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
     findLostFile: createFileCheck(settings.path),
     meter,
   });
+  const migrations = createMigrations(database, heads);
   const declarations = new Declarations({
     database,
     collections,
-    migrations: createMigrations(database, heads),
+    migrations,
     plans,
     search,
     marks,
     transactions,
   });
   transactions.run(() => {
-    if (isLogged) plans.run(logPlans.noteGapsAtEnd());
+    if (isLogged) plans.run(storePlans.logs.noteGapsAtEnd());
     noteFiles(settings.path, database);
   });
   const resources = new Resources({ database, heads, entries, search, isLogged, marks });
@@ -216,7 +217,7 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
     isLogged,
     resources,
     catalogue: () => declarations.catalogue,
-    lookupsOf,
+    lookupsOf: storePlans.lookupsOf,
     write: (staged: StagedChanges) => done(resources.write(staged)),
     raiseSequence({ number }: NumberedCollection, by: number) {
       const head = heads.of(number);
@@ -232,6 +233,8 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
     search,
     transactions,
     declarations,
+    marks,
+    migrations,
   };
   return new Writer({
     ...shared,

@@ -5,10 +5,11 @@
 
 import type { Attributes } from "../../../collection/resource.ts";
 import { uniqueValue } from "../../../collection/unique.ts";
+import { cursorValuesOf } from "../../../query/sort.ts";
 import type { ReadResource } from "../../core/building.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
 import { type Numbered, uniqueKey } from "../../core/entries.ts";
-import { keyOf } from "../../core/order-keys.ts";
+import { keyAt } from "../../core/order-keys.ts";
 import { texts } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
 import { resourcesTable } from "./tables.ts";
@@ -49,7 +50,7 @@ function keysIn(places: Numbered["places"], resource: Attributes): string {
     cells[slot - 1] = `"\\${keyText(key)}"`;
   };
   for (const place of places) {
-    if ("index" in place) set(place.slot, keyOf(resource, place.index));
+    if ("index" in place) set(place.slot, keyAt(cursorValuesOf(resource, place.index), place.index));
     else {
       const value = uniqueValue(resource, place.unique);
       if (value !== undefined) set(place.slot, uniqueKey(value));

@@ -17,8 +17,8 @@ import { searchOf } from "../../core/list-sql.ts";
 import { wordsIncomplete } from "../../core/search-index.ts";
 import { type Figures, maxPageBytes } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
-import { type NumberedCollection, requireDeclared } from "../tables/catalogue.ts";
-import { areWordsComplete, declaredSql, sourceSql } from "./page.ts";
+import { type NumberedCollection, requireDeclared } from "../tables/declared-catalogue.ts";
+import { areWordsComplete, declaredSql, sourceSql } from "./page-statements.ts";
 import { dateSql, instantSql, orderOf, scopeOf, valueSql } from "./postgres-lists.ts";
 
 /** The statement for figures. */

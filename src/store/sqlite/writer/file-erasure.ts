@@ -5,7 +5,7 @@ import { erase } from "../../core/commits/erasure.ts";
 import type { Erased } from "../../port/change-log.ts";
 import type { Refused } from "../commit/protocol.ts";
 import { InvalidStateError } from "../file/failures.ts";
-import { collectionOf, logPlans, PlanRunner, secretPlans } from "../sqlite-dialect.ts";
+import { collectionOf, PlanRunner, storePlans } from "../sqlite-dialect.ts";
 import type { TaskParts } from "./commits.ts";
 
 const prefix = "erased_";
@@ -17,7 +17,7 @@ const rows = `meta where name glob '${prefix}*'`;
 
 /** The name of the row for a resource. */
 function erasureName(database: DatabaseSync, collection: number, id: string): string {
-  const secret = new PlanRunner(database).run(secretPlans.read());
+  const secret = new PlanRunner(database).run(storePlans.secret.read());
   const hash = createHash("sha256").update(JSON.stringify([secret, collection, id]));
   return `${prefix}${hash.digest("hex")}`;
 }
@@ -71,7 +71,7 @@ export class Erasure {
     const name = erasureName(database, number, id);
     const isResumed = this.#finished.has(name) || unfinishedErasures(database).includes(name);
     transactions.begin();
-    const erased = commits.run(erase({ ...this.#parts, logs: logPlans }, commits.judging(), erasing));
+    const erased = commits.run(erase({ ...this.#parts, logs: storePlans.logs }, commits.judging(), erasing));
     if ("refusal" in erased) {
       transactions.rollBack();
       return erased;

@@ -28,8 +28,8 @@ import { wordsIncomplete } from "../../core/search-index.ts";
 import { maxPageBytes, type Page, type ReferringGroups } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import { toStored } from "../read/reads.ts";
-import { type NumberedCollection, requireDeclared } from "../tables/catalogue.ts";
-import { keyText } from "../tables/indexes.ts";
+import { type NumberedCollection, requireDeclared } from "../tables/declared-catalogue.ts";
+import { keyText } from "../tables/key-column.ts";
 import { resourcesTable } from "../tables/tables.ts";
 import { scopeOf } from "./postgres-lists.ts";
 

@@ -33,7 +33,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 461;
+const mostFiles = 460;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

@@ -2,21 +2,33 @@
  * An endpoint: one path and method with everything about it. The router, `Allow`, the check of the caller, the reading of
  * parameters and the OpenAPI document are made from the table of endpoints (`../endpoints/endpoint-table.ts`).
  */
-import { type Described, type OpenApiVersion, type Part, text } from "../openapi/described.ts";
+import type { Action } from "../../access/access-declaration.ts";
+import type { Collection } from "../../collection/collection.ts";
+import { isInternal } from "../../store/port/record.ts";
+import type { About, Nested } from "../openapi/about.ts";
+import { type Described, type InDocument, type Part, text } from "../openapi/described.ts";
 import { type OperationPlan, operationPart } from "../openapi/operations.ts";
+import { idParameter } from "../openapi/parameters.ts";
 import type { EndpointRow } from "../operations/result.ts";
 import { typesOf } from "../protocol/content-types.ts";
-import type { EndpointMethod, EndpointPath, EndpointPaths, FoundPath, Service } from "../service.ts";
-import { fullTemplate } from "../templates.ts";
+import { type CollectionRoute, fullTemplate, type OwnRoute, type Route } from "../route.ts";
+import type { EndpointMethod, EndpointPath, EndpointPaths, FoundPath, Service, Who } from "../service.ts";
 import { type Body, bodyPart } from "./body.ts";
 
-/** A row of the table. */
-export interface Endpoint<Parsed = unknown> extends EndpointRow<Parsed> {
-  /** Below the prefix, unless `isOutside`. `{name}` is a parameter. `/` is the prefix itself. */
+/** A value, or a function that makes it from what a document describes. */
+type Of<D, T> = T | ((described: D) => T);
+
+/** A row of the table: for a path of the service itself, unless `D` and `R` say otherwise. */
+export interface Endpoint<Parsed = unknown, D extends InDocument = InDocument, R extends Route = OwnRoute>
+  extends EndpointRow<Parsed, R> {
+  /**
+   * Below the prefix, unless `isOutside`. `{name}` is a parameter. `/` is the prefix itself. Paths in collections begin with
+   * `/{collection}`.
+   */
   readonly path: string;
   /** Whether the path is outside the prefix. @default false */
   readonly isOutside?: true;
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "QUERY";
   /** Whether a service has it. @default always */
   readonly exists?: (described: Described) => boolean;
   /** Describes each parameter of the path. `is` says whether a text is a valid value. Without `is`, every text is valid. */
@@ -24,57 +36,86 @@ export interface Endpoint<Parsed = unknown> extends EndpointRow<Parsed> {
     Record<string, { description: string; example?: string; is?: (text: string) => boolean }>
   >;
   /** Parameters in addition to those of the path and of the page, as the document has them. */
-  readonly parameters?: readonly Part[];
+  readonly parameters?: Of<D, readonly Part[]>;
   /** Whether the document describes it. @default true */
   readonly isDescribed?: (described: Described) => boolean;
   /** What a request sends: a declared body, or one that the handler reads in its own way. @default nothing */
-  readonly body?: Body<never> | ((described: Described) => Part);
+  readonly body?: Body<never> | ((described: D) => Part);
   /** Whether the router leaves it out, because only browsers get it, and for others the path does not exist. @default false */
   readonly isForBrowsers?: true;
   /** The id of the operation in the OpenAPI document. */
-  readonly id: string;
+  readonly id: Of<D, string>;
   /** Its tag and its texts there. */
-  readonly texts: Texts | ((described: Described) => Texts);
-  readonly successes: (described: InDocument) => OperationPlan["successes"];
+  readonly texts: Of<D, Texts>;
+  readonly successes: (described: D) => OperationPlan["successes"];
   /** The statuses of its own errors. */
-  readonly errors: readonly number[] | ((described: Described) => readonly number[]);
+  readonly errors: Of<D, readonly number[]>;
   /** Whether any valid credential is enough. @default false */
   readonly isNeverForbidden?: true;
   /** Whether its requests are not counted against the quota of the caller. @default false */
   readonly isFree?: true;
 }
 
-/** What a document of one version describes. */
-export type InDocument = Described & { readonly version: OpenApiVersion };
+/** A row for a path in each collection. */
+export type CollectionEndpoint<Parsed = unknown> = Endpoint<Parsed, About, CollectionRoute>;
+
+/** A row for a path from a resource to those that refer to it. */
+export type NestedEndpoint<Parsed = unknown> = Endpoint<Parsed, Nested, CollectionRoute>;
 
 type Texts = Pick<OperationPlan, "tag" | "summary" | "description">;
 
+/** The rows of all endpoints. */
+export interface Endpoints {
+  own: readonly Endpoint[];
+  inCollections: readonly CollectionEndpoint[];
+  nested: readonly NestedEndpoint[];
+  /** The answer where nothing exists. */
+  absence: EndpointRow;
+  /** The answer to OPTIONS. */
+  options: EndpointRow;
+}
+
+/** A row of any kind of path. */
+type Row<D extends InDocument> = Endpoint<unknown, D, Route>;
+
 /** The endpoints of a path. */
-interface TablePath extends EndpointPath {
+interface TablePath<D extends InDocument = InDocument> extends EndpointPath {
   readonly segments: readonly Segment[];
-  readonly endpoints: readonly Endpoint[];
+  readonly endpoints: readonly Row<D>[];
 }
 
 /** A part of a path: a text, or the name of a parameter. */
 type Segment = { readonly text: string } | { readonly name: string };
 
+/** The paths in collections with one number of segments: those that end with a text, by this text, and the other one. */
+interface Shape {
+  fixed: ReadonlyMap<string | undefined, TablePath<Nested>>;
+  named: TablePath<Nested> | undefined;
+}
+
 /** The table of endpoints. */
 export class EndpointTable implements EndpointPaths {
   readonly #paths: readonly TablePath[];
+  readonly #inCollections: readonly TablePath<About>[];
+  readonly #nested: readonly TablePath<Nested>[];
   readonly forBrowsers: EndpointPath | undefined;
+  readonly absence: EndpointRow;
+  readonly options: EndpointRow;
   readonly #routed: readonly TablePath[];
   /** By their first segment, which no collection has: most requests end the search here. */
   readonly #byFirst: ReadonlyMap<string | undefined, readonly TablePath[]>;
   /** Those outside the prefix: by the whole path, or by the part before the parameter at its end. */
   readonly #outside: ReadonlyMap<string, TablePath>;
-  /** The ids of the operations, which no collection can use. */
+  /** Those in collections, by the number of their segments. */
+  readonly #shapes: readonly Shape[];
+  /** The ids of the operations of the service itself, which no collection can use. */
   readonly ids: readonly string[];
 
-  constructor(endpoints: readonly Endpoint[]) {
-    this.ids = endpoints.map(({ id }) => id);
-    this.#paths = [...Map.groupBy(endpoints, ({ path, isOutside }) => `${isOutside} ${path}`)].map(
-      ([, own]) => pathOf(own),
-    );
+  constructor({ own, inCollections, nested, absence, options }: Endpoints) {
+    this.absence = absence;
+    this.options = options;
+    this.ids = own.flatMap(({ id }) => (typeof id === "string" ? id : []));
+    this.#paths = pathsOf(own);
     this.forBrowsers = this.#paths.find(({ endpoints: [first] }) => first?.isForBrowsers === true);
     this.#routed = this.#paths.filter((path) => path !== this.forBrowsers);
     const [outside = [], below = []] = [true, false].map((is) =>
@@ -84,11 +125,14 @@ export class EndpointTable implements EndpointPaths {
       template === "/" ? undefined : template.split("/")[1],
     );
     this.#outside = new Map(outside.map((path) => [path.template.replace(/(?<=\{).*/, ""), path]));
+    this.#inCollections = pathsOf(inCollections);
+    this.#nested = pathsOf(nested);
+    this.#shapes = shapesOf([...this.#inCollections, ...this.#nested]);
   }
 
-  /** The methods of each path, as `Allow` lists them. */
-  get methods(): Readonly<Record<string, string>> {
-    return Object.fromEntries(this.#routed.map(({ template, allow }) => [template, allow]));
+  /** All paths that the router knows. */
+  get paths(): readonly EndpointPath[] {
+    return [...this.#routed, ...this.#inCollections, ...this.#nested];
   }
 
   findOutside(service: Service, asked: string): FoundPath | undefined {
@@ -111,37 +155,84 @@ export class EndpointTable implements EndpointPaths {
     return undefined;
   }
 
-  /** The path items of the OpenAPI document, by path. */
+  findIn(service: Service, { name }: Collection, segments: readonly string[]): EndpointPath | undefined {
+    const shape = this.#shapes[segments.length];
+    const fixed = shape?.fixed.get(segments.at(-1));
+    // In a collection of the service itself, such a segment is an id.
+    if (fixed === undefined || isInternal(name)) return shape?.named;
+    return existsIn(fixed, service) ? fixed : undefined;
+  }
+
+  /** The path items of the service itself in the OpenAPI document, by path. */
   describe(described: InDocument): Record<string, Part> {
-    const { prefix } = described.settings;
     const isShown = ({ isDescribed = () => true }: Endpoint) => isDescribed(described);
     const shown = this.#paths.filter((path) => existsIn(path, described) && path.endpoints.every(isShown));
     return Object.fromEntries(
       shown.map((path) => [
-        fullTemplate(path, prefix),
-        Object.fromEntries(
-          path.endpoints.map((each) => [
-            each.method.toLowerCase(),
-            operationPart(planOf(each, described), described),
-          ]),
-        ),
+        fullTemplate(path, described.settings.prefix),
+        itemOf(path, described, { path: namesParts(path) }),
       ]),
     );
   }
+
+  /** The path items of a collection, by path. */
+  describeIn(about: About): Record<string, Part> {
+    const { collection, path: inPath } = about;
+    const isShown = (path: TablePath<About>) =>
+      existsIn(path, about) && !(isInternal(collection.name) && isFixed(path));
+    return Object.fromEntries(
+      this.#inCollections.filter(isShown).map((path) => [
+        addressOf(path, about),
+        itemOf(path, about, {
+          path: [...inPath, ...(hasId(path) ? [idParameter(collection.idKind)] : [])],
+          about,
+        }),
+      ]),
+    );
+  }
+
+  /** The path item of a nested path, by path. */
+  describeNested(nested: Nested): Record<string, Part> {
+    const { parent, relation, settings } = nested;
+    const names = { collection: parent.collection.name, relation: relation.name };
+    const path = [idParameter(parent.collection.idKind), ...nested.path];
+    return Object.fromEntries(
+      this.#nested.map((each) => [
+        fullTemplate(each, settings.prefix, names),
+        itemOf(each, nested, { path, about: nested, parent }),
+      ]),
+    );
+  }
+
+  /** The path of a feed, of one collection or of several, and whether its caller needs a credential. */
+  feedOf(described: Described, about?: About): { address: string; credential: OperationPlan["credential"] } {
+    const isFeed = ({ template }: EndpointPath) => template.endsWith("/_events");
+    const [path] = (about === undefined ? this.#paths : this.#inCollections).filter(isFeed);
+    const who = path?.methods.get("GET")?.who;
+    if (path === undefined || who === undefined) throw new Error("The table must have the feeds.");
+    return {
+      address: about === undefined ? fullTemplate(path, described.settings.prefix) : addressOf(path, about),
+      credential: credentialFor(who, described, { about }),
+    };
+  }
+}
+
+function pathsOf<D extends InDocument>(endpoints: readonly Row<D>[]): TablePath<D>[] {
+  return [...Map.groupBy(endpoints, ({ path, isOutside }) => `${isOutside} ${path}`).values()].map(pathOf);
 }
 
 /** Throws an Error if the endpoints of the path exist for different callers or in different services. */
-function pathOf(endpoints: readonly Endpoint[]): TablePath {
-  const [first] = endpoints as readonly [Endpoint];
-  const { path } = first;
-  if (
-    endpoints.some(
-      ({ who, exists, names }) => who !== first.who || exists !== first.exists || names !== first.names,
-    )
-  )
+function pathOf<D extends InDocument>(endpoints: readonly Row<D>[]): TablePath<D> {
+  const [first] = endpoints as readonly [Row<D>];
+  const { path, who, exists, names } = first;
+  const isAsFirst = (each: Row<D>) =>
+    (each.who === who || (typeof each.who === "object" && typeof who === "object")) &&
+    each.exists === exists &&
+    each.names === names;
+  if (!endpoints.every(isAsFirst))
     throw new Error(`All endpoints of ${path} need the same who, exists and names.`);
   const methods = new Map(
-    endpoints.flatMap((each): [string, Endpoint][] =>
+    endpoints.flatMap((each): [string, Row<D>][] =>
       each.method === "GET"
         ? [
             ["GET", each],
@@ -153,6 +244,9 @@ function pathOf(endpoints: readonly Endpoint[]): TablePath {
   return {
     template: path,
     isOutside: first.isOutside === true,
+    isNested: path.endsWith("/{relation}"),
+    isPublic: who === "public",
+    isAdministrative: who === "administrators",
     segments: path
       .split("/")
       .slice(path === "/" ? 2 : 1)
@@ -160,14 +254,42 @@ function pathOf(endpoints: readonly Endpoint[]): TablePath {
     endpoints,
     methods,
     allow: [...methods.keys(), "OPTIONS"].join(", "),
-    accept: endpoints.some(({ body }) => body !== undefined) ? { "accept-post": typesOf("POST") } : {},
-    who: first.who,
+    accept: Object.fromEntries(endpoints.flatMap(acceptOf)),
   };
 }
 
+/** The header with the media types of a method. There is none for PUT. */
+function acceptOf({ method, body, content }: Row<never>): [string, string][] {
+  if (body === undefined || !(method === "POST" || method === "PATCH" || method === "QUERY")) return [];
+  return [[`accept-${method.toLowerCase()}`, content?.types ?? typesOf(method)]];
+}
+
+function shapesOf(paths: readonly TablePath<Nested>[]): Shape[] {
+  const most = Math.max(...paths.map(({ segments }) => segments.length));
+  return Array.from({ length: most + 1 }, (_, length) => {
+    const [fixed = [], named = []] = [true, false].map((is) =>
+      paths.filter((path) => path.segments.length === length && isFixed(path) === is),
+    );
+    return { fixed: new Map(fixed.map((path) => [lastText(path), path])), named: named[0] };
+  });
+}
+
+function isFixed(path: Pick<TablePath, "segments">): boolean {
+  return lastText(path) !== undefined;
+}
+
+function lastText({ segments }: Pick<TablePath, "segments">): string | undefined {
+  const last = segments.at(-1);
+  return last !== undefined && "text" in last ? last.text : undefined;
+}
+
+function hasId({ template }: EndpointPath): boolean {
+  return template.includes("{id}");
+}
+
 /** A batch has no administration. */
-function existsIn({ endpoints: [first], who }: TablePath, described: Described): boolean {
-  if (described.isBatch === true && who === "administrators") return false;
+function existsIn({ endpoints: [first], isAdministrative }: TablePath<never>, described: Described): boolean {
+  if (described.isBatch === true && isAdministrative) return false;
   return first?.exists?.(described) ?? true;
 }
 
@@ -188,38 +310,83 @@ function namesIn(
   return names;
 }
 
-function planOf(endpoint: Endpoint, described: InDocument): OperationPlan {
-  const { id, texts, who, names = {}, page, body, successes, errors, isNeverForbidden, isFree } = endpoint;
-  const all = [
-    ...Object.entries(names).map(([name, { description, example }]) => ({
-      name,
-      in: "path",
-      required: true,
-      description,
-      ...(example !== undefined && { example }),
-      schema: text,
-    })),
-    ...(page === undefined ? [] : pageParts(page)),
-    ...(endpoint.parameters ?? []),
-  ];
+/** The path of a collection in the document. */
+function addressOf(path: EndpointPath, { settings, collection, path: inPath }: About): string {
+  return fullTemplate(path, settings.prefix, inPath.length > 0 ? {} : { collection: collection.name });
+}
+
+/** What the description of a path has besides its rows: its parameters, its collection, and the one above. */
+interface InPath {
+  path: readonly Part[];
+  about?: About;
+  parent?: About;
+}
+
+/** The operations of a path, by method. OpenAPI 3.1 cannot describe QUERY. */
+function itemOf<D extends InDocument>({ endpoints }: TablePath<D>, described: D, within: InPath): Part {
+  const shown = endpoints.filter(({ method }) => method !== "QUERY" || described.version === "3.2");
+  return Object.fromEntries(
+    shown.map((each) => [
+      each.method.toLowerCase(),
+      operationPart(planOf(each, described, within), described),
+    ]),
+  );
+}
+
+function planOf<D extends InDocument>(endpoint: Row<D>, described: D, within: InPath): OperationPlan {
+  const { id, texts, who, page, body, parameters = [], successes, errors } = endpoint;
+  const { isNeverForbidden, isFree } = endpoint;
   return {
-    id,
-    ...(typeof texts === "function" ? texts(described) : texts),
-    credential: credentialFor(who, described),
+    id: valueFor(id, described),
+    ...valueFor(texts, described),
+    credential: credentialFor(who, described, within),
     ...(isNeverForbidden && { isNeverForbidden }),
     ...(isFree && { isFree }),
-    parameters: all,
+    parameters: [
+      ...within.path,
+      ...(page === undefined ? [] : pageParts(page)),
+      ...valueFor(parameters, described),
+    ],
     ...(body !== undefined && {
       requestBody: typeof body === "function" ? body(described) : bodyPart(body),
     }),
     successes: successes(described),
-    problems: typeof errors === "function" ? errors(described) : errors,
+    problems: valueFor(errors, described),
   };
 }
 
-function credentialFor(who: EndpointMethod["who"], { access }: Described): OperationPlan["credential"] {
+/** The value, made from what the document describes if it depends on it. */
+export function valueFor<D, T>(of: Of<D, T>, described: D): T {
+  return typeof of === "function" ? (of as (described: D) => T)(described) : of;
+}
+
+/** The parameters of a path of the service itself. */
+function namesParts({ endpoints: [first] }: TablePath): Part[] {
+  return Object.entries(first?.names ?? {}).map(([name, { description, example }]) => ({
+    name,
+    in: "path",
+    required: true,
+    description,
+    ...(example !== undefined && { example }),
+    schema: text,
+  }));
+}
+
+function credentialFor(
+  who: Who,
+  { access }: Described,
+  { about, parent }: Pick<InPath, "parent"> & { about?: About | undefined },
+): OperationPlan["credential"] {
   if (who === "writers") return access?.mayWrite(undefined) === true ? "optional" : "required";
-  return ({ public: "none", everyone: "optional", administrators: "required" } as const)[who];
+  if (typeof who === "string")
+    return ({ public: "none", everyone: "optional", administrators: "required" } as const)[who];
+  const anybodyMay = (collection: Collection | undefined, actions: readonly Action[]) => {
+    const permit = collection && access?.permit(collection.name, undefined);
+    return permit !== undefined && actions.some((action) => permit.may(action) !== "nothing");
+  };
+  // A path below a resource also needs the right to read this resource.
+  if (parent !== undefined && !anybodyMay(parent.collection, ["read"])) return "required";
+  return anybodyMay(about?.collection, who.action) ? "optional" : "required";
 }
 
 function pageParts({ usual, most, hasAfter, what = "items" }: NonNullable<EndpointMethod["page"]>): Part[] {

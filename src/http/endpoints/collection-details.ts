@@ -10,13 +10,12 @@ import { usableNames } from "../../query/related-resources.ts";
 import type { Caller } from "../caller/admit.ts";
 import { administers, type Guard, guardOf, viewFor, viewsOf } from "../caller/permission.ts";
 import { collectionsDocument, listedNames } from "../documents/collections.ts";
-import { documentResult, rootPage } from "../documents/root-page.ts";
+import { documentResult, isRootPage, rootPage } from "../documents/root-page.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import { listOf, next, operation, texts, truth } from "../openapi/administration-parts.ts";
 import { closedObject, count, json, ref, text } from "../openapi/described.ts";
 import { serviceTag, success } from "../openapi/operations.ts";
 import { inputSchemaFor } from "../openapi/resource-schemas.ts";
-import { isRootPage } from "../operations/parse.ts";
 import type { Asked, Result } from "../operations/result.ts";
 import { requireJsonAcceptable } from "../protocol/accept.ts";
 import { isUnmodified } from "../protocol/conditional.ts";
@@ -114,7 +113,7 @@ export const collectionsEndpoint: Endpoint<{ isPage: boolean }> = {
   method: "GET",
   who: "everyone",
   isNeverForbidden: true,
-  hasOwnFormats: true,
+  formats: "any",
   id: "getCollections",
   texts: ({ access }) => ({
     tag: serviceTag,
@@ -131,7 +130,7 @@ export const collectionsEndpoint: Endpoint<{ isPage: boolean }> = {
     }),
   }),
   errors: [400, 406],
-  parse(service, { query, request }) {
+  parse(service, { route: { query }, request }) {
     const isPage = isRootPage(service, request);
     if (!isPage) requireJsonAcceptable(request);
     requireNoParameters(query);

@@ -29,7 +29,7 @@ function publicDocument({ summary, description, document, errors = [400], ...row
     method: "GET",
     isOutside: true,
     who: "public",
-    hasOwnFormats: true,
+    formats: "any",
     isAlwaysReady: true,
     texts: { tag: serviceTag, summary, description },
     errors,
@@ -50,6 +50,7 @@ export const documentEndpoints: readonly Endpoint[] = [
     method: "GET",
     who: "public",
     isForBrowsers: true,
+    ignoresHeaders: true,
     exists: ({ settings }) => settings.prefix !== "",
     id: "getFrontPage",
     texts: {
@@ -121,7 +122,7 @@ export const documentEndpoints: readonly Endpoint[] = [
     who: "administrators",
     exists: ({ settings }) => settings.metrics,
     isNeverForbidden: true, // for others, the path does not exist
-    hasOwnFormats: true,
+    formats: "any",
     isAlwaysReady: true,
     id: "getMetrics",
     texts: {

@@ -1,13 +1,9 @@
-/** The endpoints on several collections: batches, rewinds, and the feed of all collections. */
+/** The endpoints that write to several collections: batches and rewinds. */
 import type { RewindReport } from "../../rewind/attempt.ts";
 import { performBatch } from "../batch/batch.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import { readEvents } from "../events/events.ts";
 import { type Described, hasAdministrators, json, type Part, ref } from "../openapi/described.ts";
-import { feedDescription, feedParameters, pageOrStream } from "../openapi/event-operations.ts";
 import { hiddenResult, serviceTag, success } from "../openapi/operations.ts";
-import { parseSubscription } from "../operations/feed-parameters.ts";
-import type { Subscription } from "../operations/operation.ts";
 import { performRewind } from "../writes/rewind.ts";
 
 /** The endpoint of batches. */
@@ -85,34 +81,4 @@ const exampleReport: RewindReport = {
   deleted: 0,
   collections: [{ name: "topics", created: 1, replaced: 2, deleted: 0 }],
   misfits: { first: [], more: false },
-};
-
-/** The endpoint of the feed of several collections. */
-export const feedEndpoint: Endpoint<Subscription> = {
-  path: "/_events",
-  method: "GET",
-  who: "everyone",
-  exists: ({ settings }) => settings.hasFeed,
-  hasOwnFormats: true,
-  id: "listEvents",
-  texts: {
-    tag: serviceTag,
-    summary: "Follow several collections",
-    description: `${feedDescription} It has no filters.`,
-  },
-  parameters: feedParameters(
-    "feedCollections",
-    "since",
-    "eventLimit",
-    "wait",
-    "lastEventId",
-    "lastEventIdHeader",
-  ),
-  successes: (described) => ({
-    200: pageOrStream(described, "Event", { version: described.version, example: undefined }),
-  }),
-  errors: [400, 406, 410, 429],
-  parse: (service, { query, caller, request }) =>
-    parseSubscription(service, { kind: "feed", query }, caller, request),
-  handle: (service, { parsed, request }) => readEvents(service, parsed, request),
 };

@@ -29,6 +29,11 @@ export const openApiVersions = { "3.1": "3.1.2", "3.2": "3.2.0" } as const;
 /** A version of OpenAPI. */
 export type OpenApiVersion = keyof typeof openApiVersions;
 
+/** What a document of one version describes. */
+export interface InDocument extends Described {
+  version: OpenApiVersion;
+}
+
 /** A part of a document. */
 export type Part = Record<string, unknown>;
 

@@ -1,5 +1,4 @@
 /** What operations have in common: who can call, which errors they have, and the headers of every response. */
-import type { methodsOf } from "../route-kinds.ts";
 import { type Described, type Part, ref } from "./described.ts";
 import { responseName } from "./problem-responses.ts";
 import { commonHeaders, headersOf, type ResponseHeader } from "./response-headers.ts";
@@ -9,14 +8,6 @@ export const serviceTag = "Service";
 
 /** The tag of webhooks. */
 export const webhooksTag = "Webhooks";
-
-type Split<Text extends string> = Text extends `${infer First}, ${infer Rest}` ? First | Split<Rest> : Text;
-
-/** The methods of a kind of route that the document describes. It leaves out HEAD and OPTIONS. */
-export type MethodsOf<Kind extends keyof typeof methodsOf> = Exclude<
-  Split<(typeof methodsOf)[Kind]>,
-  "HEAD" | "OPTIONS"
->;
 
 /** An operation, before it is part of a document. */
 export interface OperationPlan {

@@ -7,10 +7,10 @@ import type { Collection } from "../../collection/collection.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { About, Nested } from "../openapi/about.ts";
 import { type Described, type InDocument, type Part, text } from "../openapi/described.ts";
-import { type OperationPlan, operationPart } from "../openapi/operations.ts";
+import { type OperationPlan, operationPart, serviceTag } from "../openapi/operations.ts";
 import { idParameter } from "../openapi/parameters.ts";
 import type { EndpointRow } from "../operations/result.ts";
-import { typesOf } from "../protocol/content-types.ts";
+import { isMethodWithContent, typesOf } from "../protocol/content-types.ts";
 import { type CollectionRoute, fullTemplate, type OwnRoute, type Route } from "../route.ts";
 import type { EndpointMethod, EndpointPath, EndpointPaths, FoundPath, Service, Who } from "../service.ts";
 import { type Body, bodyPart } from "./body.ts";
@@ -45,11 +45,14 @@ export interface Endpoint<Parsed = unknown, D extends InDocument = InDocument, R
   readonly isForBrowsers?: true;
   /** The id of the operation in the OpenAPI document. */
   readonly id: Of<D, string>;
-  /** Its tag and its texts there. */
-  readonly texts: Of<D, Texts>;
-  readonly successes: (described: D) => OperationPlan["successes"];
-  /** The statuses of its own errors. */
-  readonly errors: Of<D, readonly number[]>;
+  /** Its tag there. @default that of the collection, or of the service */
+  readonly tag?: string;
+  readonly summary: Of<D, string>;
+  readonly description: Of<D, string>;
+  /** The responses on success, by status. */
+  readonly successes: Of<D, OperationPlan["successes"]>;
+  /** The statuses of its own errors, besides those that follow from the other members (`errorsOf`). @default none */
+  readonly errors?: Of<D, readonly number[]>;
   /** Whether any valid credential is enough. @default false */
   readonly isNeverForbidden?: true;
   /** Whether its requests are not counted against the quota of the caller. @default false */
@@ -61,8 +64,6 @@ export type CollectionEndpoint<Parsed = unknown> = Endpoint<Parsed, About, Colle
 
 /** A row for a path from a resource to those that refer to it. */
 export type NestedEndpoint<Parsed = unknown> = Endpoint<Parsed, Nested, CollectionRoute>;
-
-type Texts = Pick<OperationPlan, "tag" | "summary" | "description">;
 
 /** The rows of all endpoints. */
 export interface Endpoints {
@@ -334,11 +335,13 @@ function itemOf<D extends InDocument>({ endpoints }: TablePath<D>, described: D,
 }
 
 function planOf<D extends InDocument>(endpoint: Row<D>, described: D, within: InPath): OperationPlan {
-  const { id, texts, who, page, body, parameters = [], successes, errors } = endpoint;
+  const { id, summary, description, who, page, body, parameters = [], successes } = endpoint;
   const { isNeverForbidden, isFree } = endpoint;
   return {
     id: valueFor(id, described),
-    ...valueFor(texts, described),
+    tag: endpoint.tag ?? within.about?.tag ?? serviceTag,
+    summary: valueFor(summary, described),
+    description: valueFor(description, described),
     credential: credentialFor(who, described, within),
     ...(isNeverForbidden && { isNeverForbidden }),
     ...(isFree && { isFree }),
@@ -350,13 +353,32 @@ function planOf<D extends InDocument>(endpoint: Row<D>, described: D, within: In
     ...(body !== undefined && {
       requestBody: typeof body === "function" ? body(described) : bodyPart(body),
     }),
-    successes: successes(described),
-    problems: valueFor(errors, described),
+    successes: valueFor(successes, described),
+    problems: errorsOf(endpoint, described, within),
   };
 }
 
+/** The statuses of the errors: 400, those that follow from other members of the row, and its own. */
+function errorsOf<D extends InDocument>(
+  { method, who, formats, ignoresHeaders, isKeyed, errors = [] }: Row<D>,
+  described: D,
+  { path, about }: InPath,
+): number[] {
+  const isForSome = who === "administrators" || (about !== undefined && isInternal(about.collection.name));
+  const isUnknown = path.length > 0 || (isForSome && described.access !== undefined);
+  const hasFormat = formats !== "any" && ignoresHeaders !== true;
+  return [
+    400,
+    ...(isUnknown ? [404] : []),
+    ...(hasFormat ? [406] : []),
+    ...(isMethodWithContent(method) ? [413, 415] : []),
+    ...(isKeyed === true ? [409, 422] : []),
+    ...valueFor(errors, described),
+  ];
+}
+
 /** The value, made from what the document describes if it depends on it. */
-export function valueFor<D, T>(of: Of<D, T>, described: D): T {
+function valueFor<D, T>(of: Of<D, T>, described: D): T {
   return typeof of === "function" ? (of as (described: D) => T)(described) : of;
 }
 

@@ -6,9 +6,14 @@ import type { CollectionEndpoint } from "../endpoint/endpoint.ts";
 import { type About, asMany } from "../openapi/about.ts";
 import { json, type Part, ref } from "../openapi/described.ts";
 import { operationIds, schemaNames } from "../openapi/names.ts";
-import { hiddenResult, success } from "../openapi/operations.ts";
+import { hiddenResult } from "../openapi/operations.ts";
 import type { Bulk } from "../operations/operation.ts";
 import { collectionOf, writeOf } from "./in-collection.ts";
+import { required } from "./one-resource.ts";
+
+const example = { filter: { id: { in: ["7", "8"] } }, delete: true, max: 2, dryRun: true };
+
+const exampleResult = { matched: 1, changed: 1, dryRun: true, ids: ["7"] };
 
 /** The endpoint. */
 export const bulkEndpoint: CollectionEndpoint<Bulk> = {
@@ -17,41 +22,26 @@ export const bulkEndpoint: CollectionEndpoint<Bulk> = {
   who: { action: ["update", "delete"] }, // the body says which of them. It also needs the action "list"
   isKeyed: true,
   id: ({ names }) => operationIds(names).bulk,
-  texts: (about) => ({
-    tag: about.tag,
-    summary: `Change or delete many ${asMany(about)}`,
-    description:
-      "Changes all resources that match a filter, in one transaction: all succeed, or nothing changes. With `dryRun`, nothing changes, and the response says what would.",
-  }),
+  summary: (about) => `Change or delete many ${asMany(about)}`,
+  description:
+    "Changes all resources that match a filter, in one transaction: all succeed, or nothing changes. With `dryRun`, nothing changes, and the response says what would.",
   parameters: [ref("parameters", "idempotencyKey")],
   body: (about) => ({ required: true, content: json(bodySchema(about), example) }),
-  successes: (about) => ({
-    200: success(about, "How many resources match, and which ones changed.", {
+  successes: {
+    200: {
+      description: "How many resources match, and which ones changed.",
       may: ["Idempotent-Replayed"],
       content: json(ref("schemas", "BulkResult"), exampleResult),
-    }),
-    204: hiddenResult(about),
-  }),
-  errors: ({ path, collection }) => [
-    400,
-    ...(path.length > 0 ? [404] : []),
-    406,
-    409,
-    413,
-    415,
-    422,
-    ...(collection.requirePreconditions ? [428] : []),
-  ],
+    },
+    204: hiddenResult,
+  },
+  errors: required,
   parse(service, routed) {
     requireNoParameters(routed.route.query);
     return collectionOf(service, routed);
   },
   handle: (service, asked) => performBulk(writeOf(service, asked)),
 };
-
-const example = { filter: { id: { in: ["7", "8"] } }, delete: true, max: 2, dryRun: true };
-
-const exampleResult = { matched: 1, changed: 1, dryRun: true, ids: ["7"] };
 
 /** Either `filter` or `all`, and one of `patch`, `update` and `delete`. */
 function bodySchema({ names }: About): Part {

@@ -3,7 +3,6 @@ import type { CollectionEndpoint } from "../endpoint/endpoint.ts";
 import { type About, asMany } from "../openapi/about.ts";
 import { hasAdministrators, json, type Part, ref } from "../openapi/described.ts";
 import { operationIds, schemaNames } from "../openapi/names.ts";
-import { success } from "../openapi/operations.ts";
 import { type importParameters, parseImport } from "../operations/import-parameters.ts";
 import type { Import } from "../operations/operation.ts";
 import { importTypeNames, requireImportType } from "../protocol/content-types.ts";
@@ -24,52 +23,6 @@ const parameters: Readonly<Record<(typeof importParameters)[number], { descripti
     },
   };
 
-/** The endpoint. */
-export const importEndpoint: CollectionEndpoint<Import> = {
-  path: "/{collection}/_import",
-  method: "POST",
-  who: "administrators",
-  exists: hasAdministrators,
-  isNeverForbidden: true, // for others, the path does not exist
-  content: { types: importTypeNames, require: requireImportType, limit: "importBytes" },
-  id: ({ names }) => operationIds(names).import,
-  texts: (about) => ({
-    tag: about.tag,
-    summary: `Import ${asMany(about)}`,
-    description:
-      "Creates all resources in the body, or none. Resources keep their ids. Only administrators can import.",
-  }),
-  parameters: Object.entries(parameters).map(([name, each]) => ({ name, in: "query", ...each })),
-  body: (about) => ({ required: true, content: contentOf(about) }),
-  successes: (about) => ({
-    200: success(about, "The report of the import.", {
-      content: json(ref("schemas", "ImportReport"), exampleReport),
-    }),
-  }),
-  errors: (about) => [400, ...unknown(about), 406, 413, 415],
-  parse(_, { route: { collection, query }, caller, request }) {
-    return { collection, asked: parseImport(query, request), caller };
-  },
-  // Few services import while they run.
-  handle: async (service, { parsed, request }) =>
-    (await import("../imports/imports.ts")).performImport(service, parsed, request),
-};
-
-/** The status 404, if the collection can be unknown. With `auth`, the path also exists only for administrators. */
-function unknown({ path, access }: About): number[] {
-  return path.length > 0 || access !== undefined ? [404] : [];
-}
-
-function contentOf({ names, version, examples }: About): Part {
-  const input = ref("schemas", schemaNames(names).input);
-  const lines = version === "3.2" ? { itemSchema: input } : { schema: { type: "string" } };
-  return {
-    "application/x-ndjson": lines,
-    ...json({ type: "array", items: input }, examples && [examples.input]),
-    "text/csv": { schema: { type: "string" } },
-  };
-}
-
 const noIds = { count: 0, first: [] };
 
 const exampleReport = {
@@ -83,3 +36,41 @@ const exampleReport = {
   replacedIds: noIds,
   stringIds: noIds,
 };
+
+/** The endpoint. */
+export const importEndpoint: CollectionEndpoint<Import> = {
+  path: "/{collection}/_import",
+  method: "POST",
+  who: "administrators",
+  exists: hasAdministrators,
+  isNeverForbidden: true, // for others, the path does not exist
+  content: { types: importTypeNames, require: requireImportType, limit: "importBytes" },
+  id: ({ names }) => operationIds(names).import,
+  summary: (about) => `Import ${asMany(about)}`,
+  description:
+    "Creates all resources in the body, or none. Resources keep their ids. Only administrators can import.",
+  parameters: Object.entries(parameters).map(([name, each]) => ({ name, in: "query", ...each })),
+  body: (about) => ({ required: true, content: contentOf(about) }),
+  successes: {
+    200: {
+      description: "The report of the import.",
+      content: json(ref("schemas", "ImportReport"), exampleReport),
+    },
+  },
+  parse(_, { route: { collection, query }, caller, request }) {
+    return { collection, asked: parseImport(query, request), caller };
+  },
+  // Few services import while they run.
+  handle: async (service, { parsed, request }) =>
+    (await import("../imports/imports.ts")).performImport(service, parsed, request),
+};
+
+function contentOf({ names, version, examples }: About): Part {
+  const input = ref("schemas", schemaNames(names).input);
+  const lines = version === "3.2" ? { itemSchema: input } : { schema: { type: "string" } };
+  return {
+    "application/x-ndjson": lines,
+    ...json({ type: "array", items: input }, examples && [examples.input]),
+    "text/csv": { schema: { type: "string" } },
+  };
+}

@@ -7,15 +7,15 @@ import { listParameters, requireNoParameters } from "../../query/list-parameters
 import { parseList } from "../../query/query-string.ts";
 import { isInternal } from "../../store/port/record.ts";
 import { viewsOf } from "../caller/permission.ts";
-import { type CollectionEndpoint, type NestedEndpoint, valueFor } from "../endpoint/endpoint.ts";
+import type { CollectionEndpoint, NestedEndpoint } from "../endpoint/endpoint.ts";
 import { performFigures } from "../lists/figures.ts";
 import { performList } from "../lists/lists.ts";
 import { readListing } from "../lists/query.ts";
-import { type About, asMany, asOne, type Nested } from "../openapi/about.ts";
+import { type About, asMany, asOne } from "../openapi/about.ts";
 import { json, type Part, ref } from "../openapi/described.ts";
 import { hasRelations } from "../openapi/embedded-schema.ts";
 import { operationIds, schemaNames } from "../openapi/names.ts";
-import { success } from "../openapi/operations.ts";
+import type { Success } from "../openapi/operations.ts";
 import { attributeFilters, headerParameters } from "../openapi/parameters.ts";
 import type { ResponseHeader } from "../openapi/response-headers.ts";
 import { belowParent, parentOf } from "../operations/nested.ts";
@@ -50,14 +50,11 @@ const listEndpoint: CollectionEndpoint<ListRead | FiguresRead> = {
   who: { action: ["list"] },
   formats: "list",
   id: ({ names }) => operationIds(names).list,
-  texts: (about) => ({
-    tag: about.tag,
-    summary: `List ${asMany(about)}`,
-    description: listDescription,
-  }),
+  summary: (about) => `List ${asMany(about)}`,
+  description: listDescription,
   parameters: (about) => [...listed(about), ...headerParameters("ifNoneMatch", "ifMatch")],
-  successes: (about) => ({ 200: page(about), 304: unmodified(about) }),
-  errors: (about) => [400, ...unknown(about), 406, 412],
+  successes: (about) => ({ 200: page(about), 304: unmodified() }),
+  errors: [412],
   parse: parseListing,
   handle: (service, { parsed, request }) =>
     belowParent(service, parsed.parent, () => readList(service, parsed, request)),
@@ -94,18 +91,15 @@ const createEndpoint: CollectionEndpoint<Create> = {
   who: { action: ["create"] },
   isKeyed: true,
   id: ({ names }) => operationIds(names).create,
-  texts: (about) => ({
-    tag: about.tag,
-    summary: `Create ${asOne(about)}`,
-    description: "Creates a resource. The service assigns the id, and ignores an `id` in the body.",
-  }),
+  summary: (about) => `Create ${asOne(about)}`,
+  description: "Creates a resource. The service assigns the id, and ignores an `id` in the body.",
   parameters: headerParameters("idempotencyKey", "prefer", "ifMatch", "ifNoneMatch"),
   body: ({ names, examples }) => ({
     required: true,
     content: json(ref("schemas", schemaNames(names).input), examples?.input),
   }),
   successes: (about) => ({ 201: created(about) }),
-  errors: (about) => [400, ...unknown(about), 406, 409, 412, 413, 415, 422],
+  errors: [412],
   parse(service, routed) {
     requireNoParameters(routed.route.query);
     return placeOf(service, routed);
@@ -120,19 +114,16 @@ const queryEndpoint: CollectionEndpoint<Query> = {
   who: { action: ["list"] },
   formats: "list",
   id: ({ names }) => operationIds(names).query,
-  texts: (about) => ({
-    tag: about.tag,
-    summary: `Query ${asMany(about)}`,
-    description:
-      "Lists resources as GET does, with the parameters in the body. Use it if a filter is too long for a URL (RFC 10008).",
-  }),
+  summary: (about) => `Query ${asMany(about)}`,
+  description:
+    "Lists resources as GET does, with the parameters in the body. Use it if a filter is too long for a URL (RFC 10008).",
   parameters: headerParameters("ifNoneMatch", "ifMatch"),
   body: () => ({
     required: true,
     content: json(ref("schemas", "ListQuery"), { sort: ["-id"], limit: 10 }),
   }),
-  successes: (about) => ({ 200: page(about, ["Location"]), 304: unmodified(about, ["Location"]) }),
-  errors: (about) => [400, ...unknown(about), 406, 412, 413, 415],
+  successes: (about) => ({ 200: page(about, ["Location"]), 304: unmodified(["Location"]) }),
+  errors: [412],
   parse(service, routed) {
     const { query, path, nested } = routed.route;
     requireNoParameters(query);
@@ -151,48 +142,31 @@ export const listEndpoints: readonly CollectionEndpoint[] = [
   queryEndpoint,
 ];
 
+const nestedPath = "/{collection}/{id}/{relation}";
+
 /** The endpoints of nested paths. They also need the right to read the resource above. */
 export const nestedEndpoints: readonly NestedEndpoint[] = [
-  nestedFrom(listEndpoint, {
+  {
+    ...listEndpoint,
+    path: nestedPath,
     id: ({ ids }) => ids.list,
     summary: (nested) => `List the ${asMany(nested)} of ${asOne(nested.parent)}`,
-  }),
-  nestedFrom(createEndpoint, {
+  },
+  {
+    ...createEndpoint,
+    path: nestedPath,
     id: ({ ids }) => ids.create,
     summary: (nested) => `Create ${asOne(nested)} of ${asOne(nested.parent)}`,
     description: ({ relation }) =>
       `Creates a resource that refers to this one. The service sets \`${relation.path.join(".")}\`.`,
-  }),
-  nestedFrom(queryEndpoint, {
+  },
+  {
+    ...queryEndpoint,
+    path: nestedPath,
     id: ({ ids }) => ids.query,
     summary: (nested) => `Query the ${asMany(nested)} of ${asOne(nested.parent)}`,
-  }),
+  },
 ];
-
-/** The endpoint of a collection on a nested path, with texts of its own. The resource above can be absent. */
-function nestedFrom<Parsed>(
-  endpoint: CollectionEndpoint<Parsed>,
-  own: Record<"id" | "summary", (nested: Nested) => string> & { description?: (nested: Nested) => string },
-): NestedEndpoint<Parsed> {
-  const { texts, errors } = endpoint;
-  return {
-    ...endpoint,
-    path: "/{collection}/{id}/{relation}",
-    id: own.id,
-    texts: (nested) => ({
-      ...valueFor(texts, nested),
-      summary: own.summary(nested),
-      ...(own.description && { description: own.description(nested) }),
-    }),
-    errors: (nested) => [...valueFor(errors, nested), 404],
-  };
-}
-
-/** 404 if the collection is a path parameter, because some names are not valid, or if only administrators see it. */
-function unknown({ path, collection, access }: About): number[] {
-  const isHidden = isInternal(collection.name) && access !== undefined;
-  return path.length > 0 || isHidden ? [404] : [];
-}
 
 function listed({ names, collection }: About): Part[] {
   const known = listParameters.filter((name) => name !== "embed" || hasRelations(collection));
@@ -201,7 +175,7 @@ function listed({ names, collection }: About): Part[] {
 
 const ofPages: readonly ResponseHeader[] = ["Link", "X-Total-Count", "Content-Range"];
 
-function page(about: About, more: readonly ResponseHeader[] = []): Part {
+function page(about: About, more: readonly ResponseHeader[] = []): Success {
   const { names, version, examples, collection, path } = about;
   const called = schemaNames(names);
   const list = (name: string) => ({ type: "array", items: ref("schemas", name) });
@@ -224,34 +198,28 @@ function page(about: About, more: readonly ResponseHeader[] = []): Part {
     "application/x-ndjson": lines,
     "text/csv": { schema: { type: "string" } },
   };
-  return success(about, "A page of the list.", {
+  return {
+    description: "A page of the list.",
     must: ["Accept-Query", "Page-Limit"],
     may: ["ETag", ...ofPages, ...more, ...(path.length > 0 ? (["Holdfast-Hint"] as const) : [])],
     content: { ...json(schema, examples && [examples.resource]), ...others },
-  });
+  };
 }
 
-function unmodified(about: About, more: readonly ResponseHeader[] = []): Part {
-  return success(about, "The list has not changed.", { must: ["ETag"], may: more });
+function unmodified(more: readonly ResponseHeader[] = []): Success {
+  return { description: "The list has not changed.", must: ["ETag"], may: more };
 }
 
 /** The response to a create, with links to the operations on the new resource. */
-export function created(about: About): Part {
-  const { names } = about;
-  const made = success(
-    about,
-    "The resource was created. With `Prefer: return=minimal`, the response has no body.",
-    {
-      must: ["Location", "ETag"],
-      may: ["Content-Location", "Last-Modified", "Preference-Applied", "Idempotent-Replayed"],
-      content: json(resourceOrPart(about), about.examples?.resource),
-    },
-  );
-  const ids = operationIds(names);
+export function created(about: About): Success {
+  const ids = operationIds(about.names);
   const ofHistory = isInternal(about.collection.name) ? [] : [ids.changes];
   const targets = [ids.read, ids.replace, ids.patch, ids.delete, ...ofHistory];
   return {
-    ...made,
+    description: "The resource was created. With `Prefer: return=minimal`, the response has no body.",
+    must: ["Location", "ETag"],
+    may: ["Content-Location", "Last-Modified", "Preference-Applied", "Idempotent-Replayed"],
+    content: json(resourceOrPart(about), about.examples?.resource),
     links: Object.fromEntries(targets.map((operationId) => [operationId, linkTo(operationId, about)])),
   };
 }

@@ -6,7 +6,7 @@ import { type Described, type InDocument, media, type Part, ref } from "../opena
 import { frameSchema } from "../openapi/event-schemas.ts";
 import { exampleEvent } from "../openapi/examples.ts";
 import { operationIds, schemaNames } from "../openapi/names.ts";
-import { serviceTag, success } from "../openapi/operations.ts";
+import type { Success } from "../openapi/operations.ts";
 import { attributeFilters, type FeedParameter } from "../openapi/parameters.ts";
 import { parseSubscription } from "../operations/feed-parameters.ts";
 import type { Subscription } from "../operations/operation.ts";
@@ -29,11 +29,8 @@ export const collectionFeedEndpoint: CollectionEndpoint<Subscription> = {
   exists: hasFeed,
   formats: "any",
   id: ({ names }) => operationIds(names).events,
-  texts: (about) => ({
-    tag: about.tag,
-    summary: `Follow ${asMany(about)}`,
-    description: `${feedDescription} It has the filters of a list, except filters by id. It sees what the caller's lists show.`,
-  }),
+  summary: (about) => `Follow ${asMany(about)}`,
+  description: `${feedDescription} It has the filters of a list, except filters by id. It sees what the caller's lists show.`,
   parameters: ({ names }) => [
     attributeFilters(names),
     ref("parameters", "filter"),
@@ -46,7 +43,7 @@ export const collectionFeedEndpoint: CollectionEndpoint<Subscription> = {
       exampleEvent(about.settings.prefix, about.collection, about.examples),
     ),
   }),
-  errors: ({ path }) => [400, ...(path.length > 0 ? [404] : []), 406, 410, 429],
+  errors: [406, 410, 429],
   parse: (service, { route, caller, request }) => parseSubscription(service, route, caller, request),
   handle: (service, { parsed, request }) => readEvents(service, parsed, request),
 };
@@ -59,11 +56,8 @@ export const feedEndpoint: Endpoint<Subscription> = {
   exists: hasFeed,
   formats: "any",
   id: "listEvents",
-  texts: {
-    tag: serviceTag,
-    summary: "Follow several collections",
-    description: `${feedDescription} It has no filters.`,
-  },
+  summary: "Follow several collections",
+  description: `${feedDescription} It has no filters.`,
   parameters: feedParameters(
     "feedCollections",
     "since",
@@ -72,10 +66,8 @@ export const feedEndpoint: Endpoint<Subscription> = {
     "lastEventId",
     "lastEventIdHeader",
   ),
-  successes: (described) => ({
-    200: pageOrStream(described, "Event"),
-  }),
-  errors: [400, 406, 410, 429],
+  successes: (described) => ({ 200: pageOrStream(described, "Event") }),
+  errors: [406, 410, 429],
   parse: (service, { route: { query }, caller, request }) =>
     parseSubscription(service, { query }, caller, request),
   handle: (service, { parsed, request }) => readEvents(service, parsed, request),
@@ -87,7 +79,7 @@ function feedParameters(...names: readonly FeedParameter[]): Part[] {
 }
 
 /** The response of a feed. */
-function pageOrStream(described: InDocument, event: string, example?: Part): Part {
+function pageOrStream(described: InDocument, event: string, example?: Part): Success {
   const page = media({ type: "array", items: ref("schemas", event) }, example && [example]);
   const content: Record<FeedType, Part> = {
     "application/cloudevents-batch+json": page,
@@ -95,12 +87,9 @@ function pageOrStream(described: InDocument, event: string, example?: Part): Par
     "text/event-stream":
       described.version === "3.2" ? { itemSchema: frameSchema(event) } : { schema: { type: "string" } },
   };
-  return success(
-    described,
-    "A page or a stream of events. Only a page has the headers `Link` and `Page-Limit`.",
-    {
-      may: ["Link", "Page-Limit"],
-      content,
-    },
-  );
+  return {
+    description: "A page or a stream of events. Only a page has the headers `Link` and `Page-Limit`.",
+    may: ["Link", "Page-Limit"],
+    content,
+  };
 }

@@ -10,7 +10,7 @@ import { json, media, type Part, ref } from "../openapi/described.ts";
 import { hasRelations } from "../openapi/embedded-schema.ts";
 import { exampleId } from "../openapi/examples.ts";
 import { operationIds, schemaNames } from "../openapi/names.ts";
-import { success } from "../openapi/operations.ts";
+import type { Success } from "../openapi/operations.ts";
 import { headerParameters } from "../openapi/parameters.ts";
 import type { ResponseHeader } from "../openapi/response-headers.ts";
 import { splitPointInTime } from "../operations/history-parameters.ts";
@@ -32,18 +32,15 @@ const readEndpoint: CollectionEndpoint<Read | EarlierRead> = {
   method: "GET",
   who: { action: ["read"] },
   id: ({ names }) => operationIds(names).read,
-  texts: (about) => ({
-    tag: about.tag,
-    summary: `Read ${asOne(about)}`,
-    description: "Returns a resource, or an earlier version of it.",
-  }),
+  summary: (about) => `Read ${asOne(about)}`,
+  description: "Returns a resource, or an earlier version of it.",
   parameters: ({ collection }) => [
     ...headerParameters("ifNoneMatch", "ifModifiedSince", "ifMatch", "ifUnmodifiedSince"),
     ...(hasRelations(collection) ? [ref("parameters", "embed")] : []),
     ...["fields", "version", "at"].map((name) => ref("parameters", name)),
   ],
-  successes: (about) => ({ 200: found(about), 304: unmodified(about) }),
-  errors: [400, 404, 406, 412],
+  successes: (about) => ({ 200: found(about), 304: unmodified }),
+  errors: [412],
   parse(service, routed) {
     const { id, query } = routed.route;
     const { collection, path, guard, caller } = collectionOf(service, routed);
@@ -84,28 +81,16 @@ const replaceEndpoint: CollectionEndpoint<ChangeOperation> = {
   who: { action: ["update"] },
   isInBatch: true,
   id: ({ names }) => operationIds(names).replace,
-  texts: (about) => ({
-    tag: about.tag,
-    summary: `Replace ${asOne(about)}`,
-    description:
-      "Replaces the whole resource. The body must contain the id and all attributes. The service removes the attributes that the body leaves out.",
-  }),
+  summary: (about) => `Replace ${asOne(about)}`,
+  description:
+    "Replaces the whole resource. The body must contain the id and all attributes. The service removes the attributes that the body leaves out.",
   parameters: headerParameters("ifMatch", "ifUnmodifiedSince", "ifNoneMatch", "prefer"),
   body: (about) => ({
     required: true,
     content: json(ref("schemas", schemaNames(about.names).resource), replacement(about)),
   }),
-  successes: (about) => ({ 200: updated(about, tagsOfPut(about)), 204: minimal(about, tagsOfPut(about)) }),
-  errors: (about) => [
-    400,
-    404,
-    406,
-    ...(about.collection.unique.length > 0 ? [409] : []),
-    412,
-    413,
-    415,
-    ...required(about),
-  ],
+  successes: (about) => ({ 200: updated(about, tagsOfPut(about)), 204: minimal(tagsOfPut(about)) }),
+  errors: (about) => [...(about.collection.unique.length > 0 ? [409] : []), 412, ...required(about)],
   parse: (service, routed) => ({ kind: "replace", ...targetOf(service, routed) }),
   handle: (service, asked) => change(writeOf(service, asked)),
 };
@@ -117,16 +102,13 @@ const patchEndpoint: CollectionEndpoint<ChangeOperation> = {
   isKeyed: true,
   isInBatch: true,
   id: ({ names }) => operationIds(names).patch,
-  texts: (about) => ({
-    tag: about.tag,
-    summary: `Update ${asOne(about)}`,
-    description:
-      "Changes some attributes, with a JSON Merge Patch (RFC 7396), a JSON Patch (RFC 6902) or update operators such as `$increment`. The whole patch applies, or nothing changes.",
-  }),
+  summary: (about) => `Update ${asOne(about)}`,
+  description:
+    "Changes some attributes, with a JSON Merge Patch (RFC 7396), a JSON Patch (RFC 6902) or update operators such as `$increment`. The whole patch applies, or nothing changes.",
   parameters: headerParameters("ifMatch", "ifUnmodifiedSince", "ifNoneMatch", "idempotencyKey", "prefer"),
   body: (about) => ({ required: true, content: patches(about) }),
-  successes: (about) => ({ 200: updated(about, must(["ETag"])), 204: minimal(about, must(["ETag"])) }),
-  errors: (about) => [400, 404, 406, 409, 412, 413, 415, 422, ...required(about)],
+  successes: (about) => ({ 200: updated(about, must(["ETag"])), 204: minimal(must(["ETag"])) }),
+  errors: (about) => [412, ...required(about)],
   parse: (service, routed) => ({
     kind: "patch",
     ...targetOf(service, routed),
@@ -142,14 +124,11 @@ const deleteEndpoint: CollectionEndpoint<ChangeOperation> = {
   formats: "any",
   isInBatch: true,
   id: ({ names }) => operationIds(names).delete,
-  texts: (about) => ({
-    tag: about.tag,
-    summary: `Delete ${asOne(about)}`,
-    description: "Deletes a resource.",
-  }),
+  summary: (about) => `Delete ${asOne(about)}`,
+  description: "Deletes a resource.",
   parameters: headerParameters("ifMatch", "ifUnmodifiedSince", "ifNoneMatch"),
-  successes: (about) => ({ 205: success(about, "The resource is deleted. The response has no body.") }),
-  errors: (about) => [400, 404, ...(isReferenced(about) ? [409] : []), 412, ...required(about)],
+  successes: { 205: { description: "The resource is deleted. The response has no body." } },
+  errors: (about) => [...(isReferenced(about) ? [409] : []), 412, ...required(about)],
   parse: (service, routed) => ({ kind: "delete", ...targetOf(service, routed) }),
   handle: (service, asked) => change(writeOf(service, asked)),
 };
@@ -208,38 +187,39 @@ function tagsOfPut({ collection: { timestamps, attributeRules } }: About): Versi
   return timestamps || attributeRules.length > 0 ? { must: [], may: ["ETag"] } : must(["ETag"]);
 }
 
-function found(about: About): Part {
+function found(about: About): Success {
   const { names, examples, collection } = about;
   const { resource, part, embedded } = schemaNames(names);
   const shapes = [resource, part, ...(hasRelations(collection) ? [embedded] : [])];
-  return success(about, "The resource. With `fields`, only those attributes and the id.", {
+  return {
+    description: "The resource. With `fields`, only those attributes and the id.",
     must: ["ETag"],
     may: ["Last-Modified"],
     content: json({ anyOf: shapes.map((name) => ref("schemas", name)) }, examples?.resource),
-  });
+  };
 }
 
-function unmodified(about: About): Part {
-  return success(about, "The resource has not changed.", { must: ["ETag"], may: ["Last-Modified"] });
-}
+const unmodified: Success = {
+  description: "The resource has not changed.",
+  must: ["ETag"],
+  may: ["Last-Modified"],
+};
 
 /** The response to a change. */
-export function updated(about: About, tags: VersionHeaders): Part {
-  return success(about, "The resource after the change.", {
+export function updated(about: About, tags: VersionHeaders): Success {
+  return {
+    description: "The resource after the change.",
     must: [...tags.must, "Content-Location"],
     may: [...tags.may, "Last-Modified", "Preference-Applied", "Idempotent-Replayed"],
     content: json(resourceOrPart(about), about.examples?.resource),
-  });
+  };
 }
 
 /** The response to a change without the resource. */
-export function minimal(about: About, tags: VersionHeaders): Part {
-  return success(
-    about,
-    "The resource was changed. The response has no body because of `Prefer: return=minimal`.",
-    {
-      must: tags.must,
-      may: [...tags.may, "Last-Modified", "Preference-Applied", "Idempotent-Replayed"],
-    },
-  );
+export function minimal(tags: VersionHeaders): Success {
+  return {
+    description: "The resource was changed. The response has no body because of `Prefer: return=minimal`.",
+    must: tags.must,
+    may: [...tags.may, "Last-Modified", "Preference-Applied", "Idempotent-Replayed"],
+  };
 }

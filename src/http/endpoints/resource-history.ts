@@ -5,7 +5,6 @@ import { asOne } from "../openapi/about.ts";
 import { json, ref } from "../openapi/described.ts";
 import { exampleChanges } from "../openapi/examples.ts";
 import { operationIds } from "../openapi/names.ts";
-import { success } from "../openapi/operations.ts";
 import { headerParameters } from "../openapi/parameters.ts";
 import { parseChanges } from "../operations/history-parameters.ts";
 import type { ChangesRead, Restore } from "../operations/operation.ts";
@@ -21,20 +20,17 @@ export const changesEndpoint: CollectionEndpoint<ChangesRead> = {
   method: "GET",
   who: { action: ["read"] },
   id: ({ names }) => operationIds(names).changes,
-  texts: (about) => ({
-    tag: about.tag,
-    summary: `List the changes of ${asOne(about)}`,
-    description:
-      "Returns the stored changes of a resource, newest first. The changes of a deleted resource also remain for a time.",
-  }),
+  summary: (about) => `List the changes of ${asOne(about)}`,
+  description:
+    "Returns the stored changes of a resource, newest first. The changes of a deleted resource also remain for a time.",
   parameters: [ref("parameters", "limit"), ref("parameters", "cursor")],
-  successes: (about) => ({
-    200: success(about, "A page of changes.", {
+  successes: {
+    200: {
+      description: "A page of changes.",
       must: ["Link", "Page-Limit"],
       content: json({ type: "array", items: ref("schemas", "Change") }, exampleChanges),
-    }),
-  }),
-  errors: [400, 404, 406],
+    },
+  },
   parse(service, routed) {
     const { id, query, collection } = routed.route;
     const asked = parseChanges(query, { collection: collection.name, id }, service.settings.limits.page);
@@ -50,19 +46,16 @@ export const restoreEndpoint: CollectionEndpoint<Restore> = {
   who: { action: ["update", "create"] }, // it creates a deleted resource again
   isKeyed: true,
   id: ({ names }) => operationIds(names).restore,
-  texts: (about) => ({
-    tag: about.tag,
-    summary: `Restore ${asOne(about)}`,
-    description: "Restores an earlier version, as a new version. You can also restore a deleted resource.",
-  }),
+  summary: (about) => `Restore ${asOne(about)}`,
+  description: "Restores an earlier version, as a new version. You can also restore a deleted resource.",
   parameters: headerParameters("ifMatch", "ifUnmodifiedSince", "ifNoneMatch", "idempotencyKey", "prefer"),
   body: () => ({ required: true, content: json(ref("schemas", "Restoration"), { version: 3 }) }),
   successes: (about) => ({
     200: updated(about, must(["ETag"])),
     201: { ...created(about), description: "The resource was deleted before, and exists again." },
-    204: minimal(about, must(["ETag"])),
+    204: minimal(must(["ETag"])),
   }),
-  errors: (about) => [400, 404, 406, 409, 412, 413, 415, 422, ...required(about)],
+  errors: (about) => [412, ...required(about)],
   parse(service, routed) {
     requireNoParameters(routed.route.query);
     return { ...collectionOf(service, routed), id: routed.route.id };

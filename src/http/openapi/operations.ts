@@ -9,6 +9,16 @@ export const serviceTag = "Service";
 /** The tag of webhooks. */
 export const webhooksTag = "Webhooks";
 
+/** A response on success. `must` are headers that it always has, and `may` are headers that it can have. */
+export interface Success {
+  readonly description: string;
+  readonly must?: readonly ResponseHeader[];
+  readonly may?: readonly ResponseHeader[];
+  readonly content?: Part;
+  /** Links to other operations. */
+  readonly links?: Part;
+}
+
 /** An operation, before it is part of a document. */
 export interface OperationPlan {
   id: string;
@@ -23,8 +33,8 @@ export interface OperationPlan {
   isFree?: boolean;
   /** Whether every valid credential is enough. */
   isNeverForbidden?: boolean;
-  /** The responses on success. */
-  successes: Readonly<Record<number, Part>>;
+  /** The responses on success, by status. */
+  successes: Readonly<Record<number, Success>>;
   /** The statuses of its own errors. Any request can also have others. */
   problems: readonly number[];
 }
@@ -32,6 +42,10 @@ export interface OperationPlan {
 /** An operation as a document has it. */
 export function operationPart(plan: OperationPlan, described: Described): Part {
   const { id, tag, summary, description, parameters = [], requestBody, successes } = plan;
+  const ofSuccesses = Object.entries(successes).map(([status, each]) => [
+    status,
+    successPart(each, described),
+  ]);
   const problems = problemsOf(plan, described).map((status) => [
     status,
     ref("responses", responseName(status)),
@@ -44,7 +58,10 @@ export function operationPart(plan: OperationPlan, described: Described): Part {
     ...securityOf(plan, described),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(requestBody === undefined ? {} : { requestBody }),
-    responses: { ...successes, ...Object.fromEntries(problems), default: ref("responses", "AnyProblem") },
+    responses: {
+      ...Object.fromEntries([...ofSuccesses, ...problems]),
+      default: ref("responses", "AnyProblem"),
+    },
   };
 }
 
@@ -72,22 +89,16 @@ function securityOf({ credential }: OperationPlan, { access }: Described): Part 
   return { security: credential === "none" ? [] : [{}, { bearer: [] }] };
 }
 
-/** A response on success. `must` are headers that it always has, and `may` are headers that it can have. */
-export function success(
+function successPart(
+  { description, must = [], may = [], content, links }: Success,
   { settings }: Described,
-  description: string,
-  {
-    must = [],
-    may = [],
-    content,
-  }: { must?: readonly ResponseHeader[]; may?: readonly ResponseHeader[]; content?: Part } = {},
 ): Part {
   const headers = headersOf([...commonHeaders(settings.rate !== undefined), ...must], may);
-  return { description, headers, ...(content === undefined ? {} : { content }) };
+  return { description, headers, ...(content && { content }), ...(links && { links }) };
 }
 
 /** The 204 of a repeated request whose stored result the caller can no longer see. */
-export function hiddenResult(described: Described): Part {
-  const description = "An earlier request with this key took effect. The caller cannot see its result.";
-  return success(described, description, { must: ["Idempotent-Replayed"] });
-}
+export const hiddenResult: Success = {
+  description: "An earlier request with this key took effect. The caller cannot see its result.",
+  must: ["Idempotent-Replayed"],
+};

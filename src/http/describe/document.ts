@@ -7,7 +7,7 @@ import type { Schema } from "../../collection/subschemas.ts";
 import { problems } from "../../errors.ts";
 import { webhookCollection } from "../../webhooks/webhook.ts";
 import { nextTurn } from "../admission/turns.ts";
-import type { EndpointTable } from "../endpoint/endpoint.ts";
+import type { EndpointTable } from "../endpoint/router.ts";
 import { type About, nestedBelow } from "../openapi/about.ts";
 import { commonSchemas } from "../openapi/common-schemas.ts";
 import {
@@ -19,8 +19,15 @@ import {
   ref,
 } from "../openapi/described.ts";
 import { examplesFor } from "../openapi/examples.ts";
-import { folded, type Names, namesFor, operationIds, schemaNames } from "../openapi/names.ts";
-import { serviceTag, webhooksTag } from "../openapi/operations.ts";
+import {
+  folded,
+  type Names,
+  namesFor,
+  operationIds,
+  schemaNames,
+  serviceTag,
+  webhooksTag,
+} from "../openapi/names.ts";
 import { parameterParts } from "../openapi/parameters.ts";
 import { problemParts } from "../openapi/problem-responses.ts";
 import { resourceSchemas } from "../openapi/resource-schemas.ts";

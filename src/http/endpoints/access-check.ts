@@ -9,8 +9,7 @@ import { type Collection, openCollection } from "../../collection/collection.ts"
 import { timestampNames } from "../../collection/timestamps.ts";
 import { administers, viewFor } from "../caller/permission.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import { operation as action, listOf, texts, truth } from "../openapi/administration-parts.ts";
-import { closedObject, json, text } from "../openapi/described.ts";
+import { operation as action, closedObject, json, listOf, text, texts, truth } from "../openapi/described.ts";
 import type { Asked, Result } from "../operations/result.ts";
 import { jsonType } from "../protocol/message.ts";
 import { findCollection, type Service } from "../service.ts";

@@ -2,11 +2,10 @@
 import { requireNoParameters } from "../../query/list-parameters.ts";
 import { performBulk } from "../batch/bulk.ts";
 import { type bulkMembers, maxBulk } from "../batch/bulk-content.ts";
-import type { CollectionEndpoint } from "../endpoint/endpoint.ts";
+import { type CollectionEndpoint, hiddenResult } from "../endpoint/endpoint.ts";
 import { type About, asMany } from "../openapi/about.ts";
 import { json, type Part, ref } from "../openapi/described.ts";
 import { operationIds, schemaNames } from "../openapi/names.ts";
-import { hiddenResult } from "../openapi/operations.ts";
 import type { Bulk } from "../operations/operation.ts";
 import { collectionOf, writeOf } from "./in-collection.ts";
 import { required } from "./one-resource.ts";

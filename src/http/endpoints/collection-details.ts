@@ -12,8 +12,18 @@ import { administers, type Guard, guardOf, viewFor, viewsOf } from "../caller/pe
 import { collectionsDocument, listedNames } from "../documents/collections.ts";
 import { documentResult, isRootPage, rootPage } from "../documents/root-page.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import { listOf, next, operation, texts, truth } from "../openapi/administration-parts.ts";
-import { closedObject, count, json, ref, text } from "../openapi/described.ts";
+import {
+  closedObject,
+  count,
+  json,
+  listOf,
+  next,
+  operation,
+  ref,
+  text,
+  texts,
+  truth,
+} from "../openapi/described.ts";
 import { inputSchemaFor } from "../openapi/resource-schemas.ts";
 import type { Asked, Result } from "../operations/result.ts";
 import { requireJsonAcceptable } from "../protocol/accept.ts";

@@ -7,7 +7,7 @@ import { listParameters, requireNoParameters } from "../../query/list-parameters
 import { parseList } from "../../query/query-string.ts";
 import { isInternal } from "../../store/port/record.ts";
 import { viewsOf } from "../caller/permission.ts";
-import type { CollectionEndpoint, NestedEndpoint } from "../endpoint/endpoint.ts";
+import type { CollectionEndpoint, NestedEndpoint, Success } from "../endpoint/endpoint.ts";
 import { performFigures } from "../lists/figures.ts";
 import { performList } from "../lists/lists.ts";
 import { readListing } from "../lists/query.ts";
@@ -15,7 +15,6 @@ import { type About, asMany, asOne } from "../openapi/about.ts";
 import { json, type Part, ref } from "../openapi/described.ts";
 import { hasRelations } from "../openapi/embedded-schema.ts";
 import { operationIds, schemaNames } from "../openapi/names.ts";
-import type { Success } from "../openapi/operations.ts";
 import { attributeFilters, headerParameters } from "../openapi/parameters.ts";
 import type { ResponseHeader } from "../openapi/response-headers.ts";
 import { belowParent, parentOf } from "../operations/nested.ts";

@@ -1,7 +1,6 @@
 /** The endpoint of the effective configuration, for administrators. */
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import { listOf } from "../openapi/administration-parts.ts";
-import { closedObject, hasAdministrators, json, text } from "../openapi/described.ts";
+import { closedObject, hasAdministrators, json, listOf, text } from "../openapi/described.ts";
 import { jsonType } from "../protocol/message.ts";
 
 const configuration = closedObject({

@@ -1,5 +1,5 @@
 /** The table of all endpoints. Each group has the order of the document. */
-import { EndpointTable } from "../endpoint/endpoint.ts";
+import { EndpointTable } from "../endpoint/router.ts";
 import { accessCheckEndpoint } from "./access-check.ts";
 import { bulkEndpoint } from "./bulk-changes.ts";
 import { importEndpoint } from "./bulk-imports.ts";

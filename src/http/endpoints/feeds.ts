@@ -1,12 +1,11 @@
 /** The endpoints of feeds, of one collection and of several: pages and streams of events. */
-import type { CollectionEndpoint, Endpoint } from "../endpoint/endpoint.ts";
+import type { CollectionEndpoint, Endpoint, Success } from "../endpoint/endpoint.ts";
 import { readEvents } from "../events/events.ts";
 import { asMany } from "../openapi/about.ts";
 import { type Described, type InDocument, media, type Part, ref } from "../openapi/described.ts";
 import { frameSchema } from "../openapi/event-schemas.ts";
 import { exampleEvent } from "../openapi/examples.ts";
 import { operationIds, schemaNames } from "../openapi/names.ts";
-import type { Success } from "../openapi/operations.ts";
 import { attributeFilters, type FeedParameter } from "../openapi/parameters.ts";
 import { parseSubscription } from "../operations/feed-parameters.ts";
 import type { Subscription } from "../operations/operation.ts";

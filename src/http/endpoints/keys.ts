@@ -18,8 +18,17 @@ import { inQuery, Violations } from "../../query/violations.ts";
 import type { ApiKey } from "../../store/port/keys.ts";
 import { type Body, type Fault, readBody } from "../endpoint/body.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import { listOf, next, texts as textList, truth } from "../openapi/administration-parts.ts";
-import { closedObject, type Described, json, type Part, text } from "../openapi/described.ts";
+import {
+  closedObject,
+  type Described,
+  json,
+  listOf,
+  next,
+  type Part,
+  text,
+  texts as textList,
+  truth,
+} from "../openapi/described.ts";
 import { type Asked, type Document, notFound, type Result } from "../operations/result.ts";
 import { jsonType } from "../protocol/message.ts";
 import { findCollection, type KeyAdministration, type Service } from "../service.ts";

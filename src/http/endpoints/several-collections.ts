@@ -1,9 +1,8 @@
 /** The endpoints that write to several collections: batches and rewinds. */
 import type { RewindReport } from "../../rewind/attempt.ts";
 import { performBatch } from "../batch/batch.ts";
-import type { Endpoint } from "../endpoint/endpoint.ts";
+import { type Endpoint, hiddenResult } from "../endpoint/endpoint.ts";
 import { type Described, hasAdministrators, json, type Part, ref } from "../openapi/described.ts";
-import { hiddenResult } from "../openapi/operations.ts";
 import { performRewind } from "../writes/rewind.ts";
 
 /** The endpoint of batches. */

@@ -5,7 +5,7 @@ import { type Webhook, webhooksName } from "../../webhooks/webhook.ts";
 import type { Webhooks } from "../../webhooks/webhooks.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import { closedObject, count, hasAdministrators, json, type Part, text } from "../openapi/described.ts";
-import { webhooksTag } from "../openapi/operations.ts";
+import { webhooksTag } from "../openapi/names.ts";
 import { type Asked, notFound, type Result } from "../operations/result.ts";
 import { requirePreconditions, validatorsOf } from "../protocol/conditional.ts";
 import { jsonType } from "../protocol/message.ts";

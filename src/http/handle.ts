@@ -1,15 +1,17 @@
 /** THE PATH: all steps of one request, in order, with the statuses that each step can respond with. */
+import { Problem } from "../errors.ts";
 import { after } from "./after.ts";
 import { admit, anonymous, type Caller, identifiesCallers } from "./caller/admit.ts";
+import { requireUse } from "./caller/permission.ts";
 import { hintFor, mayBeMisspelled } from "./documents/collections.ts";
-import { parseOperation } from "./operations/parse.ts";
-import { perform } from "./perform.ts";
+import { parse } from "./operations/parse.ts";
+import type { Asked, EndpointRow, Result } from "./operations/result.ts";
 import { problemResponse } from "./problem.ts";
 import type { HttpRequest, HttpResponse } from "./protocol/message.ts";
 import { addCommonHeaders, respond } from "./respond.ts";
-import { findRoute } from "./route.ts";
+import { findRoute, templateOf } from "./route.ts";
 import type { Service } from "./service.ts";
-import { templateOf } from "./templates.ts";
+import { performOnce } from "./writes/idempotency.ts";
 
 /**
  * The response to a request; at once if no step has to wait. Never throws and never rejects: every error becomes a response.
@@ -43,8 +45,9 @@ function takeSteps(
   const admitted = identifiesCallers(service) ? admit(service, route, request) : anonymous; // 403 429 401 503
   return after(admitted, (caller) => {
     progress.caller = caller;
-    const operation = parseOperation(service, route, caller, request); //   401 403, 417 415 413 406 400
-    const result = perform(service, operation, request); //                 404, 412 428 304, then the content: 413 400, then the commit: 409 503
+    const endpoint = requireUse(service, route, caller, request) as EndpointRow; // 404 405 401 403; the table has rows only
+    const asked = parse(service, endpoint, { route, caller, request }); //  417 415 413 406 400
+    const result = perform(service, endpoint, asked); //                    404, 412 428 304, then the content: 413 400, then the commit: 409 503
     return after(result, (found) => {
       const response = respond(service, found, request); //                 200 201 204 205 304 404
       if (!mayBeMisspelled(found)) return response;
@@ -54,6 +57,15 @@ function takeSteps(
       });
     });
   });
+}
+
+/** Calls the handler, once for each Idempotency-Key. Throws UNAVAILABLE until the store was reached, and what the handler throws. */
+function perform(service: Service, endpoint: EndpointRow, asked: Asked): Result | Promise<Result> {
+  if (!service.hasStarted() && endpoint.isAlwaysReady !== true)
+    throw new Problem("UNAVAILABLE", "The store is not reachable yet. Try again.");
+  if (endpoint.isKeyed === true && asked.request.headers["idempotency-key"] !== undefined)
+    return performOnce(service, asked, (once) => endpoint.handle(service, once));
+  return endpoint.handle(service, asked);
 }
 
 function refused(service: Service, request: HttpRequest, progress: Progress, error: unknown): HttpResponse {

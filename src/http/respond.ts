@@ -5,7 +5,6 @@ import { type Caller, isEncrypted } from "./caller/admit.ts";
 import { eventsResponse, streamResponse } from "./events/response.ts";
 import { figuresResponse } from "./lists/figures.ts";
 import { listResponse } from "./lists/response.ts";
-import type { OperationOf } from "./operations/operation.ts";
 import type { Document, Result } from "./operations/result.ts";
 import { codedTag } from "./protocol/codings.ts";
 import {
@@ -42,7 +41,7 @@ export function respond(service: Service, result: Result, request: HttpRequest):
     case "deleted":
       return empty(205);
     case "options":
-      return optionsResponse(service, result.operation, request);
+      return optionsResponse(service, result, request);
     case "document":
       return documentResponse(result.document, request);
     case "unmodified":
@@ -113,11 +112,11 @@ function empty(status: 404 | 205): HttpResponse {
 
 function optionsResponse(
   service: Service,
-  { allow, accept }: OperationOf<"options">,
+  { path }: Result & { kind: "options" },
   request: HttpRequest,
 ): HttpResponse {
-  const headers: Record<string, string> = { "cache-control": noStore, ...accept };
-  if (allow !== undefined) headers.allow = allow;
+  const headers: Record<string, string> = { "cache-control": noStore, ...path?.accept };
+  if (path !== undefined) headers.allow = path.allow;
   if (service.settings.docs) headers.link = serviceDescription;
   if (isPreflight(request, service.settings)) Object.assign(headers, preflightHeaders);
   return { status: 204, headers, body: undefined };

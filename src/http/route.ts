@@ -1,12 +1,56 @@
 /** The first step of a request: checks the request line and the Host header, and finds out what the request addresses. */
+import type { Collection } from "../collection/collection.ts";
+import type { Relation } from "../collection/relations.ts";
 import { Problem } from "../errors.ts";
+import { isInternal } from "../store/port/record.ts";
 import { webhooksName } from "../webhooks/webhook.ts";
-import type { Webhooks } from "../webhooks/webhooks.ts";
+import { namesHtml } from "./protocol/accept.ts";
 import type { HttpRequest } from "./protocol/message.ts";
 import { hostOf, isAbsolute, splitTarget } from "./protocol/target.ts";
 import { requireWellFormed } from "./protocol/well-formed.ts";
-import { isAdministrative, type Route, requireMethod } from "./route-kinds.ts";
-import { type FoundPath, findCollection, type Service } from "./service.ts";
+import { type EndpointPath, type FoundPath, findCollection, type Service } from "./service.ts";
+
+/** What a request target addresses. */
+export type Route =
+  /**
+   * `outside` is the path if it is outside the prefix: then a browser gets a page. `name` is set if no collection has this
+   * name.
+   */
+  | { kind: "nothing"; outside?: string; name?: string }
+  /** `OPTIONS *`: the service as a whole. */
+  | { kind: "service" }
+  | OwnRoute
+  | CollectionRoute;
+
+/** A path of the service itself. `names` are the values in it, and `query` is the raw query string without `?`. */
+export interface OwnRoute {
+  kind: "own";
+  endpoint: EndpointPath;
+  names: Readonly<Record<string, string>>;
+  query: string;
+}
+
+/** A path in a collection. `path` is the path of the collection. */
+export interface CollectionRoute {
+  kind: "collection";
+  endpoint: EndpointPath;
+  collection: Collection;
+  path: string;
+  /** The second segment of the path: the id, if the path has one. */
+  id: string;
+  /** Set if the path is nested, such as `users/7/articles`: then `id` is the id of the resource above the collection. */
+  nested?: NestedIn;
+  query: string;
+}
+
+/** How a nested path comes to its collection. */
+export interface NestedIn {
+  /** The collection of the resource above. */
+  parent: Collection;
+  relation: Relation;
+  /** The nested path itself. */
+  path: string;
+}
 
 const nothing: Route = { kind: "nothing" };
 
@@ -36,8 +80,68 @@ export function findRoute(service: Service, request: HttpRequest): Route {
   requireOwnHost(service, request);
   requireShortTarget(service, request);
   const route = matchTarget(service, request);
-  if (route.kind === "nothing" || route.kind === "service" || isForSome(route)) return route;
-  return requireMethod(route, request);
+  if ("endpoint" in route && !isForSome(route)) requireMethod(route, request);
+  return route;
+}
+
+/** Throws METHOD_NOT_ALLOWED unless the path has the method of the request. */
+export function requireMethod(
+  { endpoint: { methods, allow } }: OwnRoute | CollectionRoute,
+  { method }: Pick<HttpRequest, "method">,
+): void {
+  if (method === "OPTIONS" || methods.has(method)) return;
+  throw new Problem("METHOD_NOT_ALLOWED", `This path does not support ${method}. It supports ${allow}.`, {
+    headers: { allow },
+  });
+}
+
+/** Whether a path exists for some callers only. Its method is checked after its caller is known. */
+export function isForSome(route: OwnRoute | CollectionRoute): boolean {
+  if (route.kind === "collection" && route.nested !== undefined) return route.nested.relation.isRestricted;
+  return isAdministrative(route);
+}
+
+/** Whether a path exists for administrators only. */
+export function isAdministrative(route: OwnRoute | CollectionRoute): boolean {
+  return (
+    route.endpoint.isAdministrative || (route.kind === "collection" && isInternal(route.collection.name))
+  );
+}
+
+/** Whether browsers can send a preflight. No web page reads the administrative paths outside the prefix. */
+export function hasPreflight({ endpoint }: OwnRoute | CollectionRoute): boolean {
+  return !endpoint.isOutside || !endpoint.isAdministrative;
+}
+
+/** Whether the response can be a page: the client is a browser, and the service is not part of another application. */
+export function canHavePage({ isEmbedded }: Service, request: HttpRequest): boolean {
+  const isRead = request.method === "GET" || request.method === "HEAD";
+  return !isEmbedded && isRead && namesHtml(request);
+}
+
+/** The template of a route, such as `/api/v1/articles/{id}`: its path in the OpenAPI document; `undefined` if the path is unknown. */
+export function templateOf({ collections, settings: { prefix } }: Service, route: Route): string | undefined {
+  if (route.kind === "nothing") return route.outside === "/" ? "/" : undefined;
+  if (route.kind === "service") return "*";
+  if (route.kind === "own") return fullTemplate(route.endpoint, prefix);
+  const { endpoint, collection, nested } = route;
+  const { name } = nested?.parent ?? collection;
+  const relation = nested === undefined ? "" : nested.relation.name;
+  // All undeclared collections share one template, because clients choose their names.
+  const isKnown = collections.has(name) || isInternal(name);
+  return fullTemplate(endpoint, prefix, isKnown ? { collection: name, relation } : {});
+}
+
+/** The template of a path of the table with the prefix, and with these names in place of its parameters. */
+export function fullTemplate(
+  { template, isOutside }: Pick<EndpointPath, "template" | "isOutside">,
+  prefix: string,
+  { collection, relation }: { collection?: string; relation?: string } = {},
+): string {
+  if (isOutside) return template;
+  if (template === "/") return prefix || "/";
+  const path = collection === undefined ? template : template.replace("{collection}", () => collection);
+  return prefix + (relation === undefined ? path : path.replace("{relation}", () => relation));
 }
 
 function isNoProxy(): Problem {
@@ -54,11 +158,6 @@ function hasHost(): Problem {
     "INVALID_REQUEST",
     "The request target contains a host, as in a request to a proxy. Send only the path, such as /api/v1/topics.",
   );
-}
-
-/** Whether a route exists for some callers only. Its method is checked after its caller is known. */
-function isForSome(route: Route): boolean {
-  return route.kind === "nested" ? route.relation.isRestricted : isAdministrative(route);
 }
 
 function requireOwnHost(service: Service, request: HttpRequest): void {
@@ -94,16 +193,19 @@ function matchTarget(service: Service, request: HttpRequest): Route {
   const outside = !isUnderPrefix || prefix === "" ? service.endpoints.findOutside(service, path) : undefined;
   if (outside !== undefined) return ownRoute(outside, query);
   if (isUnderPrefix) return matchSegments(service, segments, query);
-  return path === "" || path.startsWith("/")
-    ? { kind: "nothing", outside: { path: path || "/", query } }
-    : nothing;
+  if (path !== "" && !path.startsWith("/")) return nothing;
+  if (path.length <= 1 && canHavePage(service, request)) return frontPage(service, query);
+  return { kind: "nothing", outside: path || "/" };
 }
 
-/** A path of the table. */
+/** A browser at the root gets a page. */
+function frontPage({ endpoints: { forBrowsers } }: Service, query: string): Route {
+  return ownRoute(forBrowsers && { path: forBrowsers, names: {} }, query);
+}
+
+/** A path of the service itself. */
 function ownRoute(found: FoundPath | undefined, query: string): Route {
-  return found === undefined
-    ? nothing
-    : { kind: "endpoint", endpoint: found.path, names: found.names, query };
+  return found === undefined ? nothing : { kind: "own", endpoint: found.path, names: found.names, query };
 }
 
 /** Decodes each segment once, after the split, so that `%2F` and `%252e` stay data. */
@@ -119,63 +221,41 @@ function decodeSegments(path: string): string[] {
   }
 }
 
-function matchWebhooks(
-  { settings }: Service,
-  { collection }: Webhooks,
-  [name, id, ...rest]: readonly string[],
-  query: string,
-): Route {
-  const path = `${settings.prefix}/${name}`;
-  if (id === undefined) return { kind: "collection", collection, path, query };
-  return rest.length > 0 || id === "" ? nothing : { kind: "resource", collection, id, path, query };
-}
-
 function matchSegments(service: Service, segments: string[], query: string): Route {
   if (segments.length > 1 && segments.at(-1) === "") segments.pop(); // one trailing slash is allowed
   const own = service.endpoints.find(service, segments);
   if (own !== undefined) return ownRoute(own, query);
-  const { webhooks } = service;
   const [name, id, part] = segments;
-  if (name === webhooksName && webhooks !== undefined)
-    return matchWebhooks(service, webhooks, segments, query);
   if (name === undefined || segments.length > 3) return nothing;
-  const collection = findCollection(service, name);
+  const { webhooks } = service;
+  const collection =
+    name === webhooksName && webhooks !== undefined ? webhooks.collection : findCollection(service, name);
   if (collection === undefined) return { kind: "nothing", name };
-  const path = `${service.settings.prefix}/${name}`;
-  if (id === undefined) return { kind: "collection", collection, path, query };
   if (id === "") return nothing;
-  if (part === "_changes" || part === "_restore") {
-    return { kind: part === "_changes" ? "changes" : "restore", collection, id, path, query };
-  }
-  if (part !== undefined)
-    return matchNested(service, { kind: "resource", collection, id, path, query }, part);
-  if (id === "_bulk") return { kind: "bulk", collection, path, query };
-  if (id === "_import")
-    return webhooks === undefined // then the service has no administrators
-      ? nothing
-      : { kind: "import", collection, path, query };
-  if (id === "_events")
-    return service.feed === undefined ? nothing : { kind: "events", collection, path, query };
-  return { kind: "resource", collection, id, path, query };
+  const endpoint = service.endpoints.findIn(service, collection, segments);
+  if (endpoint === undefined) return nothing;
+  const path = `${service.settings.prefix}/${name}`;
+  return endpoint.isNested
+    ? matchNested(service, { endpoint, collection, path, id: id as string, query }, part as string)
+    : { kind: "collection", endpoint, collection, path, id: id ?? "", query };
 }
 
 /** The route of a nested path: from one resource to those that refer to it. */
 function matchNested(
   { collections, settings }: Service,
-  { collection: parent, id, path, query }: Route & { kind: "resource" },
+  { endpoint, collection: parent, path, id, query }: Omit<CollectionRoute, "kind">,
   name: string,
 ): Route {
   const relation = parent.relations.get(name);
   const collection = relation && collections.get(relation.collection);
   if (relation?.kind !== "inverse" || collection === undefined) return nothing;
   return {
-    kind: "nested",
+    kind: "collection",
+    endpoint,
     collection,
     path: `${settings.prefix}/${collection.name}`,
-    query,
-    parent,
     id,
-    relation,
-    nestedPath: `${resourcePath(path, id)}/${name}`,
+    nested: { parent, relation, path: `${resourcePath(path, id)}/${name}` },
+    query,
   };
 }

@@ -1,6 +1,7 @@
 /** The service: everything that the path of a request depends on. It has no state of single requests. */
 import type { Logger } from "pino";
 import type { Access } from "../access/access.ts";
+import type { Action } from "../access/access-declaration.ts";
 import type { Authenticate } from "../access/authenticate.ts";
 import type { FirstKey } from "../access/first-key.ts";
 import type { Tags } from "../access/tags.ts";
@@ -61,10 +62,16 @@ export interface Metrics {
 }
 
 /**
- * Who can use an endpoint: every request, without a caller (`public`); every caller; callers who can write something; or
- * administrators. For all others, the paths of administrators do not exist.
+ * Who can use an endpoint: every request, without a caller (`public`); every caller; callers who can write something;
+ * administrators; or callers who can do one of the actions with any resource of the collection. For all others, the paths of
+ * administrators do not exist.
  */
-export type Who = "public" | "everyone" | "writers" | "administrators";
+export type Who =
+  | "public"
+  | "everyone"
+  | "writers"
+  | "administrators"
+  | { readonly action: readonly Action[] };
 
 /** What the steps of a request know of an endpoint. */
 export interface EndpointMethod {
@@ -73,21 +80,43 @@ export interface EndpointMethod {
   readonly page?: { usual: number; most: number; hasAfter: boolean; what?: string };
   /** Absent if requests have no body. */
   readonly body?: unknown;
-  /** Whether it chooses the format of the response itself. @default false: JSON */
-  readonly hasOwnFormats?: true;
+  /** The content of requests, if it is not what its method always takes. */
+  readonly content?: ContentRule;
+  /** What Accept must allow: a format of lists, or anything, because the endpoint looks itself or sends no body. @default JSON */
+  readonly formats?: "list" | "any";
+  /** Whether it reads no header of a request before it parses. @default false */
+  readonly ignoresHeaders?: true;
   /** Whether it works before the store is reached. @default false */
   readonly isAlwaysReady?: true;
   /** Whether it uses the Idempotency-Key of a request. @default false */
   readonly isKeyed?: true;
+  /** Whether a batch can have such an operation. @default false */
+  readonly isInBatch?: true;
+}
+
+/** What the content of a request can be. */
+export interface ContentRule {
+  /** The media types, as the value of a header. */
+  readonly types: string;
+  /** Throws UNSUPPORTED_CONTENT_CODING and UNSUPPORTED_MEDIA_TYPE. */
+  require(request: HttpRequest): void;
+  /** The limit of its length. */
+  readonly limit: "bodyBytes" | "importBytes";
 }
 
 /** A path of the table of endpoints. */
-export interface EndpointPath extends Pick<EndpointMethod, "who"> {
+export interface EndpointPath {
   /** The path, such as `/_keys/{id}`. */
   readonly template: string;
   /** Whether it is outside the prefix. */
   readonly isOutside: boolean;
-  /** By the method of a request. */
+  /** Whether its last segment is the name of a relation. */
+  readonly isNested: boolean;
+  /** Whether its methods need no caller. */
+  readonly isPublic: boolean;
+  /** Whether it exists only for administrators. */
+  readonly isAdministrative: boolean;
+  /** By the method of a request. HEAD has the endpoint of GET. */
   readonly methods: ReadonlyMap<string, EndpointMethod>;
   readonly allow: string;
   /** The headers that say which media types a request can have. */
@@ -102,12 +131,18 @@ export interface FoundPath {
 
 /** The paths of the table of endpoints. */
 export interface EndpointPaths {
-  /** The path with these segments below the prefix; `undefined` if the service does not have it. */
+  /** The path of the service itself with these segments below the prefix; `undefined` if the service does not have it. */
   find(service: Service, segments: readonly string[]): FoundPath | undefined;
-  /** The root outside the prefix, which exists only for browsers. */
-  readonly forBrowsers: EndpointPath | undefined;
+  /** The path in this collection; `undefined` if the service does not have it. The first segment is the collection. */
+  findIn(service: Service, collection: Collection, segments: readonly string[]): EndpointPath | undefined;
   /** The path outside the prefix; `undefined` if the service does not have it. */
   findOutside(service: Service, path: string): FoundPath | undefined;
+  /** The root outside the prefix, which exists only for browsers. */
+  readonly forBrowsers: EndpointPath | undefined;
+  /** What a request gets if nothing exists at its path. */
+  readonly absence: EndpointMethod;
+  /** What OPTIONS gets at each path. */
+  readonly options: EndpointMethod;
 }
 
 /** Everything that `handle` depends on. */

@@ -1,7 +1,7 @@
 /** What this room itself counts: the durations of requests, and of attempts to deliver events. */
 import { Histogram } from "../counters.ts";
+import { methodName } from "../http/protocol/message.ts";
 import type { RequestMeter } from "../http/service.ts";
-import { methodName } from "../http/templates.ts";
 import type { WebhookParts } from "../webhooks/delivery.ts";
 
 /** From a read that is in memory to a request that waits for its turn as long as `limits.handlerTimeoutMs` allows. */

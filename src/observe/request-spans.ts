@@ -11,9 +11,9 @@ import {
   trace,
 } from "@opentelemetry/api";
 import type { HttpRequest } from "../http/protocol/message.ts";
+import { methodName } from "../http/protocol/message.ts";
 import { hostOf, splitTarget } from "../http/protocol/target.ts";
 import type { RequestSpan, RequestTracer } from "../http/service.ts";
-import { methodName } from "../http/templates.ts";
 
 /** Makes a span of each request. It continues the trace of the client, or of the application around the service. */
 export function createRequestTracer(tracer: Tracer): RequestTracer {

@@ -8,17 +8,17 @@ import type { Change } from "../../store/port/commit.ts";
 import { withMethods } from "../../store/port/store.ts";
 import type { Key } from "../../store/port/stored.ts";
 import { createTimedPauses, pauseAfter } from "../admission/turns.ts";
-import type { Operation, Writes } from "../operations/operation.ts";
-import { parseOperation } from "../operations/parse.ts";
-import { notFound, type Result } from "../operations/result.ts";
+import { requireUse } from "../caller/permission.ts";
+import type { Writes } from "../operations/operation.ts";
+import { parse } from "../operations/parse.ts";
+import { type EndpointRow, notFound, type Result } from "../operations/result.ts";
 import { atVersion, requireNoPreconditions } from "../protocol/conditional.ts";
 import { readContent } from "../protocol/content.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { findRoute } from "../route.ts";
 import { findCollection, type Service } from "../service.ts";
-import { change } from "../writes/change.ts";
 import { type CommitPlan, overtaken, type Write, type WriteAttempt } from "../writes/commit.ts";
-import { create, requireCollection } from "../writes/create.ts";
+import { requireCollection } from "../writes/create.ts";
 import { nameOf, type PendingStates, runWrite, type WriteSteps } from "../writes/write.ts";
 import { type BatchOperation, parseBatch } from "./content.ts";
 import { type CreatedResources, requestOf, resultText } from "./messages.ts";
@@ -79,7 +79,8 @@ function existingResources({ service, request }: BatchWrite, { operations }: Bat
     try {
       const plain = requestOf({ ...each, body: undefined }, { request, prefix, created: new Map() });
       const route = findRoute(service, plain);
-      if (route.kind === "resource") names.add(nameOf({ collection: route.collection.name, id: route.id }));
+      if (route.kind === "collection" && route.nested === undefined)
+        names.add(nameOf({ collection: route.collection.name, id: route.id }));
     } catch {
       // The operation fails with its index when its turn comes.
     }
@@ -185,9 +186,12 @@ async function carryOutAll(inside: BatchWrite, { operations }: Batch, overlay: O
 
 async function carryOut(inside: BatchWrite, own: HttpRequest, { path }: BatchOperation): Promise<Result> {
   const { service, operation: batch } = inside;
-  const operation = parseOperation(service, findRoute(service, own), batch.caller, own);
+  const route = findRoute(service, own);
+  const endpoint = requireUse(service, route, batch.caller, own) as EndpointRow; // the table has rows only
+  const asked = parse(service, endpoint, { route, caller: batch.caller, request: own });
   // From then on, the batch holds the memory of what the operation changed.
-  const result = await performOne(service, operation, own).finally(() => own.ticket.endRead());
+  const handle = async () => (endpoint.isInBatch === true ? endpoint.handle(service, asked) : notFound);
+  const result = await handle().finally(() => own.ticket.endRead());
   if (result.kind !== "not found") return result;
   const { prefix } = service.settings;
   const advice = own.target === prefix + path ? adviceFor(path, prefix) : ""; // otherwise the path had a known name
@@ -195,20 +199,6 @@ async function carryOut(inside: BatchWrite, own: HttpRequest, { path }: BatchOpe
     "OPERATION_NOT_FOUND",
     `${own.method} failed: nothing exists at ${JSON.stringify(path)}.${advice}`,
   );
-}
-
-/** In a batch, only collections and their resources exist. */
-async function performOne(service: Service, operation: Operation, request: HttpRequest): Promise<Result> {
-  switch (operation.kind) {
-    case "create":
-      return operation.parent === undefined ? create({ service, operation, request }) : notFound;
-    case "replace":
-    case "patch":
-    case "delete":
-      return change({ service, operation, request });
-    default:
-      return notFound;
-  }
 }
 
 /** What the client probably meant with a path where nothing exists. */

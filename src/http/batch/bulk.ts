@@ -10,7 +10,7 @@ import type { Stored } from "../../store/port/stored.ts";
 import { createPauses, pauseAfter } from "../admission/turns.ts";
 import { viewsOf } from "../caller/permission.ts";
 import { narrowed, readPage } from "../lists/lists.ts";
-import { keyOf, type OperationOf } from "../operations/operation.ts";
+import { type Bulk, keyOf } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import { requireNoPreconditions } from "../protocol/conditional.ts";
 import { readContent } from "../protocol/content.ts";
@@ -31,7 +31,6 @@ const maxBytes = 16 * 1024 * 1024;
 /** A smaller resource, with a smaller patch, takes as much time as one of this many bytes. */
 const leastBytes = 1_024;
 
-type Bulk = OperationOf<"bulk">;
 type BulkWrite = Write<Bulk>;
 
 /** What the content asks for, and the resources for the next attempt. */

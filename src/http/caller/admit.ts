@@ -4,8 +4,7 @@ import { Problem } from "../../errors.ts";
 import { type Quota, takeFromQuota } from "../admission/quotas.ts";
 import { after } from "../after.ts";
 import type { HttpRequest } from "../protocol/message.ts";
-import { isHealth } from "../route.ts";
-import { hasPreflight, type Route } from "../route-kinds.ts";
+import { hasPreflight, isHealth, type Route } from "../route.ts";
 import type { Service } from "../service.ts";
 import type { HttpSettings } from "../settings.ts";
 
@@ -63,8 +62,7 @@ function count(
 
 /** Unknown paths, public ones and CORS preflights are the same for every caller. */
 function needsCaller(route: Route, { method }: HttpRequest): boolean {
-  if (route.kind === "nothing" || route.kind === "service") return false;
-  if (route.kind === "endpoint" && route.endpoint.who === "public") return false;
+  if (!("endpoint" in route) || route.endpoint.isPublic) return false;
   return method !== "OPTIONS" || !hasPreflight(route);
 }
 

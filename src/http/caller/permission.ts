@@ -15,51 +15,76 @@ import type { Problem } from "../../errors.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { type Validators, validatorsOf } from "../protocol/conditional.ts";
-import { isAdministrative, type methodsOf, type Route } from "../route-kinds.ts";
-import type { Service } from "../service.ts";
+import type { HttpRequest } from "../protocol/message.ts";
+import {
+  type CollectionRoute,
+  hasPreflight,
+  isAdministrative,
+  isForSome,
+  type OwnRoute,
+  type Route,
+  requireMethod,
+} from "../route.ts";
+import type { EndpointMethod, Service, Who } from "../service.ts";
 import type { Caller } from "./admit.ts";
 
 /**
- * The actions that a method can need. `requireAllowed` passes if the caller can do one of them with any resource. It refuses
- * a method without actions.
+ * The endpoint that a request uses: the one of its path and method, if the path exists for the caller. Throws METHOD_NOT_ALLOWED,
+ * and UNAUTHENTICATED or INSUFFICIENT_SCOPE if the caller cannot use it for any resource. The guard checks the individual
+ * resources later.
  */
-export const actionsOf: Readonly<
-  Record<keyof typeof methodsOf, Readonly<Record<string, readonly Action[]>>>
-> = {
-  collection: { GET: ["list"], HEAD: ["list"], QUERY: ["list"], POST: ["create"] },
-  nested: { GET: ["list"], HEAD: ["list"], QUERY: ["list"], POST: ["create"] },
-  resource: { GET: ["read"], HEAD: ["read"], PUT: ["update"], PATCH: ["update"], DELETE: ["delete"] },
-  changes: { GET: ["read"], HEAD: ["read"] },
-  events: { GET: ["list"], HEAD: ["list"] },
-  // The body says which of them. It also needs the action "list".
-  bulk: { POST: ["update", "delete"] },
-  import: {}, // for administrators only
-  // A restore creates a deleted resource again.
-  restore: { POST: ["update", "create"] },
-};
-
-/**
- * Refuses a request that the caller cannot make for any resource. Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE. The guard
- * checks the individual resources later.
- */
-export function requireAllowed(
-  { access }: Service,
+export function requireUse(
+  service: Service,
   route: Route,
-  { principal }: Caller,
-  method: string,
-): void {
-  if (access === undefined || isAdministrative(route)) return;
-  if (route.kind === "endpoint" && route.endpoint.who === "writers" && !access.mayWrite(principal))
-    throw denied(principal);
-  if (!("collection" in route)) return;
-  const { kind, collection } = route;
+  caller: Caller,
+  request: HttpRequest,
+): EndpointMethod {
+  const { endpoints } = service;
+  const { method } = request;
+  if (route.kind === "service") return endpoints.options;
+  if (route.kind === "nothing") return endpoints.absence;
+  if (isForSome(route)) {
+    // A preflight has no caller.
+    if ((method !== "OPTIONS" || !hasPreflight(route)) && !existsFor(service, route, caller))
+      return endpoints.absence;
+    requireMethod(route, request);
+  }
+  if (method === "OPTIONS") return endpoints.options;
+  const endpoint = route.endpoint.methods.get(method) as EndpointMethod; // the route has the method
+  if (!isAdministrative(route)) requireRight(service, route, endpoint.who, caller);
+  return endpoint;
+}
+
+/** A relation by an attribute that is hidden from the caller does not exist for them, nor do administrative paths for most. */
+function existsFor(service: Service, route: OwnRoute | CollectionRoute, caller: Caller): boolean {
+  if (route.kind === "collection" && route.nested !== undefined) {
+    const [name] = route.nested.relation.path;
+    return viewFor(service, route.collection, caller).visibility?.hidden.has(name) !== true;
+  }
+  return administers(service, caller);
+}
+
+function requireRight(service: Service, route: OwnRoute | CollectionRoute, who: Who, caller: Caller): void {
+  const { access } = service;
+  if (access === undefined || who === "public" || who === "everyone") return;
+  if (who === "writers" && access.mayWrite(caller.principal)) return;
+  if (typeof who === "string" || route.kind !== "collection") throw denied(caller.principal);
   // A path below a resource shows whether the resource exists.
-  if (kind === "nested" && access.permit(route.parent.name, principal).may("read") === "nothing")
-    throw denied(principal, { collection: route.parent.name, action: "read" });
-  const permit = access.permit(collection.name, principal);
-  const actions = actionsOf[kind][method] ?? [];
+  if (route.nested !== undefined) requireAction(service, route.nested.parent, ["read"], caller);
+  requireAction(service, route.collection, who.action, caller);
+}
+
+/** Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE unless the caller can do one of the actions with any resource. */
+export function requireAction(
+  { access }: Service,
+  { name }: Collection,
+  actions: readonly Action[],
+  { principal }: Caller,
+): void {
+  if (access === undefined) return;
+  const permit = access.permit(name, principal);
   if (actions.some((action) => permit.may(action) !== "nothing")) return;
-  throw denied(principal, { collection: collection.name, action: actions[0] ?? "update" });
+  throw denied(principal, { collection: name, action: actions[0] ?? "update" });
 }
 
 /** Whether the caller administers the service. Without `auth`, every caller does. */

@@ -15,6 +15,7 @@ import { aboutAll, bearer, type DescribedService, onlyUsed, refsIn, tagOf } from
 
 /** The document. It is built one collection at a time, so that other requests get turns in between. */
 export async function asyncApiDocument(described: DescribedService): Promise<Part> {
+  const { endpoints } = described;
   const { prefix, limits, info } = described.settings;
   const schemas = commonSchemas(limits);
   const channels: Record<string, Part> = {};
@@ -53,14 +54,14 @@ export async function asyncApiDocument(described: DescribedService): Promise<Par
   };
 
   function ofCollection(about: About): ChannelParts {
-    const { names, collection, credentialFor } = about;
+    const { names, collection } = about;
     const isAny = about.path.length > 0;
-    const name = isAny ? "{collection}" : collection.name;
+    const { address, credential } = endpoints.feedOf(about, about);
     const event = schemaNames(names).event;
     const made = exampleEvent(prefix, collection, about.examples);
     return {
       channel: {
-        address: `${prefix}/${name}/_events`,
+        address,
         description: tagOf(about.tag, collection).description,
         title: `Events of ${asMany(about)}`,
         ...(isAny && {
@@ -82,7 +83,7 @@ export async function asyncApiDocument(described: DescribedService): Promise<Par
           },
         ]),
       ),
-      operation: operation(described, credentialFor("events", "GET"), {
+      operation: operation(described, credential, {
         summary: `Follow ${asMany(about)}`,
         parameters: ["filter", "fields", "since", "lastEventId"],
       }),
@@ -125,15 +126,16 @@ function payload(event: string, type: Part): Part {
   return { allOf: [ref("schemas", event), { type: "object", properties: { type } }] };
 }
 
-function ofService(described: Described): ChannelParts {
+function ofService(described: DescribedService): ChannelParts {
+  const { address, credential } = described.endpoints.feedOf(described);
   return {
     channel: {
-      address: `${described.settings.prefix}/_events`,
+      address,
       title: "Events of several collections",
       description: "The events of the named collections, or of all that the caller can list.",
     },
     messages: { Event: { name: "event", title: "A resource has changed", payload: ref("schemas", "Event") } },
-    operation: operation(described, "optional", {
+    operation: operation(described, credential, {
       summary: "Follow several collections",
       parameters: ["feedCollections", "fields", "since", "lastEventId"],
     }),

@@ -5,13 +5,10 @@
 import { type Collection, openCollection } from "../../collection/collection.ts";
 import type { Schema } from "../../collection/subschemas.ts";
 import { problems } from "../../errors.ts";
-import { isInternal } from "../../store/port/record.ts";
 import { webhookCollection } from "../../webhooks/webhook.ts";
 import { nextTurn } from "../admission/turns.ts";
-import type { EndpointTable } from "../endpoint/endpoint.ts";
-import { type About, credentialFor } from "../openapi/about.ts";
-import { bulkOperations } from "../openapi/bulk-operations.ts";
-import { collectionOperations } from "../openapi/collection-operations.ts";
+import type { EndpointTable } from "../endpoint/router.ts";
+import { type About, nestedBelow } from "../openapi/about.ts";
 import { commonSchemas } from "../openapi/common-schemas.ts";
 import {
   type Described,
@@ -21,18 +18,20 @@ import {
   type Part,
   ref,
 } from "../openapi/described.ts";
-import { eventsOperations } from "../openapi/event-operations.ts";
 import { examplesFor } from "../openapi/examples.ts";
-import { importOperations } from "../openapi/import-operations.ts";
-import { folded, type Names, namesFor, operationIds, schemaNames } from "../openapi/names.ts";
-import { type Nested, nestedBelow, nestedOperations } from "../openapi/nested-operations.ts";
-import { type OperationPlan, operationPart, serviceTag, webhooksTag } from "../openapi/operations.ts";
+import {
+  folded,
+  type Names,
+  namesFor,
+  operationIds,
+  schemaNames,
+  serviceTag,
+  webhooksTag,
+} from "../openapi/names.ts";
 import { parameterParts } from "../openapi/parameters.ts";
 import { problemParts } from "../openapi/problem-responses.ts";
-import { changesOperations, resourceOperations, restoreOperations } from "../openapi/resource-operations.ts";
 import { resourceSchemas } from "../openapi/resource-schemas.ts";
 import { commonHeaders, headerParts } from "../openapi/response-headers.ts";
-import { methodsOf } from "../route-kinds.ts";
 
 /** What a document describes, with the table of its endpoints. */
 export interface DescribedService extends Described {
@@ -41,6 +40,7 @@ export interface DescribedService extends Described {
 
 /** The document. It is built one collection at a time, so that other requests get turns in between. */
 export async function openApiDocument(described: DescribedService, version: OpenApiVersion): Promise<Part> {
+  const { endpoints } = described;
   const all = aboutAll(described, version);
   const paths: Record<string, Part> = {};
   const schemas = commonSchemas(described.settings.limits);
@@ -54,12 +54,14 @@ export async function openApiDocument(described: DescribedService, version: Open
     complete.push({ ...about, examples });
     await nextTurn();
   }
-  const taken = new Set([...described.endpoints.ids, ...all.flatMap(idsOf)].map(folded));
+  const taken = new Set([...endpoints.ids, ...all.flatMap(idsOf)].map(folded));
   for (const about of complete) {
-    Object.assign(paths, collectionPaths(about), nestedPaths(nestedBelow(about, complete, taken)));
+    Object.assign(paths, endpoints.describeIn(about));
+    for (const nested of nestedBelow(about, complete, taken))
+      Object.assign(paths, endpoints.describeNested(nested));
     await nextTurn();
   }
-  Object.assign(paths, described.endpoints.describe({ ...described, version }));
+  Object.assign(paths, endpoints.describe({ ...described, version }));
   return {
     openapi: openApiVersions[version],
     info: infoOf(described),
@@ -117,15 +119,7 @@ export function aboutAll(described: DescribedService, version: OpenApiVersion): 
     tag: string,
     names: Names,
     path: readonly Part[],
-  ): Omit<About, "examples"> => ({
-    described,
-    version,
-    collection,
-    names,
-    tag,
-    path,
-    credentialFor: credentialFor(described, collection.name),
-  });
+  ): Omit<About, "examples"> => ({ ...described, version, collection, names, tag, path });
   const any = () =>
     about(openCollection(""), anyCollection, namesFor("resources", taken), [ref("parameters", "collection")]);
   const open = described.openCollections ? [any()] : [];
@@ -156,56 +150,6 @@ function tagFor(name: string): string {
 
 function idsOf({ names }: Pick<About, "names">): string[] {
   return Object.values(operationIds(names));
-}
-
-/** The operations of one path. */
-function pathItem<T>(
-  { version, described }: Pick<About, "version" | "described">,
-  {
-    kind,
-    plans,
-    of,
-  }: { kind: keyof typeof methodsOf; plans: Record<string, (of: T) => OperationPlan>; of: T },
-): Part {
-  const methods = methodsOf[kind].split(", ").filter((method) => version === "3.2" || method !== "QUERY");
-  const operations = methods.flatMap((method) => {
-    const plan = plans[method]?.(of);
-    return plan === undefined ? [] : [[method.toLowerCase(), operationPart(plan, described)] as const];
-  });
-  return Object.fromEntries(operations);
-}
-
-/** The path items of nested paths. */
-function nestedPaths(all: readonly Nested[]): Record<string, Part> {
-  return Object.fromEntries(
-    all.map((nested) => {
-      const { parent, relation } = nested;
-      const path = `${parent.described.settings.prefix}/${parent.collection.name}/{id}/${relation.name}`;
-      return [path, pathItem(parent, { kind: "nested", plans: nestedOperations, of: nested })];
-    }),
-  );
-}
-
-/** The path items of a collection. */
-function collectionPaths(about: About): Record<string, Part> {
-  const { prefix } = about.described.settings;
-  const path = `${prefix}/${about.path.length > 0 ? "{collection}" : about.collection.name}`;
-  const item = (kind: keyof typeof methodsOf, plans: Record<string, (about: About) => OperationPlan>): Part =>
-    pathItem(about, { kind, plans, of: about });
-  const own = {
-    [path]: item("collection", collectionOperations),
-    ...(about.described.settings.hasFeed &&
-      !isInternal(about.collection.name) && { [`${path}/_events`]: item("events", eventsOperations) }),
-    ...(!isInternal(about.collection.name) && { [`${path}/_bulk`]: item("bulk", bulkOperations) }),
-    [`${path}/{id}`]: item("resource", resourceOperations),
-  };
-  if (isInternal(about.collection.name)) return own;
-  return {
-    ...own,
-    ...(hasAdministrators(about.described) && { [`${path}/_import`]: item("import", importOperations) }),
-    [`${path}/{id}/_changes`]: item("changes", changesOperations),
-    [`${path}/{id}/_restore`]: item("restore", restoreOperations),
-  };
 }
 
 function componentsOf(described: Described, paths: Part, schemas: Record<string, Part>): Part {

@@ -4,8 +4,7 @@ import { nearestTo } from "../../collection/messages.ts";
 import { type Caller, isEncrypted } from "../caller/admit.ts";
 import type { Document, Result } from "../operations/result.ts";
 import { type HttpRequest, jsonType } from "../protocol/message.ts";
-import { serviceDescription } from "../route.ts";
-import type { Route } from "../route-kinds.ts";
+import { type Route, serviceDescription } from "../route.ts";
 import { type Service, servedNames } from "../service.ts";
 
 /** The sorted names of the collections that the caller can list. */

@@ -1,8 +1,9 @@
 /** What a browser gets at the root, and at unknown paths outside the prefix. Pages are loaded on first use. */
 import type { Caller } from "../caller/admit.ts";
-import { canHavePage } from "../operations/parse.ts";
 import { type Document, notFound, type Result } from "../operations/result.ts";
+import { prefersHtml } from "../protocol/accept.ts";
 import type { HttpRequest } from "../protocol/message.ts";
+import { canHavePage } from "../route.ts";
 import type { Service } from "../service.ts";
 
 /** The console; without it, a page that names the collections. */
@@ -22,6 +23,11 @@ export function absence(
   const isOutside = path !== undefined && service.settings.prefix !== "";
   if (!isOutside || !canHavePage(service, request)) return notFound;
   return documentResult(pages().then(({ absentPageOf }) => absentPageOf(service, path)));
+}
+
+/** If the prefix is the root, it has both the list of collections and the page. */
+export function isRootPage(service: Service, request: HttpRequest): boolean {
+  return service.settings.prefix === "" && canHavePage(service, request) && prefersHtml(request);
 }
 
 const pages = () => import("./front-page.ts");

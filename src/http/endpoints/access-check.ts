@@ -9,9 +9,7 @@ import { type Collection, openCollection } from "../../collection/collection.ts"
 import { timestampNames } from "../../collection/timestamps.ts";
 import { administers, viewFor } from "../caller/permission.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import { operation as action, listOf, texts, truth } from "../openapi/administration-parts.ts";
-import { closedObject, json, text } from "../openapi/described.ts";
-import { serviceTag, success } from "../openapi/operations.ts";
+import { operation as action, closedObject, json, listOf, text, texts, truth } from "../openapi/described.ts";
 import type { Asked, Result } from "../operations/result.ts";
 import { jsonType } from "../protocol/message.ts";
 import { findCollection, type Service } from "../service.ts";
@@ -122,14 +120,10 @@ export const accessCheckEndpoint: Endpoint = {
     };
   },
   id: "checkAccess",
-  texts: {
-    tag: serviceTag,
-    summary: "Ask whether an operation is allowed",
-    description:
-      "Says whether the caller can do an operation, without doing it. Administrators also learn which rules decide, and can ask for other callers.",
-  },
-  successes: (described) => ({ 200: success(described, "The answer.", { content: json(accessAnswer) }) }),
-  errors: [400, 406, 413, 415],
+  summary: "Ask whether an operation is allowed",
+  description:
+    "Says whether the caller can do an operation, without doing it. Administrators also learn which rules decide, and can ask for other callers.",
+  successes: { 200: { description: "The answer.", content: json(accessAnswer) } },
   handle: checkAccess,
 };
 

@@ -10,13 +10,21 @@ import { usableNames } from "../../query/related-resources.ts";
 import type { Caller } from "../caller/admit.ts";
 import { administers, type Guard, guardOf, viewFor, viewsOf } from "../caller/permission.ts";
 import { collectionsDocument, listedNames } from "../documents/collections.ts";
-import { documentResult, rootPage } from "../documents/root-page.ts";
+import { documentResult, isRootPage, rootPage } from "../documents/root-page.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import { listOf, next, operation, texts, truth } from "../openapi/administration-parts.ts";
-import { closedObject, count, json, ref, text } from "../openapi/described.ts";
-import { serviceTag, success } from "../openapi/operations.ts";
+import {
+  closedObject,
+  count,
+  json,
+  listOf,
+  next,
+  operation,
+  ref,
+  text,
+  texts,
+  truth,
+} from "../openapi/described.ts";
 import { inputSchemaFor } from "../openapi/resource-schemas.ts";
-import { isRootPage } from "../operations/parse.ts";
 import type { Asked, Result } from "../operations/result.ts";
 import { requireJsonAcceptable } from "../protocol/accept.ts";
 import { isUnmodified } from "../protocol/conditional.ts";
@@ -92,19 +100,18 @@ export const collectionDetailsEndpoint: Endpoint = {
   page: { usual: 100, most: 500, hasAfter: true },
   parameters: [ref("parameters", "ifNoneMatch"), ref("parameters", "ifMatch")],
   id: "getCollectionDetails",
-  texts: ({ access }) => ({
-    tag: serviceTag,
-    summary: "Describe the collections",
-    description: `Returns the schema and the options of each collection, sorted by name.${access === undefined ? "" : " It leaves out what is hidden from the caller."}`,
-  }),
-  successes: (described) => ({
-    200: success(described, "The collections.", {
+  summary: "Describe the collections",
+  description: ({ access }) =>
+    `Returns the schema and the options of each collection, sorted by name.${access === undefined ? "" : " It leaves out what is hidden from the caller."}`,
+  successes: {
+    200: {
+      description: "The collections.",
       must: ["ETag"],
       content: json(closedObject({ collections: listOf(collectionDetails), next }, { optional: ["next"] })),
-    }),
-    304: success(described, "The collections have not changed.", { must: ["ETag"] }),
-  }),
-  errors: [400, 406, 412],
+    },
+    304: { description: "The collections have not changed.", must: ["ETag"] },
+  },
+  errors: [412],
   handle: describeCollections,
 };
 
@@ -114,24 +121,23 @@ export const collectionsEndpoint: Endpoint<{ isPage: boolean }> = {
   method: "GET",
   who: "everyone",
   isNeverForbidden: true,
-  hasOwnFormats: true,
+  formats: "any",
   id: "getCollections",
-  texts: ({ access }) => ({
-    tag: serviceTag,
-    summary: "List the collections",
-    description: `Returns the name and the path of each collection, sorted by name.${access === undefined ? "" : " The list has only the collections that the caller can list."}`,
-  }),
-  successes: (described) => ({
-    200: success(described, "The collections.", {
-      ...(described.settings.docs ? { may: ["Link"] } : {}),
+  summary: "List the collections",
+  description: ({ access }) =>
+    `Returns the name and the path of each collection, sorted by name.${access === undefined ? "" : " The list has only the collections that the caller can list."}`,
+  successes: ({ settings }) => ({
+    200: {
+      description: "The collections.",
+      may: settings.docs ? ["Link"] : [],
       content: {
         ...json(ref("schemas", "CollectionList")),
-        ...(described.settings.prefix === "" ? { "text/html": { schema: text } } : {}),
+        ...(settings.prefix === "" ? { "text/html": { schema: text } } : {}),
       },
-    }),
+    },
   }),
-  errors: [400, 406],
-  parse(service, { query, request }) {
+  errors: [406],
+  parse(service, { route: { query }, request }) {
     const isPage = isRootPage(service, request);
     if (!isPage) requireJsonAcceptable(request);
     requireNoParameters(query);

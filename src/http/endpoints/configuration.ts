@@ -1,8 +1,6 @@
 /** The endpoint of the effective configuration, for administrators. */
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import { listOf } from "../openapi/administration-parts.ts";
-import { closedObject, hasAdministrators, json, text } from "../openapi/described.ts";
-import { serviceTag, success } from "../openapi/operations.ts";
+import { closedObject, hasAdministrators, json, listOf, text } from "../openapi/described.ts";
 import { jsonType } from "../protocol/message.ts";
 
 const configuration = closedObject({
@@ -28,16 +26,12 @@ export const configurationEndpoint: Endpoint = {
   exists: hasAdministrators,
   isNeverForbidden: true,
   id: "getConfiguration",
-  texts: {
-    tag: serviceTag,
-    summary: "Read the configuration",
-    description:
-      "Returns each option with its effective value and where the value comes from. Only for administrators.",
+  summary: "Read the configuration",
+  description:
+    "Returns each option with its effective value and where the value comes from. Only for administrators.",
+  successes: {
+    200: { description: "The configuration.", content: json(configuration) },
   },
-  successes: (described) => ({
-    200: success(described, "The configuration.", { content: json(configuration) }),
-  }),
-  errors: ({ access }) => [400, ...(access === undefined ? [] : [404]), 406],
   handle({ configuration: { file, options } }) {
     const body = JSON.stringify({ file: file ?? null, options });
     return { kind: "document", document: { status: 200, type: jsonType, body } };

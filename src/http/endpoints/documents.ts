@@ -3,9 +3,9 @@ import { type ProblemCode, problems } from "../../errors.ts";
 import type { StoreHealth } from "../../store/port/store.ts";
 import { descriptionOf } from "../describe/descriptions.ts";
 import { absence, documentResult, rootPage } from "../documents/root-page.ts";
-import type { Endpoint, EndpointTable } from "../endpoint/endpoint.ts";
-import { type Described, json, type Part, ref, text } from "../openapi/described.ts";
-import { serviceTag, success } from "../openapi/operations.ts";
+import type { Endpoint, Success } from "../endpoint/endpoint.ts";
+import type { EndpointTable } from "../endpoint/router.ts";
+import { json, type Part, ref, text } from "../openapi/described.ts";
 import { type Asked, type Document, notFound, type Result } from "../operations/result.ts";
 import { problemSlug } from "../problem.ts";
 import { jsonType } from "../protocol/message.ts";
@@ -15,24 +15,21 @@ import type { Service } from "../service.ts";
 
 /** What a row about a document says: its path, the id and the summary of the operation, and what makes the document. */
 interface DocumentRow
-  extends Pick<Endpoint, "path" | "successes" | "exists" | "names" | "isDescribed" | "isFree"> {
-  id: string;
-  summary: string;
-  description: string;
-  errors?: readonly number[];
+  extends Pick<
+    Endpoint,
+    "path" | "id" | "summary" | "description" | "successes" | "exists" | "names" | "isDescribed" | "isFree"
+  > {
   /** `undefined` if it does not exist. */
   document(service: Service, asked: Asked): Document | undefined | Promise<Document | undefined>;
 }
 
-function publicDocument({ summary, description, document, errors = [400], ...row }: DocumentRow): Endpoint {
+function publicDocument({ document, ...row }: DocumentRow): Endpoint {
   return {
     method: "GET",
     isOutside: true,
     who: "public",
-    hasOwnFormats: true,
+    formats: "any",
     isAlwaysReady: true,
-    texts: { tag: serviceTag, summary, description },
-    errors,
     ...row,
     async handle(service, asked) {
       const found = await document(service, asked);
@@ -42,6 +39,10 @@ function publicDocument({ summary, description, document, errors = [400], ...row
   };
 }
 
+const healthContent: Part = { "application/health+json": { schema: ref("schemas", "Health") } };
+
+const passes: Success = { description: "The check passes.", content: healthContent };
+
 /** The endpoints. */
 export const documentEndpoints: readonly Endpoint[] = [
   {
@@ -50,18 +51,16 @@ export const documentEndpoints: readonly Endpoint[] = [
     method: "GET",
     who: "public",
     isForBrowsers: true,
+    ignoresHeaders: true,
     exists: ({ settings }) => settings.prefix !== "",
     id: "getFrontPage",
-    texts: {
-      tag: serviceTag,
-      summary: "Get the console",
-      description:
-        "Returns the console, or a page of links if it is off, if `Accept` contains `text/html`, as in the requests of browsers.",
+    summary: "Get the console",
+    description:
+      "Returns the console, or a page of links if it is off, if `Accept` contains `text/html`, as in the requests of browsers.",
+    successes: {
+      200: { description: "The page.", content: { "text/html": { schema: text } } },
     },
-    successes: (described) => ({
-      200: success(described, "The page.", { content: { "text/html": { schema: text } } }),
-    }),
-    errors: [400, 404],
+    errors: [404],
     handle: (service, { caller, request }) => documentResult(rootPage(service, caller, request)),
   },
   publicDocument({
@@ -70,7 +69,7 @@ export const documentEndpoints: readonly Endpoint[] = [
     summary: "Check that the service runs",
     description: "For load balancers and monitoring.",
     isFree: true,
-    successes: (described) => ({ 200: passes(described) }),
+    successes: { 200: passes },
     document: () => healthDocument("pass"),
   }),
   readinessAt("/readyz", "getReadiness"),
@@ -87,12 +86,9 @@ export const documentEndpoints: readonly Endpoint[] = [
     id: "getProblemType",
     summary: "Explain a kind of error",
     description: "Returns the meaning of an error code. The `type` of problem details links here.",
-    successes: (described) => ({
-      200: success(described, "The meaning of the error code.", {
-        content: json(ref("schemas", "ProblemType")),
-      }),
-    }),
-    errors: [400, 404],
+    successes: {
+      200: { description: "The meaning of the error code.", content: json(ref("schemas", "ProblemType")) },
+    },
     document: (_, { names }) => problemDocument(names.slug as string),
   }),
   description({
@@ -121,19 +117,15 @@ export const documentEndpoints: readonly Endpoint[] = [
     who: "administrators",
     exists: ({ settings }) => settings.metrics,
     isNeverForbidden: true, // for others, the path does not exist
-    hasOwnFormats: true,
+    formats: "any",
     isAlwaysReady: true,
     id: "getMetrics",
-    texts: {
-      tag: serviceTag,
-      summary: "Read the metrics",
-      description:
-        "Returns the metrics of the service in the text format of Prometheus. Only administrators can read them.",
+    summary: "Read the metrics",
+    description:
+      "Returns the metrics of the service in the text format of Prometheus. Only administrators can read them.",
+    successes: {
+      200: { description: "The metrics.", content: { "text/plain": { schema: text } } },
     },
-    successes: (described) => ({
-      200: success(described, "The metrics.", { content: { "text/plain": { schema: text } } }),
-    }),
-    errors: ({ access }) => (access === undefined ? [400] : [400, 404]),
     handle: readMetrics,
   },
   description({
@@ -141,12 +133,13 @@ export const documentEndpoints: readonly Endpoint[] = [
     id: "getApiCatalog",
     summary: "List the descriptions of the interface",
     description: "Returns links to the descriptions of the interface (RFC 9727).",
-    successes: (described) => ({
-      200: success(described, "The links.", {
+    successes: {
+      200: {
+        description: "The links.",
         must: ["Link"],
         content: { "application/linkset+json": { schema: { type: "object" } } },
-      }),
-    }),
+      },
+    },
   }),
   publicDocument({ ...page("getDocs"), path: "/docs", document: (service) => docsFile(service, "docs") }),
   publicDocument({
@@ -174,7 +167,7 @@ function page(id: string) {
     summary: "Get a page or one of its files",
     description: "",
     isDescribed: () => false,
-    successes: () => ({}),
+    successes: {},
   } as const;
 }
 
@@ -188,9 +181,9 @@ function description(
 ): Endpoint {
   return publicDocument({
     isDescribed: ({ settings }) => settings.docs,
-    successes: (described) => ({
-      200: success(described, "The description.", { content: json({ type: "object" }) }),
-    }),
+    successes: {
+      200: { description: "The description.", content: json({ type: "object" }) },
+    },
     // The table is the one that this row belongs to.
     document: (service) =>
       service.settings.docs
@@ -200,12 +193,6 @@ function description(
   });
 }
 
-const healthContent: Part = { "application/health+json": { schema: ref("schemas", "Health") } };
-
-function passes(described: Described): Part {
-  return success(described, "The check passes.", { content: healthContent });
-}
-
 function readinessAt(path: string, id: string): Endpoint {
   return publicDocument({
     path,
@@ -213,12 +200,10 @@ function readinessAt(path: string, id: string): Endpoint {
     summary: "Check that the service accepts requests",
     description: "For load balancers and monitoring.",
     isFree: true,
-    successes: (described) => ({
-      200: passes(described),
-      503: success(described, "The service is stopping, or its store has failed.", {
-        content: healthContent,
-      }),
-    }),
+    successes: {
+      200: passes,
+      503: { description: "The service is stopping, or its store has failed.", content: healthContent },
+    },
     document: (service) => healthDocument(readiness(service), service.store.health()),
   });
 }

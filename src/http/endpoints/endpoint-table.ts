@@ -1,25 +1,46 @@
-/** The table of endpoints. The paths of collections are not in it yet. */
-import { EndpointTable } from "../endpoint/endpoint.ts";
+/** The table of all endpoints. Each group has the order of the document. */
+import { EndpointTable } from "../endpoint/router.ts";
 import { accessCheckEndpoint } from "./access-check.ts";
+import { bulkEndpoint } from "./bulk-changes.ts";
+import { importEndpoint } from "./bulk-imports.ts";
 import { collectionDetailsEndpoint, collectionsEndpoint } from "./collection-details.ts";
+import { listEndpoints, nestedEndpoints } from "./collection-lists.ts";
 import { configurationEndpoint } from "./configuration.ts";
 import { documentEndpoints } from "./documents.ts";
+import { absentEndpoint, optionsEndpoint } from "./every-path.ts";
+import { collectionFeedEndpoint, feedEndpoint } from "./feeds.ts";
 import { firstKeyEndpoint } from "./first-key.ts";
 import { keyEndpoints } from "./keys.ts";
-import { batchEndpoint, feedEndpoint, rewindEndpoint } from "./several-collections.ts";
+import { resourceEndpoints } from "./one-resource.ts";
+import { changesEndpoint, restoreEndpoint } from "./resource-history.ts";
+import { batchEndpoint, rewindEndpoint } from "./several-collections.ts";
 import { webhookEndpoints } from "./webhooks.ts";
 
-/** All endpoints, in the order of the document. */
-export const endpointTable = new EndpointTable([
-  batchEndpoint,
-  rewindEndpoint,
-  collectionDetailsEndpoint,
-  accessCheckEndpoint,
-  configurationEndpoint,
-  ...keyEndpoints,
-  ...webhookEndpoints,
-  feedEndpoint,
-  collectionsEndpoint,
-  ...documentEndpoints,
-  firstKeyEndpoint,
-]);
+/** All endpoints. */
+export const endpointTable = new EndpointTable({
+  own: [
+    batchEndpoint,
+    rewindEndpoint,
+    collectionDetailsEndpoint,
+    accessCheckEndpoint,
+    configurationEndpoint,
+    ...keyEndpoints,
+    ...webhookEndpoints,
+    feedEndpoint,
+    collectionsEndpoint,
+    ...documentEndpoints,
+    firstKeyEndpoint,
+  ],
+  inCollections: [
+    ...listEndpoints,
+    collectionFeedEndpoint,
+    bulkEndpoint,
+    ...resourceEndpoints,
+    importEndpoint,
+    changesEndpoint,
+    restoreEndpoint,
+  ],
+  nested: nestedEndpoints,
+  absence: absentEndpoint,
+  options: optionsEndpoint,
+});

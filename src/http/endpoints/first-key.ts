@@ -3,7 +3,6 @@ import type { FirstKey } from "../../access/first-key.ts";
 import { parseJson, requireObject } from "../../json/parse.ts";
 import { inBody, Violations } from "../../query/violations.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import { serviceTag } from "../openapi/operations.ts";
 import { type Asked, notFound, type Result } from "../operations/result.ts";
 import { jsonLimits } from "../protocol/content.ts";
 import { jsonType } from "../protocol/message.ts";
@@ -19,9 +18,9 @@ export const firstKeyEndpoint: Endpoint = {
   isDescribed: () => false,
   body: () => ({}),
   id: "createFirstKey",
-  texts: { tag: serviceTag, summary: "Create the first API key", description: "" },
-  successes: () => ({}),
-  errors: [],
+  summary: "Create the first API key",
+  description: "",
+  successes: {},
   handle: createFirstKey,
 };
 

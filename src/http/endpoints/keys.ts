@@ -18,9 +18,17 @@ import { inQuery, Violations } from "../../query/violations.ts";
 import type { ApiKey } from "../../store/port/keys.ts";
 import { type Body, type Fault, readBody } from "../endpoint/body.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import { listOf, next, texts as textList, truth } from "../openapi/administration-parts.ts";
-import { closedObject, type Described, json, type Part, text } from "../openapi/described.ts";
-import { serviceTag, success } from "../openapi/operations.ts";
+import {
+  closedObject,
+  type Described,
+  json,
+  listOf,
+  next,
+  type Part,
+  text,
+  texts as textList,
+  truth,
+} from "../openapi/described.ts";
 import { type Asked, type Document, notFound, type Result } from "../operations/result.ts";
 import { jsonType } from "../protocol/message.ts";
 import { findCollection, type KeyAdministration, type Service } from "../service.ts";
@@ -156,13 +164,13 @@ const common = {
 
 const id = { id: { description: "The prefix of the key.", is: isKeyPrefix } };
 
-const one = (description: string) => (described: Described) => ({
-  200: success(described, description, { content: json(apiKey) }),
+const one = (description: string) => ({
+  200: { description, content: json(apiKey) },
 });
 
-const made = (described: Described) => ({
-  201: success(described, "The new key.", { must: ["Location"], content: json(newApiKey) }),
-});
+const made: Endpoint["successes"] = {
+  201: { description: "The new key.", must: ["Location"], content: json(newApiKey) },
+};
 
 /** The endpoints. */
 export const keyEndpoints: readonly Endpoint[] = [
@@ -172,17 +180,14 @@ export const keyEndpoints: readonly Endpoint[] = [
     method: "GET",
     page: { usual: 100, most: 1_000, hasAfter: true },
     id: "listApiKeys",
-    texts: {
-      tag: serviceTag,
-      summary: "List the API keys",
-      description: "Lists all keys, also expired and revoked ones, the oldest first.",
-    },
-    successes: (described) => ({
-      200: success(described, "The keys.", {
+    summary: "List the API keys",
+    description: "Lists all keys, also expired and revoked ones, the oldest first.",
+    successes: {
+      200: {
+        description: "The keys.",
         content: json(closedObject({ keys: listOf(apiKey), next }, { optional: ["next"] })),
-      }),
-    }),
-    errors: [400, 404, 406],
+      },
+    },
     handle: (service, { page }) => pageOf(service as WithKeys, page),
   },
   {
@@ -191,13 +196,10 @@ export const keyEndpoints: readonly Endpoint[] = [
     method: "POST",
     body: newKey,
     id: "createApiKey",
-    texts: {
-      tag: serviceTag,
-      summary: "Create an API key",
-      description: "Creates a key and returns it. No other response contains it.",
-    },
+    summary: "Create an API key",
+    description: "Creates a key and returns it. No other response contains it.",
     successes: made,
-    errors: [400, 404, 406, 409, 413, 415],
+    errors: [409],
     handle: (service, asked) => change(service, asked, create),
   },
   {
@@ -206,13 +208,9 @@ export const keyEndpoints: readonly Endpoint[] = [
     method: "GET",
     names: id,
     id: "getApiKey",
-    texts: {
-      tag: serviceTag,
-      summary: "Read an API key",
-      description: "Returns what the service knows about a key, without the key itself.",
-    },
+    summary: "Read an API key",
+    description: "Returns what the service knows about a key, without the key itself.",
     successes: one("The key."),
-    errors: [400, 404, 406],
     handle: (service, { names }) => oneOf(service as WithKeys, names.id as string),
   },
   {
@@ -222,14 +220,11 @@ export const keyEndpoints: readonly Endpoint[] = [
     names: id,
     body: rotation,
     id: "rotateApiKey",
-    texts: {
-      tag: serviceTag,
-      summary: "Replace an API key",
-      description:
-        "Creates a key with the same properties and returns it. The old key keeps working for a while.",
-    },
+    summary: "Replace an API key",
+    description:
+      "Creates a key with the same properties and returns it. The old key keeps working for a while.",
     successes: made,
-    errors: [400, 404, 406, 409, 413, 415],
+    errors: [409],
     handle: (service, asked) =>
       change(service, asked, (withKeys, content) => rotate(withKeys, asked.names.id as string, content)),
   },
@@ -239,13 +234,9 @@ export const keyEndpoints: readonly Endpoint[] = [
     method: "POST",
     names: id,
     id: "revokeApiKey",
-    texts: {
-      tag: serviceTag,
-      summary: "Revoke an API key",
-      description: "Makes a key invalid for ever. The service refuses it within a second.",
-    },
+    summary: "Revoke an API key",
+    description: "Makes a key invalid for ever. The service refuses it within a second.",
     successes: one("The revoked key."),
-    errors: [400, 404, 406, 413, 415],
     handle: (service, asked) =>
       change(service, asked, (withKeys) => revoke(withKeys, asked.names.id as string)),
   },

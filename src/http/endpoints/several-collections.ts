@@ -1,13 +1,8 @@
-/** The endpoints on several collections: batches, rewinds, and the feed of all collections. */
+/** The endpoints that write to several collections: batches and rewinds. */
 import type { RewindReport } from "../../rewind/attempt.ts";
 import { performBatch } from "../batch/batch.ts";
-import type { Endpoint } from "../endpoint/endpoint.ts";
-import { readEvents } from "../events/events.ts";
+import { type Endpoint, hiddenResult } from "../endpoint/endpoint.ts";
 import { type Described, hasAdministrators, json, type Part, ref } from "../openapi/described.ts";
-import { feedDescription, feedParameters, pageOrStream } from "../openapi/event-operations.ts";
-import { hiddenResult, serviceTag, success } from "../openapi/operations.ts";
-import { parseSubscription } from "../operations/feed-parameters.ts";
-import type { Subscription } from "../operations/operation.ts";
 import { performRewind } from "../writes/rewind.ts";
 
 /** The endpoint of batches. */
@@ -17,22 +12,20 @@ export const batchEndpoint: Endpoint = {
   who: "writers",
   isKeyed: true,
   id: "runBatch",
-  texts: {
-    tag: serviceTag,
-    summary: "Run a batch",
-    description:
-      "Runs several creates, replacements, patches and deletes as one transaction: all succeed, or nothing changes.",
-  },
+  summary: "Run a batch",
+  description:
+    "Runs several creates, replacements, patches and deletes as one transaction: all succeed, or nothing changes.",
   parameters: [ref("parameters", "idempotencyKey")],
   body: (described) => ({ required: true, content: json(ref("schemas", "Batch"), exampleBatch(described)) }),
-  successes: (described) => ({
-    200: success(described, "The result of each operation.", {
+  successes: {
+    200: {
+      description: "The result of each operation.",
       may: ["Idempotent-Replayed"],
       content: json(ref("schemas", "BatchResults"), { results: [{ status: 205, headers: {} }] }),
-    }),
-    204: hiddenResult(described),
-  }),
-  errors: (described) => [400, 405, 406, 409, 412, 413, 415, 422, ...(requiresAny(described) ? [428] : [])],
+    },
+    204: hiddenResult,
+  },
+  errors: (described) => [405, 412, ...(requiresAny(described) ? [428] : [])],
   handle: (service, asked) => performBatch({ service, operation: asked, request: asked.request }),
 };
 
@@ -46,37 +39,6 @@ function requiresAny({ collections }: Described): boolean {
   return [...collections.values()].some(({ requirePreconditions }) => requirePreconditions);
 }
 
-/** The endpoint of rewinds. */
-export const rewindEndpoint: Endpoint = {
-  path: "/_rewind",
-  method: "POST",
-  who: "administrators",
-  exists: hasAdministrators,
-  isNeverForbidden: true, // for others, the path does not exist
-  isKeyed: true,
-  id: "rewind",
-  texts: {
-    tag: serviceTag,
-    summary: "Go back in time",
-    description:
-      "Returns collections to their state at an earlier time, with new versions, in one transaction. Only administrators can rewind.",
-  },
-  parameters: [ref("parameters", "idempotencyKey")],
-  body: () => ({
-    required: true,
-    content: json(ref("schemas", "Rewind"), { to: "2026-01-31T08:30:00.000Z", max: 100, dryRun: true }),
-  }),
-  successes: (described) => ({
-    200: success(described, "What the rewind did.", {
-      may: ["Idempotent-Replayed"],
-      content: json(ref("schemas", "RewindReport"), exampleReport),
-    }),
-    204: hiddenResult(described),
-  }),
-  errors: ({ access }) => [400, ...(access === undefined ? [] : [404]), 406, 409, 413, 415, 422],
-  handle: (service, asked) => performRewind({ service, operation: asked, request: asked.request }),
-};
-
 const exampleReport: RewindReport = {
   to: "2026-01-31T08:30:00.000Z",
   dryRun: true,
@@ -87,32 +49,30 @@ const exampleReport: RewindReport = {
   misfits: { first: [], more: false },
 };
 
-/** The endpoint of the feed of several collections. */
-export const feedEndpoint: Endpoint<Subscription> = {
-  path: "/_events",
-  method: "GET",
-  who: "everyone",
-  exists: ({ settings }) => settings.hasFeed,
-  hasOwnFormats: true,
-  id: "listEvents",
-  texts: {
-    tag: serviceTag,
-    summary: "Follow several collections",
-    description: `${feedDescription} It has no filters.`,
-  },
-  parameters: feedParameters(
-    "feedCollections",
-    "since",
-    "eventLimit",
-    "wait",
-    "lastEventId",
-    "lastEventIdHeader",
-  ),
-  successes: (described) => ({
-    200: pageOrStream(described, "Event", { version: described.version, example: undefined }),
+/** The endpoint of rewinds. */
+export const rewindEndpoint: Endpoint = {
+  path: "/_rewind",
+  method: "POST",
+  who: "administrators",
+  exists: hasAdministrators,
+  isNeverForbidden: true, // for others, the path does not exist
+  isKeyed: true,
+  id: "rewind",
+  summary: "Go back in time",
+  description:
+    "Returns collections to their state at an earlier time, with new versions, in one transaction. Only administrators can rewind.",
+  parameters: [ref("parameters", "idempotencyKey")],
+  body: () => ({
+    required: true,
+    content: json(ref("schemas", "Rewind"), { to: "2026-01-31T08:30:00.000Z", max: 100, dryRun: true }),
   }),
-  errors: [400, 406, 410, 429],
-  parse: (service, { query, caller, request }) =>
-    parseSubscription(service, { kind: "feed", query }, caller, request),
-  handle: (service, { parsed, request }) => readEvents(service, parsed, request),
+  successes: {
+    200: {
+      description: "What the rewind did.",
+      may: ["Idempotent-Replayed"],
+      content: json(ref("schemas", "RewindReport"), exampleReport),
+    },
+    204: hiddenResult,
+  },
+  handle: (service, asked) => performRewind({ service, operation: asked, request: asked.request }),
 };

@@ -4,16 +4,8 @@ import type { Versioned } from "../../webhooks/records.ts";
 import { type Webhook, webhooksName } from "../../webhooks/webhook.ts";
 import type { Webhooks } from "../../webhooks/webhooks.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import {
-  closedObject,
-  count,
-  type Described,
-  hasAdministrators,
-  json,
-  type Part,
-  text,
-} from "../openapi/described.ts";
-import { success, webhooksTag } from "../openapi/operations.ts";
+import { closedObject, count, hasAdministrators, json, type Part, text } from "../openapi/described.ts";
+import { webhooksTag } from "../openapi/names.ts";
 import { type Asked, notFound, type Result } from "../operations/result.ts";
 import { requirePreconditions, validatorsOf } from "../protocol/conditional.ts";
 import { jsonType } from "../protocol/message.ts";
@@ -64,10 +56,9 @@ function common(operation: string, texts: { summary: string; description: string
     exists: hasAdministrators,
     names: id,
     id: operation,
-    texts: { tag: webhooksTag, ...texts },
-    successes: (described: Described) => ({
-      200: success(described, texts.summary, { content: json(schema) }),
-    }),
+    tag: webhooksTag,
+    ...texts,
+    successes: { 200: { description: texts.summary, content: json(schema) } },
   } as const;
 }
 
@@ -81,7 +72,6 @@ export const webhookEndpoints: readonly Endpoint[] = [
     ),
     path: "/_webhooks/{id}/_status",
     method: "GET",
-    errors: [400, 404, 406],
     handle: (service, asked) =>
       onWebhook(service, asked, ({ webhooks, webhook }) => webhooks.status(webhook)),
   },
@@ -97,7 +87,6 @@ export const webhookEndpoints: readonly Endpoint[] = [
     path: "/_webhooks/{id}/_deliveries",
     method: "GET",
     page: { usual: 100, most: 1_000, hasAfter: false, what: "deliveries" },
-    errors: [400, 404, 406],
     handle: (service, asked) =>
       onWebhook(service, asked, ({ webhooks }) =>
         webhooks.deliveries(asked.names.id as string, asked.page.limit),
@@ -115,7 +104,7 @@ export const webhookEndpoints: readonly Endpoint[] = [
     path: "/_webhooks/{id}/_deliveries/{event}/_retry",
     method: "POST",
     names: { ...id, event: { description: "The id of the event." } },
-    errors: [400, 404, 406, 409, 413, 415],
+    errors: [409],
     handle: (service, asked) =>
       onWebhook(service, asked, ({ webhooks, webhook }) => {
         requireDeliveries(service);
@@ -133,7 +122,6 @@ export const webhookEndpoints: readonly Endpoint[] = [
     ),
     path: "/_webhooks/{id}/_test",
     method: "POST",
-    errors: [400, 404, 406, 413, 415],
     handle: (service, asked) =>
       onWebhook(service, asked, ({ webhooks, webhook }) => {
         requireDeliveries(service);
@@ -152,7 +140,7 @@ export const webhookEndpoints: readonly Endpoint[] = [
     ),
     path: "/_webhooks/{id}/_rotate",
     method: "POST",
-    errors: [400, 404, 406, 412, 413, 415],
+    errors: [412],
     // Only this one changes the webhook itself. The others have no state that a precondition could name.
     handle: (service, asked) => untilCommitted(service, () => rotate(service, asked)),
   },

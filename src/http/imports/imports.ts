@@ -14,7 +14,7 @@ import { Spool } from "../../import/spool.ts";
 import { recordOf } from "../../store/port/record.ts";
 import type { Load } from "../../store/port/store.ts";
 import { createTimedPauses } from "../admission/turns.ts";
-import type { OperationOf } from "../operations/operation.ts";
+import type { Import } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import { jsonLimits } from "../protocol/content.ts";
 import { type HttpRequest, jsonType } from "../protocol/message.ts";
@@ -27,8 +27,6 @@ const heldBytes = 4_194_304;
 
 /** The resources of an import can be this many times larger than its content, because CSV does not repeat the names of attributes. */
 const maxGrowth = 4;
-
-type Import = OperationOf<"import">;
 
 /**
  * Carries out an import. Throws INVALID_IMPORT with a report, BODY_REQUIRED, CONTENT_TOO_LARGE, REFERENCE_NOT_FOUND,

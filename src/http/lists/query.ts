@@ -10,7 +10,7 @@ import { parseList } from "../../query/query-string.ts";
 import type { ListScope } from "../../query/reading.ts";
 import { pauseAfter } from "../admission/turns.ts";
 import { viewsOf } from "../caller/permission.ts";
-import type { OperationOf } from "../operations/operation.ts";
+import type { FiguresRead, ListRead, Query } from "../operations/operation.ts";
 import { listTypeFor } from "../protocol/accept.ts";
 import { jsonLimits, readContent } from "../protocol/content.ts";
 import type { HttpRequest } from "../protocol/message.ts";
@@ -19,9 +19,9 @@ import type { Service } from "../service.ts";
 /** Reads the list from the body. Throws the problems of the body and of its parameters, and NOT_ACCEPTABLE. */
 export async function readListing(
   service: Service,
-  operation: OperationOf<"query">,
+  operation: Query,
   request: HttpRequest,
-): Promise<OperationOf<"list" | "figures">> {
+): Promise<ListRead | FiguresRead> {
   const { collection, path, guard, caller, parent } = operation;
   const { limits } = service.settings;
   const bytes = await readContent(request, limits);
@@ -43,7 +43,7 @@ export async function readListing(
 /** The query string of the same list; `undefined` if it would be too long, or would be read as another list. */
 function equivalentQuery(
   { settings: { limits } }: Service,
-  { collection, path }: OperationOf<"query">,
+  { collection, path }: Query,
   {
     content,
     asked,

@@ -1,5 +1,6 @@
 /** What a document describes, and the parts that all documents are made of. */
 import type { Access } from "../../access/access.ts";
+import { actions } from "../../access/access-declaration.ts";
 import type { FirstKey } from "../../access/first-key.ts";
 import type { Collection } from "../../collection/collection.ts";
 import type { HttpSettings } from "../settings.ts";
@@ -29,6 +30,11 @@ export const openApiVersions = { "3.1": "3.1.2", "3.2": "3.2.0" } as const;
 /** A version of OpenAPI. */
 export type OpenApiVersion = keyof typeof openApiVersions;
 
+/** What a document of one version describes. */
+export interface InDocument extends Described {
+  version: OpenApiVersion;
+}
+
 /** A part of a document. */
 export type Part = Record<string, unknown>;
 
@@ -52,6 +58,23 @@ export const text: Part = { type: "string" };
 
 /** The schema of a number of things. */
 export const count: Part = { type: "integer", minimum: 0 };
+
+/** The schema of a list of texts. */
+export const texts: Part = { type: "array", items: text };
+
+/** The schema of a boolean. */
+export const truth: Part = { type: "boolean" };
+
+/** The schema of an array. */
+export function listOf(items: Part, description?: string): Part {
+  return { type: "array", items, ...(description !== undefined && { description }) };
+}
+
+/** The path of the next page. */
+export const next: Part = { description: "The path of the next page. Left out on the last page.", ...text };
+
+/** The actions, for operations of a caller. */
+export const operation: Part = { enum: actions };
 
 /** The schema of an object with no other members than these. It must have all of them, except the `optional` ones. */
 export function closedObject(

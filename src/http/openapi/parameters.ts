@@ -7,7 +7,8 @@ import { aliasParameters, type ListParameter, listParameters } from "../../query
 import { defaultPageSize } from "../../query/list-request.ts";
 import { defaultLimit, maxCollections, maxLimit, maxWaitSeconds } from "../operations/feed-parameters.ts";
 import type { Limits } from "../settings.ts";
-import { type Part, text } from "./described.ts";
+import { type Part, ref, text } from "./described.ts";
+import { type Names, schemaNames } from "./names.ts";
 
 const whole = (minimum: number): Part => ({ type: "integer", minimum });
 const names: Part = { type: "array", items: text };
@@ -194,4 +195,22 @@ export function idParameter(kind: keyof typeof idKinds): Part {
     description: `The id of the resource. ${idKinds[kind]}`,
     schema: { type: "string", minLength: 1 },
   };
+}
+
+/** The parameter for filters by attribute. */
+export function attributeFilters(names: Names): Part {
+  return {
+    name: "attributes",
+    in: "query",
+    description: "Filters by attribute. Each filter is a separate parameter.",
+    style: "form",
+    explode: true,
+    schema: ref("schemas", schemaNames(names).filter),
+    example: {}, // otherwise, pages for trying requests fill in every filter
+  };
+}
+
+/** The headers of a request, as parameters of an operation. */
+export function headerParameters(...fields: readonly RequestHeader[]): Part[] {
+  return fields.map((name) => ref("parameters", name));
 }

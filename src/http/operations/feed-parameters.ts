@@ -8,10 +8,10 @@ import { leavesOf, ownFilter, type RequestedFilter } from "../../query/filter.ts
 import { parseList } from "../../query/query-string.ts";
 import { inQuery, Violations } from "../../query/violations.ts";
 import type { Caller } from "../caller/admit.ts";
-import { guardOf, requireAllowed, viewFor, viewsOf } from "../caller/permission.ts";
+import { guardOf, requireAction, viewFor, viewsOf } from "../caller/permission.ts";
 import { feedTypeFor } from "../protocol/accept.ts";
 import type { HttpRequest } from "../protocol/message.ts";
-import type { Route } from "../route-kinds.ts";
+import type { CollectionRoute } from "../route.ts";
 import { findCollection, type Service } from "../service.ts";
 import type { Subscription } from "./operation.ts";
 
@@ -39,8 +39,8 @@ export const maxLimit = 1_000;
 /** The longest `wait`. */
 export const maxWaitSeconds = 60;
 
-/** The feed of one collection, or of several. */
-type FeedRoute = Extract<Route, { kind: "events" }> | { kind: "feed"; query: string };
+/** The feed of one collection, or of several: then without one. */
+type FeedRoute = Pick<CollectionRoute, "collection" | "path" | "query"> | { query: string };
 
 /** Reads the request. Throws NOT_ACCEPTABLE, INVALID_PARAMETER, and what callers without rights get. */
 export function parseSubscription(
@@ -55,8 +55,8 @@ export function parseSubscription(
   const renew = (now: Caller) => parseSubscription(service, route, now, request);
   const keep = (names: readonly string[]) => own.filter(([name]) => names.includes(name)).map(toText);
   const common = { asked, type, caller, renew };
-  if (route.kind === "events") {
-    requireAllowed(service, route, caller, "GET");
+  if ("collection" in route) {
+    requireAction(service, route.collection, ["list"], caller);
     const { path, collection } = route;
     const view = viewOf(service, collection, caller, rest);
     const target = { path: `${path}/_events`, query: [...rest, ...keep(["limit", "wait"])] };
@@ -76,10 +76,10 @@ type Pair = readonly [name: string, text: string];
 const ownParameters = ["since", "limit", "wait", "lastEventId"] as const;
 
 /** The parameters of feeds, and the other ones as they were sent: these are the filters of lists. */
-function splitParameters({ kind, query }: FeedRoute): { own: Pair[]; rest: string[] } {
-  const pairs = query.split("&").filter((pair) => pair !== "");
+function splitParameters(route: FeedRoute): { own: Pair[]; rest: string[] } {
+  const pairs = route.query.split("&").filter((pair) => pair !== "");
   // In the feed of one collection, it is a filter by an attribute with this name.
-  const own = new Set<string>(kind === "feed" ? [...ownParameters, "collection"] : ownParameters);
+  const own = new Set<string>("collection" in route ? ownParameters : [...ownParameters, "collection"]);
   const isOwn = (pair: string) => own.has(nameOf(pair));
   return {
     own: [...new URLSearchParams(pairs.filter(isOwn).join("&"))],
@@ -171,8 +171,7 @@ function collectionsOf(
     if (collection === undefined) refuse(`names the collection ${shortJson(name)}, which does not exist`);
     return collection ?? [];
   });
-  for (const collection of collections)
-    requireAllowed(service, { kind: "events", collection, path: "", query: "" }, caller, "GET");
+  for (const collection of collections) requireAction(service, collection, ["list"], caller);
   return { collections, isOpen: false };
 }
 

@@ -9,26 +9,20 @@ import { isObject } from "../../json/values.ts";
 import { referenceTo, referringParameter, referringTo } from "../../query/related-resources.ts";
 import type { Caller } from "../caller/admit.ts";
 import { guardOf, viewFor } from "../caller/permission.ts";
-import type { Route } from "../route-kinds.ts";
+import type { CollectionRoute, NestedIn } from "../route.ts";
 import type { Service } from "../service.ts";
 import { keyOf, type Parent } from "./operation.ts";
 import { notFound, type Result } from "./result.ts";
 
-type NestedRoute = Extract<Route, { kind: "nested" }>;
-
-/** Whether the relation exists for the caller. It does not exist if its attribute is hidden from them. */
-export function canUseRelation(
-  service: Service,
-  { collection, relation }: NestedRoute,
-  caller: Caller,
-): boolean {
-  return viewFor(service, collection, caller).visibility?.hidden.has(relation.path[0]) !== true;
-}
-
 /** The resource in a nested path, and what its id means for the resources below it. */
-export function parentOf(service: Service, route: NestedRoute, caller: Caller): Parent {
-  const { id, path: listPath, relation } = route;
-  const collection = viewFor(service, route.parent, caller);
+export function parentOf(
+  service: Service,
+  route: CollectionRoute,
+  { parent, relation }: NestedIn,
+  caller: Caller,
+): Parent {
+  const { id, path: listPath } = route;
+  const collection = viewFor(service, parent, caller);
   const view = viewFor(service, route.collection, caller);
   return {
     collection,
@@ -41,12 +35,13 @@ export function parentOf(service: Service, route: NestedRoute, caller: Caller): 
   };
 }
 
-/** Performs an operation below a resource. It is not found if the caller cannot read the resource. */
+/** Performs an operation. Below a resource that the caller cannot read, nothing is found. */
 export function belowParent(
   { store }: Service,
-  parent: Parent,
+  parent: Parent | undefined,
   perform: () => Result | Promise<Result>,
 ): Result | Promise<Result> {
+  if (parent === undefined) return perform();
   const continueWith = (stored: { text: string } | undefined) =>
     stored !== undefined && parent.guard.may("read", stored.text) ? perform() : notFound;
   const found = store.read(keyOf(parent));

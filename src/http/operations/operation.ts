@@ -1,4 +1,4 @@
-/** The kinds of operations. An operation is a parsed request: its method, URL and headers, but not its body. */
+/** What requests in a collection ask for: what their method, URL and headers say, but not their body. */
 import type { View } from "../../changes/event.ts";
 import type { Collection } from "../../collection/collection.ts";
 import type { Path } from "../../collection/paths.ts";
@@ -11,11 +11,9 @@ import type { Caller } from "../caller/admit.ts";
 import type { Guard } from "../caller/permission.ts";
 import type { FeedType, ListType } from "../protocol/accept.ts";
 import type { PatchFormat } from "../protocol/content-types.ts";
-import type { EndpointMethod } from "../service.ts";
 import type { FeedAsked } from "./feed-parameters.ts";
 import type { ChangesAsked, PointInTime } from "./history-parameters.ts";
 import type { ImportAsked } from "./import-parameters.ts";
-import type { PageAsked } from "./page-parameters.ts";
 
 /** The resource in a nested path, such as `users/7` in `users/7/articles`. */
 export interface Parent {
@@ -35,7 +33,7 @@ export interface Parent {
 }
 
 /** A collection as the caller sees it, and what the caller can do there. */
-interface InCollection {
+export interface InCollection {
   collection: Collection;
   /** The path of the collection. */
   path: string;
@@ -45,7 +43,7 @@ interface InCollection {
 }
 
 /** One resource of a collection. */
-interface OfResource extends InCollection {
+export interface OfResource extends InCollection {
   id: string;
 }
 
@@ -109,43 +107,58 @@ export interface Subscription {
   renew: (caller: Caller) => Subscription;
 }
 
-/** A parsed request. */
-export type Operation =
-  /** `path` is set for a path outside the prefix. */
-  | { kind: "nothing"; path?: string | undefined }
-  /** An operation of the table of endpoints. */
-  | ({
-      kind: "endpoint";
-      endpoint: EndpointMethod;
-      names: Readonly<Record<string, string>>;
-      page: PageAsked;
-      /** What the endpoint has read from the query string and the headers. */
-      parsed: unknown;
-    } & Writes)
-  | { kind: "options"; allow: string | undefined; accept: Record<string, string> }
-  | ({ kind: "list"; guard: Guard; caller: Caller } & Listing)
-  | ({ kind: "figures"; guard: Guard; caller: Caller } & FiguresListing)
-  /** A list, or the figures of a list, whose parameters are in the body. */
-  | ({ kind: "query"; caller: Caller } & InCollection)
-  | ({ kind: "create" } & InCollection & Writes)
-  /** `fields` are the attributes that the response has; `undefined`: all. */
-  | ({
-      kind: "read";
-      fields: readonly string[] | undefined;
-      embeds: readonly Embed[];
-      caller: Caller;
-    } & OfResource)
-  /** Reads an earlier state of a resource. */
-  | ({ kind: "earlierState"; pointInTime: PointInTime; fields: readonly string[] | undefined } & OfResource)
-  | ({ kind: "changes"; asked: ChangesAsked } & OfResource)
-  | { kind: "import"; collection: Collection; asked: ImportAsked; caller: Caller }
-  | ({ kind: "events" } & Subscription)
-  /** Changes the resources that match a filter. */
-  | ({ kind: "bulk" } & InCollection & Writes)
-  | ({ kind: "restore" } & OfResource & Writes)
-  | ({ kind: "replace" } & OfResource & Writes)
+/** A list that a request asks for. */
+export type ListRead = { kind: "list"; guard: Guard; caller: Caller } & Listing;
+
+/** The figures of a list that a request asks for. */
+export type FiguresRead = { kind: "figures"; guard: Guard; caller: Caller } & FiguresListing;
+
+/** Asks for a list, or for the figures of a list, with the parameters in the body. */
+export interface Query extends InCollection {
+  caller: Caller;
+}
+
+/** Creates a resource. */
+export interface Create extends InCollection, Writes {}
+
+/** Changes the resources that match a filter. */
+export interface Bulk extends InCollection, Writes {}
+
+/** Reads a resource. `fields` are the attributes that the response has; `undefined`: all. */
+export interface Read extends OfResource {
+  fields: readonly string[] | undefined;
+  embeds: readonly Embed[];
+  caller: Caller;
+}
+
+/** Reads an earlier state of a resource. */
+export interface EarlierRead extends OfResource {
+  pointInTime: PointInTime;
+  fields: readonly string[] | undefined;
+}
+
+/** Lists the changes of a resource. */
+export interface ChangesRead extends OfResource {
+  asked: ChangesAsked;
+}
+
+/** Restores a version of a resource. */
+export interface Restore extends OfResource, Writes {}
+
+/** Replaces a resource. */
+export interface Replace extends OfResource, Writes {
+  kind: "replace";
+}
+
+/** Replaces, patches or deletes a resource. */
+export type ChangeOperation =
+  | Replace
   | ({ kind: "delete" } & OfResource & Writes)
   | ({ kind: "patch"; format: PatchFormat } & OfResource & Writes);
 
-/** The operations of one kind. */
-export type OperationOf<Kind extends Operation["kind"]> = Extract<Operation, { kind: Kind }>;
+/** Imports resources into a collection. */
+export interface Import {
+  collection: Collection;
+  asked: ImportAsked;
+  caller: Caller;
+}

@@ -6,8 +6,9 @@ import type { Caller } from "../caller/admit.ts";
 import type { Guard } from "../caller/permission.ts";
 import type { Validators } from "../protocol/conditional.ts";
 import type { Coding, HttpRequest, HttpResponse, LiveBody, StreamedBody } from "../protocol/message.ts";
-import type { EndpointMethod, Service } from "../service.ts";
-import type { FiguresListing, Listing, OperationOf, Subscription, Writes } from "./operation.ts";
+import type { Route } from "../route.ts";
+import type { EndpointMethod, EndpointPath, Service } from "../service.ts";
+import type { ChangesRead, FiguresListing, Listing, Subscription, Writes } from "./operation.ts";
 import type { PageAsked } from "./page-parameters.ts";
 
 /** A response outside the collections: a page or one of its files, a description, or the state of the service. */
@@ -59,7 +60,7 @@ export type ShownChange = Omit<ResourceChange, "principal" | "group"> & {
 /** A page of changes. */
 export interface ChangesResult {
   kind: "changes";
-  operation: OperationOf<"changes">;
+  operation: ChangesRead;
   changes: readonly ShownChange[];
   more: boolean;
 }
@@ -67,7 +68,8 @@ export interface ChangesResult {
 /** The result of an operation. */
 export type Result =
   | { kind: "not found" }
-  | { kind: "options"; operation: OperationOf<"options"> }
+  /** `path` is `undefined` for the service as a whole. */
+  | { kind: "options"; path: EndpointPath | undefined }
   | { kind: "document"; document: Document }
   | ListResult
   | FiguresResult
@@ -120,10 +122,17 @@ export interface Asked<Parsed = unknown> extends Writes {
   readonly parsed: Parsed;
 }
 
+/** A request whose headers are checked. */
+export interface Routed<R extends Route = Route> {
+  readonly route: R;
+  readonly caller: Caller;
+  readonly request: HttpRequest;
+}
+
 /** A row of the table of endpoints, as the steps of a request use it. */
-export interface EndpointRow<Parsed = unknown> extends EndpointMethod {
+export interface EndpointRow<Parsed = unknown, R extends Route = Route> extends EndpointMethod {
   /** Reads the query string and the headers, if the endpoint has parameters or formats of its own. Throws their problems. */
-  parse?(service: Service, asked: { query: string; caller: Caller; request: HttpRequest }): Parsed;
+  parse?(service: Service, routed: Routed<R>): Parsed;
   /** Throws the problems of its content and of what it does. */
   handle(service: Service, asked: Asked<Parsed>): Result | Promise<Result>;
 }

@@ -105,3 +105,10 @@ export function withBody(
   headers["content-length"] = String(Buffer.byteLength(body));
   return { status, headers, body: request.method === "HEAD" ? undefined : body };
 }
+
+const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "QUERY", "OPTIONS"]);
+
+/** A method, or `_OTHER` if the service has no path with it, as OpenTelemetry names such methods. */
+export function methodName(method: string): string {
+  return methods.has(method) ? method : "_OTHER";
+}

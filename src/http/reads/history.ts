@@ -3,7 +3,7 @@ import { formatCursor } from "../../query/cursor.ts";
 import type { ResourceChange } from "../../store/port/change-log.ts";
 import type { Key, Stored } from "../../store/port/stored.ts";
 import { beforeNone, nameOfChanges } from "../operations/history-parameters.ts";
-import { keyOf, type OperationOf } from "../operations/operation.ts";
+import { type ChangesRead, type EarlierRead, keyOf } from "../operations/operation.ts";
 import { type ChangesResult, notFound, type Result, type ShownChange } from "../operations/result.ts";
 import { type HttpRequest, type HttpResponse, jsonType, revalidate, withBody } from "../protocol/message.ts";
 import { resourcePath } from "../route.ts";
@@ -13,7 +13,7 @@ import { foundResult } from "./read.ts";
 /** Reads an earlier state of a resource. It is not found if the resource did not exist then, or if the store does not keep it. */
 export async function readEarlierState(
   service: Service,
-  operation: OperationOf<"earlierState">,
+  operation: EarlierRead,
   request: HttpRequest,
 ): Promise<Result> {
   const { pointInTime, guard } = operation;
@@ -31,7 +31,7 @@ export async function readEarlierState(
 }
 
 /** Reads a page of changes. It is not found if the store keeps no change of the resource. */
-export async function readChanges(service: Service, operation: OperationOf<"changes">): Promise<Result> {
+export async function readChanges(service: Service, operation: ChangesRead): Promise<Result> {
   const { guard } = operation;
   const { limit, before } = operation.asked;
   const key = keyOf(operation);

@@ -1,7 +1,7 @@
 /** Reads one resource. */
 import { pickFields } from "../../collection/resource.ts";
 import type { Stored } from "../../store/port/stored.ts";
-import { keyOf, type OperationOf } from "../operations/operation.ts";
+import { type EarlierRead, keyOf, type Read } from "../operations/operation.ts";
 import { notFound, type Result } from "../operations/result.ts";
 import { isUnmodified } from "../protocol/conditional.ts";
 import type { HttpRequest } from "../protocol/message.ts";
@@ -9,11 +9,7 @@ import { contentValidators, embedInto } from "../related/embed.ts";
 import type { Service } from "../service.ts";
 
 /** Reads the current state. Most requests come here, so it waits only if the resource is large or not in memory. */
-export function read(
-  service: Service,
-  operation: OperationOf<"read">,
-  request: HttpRequest,
-): Result | Promise<Result> {
+export function read(service: Service, operation: Read, request: HttpRequest): Result | Promise<Result> {
   const { ticket } = request;
   const turn = ticket.read(() => ticket.sizes.ofOne(operation.collection.name));
   return turn === undefined
@@ -21,11 +17,7 @@ export function read(
     : turn.then(() => readNow(service, operation, request));
 }
 
-function readNow(
-  service: Service,
-  operation: OperationOf<"read">,
-  request: HttpRequest,
-): Result | Promise<Result> {
+function readNow(service: Service, operation: Read, request: HttpRequest): Result | Promise<Result> {
   if (operation.embeds.length > 0) return readEmbedded(service, operation, request);
   const stored = service.store.read(keyOf(operation));
   if (!(stored instanceof Promise)) return foundResult(service, operation, request, stored);
@@ -38,7 +30,7 @@ function readNow(
 /** What the caller gets of a state of the resource. Throws PRECONDITION_FAILED. */
 export function foundResult(
   service: Service,
-  operation: OperationOf<"read" | "earlierState">,
+  operation: Read | EarlierRead,
   request: HttpRequest,
   stored: Stored | undefined,
 ): Result {
@@ -51,11 +43,7 @@ export function foundResult(
 }
 
 /** Reads the resource with related resources. Its entity tag is a hash of all of them. */
-async function readEmbedded(
-  service: Service,
-  operation: OperationOf<"read">,
-  request: HttpRequest,
-): Promise<Result> {
+async function readEmbedded(service: Service, operation: Read, request: HttpRequest): Promise<Result> {
   const { caller, collection, embeds, guard, path } = operation;
   const stored = await service.store.read(keyOf(operation));
   if (stored === undefined || !guard.sees(stored.text)) return notFound;
@@ -69,7 +57,7 @@ async function readEmbedded(
 }
 
 /** `fields` never names a hidden attribute: parsing has refused that. */
-function visiblePart({ guard, fields }: OperationOf<"read" | "earlierState">, stored: Stored): Stored {
+function visiblePart({ guard, fields }: Read | EarlierRead, stored: Stored): Stored {
   return fields === undefined
     ? guard.visiblePart(stored)
     : { ...stored, text: pickFields(stored.text, new Set(fields)) };

@@ -5,7 +5,7 @@ import { Problem } from "../../errors.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { pauseAfter } from "../admission/turns.ts";
-import { keyOf, type OperationOf } from "../operations/operation.ts";
+import { type ChangeOperation, keyOf, type Replace } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import { requirePreconditions } from "../protocol/conditional.ts";
 import { readObject } from "../protocol/content.ts";
@@ -16,8 +16,6 @@ import { decidePatch, decideReplace, type WriteContext } from "./decide.ts";
 import { namedIn, namesHidden, type Patch, patchNamesHidden, readPatch, revealsResource } from "./patch.ts";
 import { planFor } from "./plan.ts";
 import { hold, nameOf, runWrite, type WriteSteps } from "./write.ts";
-
-type ChangeOperation = OperationOf<"replace" | "patch" | "delete">;
 
 /** Changes a resource. Throws the problems of preconditions and content, and the store's. */
 export function change(write: Write<ChangeOperation>): Promise<Result> {
@@ -93,7 +91,7 @@ export const deletion: ChangeContent = {
 
 async function readReplaceRequest(
   { service, request }: Write,
-  { guard, collection }: OperationOf<"replace">,
+  { guard, collection }: Replace,
 ): Promise<ChangeContent> {
   // RFC 9110 §14.5: a part of a representation must not be taken for the whole.
   if (request.headers["content-range"] !== undefined) throw partialReplace();

@@ -5,7 +5,7 @@ import { danglingDetail, takenDetail } from "../../store/core/commits/refusals.t
 import type { Change } from "../../store/port/commit.ts";
 import type { ServingStore } from "../../store/port/store.ts";
 import type { Stored } from "../../store/port/stored.ts";
-import type { OperationOf, Writes } from "../operations/operation.ts";
+import type { InCollection, Writes } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { respond } from "../respond.ts";
@@ -13,7 +13,7 @@ import type { Service } from "../service.ts";
 import { receiptFor, withoutBody } from "./idempotency.ts";
 
 /** The operations that write resources of one collection. */
-export type CollectionWrite = OperationOf<"create" | "replace" | "patch" | "delete" | "restore" | "bulk">;
+export type CollectionWrite = InCollection & Writes;
 
 /** The operations that write. */
 export type WriteOperation = CollectionWrite | Writes;

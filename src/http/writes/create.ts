@@ -4,7 +4,7 @@ import { Problem } from "../../errors.ts";
 import { isInternal, recordOf, withoutInternal } from "../../store/port/record.ts";
 import { targetValidators } from "../lists/validators.ts";
 import { withReference } from "../operations/nested.ts";
-import type { OperationOf } from "../operations/operation.ts";
+import type { Create } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import { requirePreconditions } from "../protocol/conditional.ts";
 import { readObject } from "../protocol/content.ts";
@@ -13,8 +13,6 @@ import { inTime, type Write } from "./commit.ts";
 import { decideCreate } from "./decide.ts";
 import { planFor } from "./plan.ts";
 import { runWrite, type WriteSteps } from "./write.ts";
-
-type Create = OperationOf<"create">;
 
 /** Creates a resource. Throws the problems of preconditions and content, and the store's. */
 export function create(write: Write<Create>): Promise<Result> {

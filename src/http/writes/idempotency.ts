@@ -9,8 +9,8 @@ import { Problem } from "../../errors.ts";
 import type { KeptReceipt, Receipt } from "../../store/port/commit.ts";
 import { addressKey } from "../admission/quotas.ts";
 import type { Caller } from "../caller/admit.ts";
-import type { Idempotency, Operation, OperationOf } from "../operations/operation.ts";
-import type { Result } from "../operations/result.ts";
+import type { Idempotency } from "../operations/operation.ts";
+import type { Asked, Result } from "../operations/result.ts";
 import { type HttpRequest, type HttpResponse, textOf } from "../protocol/message.ts";
 import { splitTarget } from "../protocol/target.ts";
 import type { Service } from "../service.ts";
@@ -19,32 +19,16 @@ const headerName = "Idempotency-Key";
 
 const validMs = 24 * 60 * 60 * 1_000;
 
-type KeyedOperation = OperationOf<"create" | "patch" | "restore" | "bulk" | "endpoint">;
-
-/** Whether the request has an Idempotency-Key that its operation uses. */
-export function isKeyed(operation: Operation, { headers }: HttpRequest): operation is KeyedOperation {
-  if (headers["idempotency-key"] === undefined) return false;
-  return operation.kind === "endpoint" ? operation.endpoint.isKeyed === true : keyedKinds.has(operation.kind);
-}
-
-const keyedKinds: ReadonlySet<string> = new Set<KeyedOperation["kind"]>([
-  "create",
-  "patch",
-  "restore",
-  "bulk",
-]);
-
 /**
  * The result of a keyed operation: the stored response, or the result of `perform`. Throws IDEMPOTENCY_KEY_INVALID,
  * IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS, the problems of receiving the content, and what `perform` throws.
  */
 export async function performOnce(
   service: Service,
-  operation: KeyedOperation,
-  request: HttpRequest,
-  perform: (operation: KeyedOperation) => Result | Promise<Result>,
+  asked: Asked,
+  perform: (asked: Asked) => Result | Promise<Result>,
 ): Promise<Result> {
-  const { caller } = operation;
+  const { caller, request } = asked;
   const key = scopedKey(request, caller, parseKey(String(request.headers["idempotency-key"])));
   const shownTo = audienceOf(service, request, caller); // before the connection can close, which loses the address
   const content = await request.content.receive(service.settings.limits.bodyBytes);
@@ -62,7 +46,7 @@ export async function performOnce(
   try {
     const receipt = await stored;
     if (receipt !== undefined) return responseFrom(receipt, idempotency);
-    return await performOrRepeat(service, idempotency, () => perform({ ...operation, idempotency }));
+    return await performOrRepeat(service, idempotency, () => perform({ ...asked, idempotency }));
   } finally {
     // A commit can take longer than its request. Until it ends, the key is in use.
     const release = () => keysInProgress.delete(key);

@@ -6,7 +6,7 @@ import { visibleViolations } from "../../collection/visibility.ts";
 import { Problem } from "../../errors.ts";
 import { inBody, Violations } from "../../query/violations.ts";
 import type { Stored } from "../../store/port/stored.ts";
-import { keyOf, type OperationOf } from "../operations/operation.ts";
+import { keyOf, type Restore } from "../operations/operation.ts";
 import { notFound, type Result } from "../operations/result.ts";
 import { requirePreconditions } from "../protocol/conditional.ts";
 import { readObject } from "../protocol/content.ts";
@@ -15,8 +15,6 @@ import { type CommitPlan, timeOfChange, type Write, type WriteAttempt } from "./
 import { decideReplace } from "./decide.ts";
 import { planFor } from "./plan.ts";
 import { hold, nameOf, runWrite, type WriteSteps } from "./write.ts";
-
-type Restore = OperationOf<"restore">;
 
 /** Restores a resource to a version. Throws the problems of content and preconditions, of a replace, and the store's. */
 export function restore(write: Write<Restore>): Promise<Result> {

@@ -305,8 +305,12 @@ export const httpFaults: readonly Fault[] = [
     noticedBy: "test/http/import-bounds.test.ts",
     replacements: [
       [
-        'return route.kind === "import" || ("collection" in route',
-        'return route.kind !== "import" && ("collection" in route',
+        'isAdministrative: who === "administrators",',
+        'isAdministrative: who === "administrators" && !path.endsWith("/_import"),',
+      ],
+      [
+        'if (access === undefined || who === "public" ||',
+        'if (access === undefined || who === "administrators" ||',
       ],
     ],
   },

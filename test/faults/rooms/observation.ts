@@ -23,12 +23,7 @@ export const observationFaults: readonly Fault[] = [
     name: "names-make-series",
     what: "Each name of a collection that a client sends has series of its own.",
     noticedBy: "test/http/metrics.test.ts",
-    replacements: [
-      [
-        "(this.#collections.get(route.collection.name) ?? this.#any)",
-        'templatesBelow(this.#prefix + "/" + route.collection.name)',
-      ],
-    ],
+    replacements: [["isKnown ? { collection: name, relation } : {}", "{ collection: name, relation }"]],
   },
   {
     name: "ranges-not-added",

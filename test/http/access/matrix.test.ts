@@ -6,14 +6,13 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type AccessDeclaration, owner, type Rule } from "../../../src/access/access-declaration.ts";
 import { endpointTable } from "../../../src/http/endpoints/endpoint-table.ts";
-import { methodsOf } from "../../../src/http/route-kinds.ts";
 import { type Request, startServiceForFile } from "../service.ts";
 import { auth, type Caller, callers, outcome, sendAs } from "./callers.ts";
 
 type Action = "list" | "read" | "create" | "update" | "delete";
 
-/** The methods of each kind of route, and of each path of the table of endpoints. */
-const methodsOfAll: Readonly<Record<string, string>> = { ...methodsOf, ...endpointTable.methods };
+/** The methods of each path of the table of endpoints. */
+const methodsOfAll = Object.fromEntries(endpointTable.paths.map(({ template, allow }) => [template, allow]));
 
 /** The documents that need no caller, each with a path and the status of a GET. */
 const documents: Readonly<Record<string, readonly [path: string, status: number]>> = {
@@ -36,35 +35,35 @@ const rows: Readonly<
     Action | "anybody" | "each operation" | "each selected resource" | "each collection" | "administration"
   >
 > = {
-  "collection GET": "list",
-  "collection HEAD": "list",
-  "collection QUERY": "list",
-  "collection POST": "create",
-  "collection OPTIONS": "anybody",
-  "nested GET": "list",
-  "nested HEAD": "list",
-  "nested QUERY": "list",
-  "nested POST": "create",
-  "nested OPTIONS": "anybody",
-  "resource GET": "read",
-  "resource HEAD": "read",
-  "resource PUT": "update",
-  "resource PATCH": "update",
-  "resource DELETE": "delete",
-  "resource OPTIONS": "anybody",
-  "changes GET": "read",
-  "changes HEAD": "read",
-  "changes OPTIONS": "anybody",
-  "events GET": "list",
-  "events HEAD": "list",
-  "events OPTIONS": "anybody",
+  "/{collection} GET": "list",
+  "/{collection} HEAD": "list",
+  "/{collection} QUERY": "list",
+  "/{collection} POST": "create",
+  "/{collection} OPTIONS": "anybody",
+  "/{collection}/{id}/{relation} GET": "list",
+  "/{collection}/{id}/{relation} HEAD": "list",
+  "/{collection}/{id}/{relation} QUERY": "list",
+  "/{collection}/{id}/{relation} POST": "create",
+  "/{collection}/{id}/{relation} OPTIONS": "anybody",
+  "/{collection}/{id} GET": "read",
+  "/{collection}/{id} HEAD": "read",
+  "/{collection}/{id} PUT": "update",
+  "/{collection}/{id} PATCH": "update",
+  "/{collection}/{id} DELETE": "delete",
+  "/{collection}/{id} OPTIONS": "anybody",
+  "/{collection}/{id}/_changes GET": "read",
+  "/{collection}/{id}/_changes HEAD": "read",
+  "/{collection}/{id}/_changes OPTIONS": "anybody",
+  "/{collection}/_events GET": "list",
+  "/{collection}/_events HEAD": "list",
+  "/{collection}/_events OPTIONS": "anybody",
   "/_events GET": "each collection",
   "/_events HEAD": "each collection",
   "/_events OPTIONS": "anybody",
-  "bulk POST": "each selected resource",
-  "bulk OPTIONS": "anybody",
-  "restore POST": "update",
-  "restore OPTIONS": "anybody",
+  "/{collection}/_bulk POST": "each selected resource",
+  "/{collection}/_bulk OPTIONS": "anybody",
+  "/{collection}/{id}/_restore POST": "update",
+  "/{collection}/{id}/_restore OPTIONS": "anybody",
   "/_collections GET": "each collection",
   "/_collections HEAD": "each collection",
   "/_collections OPTIONS": "anybody",
@@ -108,8 +107,8 @@ const rows: Readonly<
   "/_console/{file} OPTIONS": "administration",
   "/_console/first-key POST": "administration",
   "/_console/first-key OPTIONS": "administration",
-  "import POST": "administration",
-  "import OPTIONS": "administration",
+  "/{collection}/_import POST": "administration",
+  "/{collection}/_import OPTIONS": "administration",
   "/_rewind POST": "administration",
   "/_rewind OPTIONS": "administration",
   "/_webhooks/{id}/_test POST": "administration",
@@ -255,14 +254,14 @@ function contentFor(method: string, authorId: string): Pick<Request, "content" |
 const reads = ["GET", "HEAD", "QUERY"];
 
 const sentTo: Readonly<Record<string, (method: string, name: string, authorId: string) => Sent[]>> = {
-  collection: (method, name, authorId) =>
+  "/{collection}": (method, name, authorId) =>
     ["", "/"].map((end) => ({
       method,
       path: `${prefix}/${name}${end}`,
       ...contentFor(method, authorId),
       go: method === "POST" ? 201 : 200,
     })),
-  resource: (method, name, authorId) =>
+  "/{collection}/{id}": (method, name, authorId) =>
     ["", "/", ...(reads.includes(method) ? ["?version=1", "?at=2100-01-01", "?fields=authorId"] : [])].map(
       (end) => ({
         method,
@@ -271,25 +270,25 @@ const sentTo: Readonly<Record<string, (method: string, name: string, authorId: s
         go: reads.includes(method) ? 200 : 412,
       }),
     ),
-  nested: (method, name, authorId) =>
+  "/{collection}/{id}/{relation}": (method, name, authorId) =>
     ["", "/"].map((end) => ({
       method,
       path: `${prefix}/${name}/of-${authorId}/children${end}`,
       ...contentFor(method, authorId),
       go: method === "POST" ? 201 : 200,
     })),
-  changes: (method, name, authorId) => [
+  "/{collection}/{id}/_changes": (method, name, authorId) => [
     { method, path: `${prefix}/${name}/of-${authorId}/_changes`, go: 200 },
     { method, path: `${prefix}/${name}/of-${authorId}/_changes?limit=1`, go: 200 },
   ],
-  events: (method, name) =>
+  "/{collection}/_events": (method, name) =>
     ["", "/", "?since=start&limit=2"].map((end) => ({
       method,
       path: `${prefix}/${name}/_events${end}`,
       go: 200,
     })),
   "/_events": (method) => [{ method, path: `${prefix}/_events`, go: 200 }],
-  restore: (method, name, authorId) => [
+  "/{collection}/{id}/_restore": (method, name, authorId) => [
     {
       method,
       path: `${prefix}/${name}/of-${authorId}/_restore`,
@@ -298,7 +297,7 @@ const sentTo: Readonly<Record<string, (method: string, name: string, authorId: s
       go: 412,
     },
   ],
-  bulk: (method, name) =>
+  "/{collection}/_bulk": (method, name) =>
     ["", "/"].map((end) => ({ method, path: `${prefix}/${name}/_bulk${end}`, go: 200 })),
   "/_collections": (method) =>
     ["", "/", "?limit=1"].map((end) => ({ method, path: `${prefix}/_collections${end}`, go: 200 })),
@@ -313,7 +312,7 @@ const sentTo: Readonly<Record<string, (method: string, name: string, authorId: s
     ]),
   ),
   // This service has no administrators, so these paths do not exist.
-  import: (method, name) =>
+  "/{collection}/_import": (method, name) =>
     ["", "?dryRun=true"].map((end) => ({
       method,
       path: `${prefix}/${name}/_import${end}`,
@@ -355,8 +354,8 @@ async function compare(sent: Sent, expectedFor: (caller: Caller | undefined) => 
 }
 
 test("every route and method has a row, and every row has a route", () => {
-  const declared = Object.entries(methodsOfAll).flatMap(([kind, methods]) =>
-    methods.split(", ").map((method) => `${kind} ${method}`),
+  const declared = Object.entries(methodsOfAll).flatMap(([path, methods]) =>
+    methods.split(", ").map((method) => `${path} ${method}`),
   );
   assert.deepEqual(Object.keys(rows).sort(), declared.sort());
   assert.deepEqual(Object.keys(sentTo).sort(), Object.keys(methodsOfAll).sort());
@@ -370,11 +369,11 @@ const tested = Object.entries(rows).filter(
 
 describe("what each caller may", () => {
   for (const [row, action] of tested) {
-    const [kind = "", method = ""] = row.split(" ");
+    const [path = "", method = ""] = row.split(" ");
     test(`${row}: ${action}`, async () => {
       for (const name of Object.keys(collections)) {
         for (const authorId of owners) {
-          for (const sent of sentTo[kind]?.(method, name, authorId) ?? []) {
+          for (const sent of sentTo[path]?.(method, name, authorId) ?? []) {
             if (action === "administration") {
               await compare(sent, () => "go");
             } else if (action === "anybody") {
@@ -382,7 +381,7 @@ describe("what each caller may", () => {
               await compare({ ...sent, go }, () => "go");
             } else if (action === "each collection") {
               await compare(sent, (caller) => (isRefused(caller) ? 401 : "go"));
-            } else if (kind === "nested") {
+            } else if (path === "/{collection}/{id}/{relation}") {
               // The caller must also be able to read the parent.
               const asked = action as Action;
               await compare(sent, (caller) => {
@@ -395,7 +394,8 @@ describe("what each caller may", () => {
                 return all.find((each) => each !== "go") ?? "go";
               });
             } else if (action !== "each operation" && action !== "each selected resource") {
-              const actions: Action[] = kind === "restore" ? [action, "create"] : [action];
+              const actions: Action[] =
+                path === "/{collection}/{id}/_restore" ? [action, "create"] : [action];
               await compare(sent, (caller) => expected(name, actions, caller, authorId));
             }
           }
@@ -570,10 +570,10 @@ describe("what is nothing to anybody", () => {
   });
 
   test("a method that a route does not have", async () => {
-    for (const [kind, allowed] of Object.entries(methodsOfAll)) {
+    for (const [path, allowed] of Object.entries(methodsOfAll)) {
       for (const method of methods.filter((each) => !allowed.split(", ").includes(each))) {
-        const [sent] = sentTo[kind]?.(method, "world", "ada") ?? [];
-        const go = rows[`${kind} OPTIONS`] === "administration" ? 404 : 405;
+        const [sent] = sentTo[path]?.(method, "world", "ada") ?? [];
+        const go = rows[`${path} OPTIONS`] === "administration" ? 404 : 405;
         if (sent !== undefined) await compare({ ...sent, go }, () => "go");
       }
     }

@@ -1,0 +1,76 @@
+/** The endpoint that imports many resources into a collection. */
+import type { CollectionEndpoint } from "../endpoint/endpoint.ts";
+import { type About, asMany } from "../openapi/about.ts";
+import { hasAdministrators, json, type Part, ref } from "../openapi/described.ts";
+import { operationIds, schemaNames } from "../openapi/names.ts";
+import { type importParameters, parseImport } from "../operations/import-parameters.ts";
+import type { Import } from "../operations/operation.ts";
+import { importTypeNames, requireImportType } from "../protocol/content-types.ts";
+
+const parameters: Readonly<Record<(typeof importParameters)[number], { description: string; schema: Part }>> =
+  {
+    dryRun: {
+      description: "Checks everything, writes nothing, and returns the report.",
+      schema: { type: "boolean", default: false },
+    },
+    skipInvalid: {
+      description: "Imports the valid resources even if others are invalid.",
+      schema: { type: "boolean", default: false },
+    },
+    delimiter: {
+      description: "The character between the cells of CSV, or `tab`.",
+      schema: { type: "string", default: "," },
+    },
+  };
+
+const noIds = { count: 0, first: [] };
+
+const exampleReport = {
+  dryRun: false,
+  complete: true,
+  resources: 2,
+  invalid: 0,
+  imported: 2,
+  errors: [],
+  generatedIds: noIds,
+  replacedIds: noIds,
+  stringIds: noIds,
+};
+
+/** The endpoint. */
+export const importEndpoint: CollectionEndpoint<Import> = {
+  path: "/{collection}/_import",
+  method: "POST",
+  who: "administrators",
+  exists: hasAdministrators,
+  isNeverForbidden: true, // for others, the path does not exist
+  content: { types: importTypeNames, require: requireImportType, limit: "importBytes" },
+  id: ({ names }) => operationIds(names).import,
+  summary: (about) => `Import ${asMany(about)}`,
+  description:
+    "Creates all resources in the body, or none. Resources keep their ids. Only administrators can import.",
+  parameters: Object.entries(parameters).map(([name, each]) => ({ name, in: "query", ...each })),
+  body: (about) => ({ required: true, content: contentOf(about) }),
+  successes: {
+    200: {
+      description: "The report of the import.",
+      content: json(ref("schemas", "ImportReport"), exampleReport),
+    },
+  },
+  parse(_, { route: { collection, query }, caller, request }) {
+    return { collection, asked: parseImport(query, request), caller };
+  },
+  // Few services import while they run.
+  handle: async (service, { parsed, request }) =>
+    (await import("../imports/imports.ts")).performImport(service, parsed, request),
+};
+
+function contentOf({ names, version, examples }: About): Part {
+  const input = ref("schemas", schemaNames(names).input);
+  const lines = version === "3.2" ? { itemSchema: input } : { schema: { type: "string" } };
+  return {
+    "application/x-ndjson": lines,
+    ...json({ type: "array", items: input }, examples && [examples.input]),
+    "text/csv": { schema: { type: "string" } },
+  };
+}

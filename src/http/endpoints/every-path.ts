@@ -1,0 +1,23 @@
+/** What every path answers: nothing, if it does not exist for the caller, and its methods to OPTIONS. */
+import { absence } from "../documents/root-page.ts";
+import type { EndpointRow } from "../operations/result.ts";
+import type { EndpointPath } from "../service.ts";
+
+/** The answer where nothing exists for the caller. A browser gets a page outside the prefix. */
+export const absentEndpoint: EndpointRow<string | undefined> = {
+  who: "public",
+  ignoresHeaders: true,
+  parse(_, { route }) {
+    if (route.kind === "nothing") return route.outside;
+    return route.kind === "own" && route.endpoint.isOutside ? route.endpoint.template : undefined;
+  },
+  handle: (service, { parsed, request }) => absence(service, parsed, request),
+};
+
+/** The answer to OPTIONS: the methods of the path and the media types of their requests. */
+export const optionsEndpoint: EndpointRow<EndpointPath | undefined> = {
+  who: "public",
+  ignoresHeaders: true,
+  parse: (_, { route }) => ("endpoint" in route ? route.endpoint : undefined),
+  handle: (_, { parsed }) => ({ kind: "options", path: parsed }),
+};

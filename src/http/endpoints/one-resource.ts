@@ -1,0 +1,224 @@
+/** The endpoints of one resource: reads, replaces, patches and deletes it. */
+import { formatPointer } from "../../json/pointer.ts";
+import { requireNoParameters } from "../../query/list-parameters.ts";
+import { parseResourceRequest } from "../../query/query-string.ts";
+import { inQuery, Violations } from "../../query/violations.ts";
+import { viewsOf } from "../caller/permission.ts";
+import type { CollectionEndpoint, Success } from "../endpoint/endpoint.ts";
+import { type About, asOne } from "../openapi/about.ts";
+import { json, media, type Part, ref } from "../openapi/described.ts";
+import { hasRelations } from "../openapi/embedded-schema.ts";
+import { exampleId } from "../openapi/examples.ts";
+import { operationIds, schemaNames } from "../openapi/names.ts";
+import { headerParameters } from "../openapi/parameters.ts";
+import type { ResponseHeader } from "../openapi/response-headers.ts";
+import { splitPointInTime } from "../operations/history-parameters.ts";
+import type { ChangeOperation, EarlierRead, Read } from "../operations/operation.ts";
+import type { Routed } from "../operations/result.ts";
+import { patchFormat, updateType } from "../protocol/content-types.ts";
+import { readEarlierState } from "../reads/history.ts";
+import { read } from "../reads/read.ts";
+import type { CollectionRoute } from "../route.ts";
+import type { Service } from "../service.ts";
+import { change } from "../writes/change.ts";
+import { resourceOrPart } from "./collection-lists.ts";
+import { collectionOf, writeOf } from "./in-collection.ts";
+
+const path = "/{collection}/{id}";
+
+const readEndpoint: CollectionEndpoint<Read | EarlierRead> = {
+  path,
+  method: "GET",
+  who: { action: ["read"] },
+  id: ({ names }) => operationIds(names).read,
+  summary: (about) => `Read ${asOne(about)}`,
+  description: "Returns a resource, or an earlier version of it.",
+  parameters: ({ collection }) => [
+    ...headerParameters("ifNoneMatch", "ifModifiedSince", "ifMatch", "ifUnmodifiedSince"),
+    ...(hasRelations(collection) ? [ref("parameters", "embed")] : []),
+    ...["fields", "version", "at"].map((name) => ref("parameters", name)),
+  ],
+  successes: (about) => ({ 200: found(about), 304: unmodified }),
+  errors: [412],
+  parse(service, routed) {
+    const { id, query } = routed.route;
+    const { collection, path, guard, caller } = collectionOf(service, routed);
+    // Most requests are of this kind. They need nothing else.
+    if (query === "") return { collection, path, guard, id, caller, fields: undefined, embeds: [] };
+    return parseRead(service, { collection, path, guard, id, caller }, query);
+  },
+  handle: (service, { parsed, request }) =>
+    "pointInTime" in parsed ? readEarlierState(service, parsed, request) : read(service, parsed, request),
+};
+
+function parseRead(
+  service: Service,
+  common: Omit<Read, "fields" | "embeds">,
+  query: string,
+): Read | EarlierRead {
+  const { pointInTime, rest } = splitPointInTime(query);
+  const { collection, caller } = common;
+  const { fields, embeds } = parseResourceRequest(rest, collection, { viewOf: viewsOf(service, caller) });
+  if (pointInTime === undefined) return { ...common, fields, embeds };
+  if (embeds.length > 0) {
+    const violations = new Violations();
+    const other = "version" in pointInTime ? "version" : "at";
+    violations.add(inQuery("embed"), "embed", `cannot be used together with "${other}"`);
+    violations.throwIfAny();
+  }
+  return { ...common, pointInTime, fields };
+}
+
+function targetOf(service: Service, routed: Routed<CollectionRoute>) {
+  requireNoParameters(routed.route.query);
+  return { ...collectionOf(service, routed), id: routed.route.id };
+}
+
+const replaceEndpoint: CollectionEndpoint<ChangeOperation> = {
+  path,
+  method: "PUT",
+  who: { action: ["update"] },
+  isInBatch: true,
+  id: ({ names }) => operationIds(names).replace,
+  summary: (about) => `Replace ${asOne(about)}`,
+  description:
+    "Replaces the whole resource. The body must contain the id and all attributes. The service removes the attributes that the body leaves out.",
+  parameters: headerParameters("ifMatch", "ifUnmodifiedSince", "ifNoneMatch", "prefer"),
+  body: (about) => ({
+    required: true,
+    content: json(ref("schemas", schemaNames(about.names).resource), replacement(about)),
+  }),
+  successes: (about) => ({ 200: updated(about, tagsOfPut(about)), 204: minimal(tagsOfPut(about)) }),
+  errors: (about) => [...(about.collection.unique.length > 0 ? [409] : []), 412, ...required(about)],
+  parse: (service, routed) => ({ kind: "replace", ...targetOf(service, routed) }),
+  handle: (service, asked) => change(writeOf(service, asked)),
+};
+
+const patchEndpoint: CollectionEndpoint<ChangeOperation> = {
+  path,
+  method: "PATCH",
+  who: { action: ["update"] },
+  isKeyed: true,
+  isInBatch: true,
+  id: ({ names }) => operationIds(names).patch,
+  summary: (about) => `Update ${asOne(about)}`,
+  description:
+    "Changes some attributes, with a JSON Merge Patch (RFC 7396), a JSON Patch (RFC 6902) or update operators such as `$increment`. The whole patch applies, or nothing changes.",
+  parameters: headerParameters("ifMatch", "ifUnmodifiedSince", "ifNoneMatch", "idempotencyKey", "prefer"),
+  body: (about) => ({ required: true, content: patches(about) }),
+  successes: (about) => ({ 200: updated(about, must(["ETag"])), 204: minimal(must(["ETag"])) }),
+  errors: (about) => [412, ...required(about)],
+  parse: (service, routed) => ({
+    kind: "patch",
+    ...targetOf(service, routed),
+    format: patchFormat(routed.request),
+  }),
+  handle: (service, asked) => change(writeOf(service, asked)),
+};
+
+const deleteEndpoint: CollectionEndpoint<ChangeOperation> = {
+  path,
+  method: "DELETE",
+  who: { action: ["delete"] },
+  formats: "any",
+  isInBatch: true,
+  id: ({ names }) => operationIds(names).delete,
+  summary: (about) => `Delete ${asOne(about)}`,
+  description: "Deletes a resource.",
+  parameters: headerParameters("ifMatch", "ifUnmodifiedSince", "ifNoneMatch"),
+  successes: { 205: { description: "The resource is deleted. The response has no body." } },
+  errors: (about) => [...(isReferenced(about) ? [409] : []), 412, ...required(about)],
+  parse: (service, routed) => ({ kind: "delete", ...targetOf(service, routed) }),
+  handle: (service, asked) => change(writeOf(service, asked)),
+};
+
+/** The endpoints, in the order of `Allow`. */
+export const resourceEndpoints = [readEndpoint, replaceEndpoint, patchEndpoint, deleteEndpoint] as const;
+
+/** The status of a write without the precondition that the collection requires. */
+export function required({ collection }: About): number[] {
+  return collection.requirePreconditions ? [428] : [];
+}
+
+/** Whether a delete can be refused because other resources refer to the resource. */
+function isReferenced({ collections, collection }: About): boolean {
+  return [...collections.values()].some(({ references }) =>
+    references.some((reference) => reference.collection === collection.name),
+  );
+}
+
+/** The body of a PUT as an example: the attributes that clients send, and the id. */
+function replacement({ collection, examples }: About): object | undefined {
+  return examples && { id: exampleId(collection), ...examples.input };
+}
+
+function patches({ names, examples }: About): Part {
+  const [first] = Object.entries(examples?.input ?? {});
+  const merge = media(ref("schemas", schemaNames(names).patch), first && { [first[0]]: first[1] });
+  const operations = first && [
+    {
+      op: first[0] in (examples?.resource ?? {}) ? "replace" : "add",
+      path: formatPointer([first[0]]),
+      value: first[1],
+    },
+  ];
+  return {
+    "application/merge-patch+json": merge,
+    "application/json-patch+json": media(ref("schemas", "JsonPatch"), operations),
+    [updateType]: media(ref("schemas", "Update"), first && { [first[0]]: { $set: first[1] } }),
+    "application/json": merge,
+  };
+}
+
+/** The headers with the version: `must` are always in the response to a write, and `may` can be in it. */
+interface VersionHeaders {
+  must: readonly ResponseHeader[];
+  may: readonly ResponseHeader[];
+}
+
+/** Headers that are always in the response. */
+export function must(headers: readonly ResponseHeader[]): VersionHeaders {
+  return { must: headers, may: [] };
+}
+
+/** The response to a PUT can be without a version, if the service stores more than the client sent. */
+function tagsOfPut({ collection: { timestamps, attributeRules } }: About): VersionHeaders {
+  return timestamps || attributeRules.length > 0 ? { must: [], may: ["ETag"] } : must(["ETag"]);
+}
+
+function found(about: About): Success {
+  const { names, examples, collection } = about;
+  const { resource, part, embedded } = schemaNames(names);
+  const shapes = [resource, part, ...(hasRelations(collection) ? [embedded] : [])];
+  return {
+    description: "The resource. With `fields`, only those attributes and the id.",
+    must: ["ETag"],
+    may: ["Last-Modified"],
+    content: json({ anyOf: shapes.map((name) => ref("schemas", name)) }, examples?.resource),
+  };
+}
+
+const unmodified: Success = {
+  description: "The resource has not changed.",
+  must: ["ETag"],
+  may: ["Last-Modified"],
+};
+
+/** The response to a change. */
+export function updated(about: About, tags: VersionHeaders): Success {
+  return {
+    description: "The resource after the change.",
+    must: [...tags.must, "Content-Location"],
+    may: [...tags.may, "Last-Modified", "Preference-Applied", "Idempotent-Replayed"],
+    content: json(resourceOrPart(about), about.examples?.resource),
+  };
+}
+
+/** The response to a change without the resource. */
+export function minimal(tags: VersionHeaders): Success {
+  return {
+    description: "The resource was changed. The response has no body because of `Prefer: return=minimal`.",
+    must: tags.must,
+    may: [...tags.may, "Last-Modified", "Preference-Applied", "Idempotent-Replayed"],
+  };
+}

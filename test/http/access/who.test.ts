@@ -1,0 +1,80 @@
+/** Who can use each endpoint, as a table to read. An endpoint without a line here fails the test: think about who may use it. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { endpointTable } from "../../../src/http/endpoints/endpoint-table.ts";
+import type { EndpointPath, Who } from "../../../src/http/service.ts";
+
+/**
+ * `anyone` needs no credential. `caller`: each caller gets what it can see. `writer` can write something. `administrator`: for all
+ * others, the path does not exist. The other words are actions in the collection, and the caller must be able to do one of them.
+ * `outside` is outside the prefix.
+ */
+const table = `
+GET     /                                                 outside  anyone
+GET     /livez                                            outside  anyone
+GET     /readyz                                           outside  anyone
+GET     /healthz                                          outside  anyone
+GET     /problems/{slug}                                  outside  anyone
+GET     /openapi.json                                     outside  anyone
+GET     /openapi-3.2.json                                 outside  anyone
+GET     /asyncapi.json                                    outside  anyone
+GET     /.well-known/api-catalog                          outside  anyone
+GET     /docs                                             outside  anyone
+GET     /docs/{file}                                      outside  anyone
+GET     /_console/{file}                                  outside  anyone
+POST    /_console/first-key                               outside  caller
+GET     /metrics                                          outside  administrator
+
+GET     /                                                          caller
+GET     /_collections                                              caller
+POST    /_access                                                   caller
+GET     /_events                                                   caller
+POST    /_batch                                                    writer
+POST    /_rewind                                                   administrator
+GET     /_configuration                                            administrator
+GET     /_keys                                                     administrator
+POST    /_keys                                                     administrator
+GET     /_keys/{id}                                                administrator
+POST    /_keys/{id}/_rotate                                        administrator
+POST    /_keys/{id}/_revoke                                        administrator
+GET     /_webhooks/{id}/_status                                    administrator
+GET     /_webhooks/{id}/_deliveries                                administrator
+POST    /_webhooks/{id}/_deliveries/{event}/_retry                 administrator
+POST    /_webhooks/{id}/_test                                      administrator
+POST    /_webhooks/{id}/_rotate                                    administrator
+
+GET     /{collection}                                              list
+POST    /{collection}                                              create
+QUERY   /{collection}                                              list
+GET     /{collection}/_events                                      list
+POST    /{collection}/_bulk                                        update delete
+POST    /{collection}/_import                                      administrator
+GET     /{collection}/{id}                                         read
+PUT     /{collection}/{id}                                         update
+PATCH   /{collection}/{id}                                         update
+DELETE  /{collection}/{id}                                         delete
+GET     /{collection}/{id}/_changes                                read
+POST    /{collection}/{id}/_restore                                update create
+GET     /{collection}/{id}/{relation}                              list
+POST    /{collection}/{id}/{relation}                              create
+QUERY   /{collection}/{id}/{relation}                              list
+`;
+
+const words = { public: "anyone", everyone: "caller", writers: "writer", administrators: "administrator" };
+
+const wordsOf = (who: Who) => (typeof who === "string" ? words[who] : who.action.join(" "));
+
+/** A line for each method. HEAD is as GET. */
+const linesOf = ({ methods, template, isOutside }: EndpointPath) =>
+  [...methods]
+    .filter(([method]) => method !== "HEAD")
+    .map(([method, { who }]) =>
+      [method, template, ...(isOutside ? ["outside"] : []), wordsOf(who)].join(" "),
+    );
+
+test("the table of who can use each endpoint has every endpoint", () => {
+  const { paths, forBrowsers } = endpointTable;
+  const all = [...(forBrowsers === undefined ? [] : [forBrowsers]), ...paths];
+  const lines = table.split("\n").filter((line) => line !== "");
+  assert.deepEqual(lines.map((line) => line.replaceAll(/ +/g, " ")).sort(), all.flatMap(linesOf).sort());
+});

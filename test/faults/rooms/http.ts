@@ -136,12 +136,19 @@ export const httpFaults: readonly Fault[] = [
     name: "retry-without-read",
     what: "A change that is overtaken does not decide again, so it is overtaken every time.",
     noticedBy: "test/postgres/contended.test.ts",
-    replacements: [
-      [
-        "() => attemptNext(steps, write, content, { names, pending })",
-        "((first) => () => first)(attemptNext(steps, write, content, { names, pending }))",
-      ],
-    ],
+    replacements: [["() => attemptNext(write, turn)", "((first) => () => first)(attemptNext(write, turn))"]],
+  },
+  {
+    name: "late-content-old-state",
+    what: "A write whose content arrives late is decided from the state before the content.",
+    noticedBy: "test/http/reads-of-writes.test.ts",
+    replacements: [["if (!request.content.isComplete) {", "if (request.content.isComplete) {"]],
+  },
+  {
+    name: "reads-twice",
+    what: "A write reads its resource twice, although its content has arrived.",
+    noticedBy: "test/http/reads-of-writes.test.ts",
+    replacements: [["(isOld ? undefined : found) ??", "(isOld ? found : undefined) ??"]],
   },
   {
     name: "turn-until-written",

@@ -22,7 +22,7 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_050,
   changes: 900,
   webhooks: 2_650,
-  http: 17_300,
+  http: 17_150,
   config: 1_850,
   fit: 250,
   server: 1_400,
@@ -33,7 +33,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 461;
+const mostFiles = 459;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

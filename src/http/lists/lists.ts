@@ -1,16 +1,14 @@
 /**
- * Reads the page of a list for GET and QUERY: only resources that the caller can list. `validators.ts` makes its entity tag,
- * and `response.ts` the response.
+ * Reads the page of a list for GET and QUERY: only resources that the caller can list. `response.ts` makes the response, and
+ * `validators.ts` its entity tag.
  */
 import type { AllowedResources } from "../../access/rules.ts";
-import type { Mark } from "../../changes/position.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
 import { allOf, isRelative, matchNone, namesRelated } from "../../query/filter.ts";
 import { inBody, inQuery, Violations } from "../../query/violations.ts";
 import { HistoryMissing } from "../../store/port/change-log.ts";
 import { type ListQuery, lengthOf, maxPageBytes, type Page } from "../../store/port/page.ts";
-import { isInternal } from "../../store/port/record.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { whileConnected } from "../admission/gone.ts";
 import type { Caller } from "../caller/admit.ts";
@@ -21,16 +19,10 @@ import { isUnmodified } from "../protocol/conditional.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { storeFilter } from "../related/filters.ts";
 import type { Service } from "../service.ts";
-import { contentOf, neededPart, needsLess, textsOf } from "./content.ts";
-import { embeddedPage } from "./embedded-page.ts";
-import { feedOf, locationOf, positionAfter } from "./links.ts";
-import { type ListScope, listValidators } from "./validators.ts";
-
-/** A list, its request, and the resources that the caller can list. */
-interface ListContext extends ListScope {
-  listing: Listing & { caller: Caller };
-  request: HttpRequest;
-}
+import { neededPart, needsLess } from "./content.ts";
+import { locationOf, positionAfter } from "./links.ts";
+import { type ListContext, resultOf } from "./response.ts";
+import { listValidators } from "./validators.ts";
 
 /** Reads the page. Throws PRECONDITION_FAILED and what the store throws. */
 export async function performList(
@@ -44,7 +36,6 @@ export async function performList(
   const query = narrowed(toListQuery(service, listing), listed);
   const isPassing = isRelative(query.filter) || isRelative(query.visibleFilter);
   const context = { listing, request, listed, isOfOne, isPassing };
-  if (embeds.length > 0) return embeddedPageOf(service, await readSentPage(service, query, context), context);
   // The smallest page shows whether the list of the client is still current, without a search.
   if (
     listed === "everything" &&
@@ -53,67 +44,11 @@ export async function performList(
     request.headers["if-none-match"] !== undefined
   ) {
     const smallest = await service.store.list({ collection: query.collection, limit: 1 });
-    const unmodified = ifUnmodified(service, smallest, context);
-    if (unmodified !== undefined) return unmodified;
+    const validators = listValidators(service, smallest, context);
+    if (isUnmodified(request.headers, validators, service.now()))
+      return { kind: "unmodified", validators, location: locationOf(listing, request) };
   }
-  const page = await readSentPage(service, query, context);
-  return ifUnmodified(service, page, context) ?? pageOf(service, page, context);
-}
-
-function ifUnmodified(service: Service, page: Page, context: ListContext): ListResult | undefined {
-  const { listing, request } = context;
-  const validators = listValidators(service, page, context);
-  if (!isUnmodified(request.headers, validators, service.now())) return undefined;
-  return { kind: "unmodified", validators, location: locationOf(listing, request) };
-}
-
-async function pageOf(service: Service, page: Page, context: ListContext): Promise<ListResult> {
-  const { listing, request } = context;
-  const validators = listValidators(service, page, context);
-  const texts = await textsOf(page, listing);
-  const { type, asked } = listing;
-  const content = await contentOf(texts, { type, fields: asked.fields }, request);
-  const monitor = await monitorOf(service, page, listing);
-  return { kind: "page", page, texts, content, listing, validators, monitor };
-}
-
-/** The page with related resources. */
-async function embeddedPageOf(service: Service, found: Page, context: ListContext): Promise<ListResult> {
-  const { listing, request, isPassing } = context;
-  const { type } = listing;
-  const { page, texts, validators } = await embeddedPage(service, found, { listing, request, isPassing });
-  if (isUnmodified(request.headers, validators, service.now()))
-    return { kind: "unmodified", validators, location: locationOf(listing, request) };
-  const content = await contentOf(texts, { type, fields: undefined }, request);
-  const monitor = await monitorOf(service, found, listing);
-  return { kind: "page", page, texts, content, listing, validators, monitor };
-}
-
-/** The URLs of events for pages that the store keeps in memory, each for the latest list that the page was part of. */
-const recentMonitors = new WeakMap<
-  Page,
-  { asked: unknown; query: string | undefined; url: string | undefined }
->();
-
-/** The URL of the events that follow a page; `undefined` if the list has no feed. */
-function monitorOf(
-  { feed }: Service,
-  page: Page,
-  listing: Listing,
-): string | undefined | Promise<string | undefined> {
-  const { asked, query, collection } = listing;
-  if (feed === undefined || isInternal(collection.name)) return undefined;
-  const made = recentMonitors.get(page);
-  if (made?.asked === asked && made.query === query) return made.url;
-  const path = feedOf(listing);
-  if (path === undefined) return undefined;
-  const finish = (mark: Mark) => {
-    const url = `${path}${path.includes("?") ? "&" : "?"}since=${feed.positions.format([mark])}`;
-    recentMonitors.set(page, { asked, query, url });
-    return url;
-  };
-  const mark = feed.log.markAt(collection.name, page.sequence);
-  return mark instanceof Promise ? mark.then(finish) : finish(mark);
+  return resultOf(service, await readSentPage(service, query, context), context);
 }
 
 /** The query, restricted to the resources that the caller can list. */

@@ -66,17 +66,9 @@ export function tagOf(
   return format + content + tags.view(visibility);
 }
 
-/** The states of pages that the store keeps in memory. */
-const recentStates = new WeakMap<Page, string>();
-
 /** The state of a page by its resources. The state of the collection would reveal changes to resources that the caller cannot see. */
-function stateOf(page: Page): string {
-  const { items, more, total } = page;
-  const state =
-    recentStates.get(page) ??
-    hashOf([items.map(({ id, version }) => [id, version]), more, total]).slice(0, 16);
-  recentStates.set(page, state);
-  return state;
+function stateOf({ items, more, total }: Page): string {
+  return hashOf([items.map(({ id, version }) => [id, version]), more, total]).slice(0, 16);
 }
 
 /** A hash of a JSON value. */

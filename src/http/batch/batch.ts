@@ -16,7 +16,7 @@ import { readContent } from "../protocol/content.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { requireNoPreconditions } from "../protocol/no-preconditions.ts";
 import { findRoute } from "../route.ts";
-import { findCollection, type Service } from "../service.ts";
+import { type Data, findCollection, type Service } from "../service.ts";
 import { change } from "../writes/change.ts";
 import { type CommitPlan, overtaken, type Write, type WriteAttempt } from "../writes/commit.ts";
 import { create, requireCollection } from "../writes/create.ts";
@@ -118,7 +118,7 @@ async function decide(
 }
 
 /** The store with the pending states of the resources. */
-function withPending(store: Service["store"], pending: PendingStates = new Map()): Service["store"] {
+function withPending(store: Data["store"], pending: PendingStates = new Map()): Data["store"] {
   if (pending.size === 0) return store;
   const stateOf = (key: Key) => pending.get(nameOf(key))?.state;
   return withMethods(store, { read: async (key) => stateOf(key) ?? store.read(key) });
@@ -231,7 +231,7 @@ function settled(result: Result, overlay: Overlay): Result {
 }
 
 function idOf(
-  service: Service,
+  service: Data,
   { path, stored }: Extract<Result, { stored: unknown }>,
 ): { id: string; idKind: IdKind } {
   return { id: stored.id, idKind: findCollection(service, collectionOf(path))?.idKind ?? "uuid" };

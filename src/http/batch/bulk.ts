@@ -16,7 +16,7 @@ import { readContent } from "../protocol/content.ts";
 import { requireNoPreconditions } from "../protocol/no-preconditions.ts";
 import { storeFilter } from "../related/filters.ts";
 import { resourcePath } from "../route.ts";
-import type { Service } from "../service.ts";
+import type { Clock, Service } from "../service.ts";
 import { type ChangeContent, decideChange, deletion, patchContent, requireRight } from "../writes/change.ts";
 import type { CommitPlan, Write } from "../writes/commit.ts";
 import { hold, nameOf, runWrite, type WriteSteps } from "../writes/write.ts";
@@ -129,7 +129,7 @@ async function decideAll(
 }
 
 /** All changes have one time. It is not before the last change of any of the resources, if they show it. */
-function timeOf(service: Service, { collection }: Bulk, selected: readonly Stored[]): number {
+function timeOf(service: Clock, { collection }: Bulk, selected: readonly Stored[]): number {
   const now = service.now();
   return collection.timestamps ? selected.reduce((at, { updatedAt }) => Math.max(at, updatedAt), now) : now;
 }

@@ -16,7 +16,7 @@ import { isInternal } from "../../store/port/record.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { type Validators, validatorsOf } from "../protocol/conditional.ts";
 import { isAdministrative, type methodsOf, type Route } from "../route-kinds.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Data } from "../service.ts";
 import type { Caller } from "./admit.ts";
 
 /**
@@ -43,7 +43,7 @@ export const actionsOf: Readonly<
  * checks the individual resources later.
  */
 export function requireAllowed(
-  { access }: Service,
+  { access }: Callers,
   route: Route,
   { principal }: Caller,
   method: string,
@@ -63,13 +63,13 @@ export function requireAllowed(
 }
 
 /** Whether the caller administers the service. Without `auth`, every caller does. */
-export function administers({ access }: Pick<Service, "access">, { principal }: Caller): boolean {
+export function administers({ access }: Pick<Callers, "access">, { principal }: Caller): boolean {
   return access === undefined || access.administers(principal);
 }
 
 /** The collection as the caller sees it, without the attributes that are hidden from the caller. */
 export function viewFor(
-  { access }: Service,
+  { access }: Callers,
   collection: Collection,
   { principal }: Pick<Caller, "principal">,
 ): Collection {
@@ -77,7 +77,7 @@ export function viewFor(
 }
 
 /** Returns each declared collection as the caller sees it. */
-export function viewsOf(service: Service, caller: Caller): (name: string) => Collection | undefined {
+export function viewsOf(service: Data & Callers, caller: Caller): (name: string) => Collection | undefined {
   return (name) => {
     const declared = service.collections.get(name);
     return declared && viewFor(service, declared, caller);
@@ -170,7 +170,7 @@ const fullPermit: Permit = { may: () => "everything", visible: () => "everything
 const openGuard = new Guard(fullPermit, { name: "" }, undefined, { view: () => "" });
 
 /** The guard of a collection as the caller sees it. If every caller can do everything, all requests share one guard. */
-export function guardOf({ access, tags }: Service, collection: Collection, { principal }: Caller): Guard {
+export function guardOf({ access, tags }: Callers, collection: Collection, { principal }: Caller): Guard {
   if (access === undefined && collection.visibility === undefined) return openGuard;
   const isFull = access === undefined || isInternal(collection.name); // only administrators come here
   const permit = isFull ? fullPermit : access.permit(collection.name, principal);

@@ -10,7 +10,7 @@ import type { FeedAsked } from "../operations/feed-parameters.ts";
 import type { Subscription } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import type { HttpRequest } from "../protocol/message.ts";
-import type { Feed, Service } from "../service.ts";
+import type { Data, Feed, Service } from "../service.ts";
 import { streamOf } from "./stream.ts";
 import { Subscriber, withNew } from "./subscriber.ts";
 
@@ -50,10 +50,7 @@ export async function readEvents(
 }
 
 /** With the collections that another instance has just created: a position can have them, and `now` is after their changes. */
-async function withAllCollections(
-  { store }: Service,
-  { caller, renew }: Subscription,
-): Promise<Subscription> {
+async function withAllCollections({ store }: Data, { caller, renew }: Subscription): Promise<Subscription> {
   await store.logHeads([]);
   return renew(caller);
 }

@@ -11,7 +11,7 @@ import { cachingHeaders, isUnmodified, passingValidators, type Validators } from
 import { typesOf } from "../protocol/content-types.ts";
 import { type HttpRequest, type HttpResponse, withBody } from "../protocol/message.ts";
 import { storeFilter } from "../related/filters.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Clock, Data, Service } from "../service.ts";
 import { tablePieces } from "./csv.ts";
 import { formatLinks, keptParameters, type Links, locationOf, toUrl } from "./links.ts";
 import { narrowed, withoutAdvice } from "./lists.ts";
@@ -47,7 +47,7 @@ export async function performFigures(
 type GuardedListing = FiguresListing & { guard: Guard; caller: Caller };
 
 function figuresQuery(
-  service: Service,
+  service: Data & Callers,
   { collection, asked, caller, guard: { listed } }: GuardedListing,
 ): FiguresQuery {
   const { filter, words, figures, group, sort, limit, offset } = asked;
@@ -58,7 +58,7 @@ function figuresQuery(
 }
 
 async function readFigures(
-  service: Service,
+  service: Data,
   query: FiguresQuery,
   { caller, guard: { listed } }: GuardedListing,
   request: HttpRequest,
@@ -71,7 +71,7 @@ async function readFigures(
 }
 
 function ifUnmodified(
-  service: Service,
+  service: Clock,
   validators: Validators,
   listing: FiguresListing,
   request: HttpRequest,

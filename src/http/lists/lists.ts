@@ -18,7 +18,7 @@ import type { ListResult } from "../operations/result.ts";
 import { isUnmodified } from "../protocol/conditional.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { storeFilter } from "../related/filters.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Data, Service } from "../service.ts";
 import { neededPart, needsLess } from "./content.ts";
 import { locationOf, positionAfter } from "./links.ts";
 import { type ListContext, resultOf } from "./response.ts";
@@ -63,7 +63,10 @@ export function narrowed<Query extends Pick<ListQuery, "filter" | "at" | "visibl
   return { ...query, filter: query.filter === undefined ? listed : allOf([query.filter, listed]) };
 }
 
-function toListQuery(service: Service, { collection, asked, caller }: ListContext["listing"]): ListQuery {
+function toListQuery(
+  service: Data & Callers,
+  { collection, asked, caller }: ListContext["listing"],
+): ListQuery {
   const { filter, sort, words, at, paging } = asked;
   const query: ListQuery = { collection: collection.name, limit: paging.limit };
   if (filter !== undefined) query.filter = storeFilter(service, caller, filter);
@@ -83,6 +86,9 @@ function isPlain({ filter, sort, words, at, offset = 0 }: ListQuery): boolean {
   return isWhole && sort === undefined && offset === 0;
 }
 
+/** What a page is read from. */
+type Reading = Data & Pick<Service, "feed">;
+
 /** The request for a page, its caller, the collection as the caller sees it, and the resources that the caller can list. */
 type PageContext = Pick<ListContext, "request" | "listed"> & { collection: Collection; caller: Caller };
 
@@ -90,7 +96,7 @@ type PageContext = Pick<ListContext, "request" | "listed"> & { collection: Colle
  * Reads a page of a query that is `narrowed`. A large page waits for its turn: before it is read, or afterwards if its size is
  * not known before. Throws what the store throws.
  */
-export async function readPage(service: Service, query: ListQuery, context: PageContext): Promise<Page> {
+export async function readPage(service: Reading, query: ListQuery, context: PageContext): Promise<Page> {
   const { ticket } = context.request;
   const { collection, limit } = query;
   const size = () => ticket.sizes.ofPage(collection, limit);
@@ -112,7 +118,7 @@ const maxReads = 16;
  * Reads a page whose length is that of the attributes that the response needs. If the whole texts are too long for one page of
  * the store, this reads several, and keeps only these attributes. The page ends early if another change comes between.
  */
-async function readSentPage(service: Service, query: ListQuery, context: ListContext): Promise<Page> {
+async function readSentPage(service: Reading, query: ListQuery, context: ListContext): Promise<Page> {
   const { listing, request, listed } = context;
   const { caller, collection } = listing;
   const scope = { request, listed, caller, collection };
@@ -143,12 +149,12 @@ async function readSentPage(service: Service, query: ListQuery, context: ListCon
 }
 
 /** Whether the page waits for its turn before it is read. A slow list would delay all other large reads in the queue. */
-function waitsForTurn({ store }: Service, query: ListQuery): boolean {
+function waitsForTurn({ store }: Data, query: ListQuery): boolean {
   return isPlain(query) || (store.isQuick(query) && (query.count !== true || query.filter === undefined));
 }
 
 /** Reads a page that can take long. The read ends when the connection closes. */
-async function getSlowPage(service: Service, query: ListQuery, context: PageContext): Promise<Page> {
+async function getSlowPage(service: Reading, query: ListQuery, context: PageContext): Promise<Page> {
   const { store } = service;
   const { request, caller, listed } = context;
   try {
@@ -161,7 +167,7 @@ async function getSlowPage(service: Service, query: ListQuery, context: PageCont
 
 /** The beginning of the history would reveal changes to resources that the caller cannot see. */
 function historyMissing(
-  { feed }: Service,
+  { feed }: Reading,
   { since }: HistoryMissing,
   { request, listed }: PageContext,
 ): unknown {

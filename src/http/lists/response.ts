@@ -16,7 +16,7 @@ import { cachingHeaders, isUnmodified, passingValidators, type Validators } from
 import { typesOf } from "../protocol/content-types.ts";
 import { type HttpRequest, type HttpResponse, withBody } from "../protocol/message.ts";
 import { contentValidators, embedInto } from "../related/embed.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Data, Service, Surface } from "../service.ts";
 import { contentOf, textsOf } from "./content.ts";
 import { feedOf, formatLinks, type Links, linksOf, locationOf, urlOf } from "./links.ts";
 import { type ListScope, listValidators, tagOf } from "./validators.ts";
@@ -108,7 +108,7 @@ function canBeKept(content: PageResult["content"], page: Page, { listing, isPass
  * What related resources depend on besides the page. At its first request, a page has no such text, because most pages are requested
  * only once.
  */
-async function relatedState(service: Service, page: Page, { listing }: ListContext): Promise<string> {
+async function relatedState(service: Data & Callers, page: Page, { listing }: ListContext): Promise<string> {
   if (!recent.has(page)) return "first";
   const targets = targetsOf(listing.asked.embeds);
   const views = targets.map((target) => [
@@ -127,7 +127,7 @@ function targetsOf(embeds: readonly Embed[]): Collection[] {
 
 /** The page with related resources. It ends early if their texts are too long for one response. */
 async function embeddedPage(
-  service: Service,
+  service: Data & Callers & Surface,
   found: Page,
   { listing, request, isPassing }: ListContext,
 ): Promise<{ page: Page; texts: readonly string[]; validators: Validators }> {
@@ -179,7 +179,7 @@ async function partsOf(
 
 /** The URL of the events that follow a page; `undefined` if the list has no feed. */
 function monitorOf(
-  { feed }: Service,
+  { feed }: Pick<Service, "feed">,
   page: Page,
   listing: Listing,
 ): string | undefined | Promise<string | undefined> {

@@ -9,7 +9,7 @@ import type { Page } from "../../store/port/page.ts";
 import type { Guard } from "../caller/permission.ts";
 import type { Listing } from "../operations/operation.ts";
 import { passingValidators, type Validators } from "../protocol/conditional.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Data, Surface } from "../service.ts";
 
 /** A list, and the resources that the caller can list. */
 export interface ListScope {
@@ -23,7 +23,7 @@ export interface ListScope {
 
 /** The validators of a page. They are weak, because they represent the state of a collection, not the bytes of the page. */
 export function listValidators(
-  service: Service,
+  service: Callers & Surface,
   page: Page,
   { listing, listed, isOfOne, isPassing }: ListScope,
 ): Validators {
@@ -33,13 +33,13 @@ export function listValidators(
 }
 
 /** The validators of a state of a collection, or of the part of it that a caller can see. */
-function collectionValidators(service: Service, state: number | string, tag = ""): Validators {
+function collectionValidators(service: Surface, state: number | string, tag = ""): Validators {
   return { etag: `W/"${state}-${service.configurationHash}${tag}"`, lastModifiedMs: undefined };
 }
 
 /** The validators of a collection as the target of a create. They reveal nothing to a caller who can list only a part of it. */
 export async function targetValidators(
-  service: Service,
+  service: Data & Surface,
   { collection: { name }, guard }: { collection: Collection; guard: Guard },
 ): Promise<Validators> {
   if (guard.listed !== "everything") return collectionValidators(service, 0);
@@ -49,7 +49,7 @@ export async function targetValidators(
 
 /** The validators of a list in a state of its collection, or in a state of the part that the caller can see. */
 export function validatorsAt(
-  service: Service,
+  service: Callers & Surface,
   state: number | string,
   listing: Pick<Listing, "type" | "contentHash" | "collection">,
 ): Validators {
@@ -58,7 +58,7 @@ export function validatorsAt(
 
 /** The end of an entity tag. It differs if the format of the list, its content or the view of the caller differs. */
 export function tagOf(
-  { tags }: Service,
+  { tags }: Callers,
   { type, contentHash, collection: { visibility } }: Pick<Listing, "type" | "contentHash" | "collection">,
 ): string {
   const format = type === "application/json" ? "" : `-${type.split("/")[1]}`;

@@ -6,11 +6,11 @@ import { notFound, type Result } from "../operations/result.ts";
 import { isUnmodified } from "../protocol/conditional.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { contentValidators, embedInto } from "../related/embed.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Clock, Data, Surface } from "../service.ts";
 
 /** Reads the current state. Most requests come here, so it waits only if the resource is large or not in memory. */
 export function read(
-  service: Service,
+  service: Data & Callers & Surface & Clock,
   operation: OperationOf<"read">,
   request: HttpRequest,
 ): Result | Promise<Result> {
@@ -22,7 +22,7 @@ export function read(
 }
 
 function readNow(
-  service: Service,
+  service: Data & Callers & Surface & Clock,
   operation: OperationOf<"read">,
   request: HttpRequest,
 ): Result | Promise<Result> {
@@ -37,7 +37,7 @@ function readNow(
 
 /** What the caller gets of a state of the resource. Throws PRECONDITION_FAILED. */
 export function foundResult(
-  service: Service,
+  service: Clock,
   operation: OperationOf<"read" | "earlierState">,
   request: HttpRequest,
   stored: Stored | undefined,
@@ -52,7 +52,7 @@ export function foundResult(
 
 /** Reads the resource with related resources. Its entity tag is a hash of all of them. */
 async function readEmbedded(
-  service: Service,
+  service: Data & Callers & Surface & Clock,
   operation: OperationOf<"read">,
   request: HttpRequest,
 ): Promise<Result> {

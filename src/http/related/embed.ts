@@ -10,7 +10,7 @@ import { whileConnected } from "../admission/gone.ts";
 import type { Caller } from "../caller/admit.ts";
 import type { Validators } from "../protocol/conditional.ts";
 import type { HttpRequest } from "../protocol/message.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Data, Surface } from "../service.ts";
 import { composeTexts } from "./compose.ts";
 import { readLevels } from "./read.ts";
 
@@ -29,7 +29,7 @@ export interface Embedding {
  * text of a response is limited. Throws QUERY_TOO_EXPENSIVE, and UNAVAILABLE if other requests hold too much memory.
  */
 export async function embedInto(
-  service: Service,
+  service: Data & Callers & Surface,
   { caller, request }: { caller: Caller; request: HttpRequest },
   { collection, resources, shown, embeds }: Embedding,
 ): Promise<readonly string[]> {

@@ -2,10 +2,10 @@
 import { allOf, mapLeaves, matchNone, type RequestedFilter, type StoreFilter } from "../../query/filter.ts";
 import type { Caller } from "../caller/admit.ts";
 import { guardOf, viewsOf } from "../caller/permission.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Data } from "../service.ts";
 
 /** The filter for the store. It treats a related resource that the caller cannot list as one that does not exist. */
-export function storeFilter(service: Service, caller: Caller, filter: RequestedFilter): StoreFilter {
+export function storeFilter(service: Data & Callers, caller: Caller, filter: RequestedFilter): StoreFilter {
   const viewOf = viewsOf(service, caller);
   return mapLeaves(filter, (leaf): StoreFilter => {
     if (leaf.kind !== "requestedRelated") return leaf;

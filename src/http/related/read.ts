@@ -12,7 +12,7 @@ import { createPauses } from "../admission/turns.ts";
 import type { Caller } from "../caller/admit.ts";
 import { type Guard, guardOf } from "../caller/permission.ts";
 import type { HttpRequest } from "../protocol/message.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Data } from "../service.ts";
 import { withoutEmbeds } from "./own-text.ts";
 
 /** The related resources of one resource, as far as the caller can list them. */
@@ -36,7 +36,7 @@ export interface RelatedLevel {
 
 /** A request, and the bytes that it holds. */
 export interface RelatedRequest {
-  service: Service;
+  service: Data & Callers;
   caller: Caller;
   request: HttpRequest;
   client: () => ReadClient;

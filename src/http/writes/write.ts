@@ -8,7 +8,7 @@ import { createBackOff } from "../../store/core/back-off.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { Key, Stored } from "../../store/port/stored.ts";
 import { notFound, type Result } from "../operations/result.ts";
-import type { Pending, Service } from "../service.ts";
+import type { Pending, Surface } from "../service.ts";
 import {
   type CommitPlan,
   commit,
@@ -163,7 +163,7 @@ const retryBounds = { first: 2, most: 50 };
  * stay in step. The attempts end when the time for a request is over (`handlerTimeoutMs`).
  */
 export async function untilCommitted(
-  { settings }: Service,
+  { settings }: Surface,
   attemptOnce: () => Promise<WriteAttempt>,
 ): Promise<Result> {
   const since = performance.now();

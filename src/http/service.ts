@@ -195,7 +195,7 @@ export interface Observation {
   isObserved: boolean;
 }
 
-/** Everything that `handle` depends on. A function names the parts that it uses. */
+/** Everything that requests depend on. A function names the parts that it uses. */
 export interface Service extends Counting, Data, Callers, Surface, Clock, Administration, Observation {
   /** The feed of changes; absent if the store keeps no history. */
   feed?: Feed;

@@ -21,7 +21,7 @@ import { change } from "../writes/change.ts";
 import { type CommitPlan, overtaken, type Write, type WriteAttempt } from "../writes/commit.ts";
 import { create, requireCollection } from "../writes/create.ts";
 import { nameOf, type PendingStates, runWrite, type WriteSteps } from "../writes/write.ts";
-import { type BatchOperation, parseBatch } from "./content.ts";
+import { type BatchOperation, parseBatch } from "./batch-content.ts";
 import { type CreatedResources, requestOf, resultText } from "./messages.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
 
@@ -100,11 +100,8 @@ async function decide(
     withPending(service.store, pending),
     idSource(batch, (name) => service.store.reserveIds(name, 1)),
   );
-  const body = await carryOutAll(
-    { ...write, service: serviceInBatch(service, batch, { overlay, at }) },
-    batch,
-    overlay,
-  );
+  const inside = { ...write, service: serviceInBatch(service, batch, { overlay, at }) };
+  const body = await carryOutAll(inside, batch, overlay);
   batch.notBefore = overlay.latest();
   if (batch.notBefore > at) return overtaken;
   const changes = overlay.changes();

@@ -8,13 +8,12 @@ import type { Change } from "../../store/port/commit.ts";
 import type { ListQuery } from "../../store/port/page.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { createPauses, pauseAfter } from "../admission/turns.ts";
-import { viewsOf } from "../caller/permission.ts";
+import { storeFilter, viewsOf } from "../caller/permission.ts";
 import { narrowed, readPage } from "../lists/lists.ts";
 import { keyOf, type OperationOf } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import { readContent } from "../protocol/content.ts";
 import { requireNoPreconditions } from "../protocol/no-preconditions.ts";
-import { storeFilter } from "../related/filters.ts";
 import { resourcePath } from "../route.ts";
 import type { Clock, Service } from "../service.ts";
 import { type ChangeContent, decideChange, deletion, patchContent, requireRight } from "../writes/change.ts";
@@ -83,7 +82,7 @@ const steps: WriteSteps<Bulk, true, BulkContent> = {
       at,
       isDryRun,
       maxCascadeText: content.patch === undefined ? maxBytes - sizeOf(selected) : undefined,
-      result: { kind: "batch", body: bodyOf(write.operation, { selected, changes, isDryRun }) },
+      result: { kind: "batch", body: bodyOf(write.operation, selected.length, { changes, isDryRun }) },
       explain: (error) => {
         const change = error instanceof Problem ? error.change : undefined;
         return change === undefined ? error : withResource(error, write.operation, changes[change]?.key.id);
@@ -183,14 +182,11 @@ function unlessExpensive(error: unknown): undefined {
 
 function bodyOf(
   { collection: { idKind } }: Bulk,
-  {
-    selected,
-    changes,
-    isDryRun,
-  }: { selected: readonly Stored[]; changes: readonly Change[]; isDryRun: boolean },
+  matched: number,
+  { changes, isDryRun }: Required<Pick<CommitPlan, "changes" | "isDryRun">>,
 ): string {
   const ids = changes.map(({ key }) => idJson(idKind, key.id));
-  return `{"matched":${selected.length},"changed":${ids.length},"dryRun":${isDryRun},"ids":[${ids.join(",")}]}`;
+  return `{"matched":${matched},"changed":${ids.length},"dryRun":${isDryRun},"ids":[${ids.join(",")}]}`;
 }
 
 /** A client's error with the resource that it is about. A 5xx is not the fault of a resource. */

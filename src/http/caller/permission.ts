@@ -12,6 +12,7 @@ import type { Tags } from "../../access/tags.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { visibleText } from "../../collection/visibility.ts";
 import type { Problem } from "../../errors.ts";
+import { allOf, mapLeaves, matchNone, type RequestedFilter, type StoreFilter } from "../../query/filter.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { type Validators, validatorsOf } from "../protocol/conditional.ts";
@@ -175,4 +176,17 @@ export function guardOf({ access, tags }: Callers, collection: Collection, { pri
   const isFull = access === undefined || isInternal(collection.name); // only administrators come here
   const permit = isFull ? fullPermit : access.permit(collection.name, principal);
   return new Guard(permit, collection, principal, tags);
+}
+
+/** The filter for the store. It treats a related resource that the caller cannot list as one that does not exist. */
+export function storeFilter(service: Data & Callers, caller: Caller, filter: RequestedFilter): StoreFilter {
+  const viewOf = viewsOf(service, caller);
+  return mapLeaves(filter, (leaf): StoreFilter => {
+    if (leaf.kind !== "requestedRelated") return leaf;
+    const { relation, filter: inner } = leaf;
+    const target = viewOf(relation.collection);
+    const listed = target === undefined ? "nothing" : guardOf(service, target, caller).listed;
+    if (listed === "nothing") return matchNone;
+    return { kind: "related", relation, filter: listed === "everything" ? inner : allOf([inner, listed]) };
+  });
 }

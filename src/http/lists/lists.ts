@@ -12,17 +12,15 @@ import { type ListQuery, lengthOf, maxPageBytes, type Page } from "../../store/p
 import type { Stored } from "../../store/port/stored.ts";
 import { whileConnected } from "../admission/gone.ts";
 import type { Caller } from "../caller/admit.ts";
-import type { Guard } from "../caller/permission.ts";
+import { type Guard, storeFilter } from "../caller/permission.ts";
 import type { Listing } from "../operations/operation.ts";
 import type { ListResult } from "../operations/result.ts";
-import { isUnmodified } from "../protocol/conditional.ts";
 import type { HttpRequest } from "../protocol/message.ts";
-import { storeFilter } from "../related/filters.ts";
 import type { Callers, Data, Service } from "../service.ts";
-import { neededPart, needsLess } from "./content.ts";
-import { locationOf, positionAfter } from "./links.ts";
+import { positionAfter } from "./links.ts";
+import { neededPart, needsLess } from "./page-content.ts";
 import { type ListContext, resultOf } from "./response.ts";
-import { listValidators } from "./validators.ts";
+import { ifUnmodified, listValidators } from "./validators.ts";
 
 /** Reads the page. Throws PRECONDITION_FAILED and what the store throws. */
 export async function performList(
@@ -44,9 +42,8 @@ export async function performList(
     request.headers["if-none-match"] !== undefined
   ) {
     const smallest = await service.store.list({ collection: query.collection, limit: 1 });
-    const validators = listValidators(service, smallest, context);
-    if (isUnmodified(request.headers, validators, service.now()))
-      return { kind: "unmodified", validators, location: locationOf(listing, request) };
+    const unmodified = ifUnmodified(service, listValidators(service, smallest, context), listing, request);
+    if (unmodified !== undefined) return unmodified;
   }
   return resultOf(service, await readSentPage(service, query, context), context);
 }

@@ -12,14 +12,14 @@ import { guardOf } from "../caller/permission.ts";
 import type { Listing } from "../operations/operation.ts";
 import type { ListResult } from "../operations/result.ts";
 import { contentTypeOf } from "../protocol/accept.ts";
-import { cachingHeaders, isUnmodified, passingValidators, type Validators } from "../protocol/conditional.ts";
+import { cachingHeaders, passingValidators, type Validators } from "../protocol/conditional.ts";
 import { typesOf } from "../protocol/content-types.ts";
 import { type HttpRequest, type HttpResponse, withBody } from "../protocol/message.ts";
 import { contentValidators, embedInto } from "../related/embed.ts";
 import type { Callers, Data, Service, Surface } from "../service.ts";
-import { contentOf, textsOf } from "./content.ts";
 import { feedOf, formatLinks, type Links, linksOf, locationOf, urlOf } from "./links.ts";
-import { type ListScope, listValidators, tagOf } from "./validators.ts";
+import { contentOf, textsOf } from "./page-content.ts";
+import { ifUnmodified, type ListScope, listValidators, tagOf } from "./validators.ts";
 
 /** A list, its request, and the resources that the caller can list. */
 export interface ListContext extends ListScope {
@@ -48,15 +48,15 @@ const overhead = 500;
 /** The result for a page, as the caller can have it. Throws PRECONDITION_FAILED and what `embedInto` throws. */
 export async function resultOf(service: Service, page: Page, context: ListContext): Promise<ListResult> {
   const { listing, request } = context;
-  const location = locationOf(listing, request);
   const isEmbedded = listing.asked.embeds.length > 0;
   const related = isEmbedded ? await relatedState(service, page, context) : "";
   const known = recent.get(page);
   const kept = known !== undefined && isSameList(known, related, context) ? known : undefined;
   const embedded = isEmbedded && kept === undefined ? await embeddedPage(service, page, context) : undefined;
   const validators = kept?.validators ?? embedded?.validators ?? listValidators(service, page, context);
-  if (isUnmodified(request.headers, validators, service.now()))
-    return { kind: "unmodified", validators, location };
+  const unmodified = ifUnmodified(service, validators, listing, request);
+  if (unmodified !== undefined) return unmodified;
+  const location = locationOf(listing, request);
   if (kept !== undefined)
     return { kind: "page", page, headers: kept.headers, content: kept.content, location };
   const { page: sent, texts } = embedded ?? { page, texts: await textsOf(page, listing) };
@@ -132,16 +132,9 @@ async function embeddedPage(
   { listing, request, isPassing }: ListContext,
 ): Promise<{ page: Page; texts: readonly string[]; validators: Validators }> {
   const { asked, caller, collection } = listing;
-  const texts = await embedInto(
-    service,
-    { caller, request },
-    {
-      collection: collection.name,
-      resources: found.items,
-      shown: await textsOf(found, listing),
-      embeds: asked.embeds,
-    },
-  );
+  const shown = await textsOf(found, listing);
+  const embedding = { collection: collection.name, resources: found.items, shown, embeds: asked.embeds };
+  const texts = await embedInto(service, { caller, request }, embedding);
   const items = found.items.slice(0, texts.length);
   const page = { ...found, items, more: found.more || texts.length < found.items.length };
   const validators = isPassing
@@ -150,14 +143,17 @@ async function embeddedPage(
   return { page, texts, validators };
 }
 
+/** What the response is made of besides the page. */
+interface Parts {
+  texts: readonly string[];
+  validators: Validators;
+  monitor: string | undefined;
+}
+
 /** The headers of a page, without those that depend on the method, and its content. */
 async function partsOf(
   page: Page,
-  {
-    texts,
-    validators,
-    monitor,
-  }: { texts: readonly string[]; validators: Validators; monitor: string | undefined },
+  { texts, validators, monitor }: Parts,
   { listing, request }: ListContext,
 ): Promise<Pick<PageResult, "headers" | "content">> {
   const { type, asked } = listing;

@@ -8,8 +8,11 @@ import type { Collection } from "../../collection/collection.ts";
 import type { Page } from "../../store/port/page.ts";
 import type { Guard } from "../caller/permission.ts";
 import type { Listing } from "../operations/operation.ts";
-import { passingValidators, type Validators } from "../protocol/conditional.ts";
-import type { Callers, Data, Surface } from "../service.ts";
+import type { ListResult } from "../operations/result.ts";
+import { isUnmodified, passingValidators, type Validators } from "../protocol/conditional.ts";
+import type { HttpRequest } from "../protocol/message.ts";
+import type { Callers, Clock, Data, Surface } from "../service.ts";
+import { locationOf } from "./links.ts";
 
 /** A list, and the resources that the caller can list. */
 export interface ListScope {
@@ -54,6 +57,17 @@ export function validatorsAt(
   listing: Pick<Listing, "type" | "contentHash" | "collection">,
 ): Validators {
   return collectionValidators(service, state, tagOf(service, listing));
+}
+
+/** The result for a client that has the current state. Throws PRECONDITION_FAILED. */
+export function ifUnmodified(
+  service: Clock,
+  validators: Validators,
+  listing: Pick<Listing, "path" | "query">,
+  request: HttpRequest,
+): (ListResult & { kind: "unmodified" }) | undefined {
+  if (!isUnmodified(request.headers, validators, service.now())) return undefined;
+  return { kind: "unmodified", validators, location: locationOf(listing, request) };
 }
 
 /** The end of an entity tag. It differs if the format of the list, its content or the view of the caller differs. */

@@ -1,5 +1,5 @@
 /**
- * Embeds related resources into the resources of a response: reads them (`read.ts`) and puts them into the texts
+ * Embeds related resources into the resources of a response: reads them (`levels.ts`) and puts them into the texts
  * (`compose.ts`). Also makes the validators of such a response.
  */
 import { hash } from "node:crypto";
@@ -12,7 +12,7 @@ import type { Validators } from "../protocol/conditional.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import type { Callers, Data, Surface } from "../service.ts";
 import { composeTexts } from "./compose.ts";
-import { readLevels } from "./read.ts";
+import { readLevels } from "./levels.ts";
 
 /** The resources of a response, and their relations. */
 export interface Embedding {
@@ -37,8 +37,7 @@ export async function embedInto(
   const levels = await whileConnected(caller, request, (client) =>
     readLevels({ service, caller, request, client, bytes }, embeds, resources),
   );
-  const { prefix } = service.settings;
-  return composeTexts({ prefix, collection }, resources, { shown, levels });
+  return composeTexts({ prefix: service.settings.prefix, collection }, resources, { shown, levels });
 }
 
 /** The validators of content that depends on several collections: a hash of the content itself. */

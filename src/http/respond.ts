@@ -2,7 +2,7 @@
 
 import { addQuotaHeaders } from "./admission/quotas.ts";
 import { type Caller, isEncrypted } from "./caller/admit.ts";
-import { eventsResponse, streamResponse } from "./events/response.ts";
+import { eventsResponse, streamResponse } from "./events/events.ts";
 import { figuresResponse } from "./lists/figures.ts";
 import { listResponse } from "./lists/response.ts";
 import type { Document, Result } from "./operations/result.ts";

@@ -145,11 +145,8 @@ export interface EndpointPaths {
   readonly options: EndpointMethod;
 }
 
-/** Everything that `handle` depends on. */
-export interface Service extends Counting {
-  endpoints: EndpointPaths;
-  /** Whether it is the service as the operations of a batch see it. @default false */
-  isBatch?: boolean;
+/** What requests read and write. */
+export interface Data {
   store: ServingStore & HistoryStore;
   /** Starts an import (`StoreAdministration`). */
   load: StoreAdministration["load"];
@@ -159,15 +156,8 @@ export interface Service extends Counting {
   collections: ReadonlyMap<string, Collection>;
   /** Whether the first create of a resource creates its collection. */
   openCollections: boolean;
-  settings: HttpSettings;
-  /** Whether it is part of another application. Then the paths outside the prefix belong to the application. */
-  isEmbedded: boolean;
   /** Whether it refuses all writes. */
   readOnly: boolean;
-  /** Absent if the service does not ask for credentials. */
-  authenticate?: Authenticate | undefined;
-  /** The rules of all collections; absent if every caller can do everything. */
-  access?: Access | undefined;
   /** Writes to the same resource wait for each other here. */
   writes: KeyedQueue;
   /** The pending states, by the names of the resources. The next change of a resource is decided from it. Absent in a batch. */
@@ -177,6 +167,48 @@ export interface Service extends Counting {
    * stored response, which retries at the same time share; `undefined` if the request is the first one.
    */
   keysInProgress: Map<string, Promise<KeptReceipt | undefined>>;
+}
+
+/** Who sends requests, and what they can do and see. */
+export interface Callers {
+  /** Absent if the service does not ask for credentials. */
+  authenticate?: Authenticate | undefined;
+  /** The rules of all collections; absent if every caller can do everything. */
+  access?: Access | undefined;
+  /** Makes the texts that callers get instead of secret values. */
+  tags: Tags;
+}
+
+/** The service as its clients see it from outside. */
+export interface Surface {
+  endpoints: EndpointPaths;
+  settings: HttpSettings;
+  /** Whether it is the service as the operations of a batch see it. @default false */
+  isBatch?: boolean;
+  /** Whether it is part of another application. Then the paths outside the prefix belong to the application. */
+  isEmbedded: boolean;
+  /** Whether the value of a Host header names this service. */
+  isOwnHost: (host: string) => boolean;
+  /** A hash of the configuration. It is part of the ETags of lists, so they change with the configuration. */
+  configurationHash: string;
+  /** Whether the service is stopping. It is not ready then. */
+  isDraining: () => boolean;
+  /** Whether the store was reached and fits the configuration. Until then, only health checks work. */
+  hasStarted: () => boolean;
+}
+
+/** Times, new ids, and the log. */
+export interface Clock {
+  newUuid: () => string;
+  /** Unix time in milliseconds. */
+  now: () => number;
+  /** A clock in milliseconds that never goes back, for the ages of what was checked. */
+  elapsed: () => number;
+  log: Log;
+}
+
+/** What only administrators use. */
+export interface Administration {
   /** Absent if the service has no administrators. */
   webhooks?: Webhooks | undefined;
   /** Absent if the service accepts no API keys, or has no administrators. */
@@ -185,33 +217,25 @@ export interface Service extends Counting {
   firstKey?: FirstKey;
   configuration: ShownConfiguration;
   /** Absent unless metrics are on. */
+  metrics?: Metrics;
+}
+
+/** How requests are measured. */
+export interface Observation {
+  /** Absent unless metrics are on. */
   meter?: RequestMeter;
   /** Absent unless an OpenTelemetry SDK is registered. */
   tracer?: RequestTracer;
-  /** Absent unless metrics are on. */
-  metrics?: Metrics;
-  /** Whether responses have the templates of their routes, because requests are metered or traced. @default false */
-  isObserved?: boolean;
+  /** Whether responses have the templates of their routes, because requests are metered or traced. */
+  isObserved: boolean;
+}
+
+/** Everything that requests depend on. A function names the parts that it uses. */
+export interface Service extends Counting, Data, Callers, Surface, Clock, Administration, Observation {
   /** The feed of changes; absent if the store keeps no history. */
   feed?: Feed;
   /** How many writes start in one turn of the event loop. */
   turnBudget: TurnBudget;
-  newUuid: () => string;
-  /** Unix time in milliseconds. */
-  now: () => number;
-  /** A clock in milliseconds that never goes back, for the ages of what was checked. */
-  elapsed: () => number;
-  log: Log;
-  /** Whether the service is stopping. It is not ready then. */
-  isDraining: () => boolean;
-  /** Whether the store was reached and fits the configuration. Until then, only health checks work. */
-  hasStarted: () => boolean;
-  /** Whether the value of a Host header names this service. */
-  isOwnHost: (host: string) => boolean;
-  /** Makes the texts that callers get instead of secret values. */
-  tags: Tags;
-  /** A hash of the configuration. It is part of the ETags of lists, so they change with the configuration. */
-  configurationHash: string;
 }
 
 /** The effective configuration as administrators see it, without secrets. */
@@ -245,13 +269,16 @@ export interface Feed extends FeedParts {
 }
 
 /** The names of the collections: all declared ones, and in open mode all that exist. */
-export async function servedNames({ collections, openCollections, store }: Service): Promise<string[]> {
+export async function servedNames({ collections, openCollections, store }: Data): Promise<string[]> {
   const stored = openCollections ? await store.collectionNames() : [];
   return [...new Set([...collections.keys(), ...stored.filter((name) => collectionName.test(name))])].sort();
 }
 
 /** The collection with this name; `undefined` if the service has none. */
-export function findCollection(service: Service, name: string): Collection | undefined {
+export function findCollection(
+  service: Pick<Data, "collections" | "openCollections">,
+  name: string,
+): Collection | undefined {
   const declared = service.collections.get(name);
   if (declared !== undefined) return declared;
   return service.openCollections && collectionName.test(name) ? openCollection(name) : undefined;

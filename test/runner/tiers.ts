@@ -58,6 +58,7 @@ export const onPostgres: Readonly<Record<"middle" | "slow", readonly string[]>> 
     "lost-updates",
     "patch",
     "references",
+    "reads-of-writes",
     "replace",
     "shared-flushes",
     "stuck-writer",

@@ -16,11 +16,11 @@ import { atVersion, requireNoPreconditions } from "../protocol/conditional.ts";
 import { readContent } from "../protocol/content.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { findRoute } from "../route.ts";
-import { findCollection, type Service } from "../service.ts";
+import { type Data, findCollection, type Service } from "../service.ts";
 import { type CommitPlan, overtaken, type Write, type WriteAttempt } from "../writes/commit.ts";
 import { requireCollection } from "../writes/create.ts";
 import { nameOf, type PendingStates, runWrite, type WriteSteps } from "../writes/write.ts";
-import { type BatchOperation, parseBatch } from "./content.ts";
+import { type BatchOperation, parseBatch } from "./batch-content.ts";
 import { type CreatedResources, requestOf, resultText } from "./messages.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
 
@@ -100,11 +100,8 @@ async function decide(
     withPending(service.store, pending),
     idSource(batch, (name) => service.store.reserveIds(name, 1)),
   );
-  const body = await carryOutAll(
-    { ...write, service: serviceInBatch(service, batch, { overlay, at }) },
-    batch,
-    overlay,
-  );
+  const inside = { ...write, service: serviceInBatch(service, batch, { overlay, at }) };
+  const body = await carryOutAll(inside, batch, overlay);
   batch.notBefore = overlay.latest();
   if (batch.notBefore > at) return overtaken;
   const changes = overlay.changes();
@@ -118,7 +115,7 @@ async function decide(
 }
 
 /** The store with the pending states of the resources. */
-function withPending(store: Service["store"], pending: PendingStates = new Map()): Service["store"] {
+function withPending(store: Data["store"], pending: PendingStates = new Map()): Data["store"] {
   if (pending.size === 0) return store;
   const stateOf = (key: Key) => pending.get(nameOf(key))?.state;
   return withMethods(store, { read: async (key) => stateOf(key) ?? store.read(key) });
@@ -220,7 +217,7 @@ function settled(result: Result, overlay: Overlay): Result {
 }
 
 function idOf(
-  service: Service,
+  service: Data,
   { path, stored }: Extract<Result, { stored: unknown }>,
 ): { id: string; idKind: IdKind } {
   return { id: stored.id, idKind: findCollection(service, collectionOf(path))?.idKind ?? "uuid" };

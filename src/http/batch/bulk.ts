@@ -8,15 +8,14 @@ import type { Change } from "../../store/port/commit.ts";
 import type { ListQuery } from "../../store/port/page.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { createPauses, pauseAfter } from "../admission/turns.ts";
-import { viewsOf } from "../caller/permission.ts";
+import { storeFilter, viewsOf } from "../caller/permission.ts";
 import { narrowed, readPage } from "../lists/lists.ts";
 import { type Bulk, keyOf } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import { requireNoPreconditions } from "../protocol/conditional.ts";
 import { readContent } from "../protocol/content.ts";
-import { storeFilter } from "../related/filters.ts";
 import { resourcePath } from "../route.ts";
-import type { Service } from "../service.ts";
+import type { Clock, Service } from "../service.ts";
 import { type ChangeContent, decideChange, deletion, patchContent, requireRight } from "../writes/change.ts";
 import type { CommitPlan, Write } from "../writes/commit.ts";
 import { hold, nameOf, runWrite, type WriteSteps } from "../writes/write.ts";
@@ -82,7 +81,7 @@ const steps: WriteSteps<Bulk, true, BulkContent> = {
       at,
       isDryRun,
       maxCascadeText: content.patch === undefined ? maxBytes - sizeOf(selected) : undefined,
-      result: { kind: "batch", body: bodyOf(write.operation, { selected, changes, isDryRun }) },
+      result: { kind: "batch", body: bodyOf(write.operation, selected.length, { changes, isDryRun }) },
       explain: (error) => {
         const change = error instanceof Problem ? error.change : undefined;
         return change === undefined ? error : withResource(error, write.operation, changes[change]?.key.id);
@@ -128,7 +127,7 @@ async function decideAll(
 }
 
 /** All changes have one time. It is not before the last change of any of the resources, if they show it. */
-function timeOf(service: Service, { collection }: Bulk, selected: readonly Stored[]): number {
+function timeOf(service: Clock, { collection }: Bulk, selected: readonly Stored[]): number {
   const now = service.now();
   return collection.timestamps ? selected.reduce((at, { updatedAt }) => Math.max(at, updatedAt), now) : now;
 }
@@ -182,14 +181,11 @@ function unlessExpensive(error: unknown): undefined {
 
 function bodyOf(
   { collection: { idKind } }: Bulk,
-  {
-    selected,
-    changes,
-    isDryRun,
-  }: { selected: readonly Stored[]; changes: readonly Change[]; isDryRun: boolean },
+  matched: number,
+  { changes, isDryRun }: Required<Pick<CommitPlan, "changes" | "isDryRun">>,
 ): string {
   const ids = changes.map(({ key }) => idJson(idKind, key.id));
-  return `{"matched":${selected.length},"changed":${ids.length},"dryRun":${isDryRun},"ids":[${ids.join(",")}]}`;
+  return `{"matched":${matched},"changed":${ids.length},"dryRun":${isDryRun},"ids":[${ids.join(",")}]}`;
 }
 
 /** A client's error with the resource that it is about. A 5xx is not the fault of a resource. */

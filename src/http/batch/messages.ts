@@ -9,7 +9,7 @@ import { contentOf } from "../protocol/content.ts";
 import { type HttpRequest, textOf } from "../protocol/message.ts";
 import { respond } from "../respond.ts";
 import type { Service } from "../service.ts";
-import type { BatchOperation } from "./content.ts";
+import type { BatchOperation } from "./batch-content.ts";
 
 /** The resources that operations created, by the names that the operations gave them. */
 export type CreatedResources = ReadonlyMap<string, { id: string; idKind: IdKind }>;

@@ -1,10 +1,10 @@
 /** The changes of a batch so far, in memory over the store. Nothing is written. */
 
 import type { Change, Commit, Committed } from "../../store/port/commit.ts";
-import { type HistoryStore, type ServingStore, withMethods } from "../../store/port/store.ts";
+import { withMethods } from "../../store/port/store.ts";
 import type { Key, Stored } from "../../store/port/stored.ts";
-
-type RequestStore = ServingStore & HistoryStore;
+import type { Data } from "../service.ts";
+import { nameOf } from "../writes/write.ts";
 
 /** A resource that the batch has created, changed or deleted. */
 interface Changed {
@@ -20,7 +20,7 @@ interface Changed {
  * one.
  */
 export interface Overlay {
-  store: RequestStore;
+  store: Data["store"];
   /** The operation that commits next. */
   operation: number;
   /** One change for each changed resource, in the order of their first changes. */
@@ -37,7 +37,7 @@ export interface Overlay {
 
 /** Creates an overlay over `base`. Ids come from `reserveId`. The overlay does not create collections in the store. */
 export function createOverlay(
-  base: RequestStore,
+  base: Data["store"],
   reserveId: (collection: string) => Promise<number>,
 ): Overlay {
   const changed = new Map<string, Changed>();
@@ -110,8 +110,4 @@ function changesStore({ expect, next }: Change): boolean {
 
 function lengthOf({ next, replaced = 0 }: Change): number {
   return Math.max(next?.length ?? 0, replaced);
-}
-
-function nameOf({ collection, id }: Key): string {
-  return `${collection}/${id}`;
 }

@@ -5,7 +5,7 @@ import { type Quota, takeFromQuota } from "../admission/quotas.ts";
 import { after } from "../after.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { hasPreflight, isHealth, type Route } from "../route.ts";
-import type { Service } from "../service.ts";
+import type { Service, Surface } from "../service.ts";
 import type { HttpSettings } from "../settings.ts";
 
 /** Who sends a request. */
@@ -72,7 +72,7 @@ export function isEncrypted({ tls, trustProxy }: HttpSettings, { client }: HttpR
 }
 
 /** Runs before the credential is checked, because others can have read it on an unencrypted connection. */
-function requireTls({ settings }: Service, request: HttpRequest): void {
+function requireTls({ settings }: Surface, request: HttpRequest): void {
   if (!settings.requireTls || isEncrypted(settings, request)) return;
   throw new Problem(
     "TLS_REQUIRED",

@@ -5,7 +5,7 @@
 import { includes } from "../../access/access.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { type ReferencedId, referencedIds } from "../../collection/references.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Clock, Data } from "../service.ts";
 import type { Caller } from "./admit.ts";
 
 /** A resource that is about to be written. */
@@ -21,7 +21,7 @@ interface NextState {
  * The store then refuses the write with the same error as for an id that does not exist.
  */
 export function withoutHiddenReferences(
-  service: Service,
+  service: Data & Callers & Clock,
   caller: Caller,
   state: NextState,
 ): string | Promise<string> {
@@ -30,7 +30,7 @@ export function withoutHiddenReferences(
 }
 
 async function replaceHidden(
-  service: Service,
+  service: Data & Callers & Clock,
   caller: Caller,
   { collection, next, before }: NextState,
 ): Promise<string> {
@@ -54,7 +54,7 @@ function isSame(a: ReferencedId, b: ReferencedId): boolean {
 }
 
 async function isHidden(
-  { access, store }: Service,
+  { access, store }: Data & Callers,
   { principal }: Caller,
   { reference: { collection }, id }: ReferencedId,
 ): Promise<boolean> {
@@ -66,7 +66,7 @@ async function isHidden(
 
 /** An id that no resource has. The service assigns integer ids from 1 upwards, and only an import can create others. */
 async function unusedId(
-  { collections, store, newUuid }: Service,
+  { collections, store, newUuid }: Data & Clock,
   collection: string,
 ): Promise<string | number> {
   if (collections.get(collection)?.idKind !== "integer") return newUuid();

@@ -12,6 +12,7 @@ import type { Tags } from "../../access/tags.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { visibleText } from "../../collection/visibility.ts";
 import type { Problem } from "../../errors.ts";
+import { allOf, mapLeaves, matchNone, type RequestedFilter, type StoreFilter } from "../../query/filter.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { type Validators, validatorsOf } from "../protocol/conditional.ts";
@@ -25,7 +26,7 @@ import {
   type Route,
   requireMethod,
 } from "../route.ts";
-import type { EndpointMethod, Service, Who } from "../service.ts";
+import type { Callers, Data, EndpointMethod, Surface, Who } from "../service.ts";
 import type { Caller } from "./admit.ts";
 
 /**
@@ -34,7 +35,7 @@ import type { Caller } from "./admit.ts";
  * resources later.
  */
 export function requireUse(
-  service: Service,
+  service: Callers & Pick<Surface, "endpoints">,
   route: Route,
   caller: Caller,
   request: HttpRequest,
@@ -56,7 +57,7 @@ export function requireUse(
 }
 
 /** A relation by an attribute that is hidden from the caller does not exist for them, nor do administrative paths for most. */
-function existsFor(service: Service, route: OwnRoute | CollectionRoute, caller: Caller): boolean {
+function existsFor(service: Callers, route: OwnRoute | CollectionRoute, caller: Caller): boolean {
   if (route.kind === "collection" && route.nested !== undefined) {
     const [name] = route.nested.relation.path;
     return viewFor(service, route.collection, caller).visibility?.hidden.has(name) !== true;
@@ -64,7 +65,7 @@ function existsFor(service: Service, route: OwnRoute | CollectionRoute, caller: 
   return administers(service, caller);
 }
 
-function requireRight(service: Service, route: OwnRoute | CollectionRoute, who: Who, caller: Caller): void {
+function requireRight(service: Callers, route: OwnRoute | CollectionRoute, who: Who, caller: Caller): void {
   const { access } = service;
   if (access === undefined || who === "public" || who === "everyone") return;
   if (who === "writers" && access.mayWrite(caller.principal)) return;
@@ -76,7 +77,7 @@ function requireRight(service: Service, route: OwnRoute | CollectionRoute, who: 
 
 /** Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE unless the caller can do one of the actions with any resource. */
 export function requireAction(
-  { access }: Service,
+  { access }: Callers,
   { name }: Collection,
   actions: readonly Action[],
   { principal }: Caller,
@@ -88,13 +89,13 @@ export function requireAction(
 }
 
 /** Whether the caller administers the service. Without `auth`, every caller does. */
-export function administers({ access }: Pick<Service, "access">, { principal }: Caller): boolean {
+export function administers({ access }: Pick<Callers, "access">, { principal }: Caller): boolean {
   return access === undefined || access.administers(principal);
 }
 
 /** The collection as the caller sees it, without the attributes that are hidden from the caller. */
 export function viewFor(
-  { access }: Service,
+  { access }: Callers,
   collection: Collection,
   { principal }: Pick<Caller, "principal">,
 ): Collection {
@@ -102,7 +103,7 @@ export function viewFor(
 }
 
 /** Returns each declared collection as the caller sees it. */
-export function viewsOf(service: Service, caller: Caller): (name: string) => Collection | undefined {
+export function viewsOf(service: Data & Callers, caller: Caller): (name: string) => Collection | undefined {
   return (name) => {
     const declared = service.collections.get(name);
     return declared && viewFor(service, declared, caller);
@@ -195,9 +196,22 @@ const fullPermit: Permit = { may: () => "everything", visible: () => "everything
 const openGuard = new Guard(fullPermit, { name: "" }, undefined, { view: () => "" });
 
 /** The guard of a collection as the caller sees it. If every caller can do everything, all requests share one guard. */
-export function guardOf({ access, tags }: Service, collection: Collection, { principal }: Caller): Guard {
+export function guardOf({ access, tags }: Callers, collection: Collection, { principal }: Caller): Guard {
   if (access === undefined && collection.visibility === undefined) return openGuard;
   const isFull = access === undefined || isInternal(collection.name); // only administrators come here
   const permit = isFull ? fullPermit : access.permit(collection.name, principal);
   return new Guard(permit, collection, principal, tags);
+}
+
+/** The filter for the store. It treats a related resource that the caller cannot list as one that does not exist. */
+export function storeFilter(service: Data & Callers, caller: Caller, filter: RequestedFilter): StoreFilter {
+  const viewOf = viewsOf(service, caller);
+  return mapLeaves(filter, (leaf): StoreFilter => {
+    if (leaf.kind !== "requestedRelated") return leaf;
+    const { relation, filter: inner } = leaf;
+    const target = viewOf(relation.collection);
+    const listed = target === undefined ? "nothing" : guardOf(service, target, caller).listed;
+    if (listed === "nothing") return matchNone;
+    return { kind: "related", relation, filter: listed === "everything" ? inner : allOf([inner, listed]) };
+  });
 }

@@ -1,4 +1,4 @@
-/** Responds to the request for a feed, with a page or with a stream. */
+/** Responds to the request for a feed, with a page or with a stream: reads the events, and makes the response. */
 import { setTimeout as pass } from "node:timers/promises";
 import { type FeedPage, readFeed } from "../../changes/feed.ts";
 import type { Position } from "../../changes/position.ts";
@@ -9,9 +9,10 @@ import { addressKey } from "../admission/quotas.ts";
 import type { FeedAsked } from "../operations/feed-parameters.ts";
 import type { Subscription } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
-import type { HttpRequest } from "../protocol/message.ts";
-import type { Feed, Service } from "../service.ts";
-import { streamOf } from "./stream.ts";
+import { feedContentTypeOf } from "../protocol/accept.ts";
+import { type HttpRequest, type HttpResponse, noStore, withBody } from "../protocol/message.ts";
+import type { Data, Feed, Service } from "../service.ts";
+import { streamFrames } from "./stream.ts";
 import { Subscriber, withNew } from "./subscriber.ts";
 
 /** Text of the events on one page, in characters. A page can be longer by one commit. */
@@ -31,7 +32,8 @@ export async function readEvents(
     const leave = request.method === "HEAD" ? () => {} : await request.ticket.stream(callerKey);
     try {
       const from = await positionOf(feed, subscription).catch(toGone);
-      const live = streamOf(service, { subscription, request, from, leave });
+      const start = { subscription, request, from, leave };
+      const live = (gone: AbortSignal) => streamFrames(service, start, gone);
       return { kind: "event stream", body: { live, stopping: feed.stopping } };
     } catch (error) {
       leave();
@@ -50,10 +52,7 @@ export async function readEvents(
 }
 
 /** With the collections that another instance has just created: a position can have them, and `now` is after their changes. */
-async function withAllCollections(
-  { store }: Service,
-  { caller, renew }: Subscription,
-): Promise<Subscription> {
+async function withAllCollections({ store }: Data, { caller, renew }: Subscription): Promise<Subscription> {
   await store.logHeads([]);
   return renew(caller);
 }
@@ -133,4 +132,29 @@ async function pageOf(
     leave();
     stopWatching();
   }
+}
+
+/** A page of events. It always has a link to the next page. */
+export function eventsResponse(
+  { subscription, events, next }: Result & { kind: "events" },
+  request: HttpRequest,
+): HttpResponse {
+  const { target, type, asked } = subscription;
+  const headers = {
+    "content-type": feedContentTypeOf(type),
+    "cache-control": noStore,
+    "page-limit": String(asked.limit),
+    link: `<${target.path}?${[...target.query, `since=${next}`].join("&")}>; rel="next"`,
+  };
+  return withBody(request, `[${events.join(",")}]`, { status: 200, headers });
+}
+
+/** A stream of events. Proxies must not change or collect it. */
+export function streamResponse({ body }: Result & { kind: "event stream" }): HttpResponse {
+  const headers = {
+    "content-type": feedContentTypeOf("text/event-stream"),
+    "cache-control": "no-store, no-transform",
+    "x-accel-buffering": "no",
+  };
+  return { status: 200, headers, body };
 }

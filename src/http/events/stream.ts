@@ -3,7 +3,7 @@ import { type Frames, framesOf, idFrame, idLine, readFeed } from "../../changes/
 import type { Position } from "../../changes/position.ts";
 import { Gone } from "../../changes/shared-log.ts";
 import type { Subscription } from "../operations/operation.ts";
-import type { HttpRequest, LiveBody } from "../protocol/message.ts";
+import type { HttpRequest } from "../protocol/message.ts";
 import type { Feed, Service } from "../service.ts";
 import { Subscriber, withNew } from "./subscriber.ts";
 
@@ -29,12 +29,8 @@ export interface StreamStart {
   leave: () => void;
 }
 
-/** The body of a stream. */
-export function streamOf(service: Service, start: StreamStart): LiveBody["live"] {
-  return (gone) => streamFrames(service, start, gone);
-}
-
-async function* streamFrames(
+/** The frames of a stream, until `gone` is aborted. */
+export async function* streamFrames(
   service: Service,
   { subscription, request, from, leave }: StreamStart,
   gone: AbortSignal,

@@ -3,19 +3,18 @@ import { isRelative, namesRelated } from "../../query/filter.ts";
 import type { Figures, FiguresQuery, GroupRow } from "../../store/port/page.ts";
 import { whileConnected } from "../admission/gone.ts";
 import type { Caller } from "../caller/admit.ts";
-import type { Guard } from "../caller/permission.ts";
+import { type Guard, storeFilter } from "../caller/permission.ts";
 import type { FiguresListing } from "../operations/operation.ts";
 import type { FiguresResult, Result } from "../operations/result.ts";
 import { contentTypeOf } from "../protocol/accept.ts";
-import { cachingHeaders, isUnmodified, passingValidators, type Validators } from "../protocol/conditional.ts";
+import { cachingHeaders, passingValidators } from "../protocol/conditional.ts";
 import { typesOf } from "../protocol/content-types.ts";
 import { type HttpRequest, type HttpResponse, withBody } from "../protocol/message.ts";
-import { storeFilter } from "../related/filters.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Data, Service } from "../service.ts";
 import { tablePieces } from "./csv.ts";
 import { formatLinks, keptParameters, type Links, locationOf, toUrl } from "./links.ts";
 import { narrowed, withoutAdvice } from "./lists.ts";
-import { hashOf, validatorsAt } from "./validators.ts";
+import { hashOf, ifUnmodified, validatorsAt } from "./validators.ts";
 
 /** Reads the figures. Throws PRECONDITION_FAILED and what the store throws. */
 export async function performFigures(
@@ -47,7 +46,7 @@ export async function performFigures(
 type GuardedListing = FiguresListing & { guard: Guard; caller: Caller };
 
 function figuresQuery(
-  service: Service,
+  service: Data & Callers,
   { collection, asked, caller, guard: { listed } }: GuardedListing,
 ): FiguresQuery {
   const { filter, words, figures, group, sort, limit, offset } = asked;
@@ -58,7 +57,7 @@ function figuresQuery(
 }
 
 async function readFigures(
-  service: Service,
+  service: Data,
   query: FiguresQuery,
   { caller, guard: { listed } }: GuardedListing,
   request: HttpRequest,
@@ -68,16 +67,6 @@ async function readFigures(
   } catch (error) {
     throw listed === "everything" ? error : withoutAdvice(error);
   }
-}
-
-function ifUnmodified(
-  service: Service,
-  validators: Validators,
-  listing: FiguresListing,
-  request: HttpRequest,
-): (Result & { kind: "unmodified" }) | undefined {
-  if (!isUnmodified(request.headers, validators, service.now())) return undefined;
-  return { kind: "unmodified", validators, location: locationOf(listing, request) };
 }
 
 /** The names of the members of each group. */

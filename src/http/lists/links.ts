@@ -38,23 +38,8 @@ export function locationOf(
   return method === "QUERY" ? urlOf(listing) : undefined;
 }
 
-/** The links of pages that the store keeps in memory, each for the latest list that it was part of. */
-const recent = new WeakMap<Page, { listing: Listing; total: number | undefined; links: Links }>();
-
 /** The links of a page. `total` is `undefined` if it is not known. */
 export function linksOf(listing: Listing, page: Page, total: number | undefined): Links {
-  const made = recent.get(page);
-  if (made !== undefined && made.total === total && isSameList(made.listing, listing)) return made.links;
-  const links = makeLinks(listing, page, total);
-  recent.set(page, { listing, total, links });
-  return links;
-}
-
-function isSameList(a: Listing, b: Listing): boolean {
-  return a.asked === b.asked && a.query === b.query && a.path === b.path && a.contentHash === b.contentHash;
-}
-
-function makeLinks(listing: Listing, page: Page, total: number | undefined): Links {
   const { query, contentHash } = listing;
   const isQuery = contentHash !== undefined;
   if (query === undefined || (isQuery && query.length > maxLinkBytes)) return linksOfLongList(listing, page);

@@ -1,36 +1,26 @@
 /**
- * Reads the page of a list for GET and QUERY: only resources that the caller can list. `validators.ts` makes its entity tag,
- * and `response.ts` the response.
+ * Reads the page of a list for GET and QUERY: only resources that the caller can list. `response.ts` makes the response, and
+ * `validators.ts` its entity tag.
  */
 import type { AllowedResources } from "../../access/rules.ts";
-import type { Mark } from "../../changes/position.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
 import { allOf, isRelative, matchNone, namesRelated } from "../../query/filter.ts";
 import { inBody, inQuery, Violations } from "../../query/violations.ts";
 import { HistoryMissing } from "../../store/port/change-log.ts";
 import { type ListQuery, lengthOf, maxPageBytes, type Page } from "../../store/port/page.ts";
-import { isInternal } from "../../store/port/record.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { whileConnected } from "../admission/gone.ts";
 import type { Caller } from "../caller/admit.ts";
-import type { Guard } from "../caller/permission.ts";
+import { type Guard, storeFilter } from "../caller/permission.ts";
 import type { Listing } from "../operations/operation.ts";
 import type { ListResult } from "../operations/result.ts";
-import { isUnmodified } from "../protocol/conditional.ts";
 import type { HttpRequest } from "../protocol/message.ts";
-import { storeFilter } from "../related/filters.ts";
-import type { Service } from "../service.ts";
-import { contentOf, neededPart, needsLess, textsOf } from "./content.ts";
-import { embeddedPage } from "./embedded-page.ts";
-import { feedOf, locationOf, positionAfter } from "./links.ts";
-import { type ListScope, listValidators } from "./validators.ts";
-
-/** A list, its request, and the resources that the caller can list. */
-interface ListContext extends ListScope {
-  listing: Listing & { caller: Caller };
-  request: HttpRequest;
-}
+import type { Callers, Data, Service } from "../service.ts";
+import { positionAfter } from "./links.ts";
+import { neededPart, needsLess } from "./page-content.ts";
+import { type ListContext, resultOf } from "./response.ts";
+import { ifUnmodified, listValidators } from "./validators.ts";
 
 /** Reads the page. Throws PRECONDITION_FAILED and what the store throws. */
 export async function performList(
@@ -44,7 +34,6 @@ export async function performList(
   const query = narrowed(toListQuery(service, listing), listed);
   const isPassing = isRelative(query.filter) || isRelative(query.visibleFilter);
   const context = { listing, request, listed, isOfOne, isPassing };
-  if (embeds.length > 0) return embeddedPageOf(service, await readSentPage(service, query, context), context);
   // The smallest page shows whether the list of the client is still current, without a search.
   if (
     listed === "everything" &&
@@ -53,67 +42,10 @@ export async function performList(
     request.headers["if-none-match"] !== undefined
   ) {
     const smallest = await service.store.list({ collection: query.collection, limit: 1 });
-    const unmodified = ifUnmodified(service, smallest, context);
+    const unmodified = ifUnmodified(service, listValidators(service, smallest, context), listing, request);
     if (unmodified !== undefined) return unmodified;
   }
-  const page = await readSentPage(service, query, context);
-  return ifUnmodified(service, page, context) ?? pageOf(service, page, context);
-}
-
-function ifUnmodified(service: Service, page: Page, context: ListContext): ListResult | undefined {
-  const { listing, request } = context;
-  const validators = listValidators(service, page, context);
-  if (!isUnmodified(request.headers, validators, service.now())) return undefined;
-  return { kind: "unmodified", validators, location: locationOf(listing, request) };
-}
-
-async function pageOf(service: Service, page: Page, context: ListContext): Promise<ListResult> {
-  const { listing, request } = context;
-  const validators = listValidators(service, page, context);
-  const texts = await textsOf(page, listing);
-  const { type, asked } = listing;
-  const content = await contentOf(texts, { type, fields: asked.fields }, request);
-  const monitor = await monitorOf(service, page, listing);
-  return { kind: "page", page, texts, content, listing, validators, monitor };
-}
-
-/** The page with related resources. */
-async function embeddedPageOf(service: Service, found: Page, context: ListContext): Promise<ListResult> {
-  const { listing, request, isPassing } = context;
-  const { type } = listing;
-  const { page, texts, validators } = await embeddedPage(service, found, { listing, request, isPassing });
-  if (isUnmodified(request.headers, validators, service.now()))
-    return { kind: "unmodified", validators, location: locationOf(listing, request) };
-  const content = await contentOf(texts, { type, fields: undefined }, request);
-  const monitor = await monitorOf(service, found, listing);
-  return { kind: "page", page, texts, content, listing, validators, monitor };
-}
-
-/** The URLs of events for pages that the store keeps in memory, each for the latest list that the page was part of. */
-const recentMonitors = new WeakMap<
-  Page,
-  { asked: unknown; query: string | undefined; url: string | undefined }
->();
-
-/** The URL of the events that follow a page; `undefined` if the list has no feed. */
-function monitorOf(
-  { feed }: Service,
-  page: Page,
-  listing: Listing,
-): string | undefined | Promise<string | undefined> {
-  const { asked, query, collection } = listing;
-  if (feed === undefined || isInternal(collection.name)) return undefined;
-  const made = recentMonitors.get(page);
-  if (made?.asked === asked && made.query === query) return made.url;
-  const path = feedOf(listing);
-  if (path === undefined) return undefined;
-  const finish = (mark: Mark) => {
-    const url = `${path}${path.includes("?") ? "&" : "?"}since=${feed.positions.format([mark])}`;
-    recentMonitors.set(page, { asked, query, url });
-    return url;
-  };
-  const mark = feed.log.markAt(collection.name, page.sequence);
-  return mark instanceof Promise ? mark.then(finish) : finish(mark);
+  return resultOf(service, await readSentPage(service, query, context), context);
 }
 
 /** The query, restricted to the resources that the caller can list. */
@@ -128,7 +60,10 @@ export function narrowed<Query extends Pick<ListQuery, "filter" | "at" | "visibl
   return { ...query, filter: query.filter === undefined ? listed : allOf([query.filter, listed]) };
 }
 
-function toListQuery(service: Service, { collection, asked, caller }: ListContext["listing"]): ListQuery {
+function toListQuery(
+  service: Data & Callers,
+  { collection, asked, caller }: ListContext["listing"],
+): ListQuery {
   const { filter, sort, words, at, paging } = asked;
   const query: ListQuery = { collection: collection.name, limit: paging.limit };
   if (filter !== undefined) query.filter = storeFilter(service, caller, filter);
@@ -148,6 +83,9 @@ function isPlain({ filter, sort, words, at, offset = 0 }: ListQuery): boolean {
   return isWhole && sort === undefined && offset === 0;
 }
 
+/** What a page is read from. */
+type Reading = Data & Pick<Service, "feed">;
+
 /** The request for a page, its caller, the collection as the caller sees it, and the resources that the caller can list. */
 type PageContext = Pick<ListContext, "request" | "listed"> & { collection: Collection; caller: Caller };
 
@@ -155,7 +93,7 @@ type PageContext = Pick<ListContext, "request" | "listed"> & { collection: Colle
  * Reads a page of a query that is `narrowed`. A large page waits for its turn: before it is read, or afterwards if its size is
  * not known before. Throws what the store throws.
  */
-export async function readPage(service: Service, query: ListQuery, context: PageContext): Promise<Page> {
+export async function readPage(service: Reading, query: ListQuery, context: PageContext): Promise<Page> {
   const { ticket } = context.request;
   const { collection, limit } = query;
   const size = () => ticket.sizes.ofPage(collection, limit);
@@ -177,7 +115,7 @@ const maxReads = 16;
  * Reads a page whose length is that of the attributes that the response needs. If the whole texts are too long for one page of
  * the store, this reads several, and keeps only these attributes. The page ends early if another change comes between.
  */
-async function readSentPage(service: Service, query: ListQuery, context: ListContext): Promise<Page> {
+async function readSentPage(service: Reading, query: ListQuery, context: ListContext): Promise<Page> {
   const { listing, request, listed } = context;
   const { caller, collection } = listing;
   const scope = { request, listed, caller, collection };
@@ -208,12 +146,12 @@ async function readSentPage(service: Service, query: ListQuery, context: ListCon
 }
 
 /** Whether the page waits for its turn before it is read. A slow list would delay all other large reads in the queue. */
-function waitsForTurn({ store }: Service, query: ListQuery): boolean {
+function waitsForTurn({ store }: Data, query: ListQuery): boolean {
   return isPlain(query) || (store.isQuick(query) && (query.count !== true || query.filter === undefined));
 }
 
 /** Reads a page that can take long. The read ends when the connection closes. */
-async function getSlowPage(service: Service, query: ListQuery, context: PageContext): Promise<Page> {
+async function getSlowPage(service: Reading, query: ListQuery, context: PageContext): Promise<Page> {
   const { store } = service;
   const { request, caller, listed } = context;
   try {
@@ -226,7 +164,7 @@ async function getSlowPage(service: Service, query: ListQuery, context: PageCont
 
 /** The beginning of the history would reveal changes to resources that the caller cannot see. */
 function historyMissing(
-  { feed }: Service,
+  { feed }: Reading,
   { since }: HistoryMissing,
   { request, listed }: PageContext,
 ): unknown {

@@ -1,35 +1,191 @@
-/** The response to a list: its headers with links and totals, and the JSON of its body. It does not read the store. */
-import type { Page } from "../../store/port/page.ts";
+/**
+ * Makes the response of a page: its headers with links and totals, and its content. What was made of a page that the store keeps
+ * in memory is kept with it. `lists.ts` reads the page.
+ */
+import type { Mark } from "../../changes/position.ts";
+import type { Collection } from "../../collection/collection.ts";
+import type { Embed } from "../../query/embed-request.ts";
+import { emptyPage, lengthOf, type Page } from "../../store/port/page.ts";
+import { isInternal } from "../../store/port/record.ts";
+import type { Caller } from "../caller/admit.ts";
+import { guardOf } from "../caller/permission.ts";
 import type { Listing } from "../operations/operation.ts";
 import type { ListResult } from "../operations/result.ts";
 import { contentTypeOf } from "../protocol/accept.ts";
-import { cachingHeaders } from "../protocol/conditional.ts";
+import { cachingHeaders, passingValidators, type Validators } from "../protocol/conditional.ts";
 import { typesOf } from "../protocol/content-types.ts";
 import { type HttpRequest, type HttpResponse, withBody } from "../protocol/message.ts";
-import { isWhole } from "./content.ts";
-import { formatLinks, type Links, linksOf, locationOf, urlOf } from "./links.ts";
+import { contentValidators, embedInto } from "../related/embed.ts";
+import type { Callers, Data, Service, Surface } from "../service.ts";
+import { feedOf, formatLinks, type Links, linksOf, locationOf, urlOf } from "./links.ts";
+import { contentOf, textsOf } from "./page-content.ts";
+import { ifUnmodified, type ListScope, listValidators, tagOf } from "./validators.ts";
+
+/** A list, its request, and the resources that the caller can list. */
+export interface ListContext extends ListScope {
+  listing: Listing & { caller: Caller };
+  request: HttpRequest;
+}
+
+type PageResult = ListResult & { kind: "page" };
+
+/** What was made of a page, for the latest list that it was part of. */
+interface Made extends Pick<PageResult, "headers" | "content"> {
+  list: Pick<Listing, "path" | "query" | "contentHash" | "type" | "collection">;
+  /** What it depends on besides the page: what the caller sees of related collections, and their states. */
+  related: string;
+  validators: Validators;
+}
+
+const recent = new WeakMap<Page, Made>();
+
+/** How many times as long as its page kept content can be. The store limits the length of all pages that it keeps. */
+const longest = 4;
+
+/** The approximate memory of a page without the texts of its resources, in characters. */
+const overhead = 500;
+
+/** The result for a page, as the caller can have it. Throws PRECONDITION_FAILED and what `embedInto` throws. */
+export async function resultOf(service: Service, page: Page, context: ListContext): Promise<ListResult> {
+  const { listing, request } = context;
+  const isEmbedded = listing.asked.embeds.length > 0;
+  const related = isEmbedded ? await relatedState(service, page, context) : "";
+  const known = recent.get(page);
+  const kept = known !== undefined && isSameList(known, related, context) ? known : undefined;
+  const embedded = isEmbedded && kept === undefined ? await embeddedPage(service, page, context) : undefined;
+  const validators = kept?.validators ?? embedded?.validators ?? listValidators(service, page, context);
+  const unmodified = ifUnmodified(service, validators, listing, request);
+  if (unmodified !== undefined) return unmodified;
+  const location = locationOf(listing, request);
+  if (kept !== undefined)
+    return { kind: "page", page, headers: kept.headers, content: kept.content, location };
+  const { page: sent, texts } = embedded ?? { page, texts: await textsOf(page, listing) };
+  const monitor = await monitorOf(service, page, listing);
+  const made = await partsOf(sent, { texts, validators, monitor }, context);
+  if (canBeKept(made.content, page, context)) {
+    const { path, query, contentHash, type, collection } = listing;
+    const list = { path, query, contentHash, type, collection };
+    recent.set(page, { list, related, validators, ...made });
+  }
+  return { kind: "page", page, ...made, location };
+}
 
 /** The response with a page. */
-export function listResponse(result: ListResult & { kind: "page" }, request: HttpRequest): HttpResponse {
-  const { listing, page, validators } = result;
-  const total = totalOf(listing, page);
-  const links = linksOf(listing, page, total);
-  const headers: Record<string, string> = {
-    "content-type": contentTypeOf(listing.type),
-    ...cachingHeaders(validators),
-    "accept-query": typesOf("QUERY"),
-    "page-limit": String(listing.asked.paging.limit),
-  };
-  const { monitor } = result;
-  const link = formatLinks(monitor === undefined ? links : { ...links, monitor });
-  if (link !== "") headers.link = link;
-  addTotals(headers, result, total);
-  const location = locationOf(listing, request);
+export function listResponse(
+  { headers: made, content, location }: PageResult,
+  request: HttpRequest,
+): HttpResponse {
+  const headers = { ...made };
   if (location !== undefined) headers.location = location;
-  const content = result.content ?? jsonOf(result, links, total);
   // The length of a streamed body is unknown, so HEAD has none either (RFC 9110 §9.3.2).
   if (typeof content !== "string") return { status: 200, headers, body: content };
   return withBody(request, content, { status: 200, headers });
+}
+
+/** Callers who can list other resources have other pages. */
+function isSameList({ list, related }: Made, state: string, { listing }: ListContext): boolean {
+  return (
+    related === state &&
+    list.query === listing.query &&
+    list.path === listing.path &&
+    list.contentHash === listing.contentHash &&
+    list.type === listing.type &&
+    list.collection.visibility === listing.collection.visibility
+  );
+}
+
+/**
+ * Whether what was made of a page can be kept with it. All services have the same `emptyPage`. Two lists without a query string can
+ * differ. A streamed body can be sent only once.
+ */
+function canBeKept(content: PageResult["content"], page: Page, { listing, isPassing }: ListContext): boolean {
+  if (isPassing || page === emptyPage || listing.query === undefined || typeof content !== "string")
+    return false;
+  return content.length <= longest * (overhead + lengthOf(page));
+}
+
+/**
+ * What related resources depend on besides the page. At its first request, a page has no such text, because most pages are requested
+ * only once.
+ */
+async function relatedState(service: Data & Callers, page: Page, { listing }: ListContext): Promise<string> {
+  if (!recent.has(page)) return "first";
+  const targets = targetsOf(listing.asked.embeds);
+  const views = targets.map((target) => [
+    target.name,
+    guardOf(service, target, listing.caller).listed,
+    service.tags.view(target.visibility),
+  ]);
+  // Read before the resources: a change in between makes the kept page old, and never too new.
+  const heads = await service.store.logHeads([...new Set(targets.map(({ name }) => name))]);
+  return JSON.stringify([views, ...heads]);
+}
+
+function targetsOf(embeds: readonly Embed[]): Collection[] {
+  return embeds.flatMap(({ target, embeds: inner }) => [target, ...targetsOf(inner)]);
+}
+
+/** The page with related resources. It ends early if their texts are too long for one response. */
+async function embeddedPage(
+  service: Data & Callers & Surface,
+  found: Page,
+  { listing, request, isPassing }: ListContext,
+): Promise<{ page: Page; texts: readonly string[]; validators: Validators }> {
+  const { asked, caller, collection } = listing;
+  const shown = await textsOf(found, listing);
+  const embedding = { collection: collection.name, resources: found.items, shown, embeds: asked.embeds };
+  const texts = await embedInto(service, { caller, request }, embedding);
+  const items = found.items.slice(0, texts.length);
+  const page = { ...found, items, more: found.more || texts.length < found.items.length };
+  const validators = isPassing
+    ? passingValidators()
+    : contentValidators(texts, [page.more, page.total], tagOf(service, listing));
+  return { page, texts, validators };
+}
+
+/** What the response is made of besides the page. */
+interface Parts {
+  texts: readonly string[];
+  validators: Validators;
+  monitor: string | undefined;
+}
+
+/** The headers of a page, without those that depend on the method, and its content. */
+async function partsOf(
+  page: Page,
+  { texts, validators, monitor }: Parts,
+  { listing, request }: ListContext,
+): Promise<Pick<PageResult, "headers" | "content">> {
+  const { type, asked } = listing;
+  const total = totalOf(listing, page);
+  const links = linksOf(listing, page, total);
+  const headers: Record<string, string> = {
+    "content-type": contentTypeOf(type),
+    ...cachingHeaders(validators),
+    "accept-query": typesOf("QUERY"),
+    "page-limit": String(asked.paging.limit),
+  };
+  const link = formatLinks(monitor === undefined ? links : { ...links, monitor });
+  if (link !== "") headers.link = link;
+  addTotals(headers, { listing, page, total });
+  if (type === "application/json") return { headers, content: jsonOf(listing, texts, { links, total }) };
+  const fields = asked.embeds.length > 0 ? undefined : asked.fields;
+  return { headers, content: await contentOf(texts, { type, fields }, request) };
+}
+
+/** The URL of the events that follow a page; `undefined` if the list has no feed. */
+function monitorOf(
+  { feed }: Pick<Service, "feed">,
+  page: Page,
+  listing: Listing,
+): string | undefined | Promise<string | undefined> {
+  const { collection } = listing;
+  const path = feed === undefined || isInternal(collection.name) ? undefined : feedOf(listing);
+  if (feed === undefined || path === undefined) return undefined;
+  const urlFrom = (mark: Mark) =>
+    `${path}${path.includes("?") ? "&" : "?"}since=${feed.positions.format([mark])}`;
+  const mark = feed.log.markAt(collection.name, page.sequence);
+  return mark instanceof Promise ? mark.then(urlFrom) : urlFrom(mark);
 }
 
 /** The total, counted by the store or known from a last page. */
@@ -43,8 +199,7 @@ function totalOf({ asked: { count, paging } }: Listing, { total, more, items }: 
 /** Adds the totals. Content-Range needs the number of resources before the page, which a cursor does not have. */
 function addTotals(
   headers: Record<string, string>,
-  { listing, page }: ListResult & { kind: "page" },
-  total: number | undefined,
+  { listing, page, total }: { listing: Listing; page: Page; total: number | undefined },
 ): void {
   if (total === undefined) return;
   headers["x-total-count"] = String(total);
@@ -57,27 +212,13 @@ function addTotals(
 }
 
 function jsonOf(
-  { listing, page, texts }: ListResult & { kind: "page" },
-  links: Links,
-  total: number | undefined,
+  listing: Listing,
+  texts: readonly string[],
+  { links: { first, prev, next, last }, total }: { links: Links; total: number | undefined },
 ): string {
-  const items = isWhole(listing) || listing.asked.embeds.length > 0 ? joinedOnce(page, texts) : join(texts);
+  const items = `[${texts.join(",")}]`;
   if (!listing.asked.envelope) return items;
-  const { first, prev, next, last } = links;
   const { limit } = listing.asked.paging;
   const rest = JSON.stringify({ total, limit, self: urlOf(listing), first, prev, next, last });
   return `{"items":${items},${rest.slice(1)}`;
-}
-
-/** The JSON of pages that the store keeps in memory. */
-const recent = new WeakMap<Page, string>();
-
-function joinedOnce(page: Page, texts: readonly string[]): string {
-  const joined = recent.get(page) ?? join(texts);
-  recent.set(page, joined);
-  return joined;
-}
-
-function join(texts: readonly string[]): string {
-  return `[${texts.join(",")}]`;
 }

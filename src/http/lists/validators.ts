@@ -8,8 +8,11 @@ import type { Collection } from "../../collection/collection.ts";
 import type { Page } from "../../store/port/page.ts";
 import type { Guard } from "../caller/permission.ts";
 import type { Listing } from "../operations/operation.ts";
-import { passingValidators, type Validators } from "../protocol/conditional.ts";
-import type { Service } from "../service.ts";
+import type { ListResult } from "../operations/result.ts";
+import { isUnmodified, passingValidators, type Validators } from "../protocol/conditional.ts";
+import type { HttpRequest } from "../protocol/message.ts";
+import type { Callers, Clock, Data, Surface } from "../service.ts";
+import { locationOf } from "./links.ts";
 
 /** A list, and the resources that the caller can list. */
 export interface ListScope {
@@ -23,7 +26,7 @@ export interface ListScope {
 
 /** The validators of a page. They are weak, because they represent the state of a collection, not the bytes of the page. */
 export function listValidators(
-  service: Service,
+  service: Callers & Surface,
   page: Page,
   { listing, listed, isOfOne, isPassing }: ListScope,
 ): Validators {
@@ -33,13 +36,13 @@ export function listValidators(
 }
 
 /** The validators of a state of a collection, or of the part of it that a caller can see. */
-function collectionValidators(service: Service, state: number | string, tag = ""): Validators {
+function collectionValidators(service: Surface, state: number | string, tag = ""): Validators {
   return { etag: `W/"${state}-${service.configurationHash}${tag}"`, lastModifiedMs: undefined };
 }
 
 /** The validators of a collection as the target of a create. They reveal nothing to a caller who can list only a part of it. */
 export async function targetValidators(
-  service: Service,
+  service: Data & Surface,
   { collection: { name }, guard }: { collection: Collection; guard: Guard },
 ): Promise<Validators> {
   if (guard.listed !== "everything") return collectionValidators(service, 0);
@@ -49,16 +52,27 @@ export async function targetValidators(
 
 /** The validators of a list in a state of its collection, or in a state of the part that the caller can see. */
 export function validatorsAt(
-  service: Service,
+  service: Callers & Surface,
   state: number | string,
   listing: Pick<Listing, "type" | "contentHash" | "collection">,
 ): Validators {
   return collectionValidators(service, state, tagOf(service, listing));
 }
 
+/** The result for a client that has the current state. Throws PRECONDITION_FAILED. */
+export function ifUnmodified(
+  service: Clock,
+  validators: Validators,
+  listing: Pick<Listing, "path" | "query">,
+  request: HttpRequest,
+): (ListResult & { kind: "unmodified" }) | undefined {
+  if (!isUnmodified(request.headers, validators, service.now())) return undefined;
+  return { kind: "unmodified", validators, location: locationOf(listing, request) };
+}
+
 /** The end of an entity tag. It differs if the format of the list, its content or the view of the caller differs. */
 export function tagOf(
-  { tags }: Service,
+  { tags }: Callers,
   { type, contentHash, collection: { visibility } }: Pick<Listing, "type" | "contentHash" | "collection">,
 ): string {
   const format = type === "application/json" ? "" : `-${type.split("/")[1]}`;
@@ -66,17 +80,9 @@ export function tagOf(
   return format + content + tags.view(visibility);
 }
 
-/** The states of pages that the store keeps in memory. */
-const recentStates = new WeakMap<Page, string>();
-
 /** The state of a page by its resources. The state of the collection would reveal changes to resources that the caller cannot see. */
-function stateOf(page: Page): string {
-  const { items, more, total } = page;
-  const state =
-    recentStates.get(page) ??
-    hashOf([items.map(({ id, version }) => [id, version]), more, total]).slice(0, 16);
-  recentStates.set(page, state);
-  return state;
+function stateOf({ items, more, total }: Page): string {
+  return hashOf([items.map(({ id, version }) => [id, version]), more, total]).slice(0, 16);
 }
 
 /** A hash of a JSON value. */

@@ -5,8 +5,13 @@ import type { RewindReport } from "../../rewind/attempt.ts";
 import type { Misfit, RewindCounts } from "../../rewind/rewind-plan.ts";
 import { maxChangesSince } from "../../store/core/changes-since.ts";
 import { maxRefusals } from "../../store/core/commits/refusals.ts";
+import {
+  createdName,
+  operationHeaders,
+  type operationMembers,
+  operationMethods,
+} from "../batch/batch-content.ts";
 import { maxBulk } from "../batch/bulk-content.ts";
-import { createdName, operationHeaders, type operationMembers, operationMethods } from "../batch/content.ts";
 import { type ImportReport, maxErrors, maxNamedIds } from "../imports/report.ts";
 import type { Limits } from "../settings.ts";
 import type { rewindMembers } from "../writes/rewind-content.ts";

@@ -29,16 +29,13 @@ export interface Document {
 export type ListResult =
   /** `location` is the URL where GET returns the list that a QUERY asked for. */
   | { kind: "unmodified"; validators: Validators; location: string | undefined }
-  /** `texts` are the resources of the page as they are sent, or one text with all of them. `content` is the body of a response that is not JSON. */
+  /** `page` is that of the store. `headers` are those that do not depend on the method. `location` is as above. */
   | {
       kind: "page";
       page: Page;
-      texts: readonly string[];
-      content: string | StreamedBody | undefined;
-      listing: Listing;
-      validators: Validators;
-      /** The URL of the events that follow the page. */
-      monitor: string | undefined;
+      headers: Readonly<Record<string, string>>;
+      content: string | StreamedBody;
+      location: string | undefined;
     };
 
 /** The figures of a list. `texts` are the groups as they are sent. */

@@ -10,6 +10,7 @@ import type { Content, HttpRequest } from "./message.ts";
 /** The content of bytes that are in memory already and do not count as held. */
 export function contentOf(bytes: Buffer): Content {
   return {
+    isComplete: true,
     receive: async () => bytes,
     async *chunks() {
       yield bytes;
@@ -32,6 +33,10 @@ export class IncomingContent implements Content {
     this.#stream = stream;
     this.#ticket = ticket;
     this.#sendContinue = sendContinue;
+  }
+
+  get isComplete(): boolean {
+    return this.#stream.complete;
   }
 
   receive(maxBytes: number): Promise<Buffer> {

@@ -7,12 +7,12 @@ import { type ChangesRead, type EarlierRead, keyOf } from "../operations/operati
 import { type ChangesResult, notFound, type Result, type ShownChange } from "../operations/result.ts";
 import { type HttpRequest, type HttpResponse, jsonType, revalidate, withBody } from "../protocol/message.ts";
 import { resourcePath } from "../route.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Clock, Data, Surface } from "../service.ts";
 import { foundResult } from "./read.ts";
 
 /** Reads an earlier state of a resource. It is not found if the resource did not exist then, or if the store does not keep it. */
 export async function readEarlierState(
-  service: Service,
+  service: Data & Clock,
   operation: EarlierRead,
   request: HttpRequest,
 ): Promise<Result> {
@@ -31,7 +31,10 @@ export async function readEarlierState(
 }
 
 /** Reads a page of changes. It is not found if the store keeps no change of the resource. */
-export async function readChanges(service: Service, operation: ChangesRead): Promise<Result> {
+export async function readChanges(
+  service: Data & Callers & Surface,
+  operation: ChangesRead,
+): Promise<Result> {
   const { guard } = operation;
   const { limit, before } = operation.asked;
   const key = keyOf(operation);
@@ -89,7 +92,7 @@ export interface LastState {
  * the lookups, so this looks again while the resource changes.
  */
 export async function lastState(
-  store: Pick<Service["store"], "read" | "changesOf" | "version">,
+  store: Pick<Data["store"], "read" | "changesOf" | "version">,
   key: Key,
 ): Promise<LastState | undefined> {
   for (let seen: number | undefined; ; ) {

@@ -6,10 +6,14 @@ import { notFound, type Result } from "../operations/result.ts";
 import { isUnmodified } from "../protocol/conditional.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { contentValidators, embedInto } from "../related/embed.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Clock, Data, Surface } from "../service.ts";
 
 /** Reads the current state. Most requests come here, so it waits only if the resource is large or not in memory. */
-export function read(service: Service, operation: Read, request: HttpRequest): Result | Promise<Result> {
+export function read(
+  service: Data & Callers & Surface & Clock,
+  operation: Read,
+  request: HttpRequest,
+): Result | Promise<Result> {
   const { ticket } = request;
   const turn = ticket.read(() => ticket.sizes.ofOne(operation.collection.name));
   return turn === undefined
@@ -17,7 +21,11 @@ export function read(service: Service, operation: Read, request: HttpRequest): R
     : turn.then(() => readNow(service, operation, request));
 }
 
-function readNow(service: Service, operation: Read, request: HttpRequest): Result | Promise<Result> {
+function readNow(
+  service: Data & Callers & Surface & Clock,
+  operation: Read,
+  request: HttpRequest,
+): Result | Promise<Result> {
   if (operation.embeds.length > 0) return readEmbedded(service, operation, request);
   const stored = service.store.read(keyOf(operation));
   if (!(stored instanceof Promise)) return foundResult(service, operation, request, stored);
@@ -29,7 +37,7 @@ function readNow(service: Service, operation: Read, request: HttpRequest): Resul
 
 /** What the caller gets of a state of the resource. Throws PRECONDITION_FAILED. */
 export function foundResult(
-  service: Service,
+  service: Clock,
   operation: Read | EarlierRead,
   request: HttpRequest,
   stored: Stored | undefined,
@@ -43,7 +51,11 @@ export function foundResult(
 }
 
 /** Reads the resource with related resources. Its entity tag is a hash of all of them. */
-async function readEmbedded(service: Service, operation: Read, request: HttpRequest): Promise<Result> {
+async function readEmbedded(
+  service: Data & Callers & Surface & Clock,
+  operation: Read,
+  request: HttpRequest,
+): Promise<Result> {
   const { caller, collection, embeds, guard, path } = operation;
   const stored = await service.store.read(keyOf(operation));
   if (stored === undefined || !guard.sees(stored.text)) return notFound;

@@ -1,6 +1,6 @@
 /**
  * Puts related resources into the texts of resources, as members with the names of the relations. If an array does not
- * contain all related resources, a link leads to the rest. This file reads nothing from the store (`read.ts` does).
+ * contain all related resources, a link leads to the rest. This file reads nothing from the store (`levels.ts` does).
  */
 import { formatPath } from "../../collection/paths.ts";
 import { formatCursor, listName } from "../../query/cursor.ts";
@@ -11,8 +11,7 @@ import { maxPageBytes } from "../../store/port/page.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { createPauses } from "../admission/turns.ts";
 import { resourcePath } from "../route.ts";
-import { withoutEmbeds } from "./own-text.ts";
-import type { RelatedGroup, RelatedLevel } from "./read.ts";
+import { type RelatedGroup, type RelatedLevel, withoutEmbeds } from "./levels.ts";
 
 /** How many more bytes a response can have. */
 interface Budget {

@@ -1,5 +1,5 @@
 /**
- * Embeds related resources into the resources of a response: reads them (`read.ts`) and puts them into the texts
+ * Embeds related resources into the resources of a response: reads them (`levels.ts`) and puts them into the texts
  * (`compose.ts`). Also makes the validators of such a response.
  */
 import { hash } from "node:crypto";
@@ -10,9 +10,9 @@ import { whileConnected } from "../admission/gone.ts";
 import type { Caller } from "../caller/admit.ts";
 import type { Validators } from "../protocol/conditional.ts";
 import type { HttpRequest } from "../protocol/message.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Data, Surface } from "../service.ts";
 import { composeTexts } from "./compose.ts";
-import { readLevels } from "./read.ts";
+import { readLevels } from "./levels.ts";
 
 /** The resources of a response, and their relations. */
 export interface Embedding {
@@ -29,7 +29,7 @@ export interface Embedding {
  * text of a response is limited. Throws QUERY_TOO_EXPENSIVE, and UNAVAILABLE if other requests hold too much memory.
  */
 export async function embedInto(
-  service: Service,
+  service: Data & Callers & Surface,
   { caller, request }: { caller: Caller; request: HttpRequest },
   { collection, resources, shown, embeds }: Embedding,
 ): Promise<readonly string[]> {
@@ -37,8 +37,7 @@ export async function embedInto(
   const levels = await whileConnected(caller, request, (client) =>
     readLevels({ service, caller, request, client, bytes }, embeds, resources),
   );
-  const { prefix } = service.settings;
-  return composeTexts({ prefix, collection }, resources, { shown, levels });
+  return composeTexts({ prefix: service.settings.prefix, collection }, resources, { shown, levels });
 }
 
 /** The validators of content that depends on several collections: a hash of the content itself. */

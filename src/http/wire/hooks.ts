@@ -69,13 +69,12 @@ export class HookedContent {
 /** The content that a hook has put in place of the one that was sent. Throws an error if it is not JSON. */
 export function contentFrom(body: unknown, { bodyBytes }: Limits): Content {
   const bytes = Buffer.from(body === undefined ? "" : JSON.stringify(body, requireJson));
-  const content = contentOf(bytes);
   return {
+    ...contentOf(bytes),
     receive: async (maxBytes) => {
       if (bytes.length > maxBytes) throw contentTooLarge(bodyBytes);
       return bytes;
     },
-    chunks: content.chunks,
   };
 }
 

@@ -72,7 +72,7 @@ export interface Wire extends WireOptions {
 export function createWire(options: WireOptions): Wire {
   return {
     ...options,
-    isObserved: options.logRequests || options.service.isObserved === true,
+    isObserved: options.logRequests || options.service.isObserved,
     compressions: new Compressions(options.admission),
     streams: createStreams(options.admission),
   };

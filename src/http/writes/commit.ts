@@ -9,7 +9,7 @@ import type { InCollection, Writes } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { respond } from "../respond.ts";
-import type { Service } from "../service.ts";
+import type { Clock, Service, Surface } from "../service.ts";
 import { receiptFor, withoutBody } from "./idempotency.ts";
 
 /** The operations that write resources of one collection. */
@@ -105,7 +105,7 @@ function withViolation(error: unknown): unknown {
  * back.
  */
 export function timeOfChange(
-  service: Service,
+  service: Clock,
   { timestamps }: Collection,
   { updatedAt }: Pick<Stored, "updatedAt">,
 ): number {
@@ -122,7 +122,7 @@ function outcomeUnknown(): Problem {
 }
 
 /** Waits for work that prepares a write. The work must do no harm if it ends later. Throws UNAVAILABLE. */
-export function inTime<T>(service: Service, work: Promise<T>): Promise<T> {
+export function inTime<T>(service: Surface, work: Promise<T>): Promise<T> {
   return withinDeadline(
     service,
     work,
@@ -130,7 +130,7 @@ export function inTime<T>(service: Service, work: Promise<T>): Promise<T> {
   );
 }
 
-function withinDeadline<T>(service: Service, work: Promise<T>, lateProblem: () => Problem): Promise<T> {
+function withinDeadline<T>(service: Surface, work: Promise<T>, lateProblem: () => Problem): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(lateProblem()), service.settings.limits.handlerTimeoutMs);
     work.then(resolve, reject).finally(() => clearTimeout(timer));

@@ -8,7 +8,7 @@ import type { Create } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import { requirePreconditions } from "../protocol/conditional.ts";
 import { readObject } from "../protocol/content.ts";
-import type { Service } from "../service.ts";
+import type { Clock, Data, Service, Surface } from "../service.ts";
 import { inTime, type Write } from "./commit.ts";
 import { decideCreate } from "./decide.ts";
 import { planFor } from "./plan.ts";
@@ -57,14 +57,14 @@ export async function requireCollection(service: Service, collection: Collection
 }
 
 /** Whether a collection does not exist yet. Throws TOO_MANY_COLLECTIONS if it does not and the service can have no more. */
-export function requireFewCollections(service: Service, { name }: Pick<Collection, "name">): boolean {
+export function requireFewCollections(service: Data & Surface, { name }: Pick<Collection, "name">): boolean {
   const collections = service.store.collections();
   if (collections.has(name)) return false;
   requireRoom(service, name, collections.keys());
   return true;
 }
 
-function requireRoom({ settings }: Service, name: string, names: Iterable<string>): void {
+function requireRoom({ settings }: Surface, name: string, names: Iterable<string>): void {
   const limit = settings.limits.collections;
   if (isInternal(name) || withoutInternal(names).length < limit) return;
   throw new Problem(
@@ -81,7 +81,7 @@ async function makeCollection(service: Service, collection: Collection): Promise
   await inTime(service, service.store.migrate([recordOf(collection)]));
 }
 
-async function newId(service: Service, { name, idKind }: Collection): Promise<string> {
+async function newId(service: Data & Surface & Clock, { name, idKind }: Collection): Promise<string> {
   return idKind === "uuid"
     ? service.newUuid()
     : String(await inTime(service, service.store.reserveIds(name, 1)));

@@ -117,36 +117,33 @@ type TextContext = WriteContext & { isKept: (name: string) => boolean };
 function nextText(resource: ResourceIn, next: Record<string, unknown>, context: TextContext): string {
   requireSameId(next, resource);
   const { collection, id } = resource;
+  const { at, before, isDeleted = false, isNewVersion = false, named, isKept } = context;
+  let parsed: Attributes | undefined;
+  const current = () => {
+    parsed ??= clientAttributes(collection, JSON.parse(before.text) as Record<string, unknown>);
+    return parsed;
+  };
   const sent = clientAttributes(collection, next);
-  const attributes = withUnsent(collection, sent, context);
-  const { named } = context;
-  const before = () =>
-    clientAttributes(collection, JSON.parse(context.before.text) as Record<string, unknown>);
-  if (named === undefined) requireValid(collection, attributes, { sent, isNew: false, before });
+  const attributes = withUnsent(collection, sent, { current, isKept });
+  if (named === undefined) requireValid(collection, attributes, { sent, isNew: false, before: current });
   else requireValidUnread(collection, attributes, { sent, named });
   const text = resourceText(collection.idKind, id, attributes);
-  return collection.timestamps ? stampedText(resource, { attributes, text }, context) : text;
+  if (!collection.timestamps) return text;
+  // The timestamps change only if something else differs.
+  const isSame = text === resourceText(collection.idKind, id, current());
+  if (isSame && !isDeleted && !isNewVersion) return before.text;
+  return resourceText(collection.idKind, id, withTimestamps(attributes, at, before));
 }
 
 /** The sent attributes, with the current values of attributes that the caller cannot see or set. */
-function withUnsent(collection: Collection, sent: Attributes, { before, isKept }: TextContext): Attributes {
-  const { visibility } = collection;
+function withUnsent(
+  { visibility }: Collection,
+  sent: Attributes,
+  { current, isKept }: Pick<TextContext, "isKept"> & { current: () => Attributes },
+): Attributes {
   if (visibility === undefined) return sent;
-  const current = clientAttributes(collection, JSON.parse(before.text) as Record<string, unknown>);
-  requireNone(assignmentViolations(sent, current, visibility));
-  return withKept(sent, current, isKept);
-}
-
-/** The text with timestamps from the service; the current text if nothing else differs. */
-function stampedText(
-  { collection, id }: ResourceIn,
-  next: { attributes: Attributes; text: string },
-  { at, before, isDeleted = false, isNewVersion = false }: WriteContext,
-): string {
-  const known = clientAttributes(collection, JSON.parse(before.text) as Record<string, unknown>);
-  const isSame = next.text === resourceText(collection.idKind, id, known);
-  if (isSame && !isDeleted && !isNewVersion) return before.text;
-  return resourceText(collection.idKind, id, withTimestamps(next.attributes, at, before));
+  requireNone(assignmentViolations(sent, current(), visibility));
+  return withKept(sent, current(), isKept);
 }
 
 function requireId(next: Record<string, unknown>, id: string): void {

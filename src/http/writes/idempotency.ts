@@ -13,7 +13,7 @@ import type { Idempotency } from "../operations/operation.ts";
 import type { Asked, Result } from "../operations/result.ts";
 import { type HttpRequest, type HttpResponse, textOf } from "../protocol/message.ts";
 import { splitTarget } from "../protocol/target.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Clock, Data, Surface } from "../service.ts";
 
 const headerName = "Idempotency-Key";
 
@@ -24,7 +24,7 @@ const validMs = 24 * 60 * 60 * 1_000;
  * IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS, the problems of receiving the content, and what `perform` throws.
  */
 export async function performOnce(
-  service: Service,
+  service: Data & Callers & Surface & Clock,
   asked: Asked,
   perform: (asked: Asked) => Result | Promise<Result>,
 ): Promise<Result> {
@@ -60,7 +60,7 @@ export async function performOnce(
  * the other has changed, and a precondition fails, for example. The result is then the response to the other.
  */
 async function performOrRepeat(
-  service: Service,
+  service: Data & Clock,
   idempotency: Idempotency,
   perform: () => Result | Promise<Result>,
 ): Promise<Result> {
@@ -82,7 +82,7 @@ function isKeyTaken(error: unknown, { commit }: Idempotency): boolean {
 
 /** What a commit stores so that a retry gets the same response. */
 export function receiptFor(
-  service: Service,
+  service: Clock,
   { key, fingerprint, shownTo }: Idempotency,
   response: HttpResponse,
 ): Receipt {
@@ -91,7 +91,7 @@ export function receiptFor(
   return { key, fingerprint, answer, brief, expiresAt: service.now() + validMs };
 }
 
-async function storedResponse(service: Service, idempotency: Idempotency): Promise<Result | undefined> {
+async function storedResponse(service: Data & Clock, idempotency: Idempotency): Promise<Result | undefined> {
   const receipt = await service.store.receipt(idempotency.key, service.now());
   return receipt && responseFrom(receipt, idempotency);
 }
@@ -110,7 +110,7 @@ function responseFrom(receipt: KeptReceipt, { fingerprint, shownTo }: Idempotenc
  * A tag for the callers who can see the body of a stored response: one principal while its rights stay the same, or all
  * callers without a credential at one address.
  */
-function audienceOf({ access, tags }: Service, { client }: HttpRequest, { principal }: Caller): string {
+function audienceOf({ access, tags }: Callers, { client }: HttpRequest, { principal }: Caller): string {
   const rights = access?.rights(principal) ?? null;
   return tags.audience(rights, principal === undefined ? addressKey(client.ip) : null);
 }

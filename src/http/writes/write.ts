@@ -8,7 +8,7 @@ import { createBackOff } from "../../store/core/back-off.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { Key, Stored } from "../../store/port/stored.ts";
 import { notFound, type Result } from "../operations/result.ts";
-import type { Pending, Service } from "../service.ts";
+import type { Pending, Surface } from "../service.ts";
 import {
   type CommitPlan,
   commit,
@@ -22,7 +22,7 @@ import {
 export interface WriteSteps<Op extends WriteOperation, State, Content> {
   /**
    * Finds the state that the write changes; `undefined` if it does not exist for the caller. Throws if the caller cannot
-   * change it, or if a precondition fails. The pipeline calls this before it reads the content, and again in each attempt.
+   * change it, or if a precondition fails. The pipeline calls this before it reads the content, and again if the state may be old.
    */
   find(write: Write<Op>, pending?: PendingStates): Promise<State | undefined>;
   /** Whether the write deletes nothing, and can start from the pending states of its resources. @default false */
@@ -43,73 +43,80 @@ export interface WriteSteps<Op extends WriteOperation, State, Content> {
 /** The states that commits in progress make, by the names of the resources. They replace the stored states. */
 export type PendingStates = ReadonlyMap<string, Pick<Pending, "state">>;
 
+/** The turn of a write: its resources, the pending states of all resources, and what it does there. */
+interface Turn {
+  names: readonly string[];
+  pending: Map<string, Pending>;
+  /** Does a task when the earlier writes to the same resources have had their turn. */
+  take<T>(task: () => Promise<T>): Promise<T>;
+  /** Decides from the stored state of the resources, or from the pending ones. */
+  decide(pending?: PendingStates): Promise<CommitPlan | WriteAttempt>;
+}
+
 /** Carries out a write. Throws what its steps throw, and UNAVAILABLE if other writes come first every time. */
 export async function runWrite<Op extends WriteOperation, State, Content>(
   steps: WriteSteps<Op, State, Content>,
   write: Write<Op>,
 ): Promise<Result> {
-  if ((await steps.find(write)) === undefined) return notFound;
-  // Each attempt reads the state again, so the state needs no memory while the content arrives.
-  write.request.ticket.endRead();
+  const { service, request } = write;
+  let found = await steps.find(write);
+  if (found === undefined) return notFound;
+  if (!request.content.isComplete) {
+    // A client can take long to send the rest. The state would need memory for so long, and become old.
+    found = undefined;
+    request.ticket.endRead();
+  }
   if ("collection" in write.operation && isInternal(write.operation.collection.name))
-    await write.service.webhooks?.load();
+    await service.webhooks?.load();
   // The content comes before the turn of the write, so that a slow client does not delay other writes.
   const content = await steps.read(write);
-  const { service } = write;
   const names = steps.resources(write, content);
-  const { pending } = service;
-  if (names.length > 0 && pending !== undefined && steps.follows?.(write, content))
-    return untilCommitted(service, () => attemptNext(steps, write, content, { names, pending }));
-  return inTurn(service, names, async () => {
-    await Promise.all(names.map((each) => service.pending?.get(each)?.committed));
-    return untilCommitted(service, () => attempt(steps, write, content));
+  const { pending = new Map() } = service;
+  const turn: Turn = {
+    names,
+    pending,
+    take(task) {
+      let hasStarted = false;
+      const start = () => {
+        hasStarted = true;
+        return task();
+      };
+      const done = names.reduceRight((inner, name) => () => service.writes.run(name, inner), start)();
+      if (!hasStarted) found = undefined; // another write has its turn now
+      return done;
+    },
+    async decide(bases) {
+      const isOld = bases !== undefined && bases.size > 0;
+      const state = (isOld ? undefined : found) ?? (await steps.find(write, bases));
+      found = undefined; // if this attempt fails, the state is old
+      return state === undefined ? notFound : steps.decide(write, state, content, bases);
+    },
+  };
+  if (names.length > 0 && service.pending !== undefined && steps.follows?.(write, content))
+    return untilCommitted(service, () => attemptNext(write, turn));
+  return turn.take(async () => {
+    const committing = names.flatMap((each) => pending.get(each)?.committed ?? []);
+    if (committing.length > 0) found = undefined;
+    await Promise.all(committing);
+    return untilCommitted(service, async () => finish(write, await turn.decide()));
   });
-}
-
-async function attempt<Op extends WriteOperation, State, Content>(
-  steps: WriteSteps<Op, State, Content>,
-  write: Write<Op>,
-  content: Content,
-): Promise<WriteAttempt> {
-  return finish(write, await decide(steps, write, content));
-}
-
-async function decide<Op extends WriteOperation, State, Content>(
-  steps: WriteSteps<Op, State, Content>,
-  write: Write<Op>,
-  content: Content,
-  pending?: PendingStates,
-): Promise<CommitPlan | WriteAttempt> {
-  const state = await steps.find(write, pending);
-  return state === undefined ? notFound : steps.decide(write, state, content, pending);
 }
 
 function finish(write: Write, decided: CommitPlan | WriteAttempt): WriteAttempt | Promise<WriteAttempt> {
   return decided.kind === "plan" ? commit(write, decided) : decided;
 }
 
-/** The resources of a write, and the pending states of all resources. */
-interface Following {
-  names: readonly string[];
-  pending: Map<string, Pending>;
-}
-
 /**
  * Attempts a change of resources. Its turn ends when its commit is in the queue of the store. The next changes are decided from
  * the states that this commit makes, so all of them can share one flush. Their decisions count only if this commit succeeds.
  */
-async function attemptNext<Op extends WriteOperation, State, Content>(
-  steps: WriteSteps<Op, State, Content>,
-  write: Write<Op>,
-  content: Content,
-  { names, pending }: Following,
-): Promise<WriteAttempt> {
-  const { outcome } = await inTurn(write.service, names, async () => {
+async function attemptNext(write: Write, { names, pending, take, decide }: Turn): Promise<WriteAttempt> {
+  const { outcome } = await take(async () => {
     const latest = names.map((name) => [name, pending.get(name)] as const);
     const bases = new Map(
       latest.flatMap(([name, each]) => (each && !each.series.hasFailed ? [[name, each]] : [])),
     );
-    const deciding = decide(steps, write, content, bases);
+    const deciding = decide(bases);
     const decided = await deciding.catch(() => undefined);
     if (decided?.kind !== "plan" || !decided.changes.some(({ next }) => next !== undefined)) {
       const finished = () => deciding.then((each) => finish(write, each));
@@ -156,7 +163,7 @@ const retryBounds = { first: 2, most: 50 };
  * stay in step. The attempts end when the time for a request is over (`handlerTimeoutMs`).
  */
 export async function untilCommitted(
-  { settings }: Service,
+  { settings }: Surface,
   attemptOnce: () => Promise<WriteAttempt>,
 ): Promise<Result> {
   const since = performance.now();
@@ -179,10 +186,6 @@ export async function untilCommitted(
 export function hold({ request }: Write, ...versions: Stored[]): void {
   const length = versions.reduce((sum, { text }) => sum + text.length, 0);
   request.ticket.hold(length);
-}
-
-function inTurn<T>({ writes }: Service, resources: readonly string[], task: () => Promise<T>): Promise<T> {
-  return resources.reduceRight((inner, name) => () => writes.run(name, inner), task)();
 }
 
 /** The name of a resource for `WriteSteps.resources`. */

@@ -136,12 +136,31 @@ export const httpFaults: readonly Fault[] = [
     name: "retry-without-read",
     what: "A change that is overtaken does not decide again, so it is overtaken every time.",
     noticedBy: "test/postgres/contended.test.ts",
-    replacements: [
-      [
-        "() => attemptNext(steps, write, content, { names, pending })",
-        "((first) => () => first)(attemptNext(steps, write, content, { names, pending }))",
-      ],
-    ],
+    replacements: [["() => attemptNext(write, turn)", "((first) => () => first)(attemptNext(write, turn))"]],
+  },
+  {
+    name: "kept-page-of-another-view",
+    what: "A caller gets a list with attributes that are hidden from this caller, because another caller has just requested it.",
+    noticedBy: "test/http/kept-pages.test.ts",
+    replacements: [["list.collection.visibility === listing.collection.visibility", "true"]],
+  },
+  {
+    name: "kept-page-of-another-service",
+    what: "An empty list has the links of another service in the process.",
+    noticedBy: "test/http/kept-pages.test.ts",
+    replacements: [["page === emptyPage || ", ""]],
+  },
+  {
+    name: "late-content-old-state",
+    what: "A write whose content arrives late is decided from the state before the content.",
+    noticedBy: "test/http/reads-of-writes.test.ts",
+    replacements: [["if (!request.content.isComplete) {", "if (request.content.isComplete) {"]],
+  },
+  {
+    name: "reads-twice",
+    what: "A write reads its resource twice, although its content has arrived.",
+    noticedBy: "test/http/reads-of-writes.test.ts",
+    replacements: [["(isOld ? undefined : found) ??", "(isOld ? found : undefined) ??"]],
   },
   {
     name: "turn-until-written",

@@ -12,11 +12,6 @@ import type { ListType } from "../protocol/accept.ts";
 import type { HttpRequest, StreamedBody } from "../protocol/message.ts";
 import { Columns, parseResource, tablePieces } from "./csv.ts";
 
-/** Whether the response contains the resources exactly as the store keeps them, and nothing else. */
-export function isWhole({ asked, collection }: Listing): boolean {
-  return asked.fields === undefined && asked.embeds.length === 0 && !hidesAny(collection.visibility);
-}
-
 /** Whether the response needs only some attributes of the resources. */
 export function needsLess({ asked, collection }: Listing): boolean {
   return asked.fields !== undefined || hidesAny(collection.visibility);
@@ -43,7 +38,7 @@ export async function neededPart(
 
 /** The JSON texts of a page's resources, with the attributes that the client asked for and can see. */
 export async function textsOf(page: Page, listing: Listing): Promise<readonly string[]> {
-  if (isWhole(listing)) return page.items.map(({ text }) => text);
+  if (!needsLess(listing)) return page.items.map(({ text }) => text);
   const fields = listing.asked.fields && new Set(listing.asked.fields); // never names a hidden attribute
   const { visibility } = listing.collection;
   const pause = createPauses();
@@ -61,17 +56,10 @@ type Client = Pick<HttpRequest, "method" | "socket">;
 /** The content of a page in a format other than JSON, whose content `response.ts` makes: it can be an envelope. */
 export function contentOf(
   texts: readonly string[],
-  { type, fields }: { type: ListType; fields: readonly string[] | undefined },
+  { type, fields }: { type: Exclude<ListType, "application/json">; fields: readonly string[] | undefined },
   request: Client,
-): string | Promise<StreamedBody> | undefined {
-  switch (type) {
-    case "application/json":
-      return undefined;
-    case "application/x-ndjson":
-      return texts.map((text) => `${text}\n`).join("");
-    case "text/csv":
-      return tableOf(texts, fields, request);
-  }
+): string | Promise<StreamedBody> {
+  return type === "text/csv" ? tableOf(texts, fields, request) : texts.map((text) => `${text}\n`).join("");
 }
 
 /**

@@ -2,7 +2,8 @@
 import type { AllowedResources } from "../../access/rules.ts";
 import { fitId } from "../../collection/ids.ts";
 import { referencedIds } from "../../collection/references.ts";
-import { type Embed, embedLimits } from "../../query/embed-request.ts";
+import { pickMembers, textWithId, withoutId } from "../../collection/resource.ts";
+import { type Embed, embedLimits, hiddenMember, nextMember } from "../../query/embed-request.ts";
 import { allOf, type Filter } from "../../query/filter.ts";
 import { typeOfReference } from "../../query/related-resources.ts";
 import { compareSortValues } from "../../query/sort.ts";
@@ -12,8 +13,7 @@ import { createPauses } from "../admission/turns.ts";
 import type { Caller } from "../caller/admit.ts";
 import { type Guard, guardOf } from "../caller/permission.ts";
 import type { HttpRequest } from "../protocol/message.ts";
-import type { Service } from "../service.ts";
-import { withoutEmbeds } from "./own-text.ts";
+import type { Callers, Data } from "../service.ts";
 
 /** The related resources of one resource, as far as the caller can list them. */
 export interface RelatedGroup {
@@ -36,7 +36,7 @@ export interface RelatedLevel {
 
 /** A request, and the bytes that it holds. */
 export interface RelatedRequest {
-  service: Service;
+  service: Data & Callers;
   caller: Caller;
   request: HttpRequest;
   client: () => ReadClient;
@@ -132,6 +132,21 @@ async function completeLevel(
     if (paused !== undefined) await paused;
   }
   return { embed, texts, groups, inner: await readLevels(context, embed.embeds, items) };
+}
+
+/**
+ * The text of a resource without the attributes that related resources replace. A resource of an open schema can have attributes with
+ * the names of its relations.
+ */
+export function withoutEmbeds(text: string, embeds: readonly Embed[]): string {
+  const names =
+    embeds.length === 0 ? [] : [...embeds.map(({ relation }) => relation.name), hiddenMember, nextMember];
+  if (!names.some((name) => text.includes(`${JSON.stringify(name)}:`))) return text;
+  const resource = JSON.parse(text) as Record<string, unknown>;
+  return textWithId(
+    JSON.stringify(resource.id),
+    withoutId(pickMembers(resource, (name) => !names.includes(name))),
+  );
 }
 
 interface LevelQuery {

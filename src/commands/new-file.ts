@@ -53,7 +53,11 @@ export function workFolderOf(path: string): string {
 }
 
 /** Backs up a store into an empty file, and shows the progress. Throws StartError. */
-export function backUpInto(store: StoreAddress, file: string, signal: AbortSignal): Promise<VerifiedContents> {
+export function backUpInto(
+  store: StoreAddress,
+  file: string,
+  signal: AbortSignal,
+): Promise<VerifiedContents> {
   const watch = (what: string, total: number) => startProgress({ what, total });
   return onStoreOf({ kind: "sqlite", path: file }, backUpStore(store, file, { watch, signal }));
 }

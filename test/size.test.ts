@@ -22,26 +22,26 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_050,
   changes: 900,
   webhooks: 2_650,
-  http: 17_300,
+  http: 17_050,
   config: 1_850,
   fit: 250,
-  server: 1_400,
-  commands: 4_400,
+  server: 1_500,
+  commands: 4_300,
   cli: 50,
   index: 100,
-  observe: 1_200,
+  observe: 1_100,
 };
 
 /** The most files in `src`. */
-const mostFiles = 457;
+const mostFiles = 442;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;
 
 /** The base names of several files, by the number of the files. A name can move to a smaller number, and then leave. */
 const shared: Readonly<Record<number, string>> = {
-  2: "about background batch commit commits connections declarations engine failures first-key keys lists messages migrate options parse read response store tables thread verify webhooks",
-  3: "content figures",
+  2: "about background batch commit commits connections declarations engine failures first-key keys lists messages migrate options parse store tables thread verify webhooks",
+  3: "figures",
 };
 
 const files = pathsBelow("src")

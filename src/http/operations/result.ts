@@ -8,7 +8,7 @@ import type { Validators } from "../protocol/conditional.ts";
 import type { Coding, HttpRequest, HttpResponse, LiveBody, StreamedBody } from "../protocol/message.ts";
 import type { Route } from "../route.ts";
 import type { EndpointMethod, EndpointPath, Service } from "../service.ts";
-import type { ChangesRead, FiguresListing, Listing, Subscription, Writes } from "./operation.ts";
+import type { ChangesRead, FiguresListing, Subscription, Writes } from "./operation.ts";
 import type { PageAsked } from "./page-parameters.ts";
 
 /** A response outside the collections: a page or one of its files, a description, or the state of the service. */

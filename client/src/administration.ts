@@ -72,7 +72,6 @@ export interface AccessQuestion {
 
 /** Whether an operation is allowed. */
 export interface AccessAnswer {
-  /** What the question was about. */
   readonly collection: string;
   readonly operation: Action;
   readonly id?: string;

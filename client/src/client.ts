@@ -42,7 +42,7 @@ export type Client<C extends ConfigurationTypes> = {
   $events<const Name extends keyof CollectionsOf<C> & string = keyof CollectionsOf<C> & string>(
     query?: EventsQuery<Name>,
   ): EventStream<EventOf<C, Name>>;
-  /** The JSON value at a path below the base address, for which the client has no other member. */
+  /** Reads the JSON at a path below the base address. It is for paths that no other member reads. */
   $read(path: string, options?: CallOptions): Promise<unknown>;
   /** The effective configuration of the service, for administrators. For other callers, it does not exist. */
   $configuration(options?: CallOptions): Promise<ServiceConfiguration>;

@@ -124,8 +124,8 @@ export class CollectionClient<
   }
 
   /**
-   * Imports an array of resources, or text in NDJSON, JSON or CSV, also as a stream. Creates all resources with their ids, or none of them. Only
-   * administrators can import. Throws ProblemError. Its `problem.report` says which resources are invalid.
+   * Imports an array of resources, or text in NDJSON, JSON or CSV, also as a stream. Creates all resources with their ids, or none
+   * of them. Only administrators can import. Throws ProblemError. Its `problem.report` says which resources are invalid.
    */
   import(resources: readonly ImportedOf<D>[], options?: ImportOptions): Promise<ImportReport>;
   import(body: Body, options: ImportTextOptions): Promise<ImportReport>;

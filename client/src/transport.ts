@@ -114,7 +114,7 @@ async function attempt(options: ClientOptions, call: Call): Promise<Tried> {
   const signal = call.signal === undefined ? timeout.signal : AbortSignal.any([call.signal, timeout.signal]);
   const headers = await headersOf(options, call);
   const content = call.body ?? (call.content === undefined ? undefined : JSON.stringify(call.content));
-  const body = content === undefined ? {} : { body: content, duplex: "half" as const }; // which a stream needs
+  const body = content === undefined ? {} : { body: content, duplex: "half" as const }; // a stream needs `duplex`
   try {
     const response = await send(addressOf(options, call), { method: call.method, headers, signal, ...body });
     const { Authorization: credential } = headers;

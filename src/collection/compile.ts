@@ -19,8 +19,8 @@ setPatterns(createPatterns());
 /** The options of `compile`. */
 export interface CompileOptions {
   /**
-   * Whether the schema is a constant of the program, which a test compares with the meta-schema. To compile the meta-schema
-   * takes as long as hundreds of requests. @default false
+   * Whether the schema is a constant of the program. A test compares it with the meta-schema, because the compilation of the
+   * meta-schema takes as long as hundreds of requests. @default false
    */
   isConstant?: boolean;
 }

@@ -43,7 +43,7 @@ export interface CollectionRoute {
   query: string;
 }
 
-/** How a nested path comes to its collection. */
+/** How a nested path leads to its collection. */
 export interface NestedIn {
   /** The collection of the resource above. */
   parent: Collection;

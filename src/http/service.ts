@@ -62,7 +62,7 @@ export interface Metrics {
 }
 
 /**
- * Who can use an endpoint: every request, without a caller (`public`); every caller; callers who can write something;
+ * Who can use an endpoint: every request, also without a caller (`public`); every caller; callers who can write something;
  * administrators; or callers who can do one of the actions with any resource of the collection. For all others, the paths of
  * administrators do not exist.
  */
@@ -82,7 +82,7 @@ export interface EndpointMethod {
   readonly body?: unknown;
   /** The content of requests, if it is not what its method always takes. */
   readonly content?: ContentRule;
-  /** What Accept must allow: a format of lists, or anything, because the endpoint looks itself or sends no body. @default JSON */
+  /** What Accept must allow: a format of lists, or anything if the endpoint checks Accept itself or sends no body. @default JSON */
   readonly formats?: "list" | "any";
   /** Whether it reads no header of a request before it parses. @default false */
   readonly ignoresHeaders?: true;
@@ -139,9 +139,9 @@ export interface EndpointPaths {
   findOutside(service: Service, path: string): FoundPath | undefined;
   /** The root outside the prefix, which exists only for browsers. */
   readonly forBrowsers: EndpointPath | undefined;
-  /** What a request gets if nothing exists at its path. */
+  /** What responds if nothing exists at a path. */
   readonly absence: EndpointMethod;
-  /** What OPTIONS gets at each path. */
+  /** What responds to OPTIONS. */
   readonly options: EndpointMethod;
 }
 

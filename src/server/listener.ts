@@ -1,4 +1,4 @@
-/** Listens for requests, reloads the certificate meanwhile, and stops listening without losing any. */
+/** Listens for requests, reloads the certificate, and stops without the loss of a request. */
 import { type AddressInfo, createServer, type ListenOptions, type Server } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Server as TlsServer } from "node:tls";
@@ -57,7 +57,7 @@ async function tryListening(options: { host: string; port: number; reusePort?: b
   await new Promise((resolve) => server.close(resolve));
 }
 
-/** Listens. Rejects with the error of the system. */
+/** Rejects with the error of the system. */
 export function startListening(server: Server, options: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);

@@ -35,7 +35,7 @@ export function readAddress(address: string, { cwd, as }: { cwd: string; as: str
   return { kind: "sqlite", path: isAbsolute(path) ? path : resolve(cwd, path) };
 }
 
-/** The parameters of the driver of PostgreSQL that an address can have. Other parameters could change the meaning of results. */
+/** The parameters of the package `pg` that an address can have. Other parameters could change the meaning of results. */
 const parameters = [
   "sslmode",
   "sslrootcert",

@@ -1,5 +1,5 @@
 /**
- * Runs one worker for each enabled webhook. Of several instances, the one that holds the lease of the store does so. `worker.ts` delivers the events of one
+ * Runs one worker for each enabled webhook, in the instance that holds the lease of the store. `worker.ts` delivers the events of one
  * webhook.
  */
 import { Problem } from "../errors.ts";

@@ -51,7 +51,7 @@ export const declared: ServiceOptions = {
   },
 };
 
-/** Access rules, and another prefix. */
+/** A service with access rules and another prefix. */
 export const guarded: ServiceOptions = {
   auth,
   prefix: "/shop/v2",

@@ -132,8 +132,8 @@ interface KnownToken {
 }
 
 /**
- * The principals of verified tokens, by the hash of the token: of at most 10,000 tokens, with 8 Mi characters together, because a
- * principal holds the claims of its token. The oldest token is removed first.
+ * The principals of verified tokens, by the hash of the token. It has at most 10,000 tokens, with 8 Mi characters together, because
+ * a principal holds the claims of its token. The oldest token is removed first.
  */
 export class TokenCache {
   readonly #known = new LRUCache<string, KnownToken>({ max: 10_000, maxSize: 8 * 1024 * 1024 });

@@ -54,7 +54,7 @@ export async function importRemotely(remote: Remote, input: RemoteInput): Promis
   let response: Response | undefined;
   const client = clientOf(remote, async (address, request) => {
     const headers = new Headers(request?.headers);
-    if (size !== undefined) headers.set("Content-Length", `${size}`); // the service refuses a body that is too large at once
+    if (size !== undefined) headers.set("Content-Length", `${size}`); // the service then refuses a large body at once
     response = await fetch(address, { ...request, headers, redirect: "manual" });
     return response;
   });

@@ -56,7 +56,7 @@ export function requireUse(
   return endpoint;
 }
 
-/** A relation by an attribute that is hidden from the caller does not exist for them, nor do administrative paths for most. */
+/** Whether the path exists for the caller: a relation if the caller sees its attribute, and any other path for administrators. */
 function existsFor(service: Callers, route: OwnRoute | CollectionRoute, caller: Caller): boolean {
   if (route.kind === "collection" && route.nested !== undefined) {
     const [name] = route.nested.relation.path;

@@ -15,7 +15,7 @@ import { type Row, type Success, valueFor } from "./endpoint.ts";
 /** Whether a caller needs a credential. With an optional one, the response can include more. */
 export type Credential = "none" | "optional" | "required";
 
-/** What the description of a path has besides its rows: its parameters, its collection, and the one above. */
+/** What a document says about a path besides its rows: its parameters, its collection, and the collection above. */
 export interface InPath {
   path: readonly Part[];
   about?: About;
@@ -81,7 +81,7 @@ function successPart(
   return { description, headers, ...(content && { content }), ...(links && { links }) };
 }
 
-/** The statuses of the errors: its own, and those that follow from the other members of the row and from the service. */
+/** The statuses of all errors: those of the row, and those that follow from its other members and from the service. */
 function errorsOf<D extends InDocument>(
   endpoint: Row<D>,
   described: D,
@@ -108,7 +108,7 @@ function errorsOf<D extends InDocument>(
   return [...new Set(all)].sort((a, b) => a - b);
 }
 
-/** Whether a caller needs a credential, in the collection `about` and below a resource of `parent`. */
+/** Whether a caller needs a credential. `about` is the collection of the path, and `parent` the collection above. */
 export function credentialFor(
   who: Who,
   { access }: Described,

@@ -43,7 +43,6 @@ export interface Endpoint<Parsed = unknown, D extends InDocument = InDocument, R
   readonly tag?: string;
   readonly summary: Of<D, string>;
   readonly description: Of<D, string>;
-  /** The responses on success, by status. */
   readonly successes: Of<D, Readonly<Record<number, Success>>>;
   /** The statuses of its own errors, besides those that follow from the other members (`errorsOf`). @default none */
   readonly errors?: Of<D, readonly number[]>;
@@ -53,10 +52,10 @@ export interface Endpoint<Parsed = unknown, D extends InDocument = InDocument, R
   readonly isFree?: true;
 }
 
-/** A row for a path in each collection. */
+/** A row for a path in collections. */
 export type CollectionEndpoint<Parsed = unknown> = Endpoint<Parsed, About, CollectionRoute>;
 
-/** A row for a path from a resource to those that refer to it. */
+/** A row for a nested path: from a resource to those that refer to it. */
 export type NestedEndpoint<Parsed = unknown> = Endpoint<Parsed, Nested, CollectionRoute>;
 
 /** A row of any kind of path. */
@@ -68,7 +67,6 @@ export interface Success {
   readonly must?: readonly ResponseHeader[];
   readonly may?: readonly ResponseHeader[];
   readonly content?: Part;
-  /** Links to other operations. */
   readonly links?: Part;
 }
 
@@ -78,7 +76,7 @@ export const hiddenResult: Success = {
   must: ["Idempotent-Replayed"],
 };
 
-/** The value, made from what the document describes if it depends on it. */
+/** The value for a document that describes this. */
 export function valueFor<D, T>(of: Of<D, T>, described: D): T {
   return typeof of === "function" ? (of as (described: D) => T)(described) : of;
 }

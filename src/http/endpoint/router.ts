@@ -16,9 +16,9 @@ export interface Endpoints {
   own: readonly Endpoint[];
   inCollections: readonly CollectionEndpoint[];
   nested: readonly NestedEndpoint[];
-  /** The answer where nothing exists. */
+  /** What responds where nothing exists. */
   absence: EndpointRow;
-  /** The answer to OPTIONS. */
+  /** What responds to OPTIONS. */
   options: EndpointRow;
 }
 
@@ -31,7 +31,7 @@ interface TablePath<D extends InDocument = InDocument> extends EndpointPath {
 /** A part of a path: a text, or the name of a parameter. */
 type Segment = { readonly text: string } | { readonly name: string };
 
-/** The paths in collections with one number of segments: those that end with a text, by this text, and the other one. */
+/** The paths in collections that have the same number of segments. `fixed`: by the text at the end. `named` ends with a parameter. */
 interface Shape {
   fixed: ReadonlyMap<string | undefined, TablePath<Nested>>;
   named: TablePath<Nested> | undefined;
@@ -50,7 +50,7 @@ export class EndpointTable implements EndpointPaths {
   readonly #byFirst: ReadonlyMap<string | undefined, readonly TablePath[]>;
   /** Those outside the prefix: by the whole path, or by the part before the parameter at its end. */
   readonly #outside: ReadonlyMap<string, TablePath>;
-  /** Those in collections, by the number of their segments. */
+  /** The paths in collections, by the number of their segments. */
   readonly #shapes: readonly Shape[];
   /** The ids of the operations of the service itself, which no collection can use. */
   readonly ids: readonly string[];

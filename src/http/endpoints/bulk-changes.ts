@@ -14,11 +14,10 @@ const example = { filter: { id: { in: ["7", "8"] } }, delete: true, max: 2, dryR
 
 const exampleResult = { matched: 1, changed: 1, dryRun: true, ids: ["7"] };
 
-/** The endpoint. */
 export const bulkEndpoint: CollectionEndpoint<Bulk> = {
   path: "/{collection}/_bulk",
   method: "POST",
-  who: { action: ["update", "delete"] }, // the body says which of them. It also needs the action "list"
+  who: { action: ["update", "delete"] }, // the body says which one. It also needs the action "list"
   isKeyed: true,
   id: ({ names }) => operationIds(names).bulk,
   summary: (about) => `Change or delete many ${asMany(about)}`,

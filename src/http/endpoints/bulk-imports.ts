@@ -37,7 +37,6 @@ const exampleReport = {
   stringIds: noIds,
 };
 
-/** The endpoint. */
 export const importEndpoint: CollectionEndpoint<Import> = {
   path: "/{collection}/_import",
   method: "POST",
@@ -60,7 +59,7 @@ export const importEndpoint: CollectionEndpoint<Import> = {
   parse(_, { route: { collection, query }, caller, request }) {
     return { collection, asked: parseImport(query, request), caller };
   },
-  // Few services import while they run.
+  // The code is loaded here, because few services import while they run.
   handle: async (service, { parsed, request }) =>
     (await import("../imports/imports.ts")).performImport(service, parsed, request),
 };

@@ -1,5 +1,5 @@
 /**
- * The endpoints of a collection as a whole, which list, query and create its resources, and the same ones on nested paths: from one
+ * The endpoints that list, query and create the resources of a collection. Nested paths have the same ones: they lead from one
  * resource to those that refer to it.
  */
 import { asksForFigures, parseFigures } from "../../query/figures-request.ts";

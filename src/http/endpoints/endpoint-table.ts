@@ -16,7 +16,6 @@ import { changesEndpoint, restoreEndpoint } from "./resource-history.ts";
 import { batchEndpoint, rewindEndpoint } from "./several-collections.ts";
 import { webhookEndpoints } from "./webhooks.ts";
 
-/** All endpoints. */
 export const endpointTable = new EndpointTable({
   own: [
     batchEndpoint,

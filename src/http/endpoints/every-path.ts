@@ -1,9 +1,9 @@
-/** What every path answers: nothing, if it does not exist for the caller, and its methods to OPTIONS. */
+/** The endpoints that are no rows of the table: every path has them. */
 import { absence } from "../documents/root-page.ts";
 import type { EndpointRow } from "../operations/result.ts";
 import type { EndpointPath } from "../service.ts";
 
-/** The answer where nothing exists for the caller. A browser gets a page outside the prefix. */
+/** Responds where nothing exists for the caller. A browser gets a page outside the prefix. */
 export const absentEndpoint: EndpointRow<string | undefined> = {
   who: "public",
   ignoresHeaders: true,
@@ -14,7 +14,7 @@ export const absentEndpoint: EndpointRow<string | undefined> = {
   handle: (service, { parsed, request }) => absence(service, parsed, request),
 };
 
-/** The answer to OPTIONS: the methods of the path and the media types of their requests. */
+/** Responds to OPTIONS with the methods of the path and the media types of their requests. */
 export const optionsEndpoint: EndpointRow<EndpointPath | undefined> = {
   who: "public",
   ignoresHeaders: true,

@@ -20,7 +20,6 @@ const feedDescription = [
   "The header `Link` of a page has the URL of the next page. To start with what a list shows, follow the `monitor` link of the list.",
 ].join(" ");
 
-/** The endpoint of the feed of one collection. */
 export const collectionFeedEndpoint: CollectionEndpoint<Subscription> = {
   path: "/{collection}/_events",
   method: "GET",
@@ -47,7 +46,6 @@ export const collectionFeedEndpoint: CollectionEndpoint<Subscription> = {
   handle: (service, { parsed, request }) => readEvents(service, parsed, request),
 };
 
-/** The endpoint of the feed of several collections. */
 export const feedEndpoint: Endpoint<Subscription> = {
   path: "/_events",
   method: "GET",

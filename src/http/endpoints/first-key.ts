@@ -8,7 +8,6 @@ import { jsonLimits } from "../protocol/content.ts";
 import { jsonType } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
 
-/** The endpoint. */
 export const firstKeyEndpoint: Endpoint = {
   path: "/_console/first-key",
   isOutside: true,

@@ -14,7 +14,6 @@ import { created } from "./collection-lists.ts";
 import { collectionOf, writeOf } from "./in-collection.ts";
 import { minimal, must, required, updated } from "./one-resource.ts";
 
-/** The endpoint of the list of changes. */
 export const changesEndpoint: CollectionEndpoint<ChangesRead> = {
   path: "/{collection}/{id}/_changes",
   method: "GET",
@@ -39,11 +38,10 @@ export const changesEndpoint: CollectionEndpoint<ChangesRead> = {
   handle: (service, { parsed }) => readChanges(service, parsed),
 };
 
-/** The endpoint that restores a version. */
 export const restoreEndpoint: CollectionEndpoint<Restore> = {
   path: "/{collection}/{id}/_restore",
   method: "POST",
-  who: { action: ["update", "create"] }, // it creates a deleted resource again
+  who: { action: ["update", "create"] }, // a restore creates a deleted resource again
   isKeyed: true,
   id: ({ names }) => operationIds(names).restore,
   summary: (about) => `Restore ${asOne(about)}`,

@@ -5,7 +5,6 @@ import { type Endpoint, hiddenResult } from "../endpoint/endpoint.ts";
 import { type Described, hasAdministrators, json, type Part, ref } from "../openapi/described.ts";
 import { performRewind } from "../writes/rewind.ts";
 
-/** The endpoint of batches. */
 export const batchEndpoint: Endpoint = {
   path: "/_batch",
   method: "POST",
@@ -49,7 +48,6 @@ const exampleReport: RewindReport = {
   misfits: { first: [], more: false },
 };
 
-/** The endpoint of rewinds. */
 export const rewindEndpoint: Endpoint = {
   path: "/_rewind",
   method: "POST",

@@ -1,6 +1,6 @@
 /**
- * Makes the response of a page: its headers with links and totals, and its content. What was made of a page that the store keeps
- * in memory is kept with it. `lists.ts` reads the page.
+ * Makes the response of a page: its headers with links and totals, and its content. If the store keeps a page in memory, this file
+ * keeps the response with it. `lists.ts` reads the page.
  */
 import type { Mark } from "../../changes/position.ts";
 import type { Collection } from "../../collection/collection.ts";
@@ -29,7 +29,7 @@ export interface ListContext extends ListScope {
 
 type PageResult = ListResult & { kind: "page" };
 
-/** What was made of a page, for the latest list that it was part of. */
+/** What was made of a page, for the latest list that contained it. */
 interface Made extends Pick<PageResult, "headers" | "content"> {
   list: Pick<Listing, "path" | "query" | "contentHash" | "type" | "collection">;
   /** What it depends on besides the page: what the caller sees of related collections, and their states. */
@@ -39,13 +39,13 @@ interface Made extends Pick<PageResult, "headers" | "content"> {
 
 const recent = new WeakMap<Page, Made>();
 
-/** How many times as long as its page kept content can be. The store limits the length of all pages that it keeps. */
+/** Content is kept if it is at most this many times as long as its page. The store limits the length of the pages that it keeps. */
 const longest = 4;
 
 /** The approximate memory of a page without the texts of its resources, in characters. */
 const overhead = 500;
 
-/** The result for a page, as the caller can have it. Throws PRECONDITION_FAILED and what `embedInto` throws. */
+/** The result for a page, as the caller sees it. Throws PRECONDITION_FAILED and what `embedInto` throws. */
 export async function resultOf(service: Service, page: Page, context: ListContext): Promise<ListResult> {
   const { listing, request } = context;
   const isEmbedded = listing.asked.embeds.length > 0;
@@ -82,7 +82,7 @@ export function listResponse(
   return withBody(request, content, { status: 200, headers });
 }
 
-/** Callers who can list other resources have other pages. */
+/** Whether the kept response fits this request. The rules of the caller are no part of it: they lead to another page. */
 function isSameList({ list, related }: Made, state: string, { listing }: ListContext): boolean {
   return (
     related === state &&
@@ -95,8 +95,8 @@ function isSameList({ list, related }: Made, state: string, { listing }: ListCon
 }
 
 /**
- * Whether what was made of a page can be kept with it. All services have the same `emptyPage`. Two lists without a query string can
- * differ. A streamed body can be sent only once.
+ * Whether what was made of a page can be kept with it. All services share `emptyPage`. Two lists without a query string can differ.
+ * A streamed body can be sent only once.
  */
 function canBeKept(content: PageResult["content"], page: Page, { listing, isPassing }: ListContext): boolean {
   if (isPassing || page === emptyPage || listing.query === undefined || typeof content !== "string")
@@ -105,7 +105,7 @@ function canBeKept(content: PageResult["content"], page: Page, { listing, isPass
 }
 
 /**
- * What related resources depend on besides the page. At its first request, a page has no such text, because most pages are requested
+ * What related resources depend on besides the page. The first request of a page does not read it, because most pages are requested
  * only once.
  */
 async function relatedState(service: Data & Callers, page: Page, { listing }: ListContext): Promise<string> {

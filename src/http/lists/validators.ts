@@ -59,7 +59,7 @@ export function validatorsAt(
   return collectionValidators(service, state, tagOf(service, listing));
 }
 
-/** The result for a client that has the current state. Throws PRECONDITION_FAILED. */
+/** The result if the client has the current state; `undefined` if it has another one. Throws PRECONDITION_FAILED. */
 export function ifUnmodified(
   service: Clock,
   validators: Validators,

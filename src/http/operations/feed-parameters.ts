@@ -39,7 +39,7 @@ export const maxLimit = 1_000;
 /** The longest `wait`. */
 export const maxWaitSeconds = 60;
 
-/** The feed of one collection, or of several: then without one. */
+/** The feed of one collection, or of several. */
 type FeedRoute = Pick<CollectionRoute, "collection" | "path" | "query"> | { query: string };
 
 /** Reads the request. Throws NOT_ACCEPTABLE, INVALID_PARAMETER, and what callers without rights get. */

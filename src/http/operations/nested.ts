@@ -35,7 +35,7 @@ export function parentOf(
   };
 }
 
-/** Performs an operation. Below a resource that the caller cannot read, nothing is found. */
+/** Performs an operation. The result is `notFound` if the caller cannot read the parent. */
 export function belowParent(
   { store }: Service,
   parent: Parent | undefined,

@@ -1,4 +1,4 @@
-/** Parses a request: reads its headers and its query string. It does not read the content. */
+/** Parses the headers and the query string of a request. It does not read the content. */
 import { Problem } from "../../errors.ts";
 import { requireNoParameters } from "../../query/list-parameters.ts";
 import { requireJsonAcceptable, requireListAcceptable } from "../protocol/accept.ts";

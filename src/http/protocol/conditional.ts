@@ -26,7 +26,7 @@ export function passingValidators(): Validators {
   return { etag: `W/"${crypto.randomUUID()}"`, lastModifiedMs: undefined, isPassing: true };
 }
 
-/** The validators of a resource; `view` is the part of its tag after the version (`caller/tags.ts`). */
+/** The validators of a resource; `view` is the part of its tag after the version (`access/tags.ts`). */
 export function validatorsOf(
   { version, updatedAt }: { version: number; updatedAt: number },
   view: string,

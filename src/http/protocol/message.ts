@@ -25,7 +25,7 @@ export interface HttpRequest {
 
 /** The content of one request. It stays unread until `receive` is called. */
 export interface Content {
-  /** Whether all its bytes have arrived. */
+  /** Whether all bytes have arrived. */
   readonly isComplete: boolean;
   /**
    * All its bytes, the same on every call. A large body waits for its turn. Throws CONTENT_TOO_LARGE, UNAVAILABLE if the

@@ -1,6 +1,6 @@
 /**
  * Carries out the requests of one connection one after the other. A connection holds at most one unread response: the next
- * request starts after the response before it was sent. Closes the connection of a client that is still sending.
+ * request starts when the previous response is sent. Closes the connection of a client that is still sending.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";

@@ -1,4 +1,4 @@
-/** Sends bodies that are made while they are sent: pieces of a known response, and streams of events, which have no end. */
+/** Sends bodies that are made while they are sent: large responses, and streams of events, which have no end. */
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";

@@ -49,7 +49,7 @@ interface Turn {
   pending: Map<string, Pending>;
   /** Does a task when the earlier writes to the same resources have had their turn. */
   take<T>(task: () => Promise<T>): Promise<T>;
-  /** Decides from the stored state of the resources, or from the pending ones. */
+  /** Decides from the stored states of the resources, or from the pending ones. */
   decide(pending?: PendingStates): Promise<CommitPlan | WriteAttempt>;
 }
 
@@ -62,7 +62,7 @@ export async function runWrite<Op extends WriteOperation, State, Content>(
   let found = await steps.find(write);
   if (found === undefined) return notFound;
   if (!request.content.isComplete) {
-    // A client can take long to send the rest. The state would need memory for so long, and become old.
+    // The rest can take long to arrive. Meanwhile, the state would need memory and become old.
     found = undefined;
     request.ticket.endRead();
   }

@@ -55,7 +55,7 @@ const derivedFaults = {
 export interface SliceReads extends Pick<Contents, "items"> {
   collections(): Promise<readonly NumberedCollection[]>;
   counts(collection: NumberedCollection): Promise<CollectionCounts>;
-  /** The ids of the resources that rows made from them do not match, by what is wrong. */
+  /** The ids of the resources whose derived rows are wrong, by what is wrong. */
   faults(
     collection: NumberedCollection,
     resources: readonly IntactResource[],

@@ -49,7 +49,7 @@ interface Waiting<Call, Answer> {
 }
 
 /**
- * A queue for work that costs about the same for many calls as for one. It performs the first calls at the end of the turn in which
+ * A queue for work that costs about the same for one call and for many. It performs the first calls at the end of the turn in which
  * the first one arrives.
  */
 export class Batch<Call, Answer> {

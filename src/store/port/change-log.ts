@@ -106,7 +106,7 @@ export interface ChangedResource {
 
 /** The texts of a changed resource. */
 export interface ChangedTexts {
-  /** From the first version on, as `HistoryPlans.texts` reads it. */
+  /** The kept texts from the first version on, as `HistoryPlans.texts` reads them. */
   chain: readonly KeptText[];
   /** The current version, if the chain or the caller needs it. */
   current: Stored | undefined;

@@ -89,13 +89,12 @@ export function command<V extends readonly Value[]>(sql: string): Query<V, void>
   return (...values) => ask({ text, values: [values], read: () => {}, isSilent: true });
 }
 
-/** The names of the tables of a collection, by its number: those that all stores have. `prefix`: the beginning of each name. */
+/** The names of the tables that each collection has in all stores, by its number. `prefix`: the beginning of each name. */
 export function tableNames(prefix: string) {
   const named = (contents: string) => (number: number) => `${prefix}${contents}_${number}`;
   return {
     resourcesTable: named("resources"),
     changesTable: named("changes"),
-    /** Deleted ids. */
     deletedTable: named("deleted"),
     /** The ids that resources refer to. */
     referencesTable: named("refers"),

@@ -70,7 +70,7 @@ function insertText(table: string, names: readonly string[]): Text {
   return text;
 }
 
-/** All plans. One read of the history takes a few milliseconds of its thread at most. */
+/** All plans. With these limits, one read of the history takes a few milliseconds of its thread at most. */
 export const storePlans = createPlans(sqliteDialect, { chunk: { resources: 256, bytes: 512 * 1024 } });
 
 function jsonOf(value: readonly unknown[]): string {

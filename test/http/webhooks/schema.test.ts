@@ -6,7 +6,7 @@ import { createPatterns } from "../../../src/collection/patterns.ts";
 import { createEngine } from "../../../src/collection/schema-engine.ts";
 import { webhookCollection } from "../../../src/webhooks/webhook.ts";
 
-/** What all engines of the program share. The tests have another Ajv. */
+/** The prototype of all engines of the program. Tests that import Ajv get another one. */
 const engines = Object.getPrototypeOf(createEngine({ compilePattern: createPatterns() })) as ReturnType<
   typeof createEngine
 >;

@@ -126,7 +126,7 @@ export class Lookups {
     });
   }
 
-  /** The versions of the last deletes of ids, by the names among these that the table of deleted ids has. */
+  /** The versions of the last deletes, for those of these names that are in the table of deleted ids. */
   deleted({ number }: NumberedCollection, names: readonly string[]): Plan<ReadonlyMap<string, number>> {
     const { dialect, textsOf } = this.#parts;
     this.#deleted ??= new Map();

@@ -250,18 +250,17 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
     return this.#changes?.reduce((sum, { collection }) => sum + Number(collection.number === number), 0) ?? 0;
   }
 
-  /** The number of staged changes. */
   get size(): number {
     return this.#changes?.length ?? 0;
   }
 
-  /** The changes after the first ones, in order. */
+  /** The changes after the first `first` ones, in order. */
   after(first: number): readonly StagedChange[] {
     const changes = this.#changes ?? none;
     return first === 0 ? changes : changes.slice(first);
   }
 
-  /** Takes back the changes after the first ones. */
+  /** Takes back the changes after the first `first` ones. */
   takeBack(first: number): void {
     const changes = this.#changes ?? [];
     while (changes.length > first) {

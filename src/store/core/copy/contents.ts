@@ -34,7 +34,7 @@ export type Section =
   /** Resources in the order of lists. `deleted`: the ids of deleted resources. */
   | { kind: "resources" | "changes" | "deleted"; collection: string };
 
-/** The columns of each kind of section. Every store uses their names, except for the id of resources. `long`: the one with long texts. */
+/** The columns of each kind of section. All stores name them so, except the id of resources. `long`: the column with long texts. */
 export const layouts: Readonly<Record<Section["kind"], { columns: Columns; long?: string }>> = {
   keys: { columns: tables.keys },
   receipts: { columns: tables.receipts, long: "answer" },

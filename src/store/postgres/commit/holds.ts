@@ -46,7 +46,7 @@ export function lockFreeHeads(numbers: readonly number[]): Statement {
   };
 }
 
-/** Locks heads, also of collections that another transaction holds, in the order of their numbers. Returns number, sequence, number of the declaration, and count. */
+/** Locks heads, also held ones, in the order of their numbers. Returns number, sequence, number of the declaration, and count. */
 export function lockHeads(numbers: readonly number[]): Statement {
   return {
     sql: `select number, sequence, declared, count from holdfast_heads

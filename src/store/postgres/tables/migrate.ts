@@ -65,7 +65,7 @@ const migrations: MigrationPlans = new MigrationPlans({
     const [head] = yield* askRows([lockHeads([collection.number])]);
     return Number(head?.[2]) === (collection as NumberedCollection).declared;
   },
-  /** The next write or search of another instance notices it. */
+  /** The next write or search of another instance notices the new number. */
   *raiseDeclared(numbers) {
     const sql = "update holdfast_heads set declared = declared + 1 where number = any($1::integer[])";
     yield* askRows([{ sql, values: [integers(numbers)] }]);

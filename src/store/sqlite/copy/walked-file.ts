@@ -54,7 +54,7 @@ export function walkedFile(database: DatabaseSync): WalkedStore {
   };
 }
 
-/** Looks at the entries of one index after a place: whether each is the one that its resource has. */
+/** Counts the entries of one index after a place that match no resource. */
 function surplusEntries(
   database: DatabaseSync,
   { name, number, slots, uniqueSlots }: NumberedCollection,

@@ -61,11 +61,12 @@ export async function runWrite<Op extends WriteOperation, State, Content>(
   const { service, request } = write;
   let found = await steps.find(write);
   if (found === undefined) return notFound;
-  if (!request.content.isComplete) {
-    // The rest can take long to arrive. Meanwhile, the state would need memory and become old.
+  /** While the write waits, the state would need memory and become old. */
+  const forget = () => {
     found = undefined;
     request.ticket.endRead();
-  }
+  };
+  if (!request.content.isComplete) forget(); // the rest can take long to arrive
   if ("collection" in write.operation && isInternal(write.operation.collection.name))
     await service.webhooks?.load();
   // The content comes before the turn of the write, so that a slow client does not delay other writes.
@@ -82,7 +83,7 @@ export async function runWrite<Op extends WriteOperation, State, Content>(
         return task();
       };
       const done = names.reduceRight((inner, name) => () => service.writes.run(name, inner), start)();
-      if (!hasStarted) found = undefined; // another write has its turn now
+      if (!hasStarted) forget(); // another write has its turn now
       return done;
     },
     async decide(bases) {
@@ -96,7 +97,7 @@ export async function runWrite<Op extends WriteOperation, State, Content>(
     return untilCommitted(service, () => attemptNext(write, turn));
   return turn.take(async () => {
     const committing = names.flatMap((each) => pending.get(each)?.committed ?? []);
-    if (committing.length > 0) found = undefined;
+    if (committing.length > 0) forget();
     await Promise.all(committing);
     return untilCommitted(service, async () => finish(write, await turn.decide()));
   });

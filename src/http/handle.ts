@@ -47,7 +47,7 @@ function takeSteps(
     progress.caller = caller;
     const endpoint = requireUse(service, route, caller, request) as EndpointRow; // 404 405 401 403; the table has rows only
     const asked = parse(service, endpoint, { route, caller, request }); //  417 415 413 406 400
-    const result = perform(service, endpoint, asked); //                    404, 412 428 304, then the content: 413 400, then the commit: 409 503
+    const result = perform(service, endpoint, asked); //                    404 401 403, 428 412 304, then the content: 413 400 409, then the commit: 400 409 503
     return after(result, (found) => {
       const response = respond(service, found, request); //                 200 201 204 205 304 404
       if (!mayBeMisspelled(found)) return response;

@@ -72,6 +72,16 @@ test("lists of one page do not get each other's response, in whichever order the
   assert.ok(body.includes("One") && !body.includes("salary"), body);
 });
 
+test("callers who request a new page at the same time do not get each other's related resources", async () => {
+  for (let round = 0; round < 60; round++) {
+    await createAs(service, "hans", "notes", { authorId: author.id });
+    const callers = Array.from({ length: 8 }, (_, n) => (n % 2 === 0 ? "hans" : "bob"));
+    const answers = await Promise.all(callers.map((who) => list(who, "notes?embed=author&limit=1")));
+    for (const [n, { body = "" }] of answers.entries())
+      assert.equal(body.includes("salary"), callers[n] === "hans", body);
+  }
+});
+
 test("a page with related resources is current, however often it was requested before", async () => {
   for (const name of ["Bea", "Cleo"]) {
     for (let times = 0; times < 3; times++) await list("hans", "articles?embed=author");

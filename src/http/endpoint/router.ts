@@ -202,7 +202,7 @@ function pathOf<D extends InDocument>(endpoints: readonly Row<D>[]): TablePath<D
   };
 }
 
-/** The header with the media types of a method. There is none for PUT. */
+/** The header that lists the media types of a method, such as `Accept-Patch`. PUT has no such header. */
 function acceptOf({ method, body, content }: Row<never>): [string, string][] {
   if (body === undefined || !(method === "POST" || method === "PATCH" || method === "QUERY")) return [];
   return [[`accept-${method.toLowerCase()}`, content?.types ?? typesOf(method)]];

@@ -49,8 +49,10 @@ const overhead = 500;
 export async function resultOf(service: Service, page: Page, context: ListContext): Promise<ListResult> {
   const { listing, request } = context;
   const isEmbedded = listing.asked.embeds.length > 0;
-  const related = isEmbedded ? await relatedState(service, page, context) : "";
+  // Before any wait: what another request makes of the page meanwhile can be for a caller who sees other related resources.
   const known = recent.get(page);
+  // The first request of a page does not read the state, because most pages are requested only once.
+  const related = isEmbedded && known !== undefined ? await relatedState(service, context) : "";
   const kept = known !== undefined && isSameList(known, related, context) ? known : undefined;
   const embedded = isEmbedded && kept === undefined ? await embeddedPage(service, page, context) : undefined;
   const validators = kept?.validators ?? embedded?.validators ?? listValidators(service, page, context);
@@ -104,12 +106,8 @@ function canBeKept(content: PageResult["content"], page: Page, { listing, isPass
   return content.length <= longest * (overhead + lengthOf(page));
 }
 
-/**
- * What related resources depend on besides the page. The first request of a page does not read it, because most pages are requested
- * only once.
- */
-async function relatedState(service: Data & Callers, page: Page, { listing }: ListContext): Promise<string> {
-  if (!recent.has(page)) return "first";
+/** What related resources depend on besides the page. */
+async function relatedState(service: Data & Callers, { listing }: ListContext): Promise<string> {
   const targets = targetsOf(listing.asked.embeds);
   const views = targets.map((target) => [
     target.name,

@@ -21,7 +21,7 @@ const bounds: Readonly<Record<string, number>> = {
   rewind: 400,
   access: 2_050,
   changes: 900,
-  webhooks: 2_650,
+  webhooks: 2_600,
   http: 17_050,
   config: 1_850,
   fit: 250,
@@ -30,10 +30,12 @@ const bounds: Readonly<Record<string, number>> = {
   cli: 50,
   index: 100,
   observe: 1_100,
+  records: 100,
+  users: 50,
 };
 
 /** The most files in `src`. */
-const mostFiles = 442;
+const mostFiles = 444;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

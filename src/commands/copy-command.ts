@@ -7,7 +7,7 @@ import { readAddress, shownAddress } from "../store/address.ts";
 import { type Copied, type CopyOptions, copyStore } from "../store/core/copy/copy.ts";
 import type { VerifiedContents } from "../store/core/copy/verify.ts";
 import { onStoreOf, openSource, openStore, openTarget, type StoreAddress } from "../store/open.ts";
-import { disableWebhooks } from "../webhooks/records.ts";
+import { disableWebhooks } from "../webhooks/webhook-records.ts";
 import { withOpen } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
 import { backUpInto, createFile } from "./new-file.ts";

@@ -1,8 +1,8 @@
 /** `holdfast webhooks list`, `test` and `retry`: shows webhooks, and sends events to their receivers, in the store or of a service. */
 import { StartError } from "../errors.ts";
+import type { Versioned } from "../records.ts";
 import { openService } from "../server/open-service.ts";
 import { openReader, requireStore } from "../store/open.ts";
-import type { Versioned } from "../webhooks/records.ts";
 import { type Webhook, webhooksName } from "../webhooks/webhook.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 import { withOpen } from "./command-store.ts";

@@ -1,8 +1,10 @@
 /** The attempts of one webhook, in memory: those that are under way, and the failed deliveries that are tried again. */
+
+import type { Versioned } from "../records.ts";
 import type { Attempted } from "./delivery.ts";
 import type { OpenPage } from "./event-reader.ts";
-import type { DeliveryRecord, Versioned } from "./records.ts";
 import { type AttemptResult, noResponse } from "./send.ts";
+import type { DeliveryRecord } from "./webhook-records.ts";
 
 /** No more attempts start while this many events, or this much text in characters, have no response. */
 const most = { events: 50, text: 512 * 1024 };

@@ -3,8 +3,8 @@
  * webhook.
  */
 import { Problem } from "../errors.ts";
+import { isOvertaken, put, type Versioned } from "../records.ts";
 import type { WebhookParts } from "./delivery.ts";
-import { isOvertaken, put, type Versioned } from "./records.ts";
 import { misfitOf, statesName, type Webhook } from "./webhook.ts";
 import { deliver } from "./worker.ts";
 

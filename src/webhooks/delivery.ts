@@ -5,10 +5,10 @@ import { eventText } from "../changes/event.ts";
 import type { FeedParts } from "../changes/feed.ts";
 import type { HistoryStore, ServingStore } from "../store/port/store.ts";
 import type { ReceiverParts } from "./receivers.ts";
-import type { DeliveryRecord, WebhookRecords, WebhookState } from "./records.ts";
 import { type AttemptResult, type SendParts, send } from "./send.ts";
 import { signatureHeaders } from "./signature.ts";
 import { viewOfWebhook, type Webhook, type WebhookRules } from "./webhook.ts";
+import type { DeliveryRecord, WebhookRecords, WebhookState } from "./webhook-records.ts";
 
 /** A clock, which tests replace. */
 export interface Clock {

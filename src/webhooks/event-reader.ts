@@ -4,8 +4,8 @@ import { type Mark, noChange, type Position } from "../changes/position.ts";
 import { Gone, goneReasons } from "../changes/shared-log.ts";
 import type { Due } from "./attempts.ts";
 import type { WebhookFeed, WebhookParts } from "./delivery.ts";
-import type { DeliveryRecord, WebhookState } from "./records.ts";
 import { everyCollection, viewOfWebhook, type Webhook } from "./webhook.ts";
+import type { DeliveryRecord, WebhookState } from "./webhook-records.ts";
 
 /** The most events of a page, and the most text in characters. */
 const pageEnd = { events: 50, text: 256 * 1024, isShared: true, splitsCommits: true };

@@ -2,14 +2,15 @@
 import { isIP } from "node:net";
 import { attributeViolation } from "../collection/resource.ts";
 import { Problem } from "../errors.ts";
+import { remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { Key } from "../store/port/stored.ts";
 import { hostOf, NotAllowed } from "./addresses.ts";
 import type { WebhookParts } from "./delivery.ts";
 import { collectionsOf, owedAt, placeNow } from "./event-reader.ts";
-import { deliveryId, putState, remove, type Versioned, type WebhookState } from "./records.ts";
 import { createSecret } from "./signature.ts";
 import { deliveriesName, maxWebhooks, statesName, type Webhook, withWebhookDefaults } from "./webhook.ts";
+import { deliveryId, putState, type WebhookState } from "./webhook-records.ts";
 
 /** A write of one webhook, before it is committed. */
 export interface WebhookWrite {

@@ -1,6 +1,7 @@
 /** The webhooks of one service, for requests of administrators. `delivery-engine.ts` delivers the events. */
 import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
+import { isOvertaken, put, type Versioned } from "../records.ts";
 import {
   bodyOf,
   recordAfter,
@@ -13,16 +14,6 @@ import {
 import { DeliveryEngine } from "./delivery-engine.ts";
 import { collectionsOf } from "./event-reader.ts";
 import { Receivers } from "./receivers.ts";
-import {
-  type DeliveryRecord,
-  deliveryId,
-  isOvertaken,
-  put,
-  putState,
-  type Versioned,
-  WebhookRecords,
-  type WebhookState,
-} from "./records.ts";
 import type { AttemptResult } from "./send.ts";
 import { type SettledWrite, settleWrite, type WebhookWrite } from "./settle.ts";
 import { createSecret } from "./signature.ts";
@@ -34,6 +25,13 @@ import {
   webhookCollection,
   webhooksName,
 } from "./webhook.ts";
+import {
+  type DeliveryRecord,
+  deliveryId,
+  putState,
+  WebhookRecords,
+  type WebhookState,
+} from "./webhook-records.ts";
 
 /** How long the secret before a rotation signs too, in milliseconds. */
 const rotationMs = 24 * 3_600_000;

@@ -1,11 +1,12 @@
 /** Delivers the events of one webhook, until it is stopped or the webhook is disabled. */
 import { anyCollection } from "../changes/commit-watch.ts";
+import type { Versioned } from "../records.ts";
 import { Attempts, type Due, type Retry, RetryTable } from "./attempts.ts";
 import { bodyOf, sendSigned, type WebhookFeed, type WebhookParts } from "./delivery.ts";
 import { EventReader } from "./event-reader.ts";
-import { Journal, type Versioned } from "./records.ts";
 import { type AttemptResult, noResponse } from "./send.ts";
 import { everyCollection, type Webhook } from "./webhook.ts";
+import { Journal } from "./webhook-records.ts";
 
 /** What a worker depends on. */
 export interface WorkerParts extends WebhookParts {

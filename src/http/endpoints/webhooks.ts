@@ -1,6 +1,6 @@
 /** The endpoints below a webhook: its status, its deliveries, and what an administrator does with it. */
 import { Problem } from "../../errors.ts";
-import type { Versioned } from "../../webhooks/records.ts";
+import type { Versioned } from "../../records.ts";
 import { type Webhook, webhooksName } from "../../webhooks/webhook.ts";
 import type { Webhooks } from "../../webhooks/webhooks.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";

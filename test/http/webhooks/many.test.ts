@@ -6,11 +6,12 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { openCollection } from "../../../src/collection/collection.ts";
 import { loadConfig } from "../../../src/config.ts";
+import { put } from "../../../src/records.ts";
 import { openService } from "../../../src/server/open-service.ts";
 import { recordOf } from "../../../src/store/port/record.ts";
-import { put, WebhookRecords } from "../../../src/webhooks/records.ts";
 import { createSecret } from "../../../src/webhooks/signature.ts";
 import { statesName, webhooksName } from "../../../src/webhooks/webhook.ts";
+import { WebhookRecords } from "../../../src/webhooks/webhook-records.ts";
 import { until } from "../../until.ts";
 import { startReceiver } from "./receiver.ts";
 

@@ -2,25 +2,18 @@
 import type { Position } from "../changes/position.ts";
 import { type Collection, openCollection } from "../collection/collection.ts";
 import { readIndexes } from "../collection/indexes.ts";
-import { Problem } from "../errors.ts";
 import type { Filter } from "../query/filter.ts";
+import { isIn, put, Records, recordIn, remove, type Versioned } from "../records.ts";
 import type { Owing } from "../store/core/log-plans.ts";
 import type { ChangeKind } from "../store/port/change-log.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { ListQuery, Page } from "../store/port/page.ts";
-import { recordOf } from "../store/port/record.ts";
 import type { ServingStore } from "../store/port/store.ts";
 import type { Stored } from "../store/port/stored.ts";
 import type { Done, RetryTable } from "./attempts.ts";
 import { reasonToDisable, recordAfter, stateAfter, type WebhookParts } from "./delivery.ts";
 import { type EventReader, marksOf, owedAt } from "./event-reader.ts";
 import { deliveriesName, statesName, type Webhook, webhooksName } from "./webhook.ts";
-
-/** Something that is stored, with the version that a change must expect. */
-export interface Versioned<T> {
-  value: T;
-  version: number;
-}
 
 /** Where a webhook is in the logs, and how its deliveries went. */
 export interface WebhookState {
@@ -89,25 +82,12 @@ const deliveries: Collection = {
 };
 
 /** Reads and writes the internal collections of one store. */
-export class WebhookRecords {
+export class WebhookRecords extends Records {
   readonly #store: ServingStore;
-  #isPrepared: Promise<void> | undefined;
 
   constructor(store: ServingStore) {
+    super(store, [openCollection(webhooksName), states, deliveries]);
     this.#store = store;
-  }
-
-  /** Creates the internal collections if they do not exist. Call this before the first write. */
-  prepare(): Promise<void> {
-    this.#isPrepared ??= this.#prepare().catch((error: unknown) => {
-      this.#isPrepared = undefined;
-      throw error;
-    });
-    return this.#isPrepared;
-  }
-
-  async #prepare(): Promise<void> {
-    await this.#store.migrate([openCollection(webhooksName), states, deliveries].map(recordOf));
   }
 
   /** Every webhook. */
@@ -116,8 +96,7 @@ export class WebhookRecords {
       ? [webhooksName]
       : await this.#store.collectionNames();
     if (!names.includes(webhooksName)) return [];
-    const { items } = await this.#store.list({ collection: webhooksName, limit: 1_000 });
-    return items.map((item) => parse<Webhook>(item));
+    return (await this.list<Webhook>({ collection: webhooksName, limit: 1_000 })).records;
   }
 
   /** A webhook; `undefined` if it does not exist. */
@@ -136,29 +115,23 @@ export class WebhookRecords {
   /** The states of all webhooks, by id. */
   async states(): Promise<ReadonlyMap<string, WebhookState>> {
     const { items } = await this.#store.list({ collection: statesName, limit: 1_000 });
-    return new Map(items.map((item) => [item.id, parse<WebhookState>(item).value]));
+    return new Map(items.map((item) => [item.id, recordIn<WebhookState>(item).value]));
   }
 
   delivery(webhook: string, event: string): Promise<Versioned<DeliveryRecord> | undefined> {
     return this.read(deliveriesName, deliveryId(webhook, event));
   }
 
-  /** What an internal collection has under an id; `undefined` if it does not exist. */
-  async read<T>(collection: string, id: string): Promise<Versioned<T> | undefined> {
-    const stored = await this.#store.read({ collection, id });
-    return stored && parse<T>(stored);
-  }
-
   /** The deliveries of a webhook, the latest first. */
   async deliveries(webhook: string, limit: number): Promise<Versioned<DeliveryRecord>[]> {
     const { items } = await this.#deliveries([isIn("webhook", webhook)], { limit });
-    return items.map((item) => parse<DeliveryRecord>(item));
+    return items.map((item) => recordIn<DeliveryRecord>(item));
   }
 
   /** The deliveries of a webhook that are tried again. */
   async retrying(webhook: string): Promise<Versioned<DeliveryRecord>[]> {
     const all = await this.#allDeliveries([isIn("webhook", webhook), isIn("state", "retrying")]);
-    return all.map((item) => parse<DeliveryRecord>(item));
+    return all.map((item) => recordIn<DeliveryRecord>(item));
   }
 
   /** All deliveries of a webhook. */
@@ -208,7 +181,7 @@ export class WebhookRecords {
     ];
     const found = new Map(pages.flatMap(({ items }) => items.map((item) => [item.id, item])));
     const outdated = [...found.values()].filter(
-      (item) => parse<DeliveryRecord>(item).value.state !== "retrying",
+      (item) => recordIn<DeliveryRecord>(item).value.state !== "retrying",
     );
     await this.commit(
       outdated.map(({ id, version }) => remove(deliveriesName, id, version)),
@@ -225,27 +198,6 @@ export class WebhookRecords {
       ...page,
     });
   }
-
-  /** Writes changes. Throws PRECONDITION_FAILED if another instance was faster. */
-  async commit(changes: readonly Change[], at: number): Promise<void> {
-    if (changes.length === 0) return;
-    await this.prepare();
-    await this.#store.commit({ changes, at });
-  }
-}
-
-function isIn(name: string, value: string): Filter {
-  return { kind: "in", path: [name], values: [value] };
-}
-
-function parse<T>({ text, version }: Stored): Versioned<T> {
-  return { value: JSON.parse(text) as T, version };
-}
-
-/** A change that writes a value. `before` is the version that was read; `undefined` if it did not exist. */
-export function put(collection: string, id: string, before: number | undefined, value: object): Change {
-  const { id: _, ...attributes } = value as { id?: string };
-  return { key: { collection, id }, expect: before ?? "absent", next: JSON.stringify({ id, ...attributes }) };
 }
 
 /** A change that writes these attributes of the state of a webhook, and keeps the others. `before` is what was read. */
@@ -255,16 +207,6 @@ export function putState(
   changed: Partial<WebhookState>,
 ): Change {
   return put(statesName, id, before?.version, { ...newState, ...before?.value, ...changed });
-}
-
-/** A change that deletes the version that was read. */
-export function remove(collection: string, id: string, version: number): Change {
-  return { key: { collection, id }, expect: version, next: undefined };
-}
-
-/** Whether a commit failed because another one came first. */
-export function isOvertaken(error: unknown): boolean {
-  return error instanceof Problem && error.code === "PRECONDITION_FAILED";
 }
 
 /**

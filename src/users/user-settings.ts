@@ -1,0 +1,43 @@
+/** What a configuration says about users (`auth.users`). */
+
+/** How somebody can get an account. With `domains`, only addresses of these domains can. */
+export type SignUp =
+  | "closed"
+  | "open"
+  | {
+      readonly domains: readonly string[] /** The roles of a new account. */;
+      readonly roles: readonly string[];
+    };
+
+/** What a sign-in can prove: a password, or a code that was sent to the address. */
+export type SignInMethod = "password" | "email";
+
+/** How long a session lives, in milliseconds. */
+export interface SessionTimes {
+  /** Without a request. */
+  readonly idle: number;
+  /** In all. */
+  readonly absolute: number;
+}
+
+/** The checked option `auth.users`. */
+export interface UserSettings {
+  /** The declared collection of the profiles. */
+  readonly collection: string;
+  /** @default "closed" */
+  readonly signUp: SignUp;
+  /** @default password and email */
+  readonly methods: readonly SignInMethod[];
+  /** The times of sessions, and those of sessions of administrators. */
+  readonly sessions: SessionTimes & { readonly administrators: SessionTimes };
+  readonly password: {
+    /** Texts that a password cannot be made of, in addition to those that the service knows. @default none */
+    readonly words: readonly string[];
+    /** Whether the service asks a list of known passwords on the network (Have I Been Pwned). @default false */
+    readonly breached: boolean;
+  };
+  /** The roles that administrators can give to accounts over HTTP. @default those of `auth.keyRoles` */
+  readonly roles: readonly string[] | undefined;
+  /** The origins of other sites of the same owner, whose pages can use the cookie and can be returned to. @default none */
+  readonly origins: readonly string[];
+}

@@ -19,7 +19,7 @@ const bounds: Readonly<Record<string, number>> = {
   "store/postgres": 5_350,
   import: 1_250,
   rewind: 400,
-  access: 2_050,
+  access: 2_100,
   changes: 900,
   webhooks: 2_600,
   http: 17_050,
@@ -35,7 +35,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 444;
+const mostFiles = 445;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

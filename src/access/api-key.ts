@@ -1,6 +1,7 @@
-/** API keys: what they look like, how they are created and replaced, and when they are valid. `key-ring.ts` checks them. */
-import { hash, randomBytes } from "node:crypto";
+/** API keys: what they look like, how they are created and replaced, and when they are valid. `credential-ring.ts` checks them. */
+import { randomBytes } from "node:crypto";
 import type { ApiKey, Keys } from "../store/port/keys.ts";
+import { hashCredential } from "./credential-ring.ts";
 
 /** The start of every API key. Programs that search for published secrets can recognise it. */
 export const keyMark = "hf_";
@@ -35,7 +36,7 @@ export async function addKey(
     const text = createKeyText();
     const key = {
       prefix: prefixOf(text),
-      hash: hashKey(text).toString("base64url"),
+      hash: hashCredential(text).toString("base64url"),
       ...properties,
       createdAt,
       revokedAt: undefined,
@@ -59,11 +60,6 @@ export function prefixOf(key: string): string {
 /** Whether a text can be the public part of a key. */
 export function isKeyPrefix(text: string): boolean {
   return text.length === prefixLength && /^hf_[0-9a-z]+$/.test(text);
-}
-
-/** What the store keeps of a key. One round of SHA-256 is enough, because 256 random bits cannot be guessed. */
-export function hashKey(key: string): Buffer {
-  return hash("sha256", key, "buffer");
 }
 
 /** Whether the key is valid at a time. */
@@ -113,8 +109,8 @@ export async function replaceKey(
   return created;
 }
 
-/** Only digits and lower-case letters, so that a double click selects the whole key. */
-function randomText(bytes: number, length: number): string {
+/** Random bytes as text: only digits and lower-case letters, so that a double click selects all of a key. */
+export function randomText(bytes: number, length: number): string {
   return BigInt(`0x${randomBytes(bytes).toString("hex")}`)
     .toString(36)
     .padStart(length, "0");

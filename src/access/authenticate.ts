@@ -3,8 +3,9 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Keys } from "../store/port/keys.ts";
 import { keyMark } from "./api-key.ts";
 import { invalidToken, unauthenticated } from "./challenges.ts";
+import { CredentialRing } from "./credential-ring.ts";
 import type { Algorithm } from "./jwt/key-set.ts";
-import { KeyRing } from "./key-ring.ts";
+import { keyCredentials } from "./key-credentials.ts";
 import type { Principal } from "./principal.ts";
 import type { AdministratorRule } from "./roles.ts";
 
@@ -55,10 +56,20 @@ export interface ClaimNames {
   scope: string | undefined;
 }
 
+/** Checks sessions of users. */
+export interface Sessions {
+  /** Whether a text looks like a session. */
+  isSession(text: string): boolean;
+  /** Throws INVALID_TOKEN, and the errors of the store. */
+  principalOf(text: string): Principal | Promise<Principal>;
+}
+
 /** What authentication depends on. */
 export interface AuthParts {
   settings: AuthSettings;
   keys: Keys;
+  /** Checks sessions of users; absent without `auth.users`. */
+  sessions?: Sessions | undefined;
   /** Unix time in milliseconds. */
   now: () => number;
   /** A clock in milliseconds that never goes back. */
@@ -70,11 +81,12 @@ export interface AuthParts {
 export async function openAuthenticate({
   settings,
   keys,
+  sessions,
   now,
   elapsed,
   warn,
 }: AuthParts): Promise<Authenticate> {
-  const ring = settings.keys ? new KeyRing({ keys, now, elapsed }) : undefined;
+  const ring = settings.keys ? new CredentialRing(keyCredentials(keys), { now, elapsed }) : undefined;
   const tokens =
     settings.jwt === undefined
       ? undefined
@@ -83,6 +95,7 @@ export async function openAuthenticate({
     const token = bearerToken(authorization);
     if (token === undefined) return undefined;
     if (token.startsWith(keyMark) && ring !== undefined) return ring.principalOf(token);
+    if (sessions?.isSession(token) === true) return sessions.principalOf(token);
     const known = tokens?.known(token);
     if (known !== undefined) return known;
     requireTokenShape(token);

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createClient, ProblemError } from "../../client/src/index.ts";
-import { createKeyText, hashKey, prefixOf } from "../../src/access/api-key.ts";
+import { createKeyText, prefixOf } from "../../src/access/api-key.ts";
+import { hashCredential } from "../../src/access/credential-ring.ts";
 import { openKeys } from "../../src/store/open.ts";
 import { startService } from "../http/service.ts";
 import { openTestStore } from "../http/test-store.ts";
@@ -99,7 +100,7 @@ test("a key that is revoked ends the feed with the 401 of the next connection", 
   t.after(() => keys.close());
   await keys.add({
     prefix: prefixOf(key),
-    hash: hashKey(key).toString("base64url"),
+    hash: hashCredential(key).toString("base64url"),
     name: "reader",
     subject: "reader",
     roles: [],

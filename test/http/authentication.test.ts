@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { describe, test } from "node:test";
-import { createKeyText, hashKey, prefixOf } from "../../src/access/api-key.ts";
+import { createKeyText, prefixOf } from "../../src/access/api-key.ts";
+import { hashCredential } from "../../src/access/credential-ring.ts";
 import type { ProblemCode } from "../../src/errors.ts";
 import { openKeys } from "../../src/store/open.ts";
 import { claimsAt, createPair, hmacTokenOf, settingsFor, tokenOf, unsignedToken } from "../access/issuer.ts";
@@ -27,7 +28,7 @@ async function makeKey(subject: string, ends: { expiresAt?: number } = {}): Prom
   const keys = await openKeys(service.store);
   await keys.add({
     prefix: prefixOf(text),
-    hash: hashKey(text).toString("base64url"),
+    hash: hashCredential(text).toString("base64url"),
     name: subject,
     subject,
     roles: [],
@@ -308,7 +309,7 @@ describe("somebody who is known", () => {
     await keys.invalidate(prefixOf(doomed), { revokedAt: Date.now() });
     await keys.invalidate(prefixOf(short), { expiresAt: Date.now() });
     await keys.close();
-    // `test/access/key-ring.test.ts` tests the exact time with its own clock.
+    // `test/access/credential-ring.test.ts` tests the exact time with its own clock.
     await until("the revoked key is refused", async () => (await read(doomed)).status !== 200);
     await until("the expired key is refused", async () => (await read(short)).status !== 200);
     await refused(

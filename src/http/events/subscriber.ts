@@ -8,7 +8,7 @@ import type { HttpRequest } from "../protocol/message.ts";
 import type { Feed, Service } from "../service.ts";
 
 /**
- * How long a check of the credential is good, in milliseconds. With the time for which keys are cached (`key-ring.ts`) it is a
+ * How long a check of the credential is good, in milliseconds. With the time for which keys are cached (`credential-ring.ts`) it is a
  * second: no event is sent on a credential that was read longer ago.
  */
 const checkedMs = 100;

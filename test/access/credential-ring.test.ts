@@ -1,8 +1,9 @@
 /** API keys are known again, and no longer than they should be. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { createKeyText, hashKey, prefixOf } from "../../src/access/api-key.ts";
-import { KeyRing } from "../../src/access/key-ring.ts";
+import { createKeyText, prefixOf } from "../../src/access/api-key.ts";
+import { CredentialRing, hashCredential } from "../../src/access/credential-ring.ts";
+import { keyCredentials } from "../../src/access/key-credentials.ts";
 import { openKeys } from "../../src/store/open.ts";
 import type { ApiKey } from "../../src/store/port/keys.ts";
 import { openSqliteFixture } from "../store/sqlite-fixture.ts";
@@ -24,7 +25,10 @@ async function open(t: TestContext) {
     },
     noteUse: (prefix: string, at: number) => keys.noteUse(prefix, at),
   });
-  const ring = new KeyRing({ keys: counted, now: () => start + elapsed, elapsed: () => elapsed });
+  const ring = new CredentialRing(keyCredentials(counted), {
+    now: () => start + elapsed,
+    elapsed: () => elapsed,
+  });
   return {
     ring,
     store,
@@ -35,7 +39,7 @@ async function open(t: TestContext) {
     },
     async make(more: Partial<ApiKey> = {}): Promise<string> {
       const text = createKeyText();
-      const hash = hashKey(text).toString("base64url");
+      const hash = hashCredential(text).toString("base64url");
       const common = {
         prefix: prefixOf(text),
         hash,

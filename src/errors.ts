@@ -48,6 +48,10 @@ export const problems = {
     meaning:
       "The body is not a valid patch for its media type, or an update operator does not fit the value of its attribute.",
   },
+  PASSWORD_REFUSED: {
+    status: 400,
+    meaning: "The password is too short, too long, or easy to guess.",
+  },
   TOO_MANY_COLLECTIONS: {
     status: 400,
     meaning: "The service already has the maximum number of collections.",
@@ -57,7 +61,20 @@ export const problems = {
     status: 401,
     meaning: "The credential is invalid, for example because it is unknown, expired or revoked.",
   },
+  SIGN_IN_FAILED: {
+    status: 401,
+    meaning:
+      "The address, the password or the code is wrong, or the code has expired. The response never says which.",
+  },
   INSUFFICIENT_SCOPE: { status: 403, meaning: "The credential does not allow this action." },
+  CONFIRMATION_REQUIRED: {
+    status: 403,
+    meaning: "The change needs a proof of who you are that is at most ten minutes old.",
+  },
+  CROSS_SITE: {
+    status: 403,
+    meaning: "A page of another site sent the request with the cookie of somebody who has signed in.",
+  },
   TLS_REQUIRED: { status: 403, meaning: "The service accepts only encrypted requests (https)." },
   METHOD_NOT_ALLOWED: { status: 405, meaning: "The path does not support this method." },
   NOT_ACCEPTABLE: {

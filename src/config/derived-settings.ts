@@ -40,6 +40,7 @@ export function httpOf(
     showPrincipal: get("history").showPrincipal,
     hasFeed: get("history").keep !== "none",
     hasKeys: auth?.keys === true && (auth.administrators ?? []).length > 0,
+    users: auth?.users,
     console: get("console"),
     docs: get("docs"),
     compression: get("compression"),

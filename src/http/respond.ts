@@ -95,6 +95,8 @@ function varyOf({ authenticate, settings }: Service): string {
   const isForAll = settings.corsOrigins.includes("*");
   if (authenticate === undefined)
     return isForAll ? "Accept, Accept-Encoding" : "Accept, Accept-Encoding, Origin";
+  if (settings.users !== undefined)
+    return "Accept, Accept-Encoding, Authorization, Cookie, Sec-Fetch-Site, Origin";
   return isForAll
     ? "Accept, Accept-Encoding, Authorization"
     : "Accept, Accept-Encoding, Authorization, Origin";
@@ -135,9 +137,17 @@ function unmodified(
 }
 
 function documentResponse(document: Document, request: HttpRequest): HttpResponse {
-  const { status, type, body, etag, coding, headers } = document;
+  const { status, type, body, etag, coding, headers, cookies } = document;
   const all: Record<string, string> = { "content-type": type, "cache-control": noStore, ...headers };
-  if (etag === undefined) return withBody(request, body, { status, headers: all });
+  if (status === 204)
+    return {
+      status,
+      headers: { "cache-control": noStore, ...headers },
+      body: undefined,
+      ...(cookies && { cookies }),
+    };
+  if (etag === undefined)
+    return { ...withBody(request, body, { status, headers: all }), ...(cookies && { cookies }) };
   const validators = { etag, lastModifiedMs: undefined };
   if (isUnmodified(request.headers, validators, 0)) {
     const { "content-type": _, ...others } = all;

@@ -16,6 +16,7 @@ import type { KeptReceipt } from "../store/port/commit.ts";
 import type { Keys } from "../store/port/keys.ts";
 import type { HistoryStore, ServingStore, StoreAdministration } from "../store/port/store.ts";
 import type { Stored } from "../store/port/stored.ts";
+import type { Users } from "../users/users.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 import type { Counts } from "./admission/counts.ts";
 import type { Counting } from "./admission/exact-counts.ts";
@@ -175,6 +176,8 @@ export interface Callers {
   authenticate?: Authenticate | undefined;
   /** The rules of all collections; absent if every caller can do everything. */
   access?: Access | undefined;
+  /** People who sign in; absent without `auth.users`. */
+  users?: Users | undefined;
   /** Makes the texts that callers get instead of secret values. */
   tags: Tags;
 }

@@ -1,5 +1,7 @@
 /** The types of the settings of the HTTP interface, and the default limits. `config/` reads and checks the settings. */
 
+import type { UserSettings } from "../access/user-settings.ts";
+
 /** The settings of the HTTP interface. */
 export interface HttpSettings {
   /** The path of the collections. It starts with `/` and does not end with `/`, or is `""`. @default "/api/v1" */
@@ -22,6 +24,8 @@ export interface HttpSettings {
   hasFeed: boolean;
   /** Whether administrators can manage API keys. @default false */
   hasKeys: boolean;
+  /** How people sign in; `undefined` if they cannot. @default undefined */
+  users: UserSettings | undefined;
   /** Whether browsers get the console at `/`. @default true */
   console: boolean;
   /** Whether the service serves its descriptions: OpenAPI and the API reference. @default true */

@@ -17,5 +17,6 @@ export const plainSettings: HttpSettings = {
   showPrincipal: false,
   hasFeed: true,
   hasKeys: false,
+  users: undefined,
   limits: defaultLimits,
 };

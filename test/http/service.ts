@@ -337,6 +337,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
       info: options.info ?? { title: "Holdfast", version: program.version },
       showPrincipal: options.showPrincipal ?? false,
       hasFeed: options.history !== "none",
+      users: options.auth?.users,
       hasKeys: options.auth?.keys === true && (options.auth.administrators ?? []).length > 0,
       limits: options.limits,
     },

@@ -5,7 +5,7 @@ import { type Quota, takeFromQuota } from "../admission/quotas.ts";
 import { after } from "../after.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { hasPreflight, isHealth, type Route } from "../route.ts";
-import type { Service, Surface } from "../service.ts";
+import type { Callers, Service, Surface } from "../service.ts";
 import type { HttpSettings } from "../settings.ts";
 
 /** Who sends a request. */
@@ -26,7 +26,7 @@ export function identifiesCallers({ authenticate, quotas, settings }: Service): 
 
 /**
  * Identifies the caller and counts the request; at once if the credential is known already. Throws TLS_REQUIRED,
- * QUOTA_EXCEEDED, INVALID_TOKEN, UNAUTHENTICATED, and UNAVAILABLE if credentials cannot be checked now.
+ * QUOTA_EXCEEDED, CROSS_SITE, INVALID_TOKEN, UNAUTHENTICATED, and UNAVAILABLE if credentials cannot be checked now.
  */
 export function admit(service: Service, route: Route, request: HttpRequest): Caller | Promise<Caller> {
   if (!needsCaller(route, request)) return count(service, request, undefined);
@@ -36,17 +36,32 @@ export function admit(service: Service, route: Route, request: HttpRequest): Cal
   return found.then((principal) => count(service, request, principal));
 }
 
-function principalOf(service: Service, request: HttpRequest): Principal | undefined | Promise<Principal> {
+function principalOf(
+  service: Service,
+  request: HttpRequest,
+): Principal | undefined | Promise<Principal | undefined> {
   // A request with an invalid credential counts too, so that a client cannot try many credentials.
   const refuse = (problem: unknown): Promise<never> =>
     after(count(service, request, undefined), () => {
       throw problem;
     });
   try {
+    const token = service.users?.cookies.tokenIn(request);
+    if (token !== undefined) return bySession(service, token).catch(refuse);
     const found = service.authenticate?.(request.headers);
     return found instanceof Promise ? found.catch(refuse) : found;
   } catch (problem) {
     return refuse(problem);
+  }
+}
+
+/** The caller of a cookie. A browser sends the cookie of an ended session until it gets another one, so it counts as no caller. */
+async function bySession({ users }: Callers, token: string): Promise<Principal | undefined> {
+  try {
+    return await users?.sessions.principalOf(token);
+  } catch (error) {
+    if (error instanceof Problem && error.code === "INVALID_TOKEN") return undefined;
+    throw error;
   }
 }
 

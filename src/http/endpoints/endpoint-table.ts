@@ -14,6 +14,7 @@ import { keyEndpoints } from "./keys.ts";
 import { resourceEndpoints } from "./one-resource.ts";
 import { changesEndpoint, restoreEndpoint } from "./resource-history.ts";
 import { batchEndpoint, rewindEndpoint } from "./several-collections.ts";
+import { signInEndpoints } from "./sign-in.ts";
 import { webhookEndpoints } from "./webhooks.ts";
 
 export const endpointTable = new EndpointTable({
@@ -25,6 +26,7 @@ export const endpointTable = new EndpointTable({
     configurationEndpoint,
     ...keyEndpoints,
     ...webhookEndpoints,
+    ...signInEndpoints,
     feedEndpoint,
     collectionsEndpoint,
     ...documentEndpoints,

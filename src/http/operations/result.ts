@@ -23,6 +23,8 @@ export interface Document {
   coding?: Coding | undefined;
   /** Headers in addition to those of every document, or instead of them. */
   headers?: Readonly<Record<string, string>>;
+  /** The values of the headers `Set-Cookie`. @default none */
+  cookies?: readonly string[];
 }
 
 /** The result of a list. */

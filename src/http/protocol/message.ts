@@ -46,6 +46,8 @@ export interface HttpResponse {
   /** Names in lower case. */
   headers: Record<string, string>;
   body: string | Buffer | StreamedBody | LiveBody | undefined;
+  /** The values of the headers `Set-Cookie`. @default none */
+  cookies?: readonly string[];
   /** The template of the route, if requests are metered or traced and the path is known. */
   template?: string;
 }

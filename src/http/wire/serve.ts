@@ -209,6 +209,7 @@ function send(
   const body = request.method === "HEAD" ? undefined : response.body;
   if (closesBehind(message)) headers.connection = "close";
   if (headers.connection === "close" && hasContent(message) && !message.complete) closeGently(message);
+  if (response.cookies !== undefined) out.setHeader("set-cookie", response.cookies);
   out.writeHead(status, also === undefined ? headers : joined(also, headers));
   if (wire.isObserved) {
     response.status = refusalStatusOf(message) ?? status; // the client got the refusal

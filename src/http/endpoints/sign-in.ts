@@ -1,0 +1,463 @@
+/** The endpoints of people: they sign up and in, and manage their own sessions and password. None tells who has an account. */
+import { unauthenticated } from "../../access/challenges.ts";
+import type { UserSettings } from "../../access/user-settings.ts";
+import { Problem } from "../../errors.ts";
+import { inBody, Violations } from "../../query/violations.ts";
+import type { Account, Session } from "../../users/user-records.ts";
+import type {
+  Confirmation,
+  Current,
+  GivenTicket,
+  Proof,
+  SignedIn,
+  TicketProof,
+  Users,
+  Visitor,
+} from "../../users/users.ts";
+import { type Body, type Member, readBody } from "../endpoint/body.ts";
+import type { Endpoint, Success } from "../endpoint/endpoint.ts";
+import { closedObject, json, listOf, type Part, text, texts, truth } from "../openapi/described.ts";
+import { type Asked, type Document, notFound, type Result } from "../operations/result.ts";
+import { jsonType } from "../protocol/message.ts";
+import type { Service } from "../service.ts";
+
+/** What a request has sent, and who has sent it. */
+interface Sent {
+  users: Users;
+  /** The members of the body. */
+  given: Readonly<Record<string, unknown>>;
+  visitor: Visitor;
+  asked: Asked;
+}
+
+/** What an endpoint of people says. The rest is the same for all of them. */
+interface PeopleEndpoint
+  extends Pick<Endpoint, "path" | "method" | "id" | "summary" | "description" | "names" | "errors"> {
+  /** Whether services with these settings have it. @default all that have users */
+  has?: (settings: UserSettings) => boolean;
+  body?: Body<Service>;
+  successes: Readonly<Record<number, Success>>;
+  work(sent: Sent): Result | Promise<Result>;
+}
+
+function endpointOf({ has = () => true, body, work, errors = [], ...row }: PeopleEndpoint): Endpoint {
+  return {
+    ...row,
+    tag: "Sign-in",
+    who: "everyone",
+    exists: ({ settings }) => settings.users !== undefined && has(settings.users),
+    ...(body && { body }),
+    errors:
+      body === undefined ? (errors as readonly number[]) : [...(errors as readonly number[]), 401, 429, 503],
+    handle: async (service, asked) => {
+      const { request } = asked;
+      const { users, settings, readOnly } = service;
+      if (users === undefined) return notFound;
+      const isRead = row.method === "GET";
+      const bytes = isRead ? undefined : await request.content.receive(settings.limits.bodyBytes);
+      if (readOnly && !isRead)
+        throw new Problem(
+          "UNAVAILABLE",
+          "The service is read-only now. Nobody can sign in, and no account changes.",
+        );
+      const given =
+        body && bytes ? await readBody(body, bytes, { limits: settings.limits, context: service }) : {};
+      if (given.cookie === true) users.cookies.requireOwnPage(request);
+      return work({
+        users,
+        given,
+        visitor: users.visitor(request.client.ip ?? "", request.headers["user-agent"]),
+        asked,
+      });
+    },
+  };
+}
+
+/** An endpoint of somebody who has signed in. */
+function ownEndpoint({
+  work,
+  ...row
+}: Omit<PeopleEndpoint, "work"> & {
+  work(sent: Sent & { current: Current }): Result | Promise<Result>;
+}): Endpoint {
+  return endpointOf({
+    ...row,
+    errors: [401, ...((row.errors as readonly number[] | undefined) ?? [])],
+    work: async (sent) => work({ ...sent, current: await requireCurrent(sent.users, sent.asked) }),
+  });
+}
+
+/** A body with these members. A client can leave out each of them: the work says which of them it needs. */
+function bodyOf(members: Record<string, Member<Service>>, example: Part): Body<Service> {
+  return { members, example, insteadOfArray: `send ${JSON.stringify(example)}` };
+}
+
+function textMember(description: string, most: number): Member<Service> {
+  const schema = { ...text, description, minLength: 1, maxLength: most };
+  return { schema, isOptional: true, fault: ["type", `must be a string of 1 to ${most} characters`] };
+}
+
+const email = textMember("The address.", 1_000);
+const password = textMember("The password.", 1_024);
+const ticketMembers = {
+  ticket: textMember("The ticket of the request that sent the mail.", 100),
+  code: textMember("The code in the mail.", 100),
+};
+const device = textMember("What an earlier sign-in of this device has returned.", 100);
+
+const byPassword = { email: "ada@example.org", password: "correct horse battery" };
+
+/** Throws INVALID_PARAMETER unless the members are there. */
+function requireMembers<Name extends string>(
+  given: Readonly<Record<string, unknown>>,
+  names: readonly Name[],
+): Record<Name, string> {
+  const violations = new Violations();
+  for (const name of names)
+    if (given[name] === undefined) violations.add(inBody(name), "required", "is missing");
+  violations.throwIfAny();
+  return given as Record<Name, string>;
+}
+
+/** The proof with what the device of the request shows: a member of the body, or a cookie. */
+function withDevice<P extends object>({ users, given, asked }: Sent, proof: P): P & { device?: string } {
+  const shown = (given.device as string | undefined) ?? users.cookies.deviceIn(asked.request);
+  return shown === undefined ? proof : { ...proof, device: shown };
+}
+
+/** A ticket with its code, or else a password and what comes with it. */
+function proofOf<Name extends string>(
+  given: Readonly<Record<string, unknown>>,
+  names: readonly Name[],
+): TicketProof | Record<Name, string> {
+  const { ticket, code } = given as { ticket?: string; code?: string };
+  if (ticket === undefined && code === undefined) return requireMembers(given, names);
+  const excess = names.find((name) => given[name] !== undefined);
+  if (excess === undefined) return requireMembers(given, ["ticket", "code"]);
+  const violations = new Violations();
+  violations.add(
+    inBody(excess),
+    "excess",
+    "cannot be together with a ticket. Send a password, or a ticket and its code",
+  );
+  throw violations.problem();
+}
+
+const cookie: Member<Service> = {
+  schema: {
+    ...truth,
+    description: "Whether the token comes in a cookie instead of the body. For pages of the service itself.",
+    default: false,
+  },
+  isOptional: true,
+  fault: ["type", "must be true or false"],
+};
+
+const time: Part = { ...text, format: "date-time" };
+
+const user = closedObject({
+  id: { ...text, description: "The id of the profile." },
+  email: text,
+  roles: texts,
+  claims: { type: "object" },
+});
+
+const sessionMembers = {
+  id: text,
+  createdAt: time,
+  usedAt: { ...time, description: "The last use, to five minutes." },
+  expiresAt: { ...time, description: "When it ends if nothing uses it." },
+  confirmedUntil: { ...time, description: "Until when it can change the account." },
+  network: { ...text, description: "The network of the client, without the last part of its address." },
+  agent: { ...text, description: "The start of the header `User-Agent`." },
+};
+
+const beginning: Readonly<Record<number, Success>> = {
+  200: {
+    description: "A session has begun.",
+    content: json(
+      closedObject(
+        {
+          session: closedObject(sessionMembers),
+          user,
+          token: { ...text, description: "Send it as `Authorization: Bearer <token>`." },
+          device: {
+            ...text,
+            description: "Send it with the next sign-in of this device. Left out if it is known.",
+          },
+        },
+        { optional: ["token", "device"] },
+      ),
+    ),
+  },
+};
+
+const ticketGiven: Readonly<Record<number, Success>> = {
+  202: {
+    description: "The ticket. A mail with a code is on its way, unless the address gets none.",
+    content: json(
+      closedObject({ ticket: { ...text, description: "Send it together with the code." }, expiresAt: time }),
+    ),
+  },
+};
+
+/** The endpoints. */
+export const signInEndpoints: readonly Endpoint[] = [
+  endpointOf({
+    path: "/_auth",
+    method: "GET",
+    id: "getSignIn",
+    summary: "Read how people sign in",
+    description:
+      "Returns how people can sign in and up. With the token of a session, it also returns the user.",
+    successes: {
+      200: {
+        description: "The methods, and the user.",
+        content: json(
+          closedObject(
+            { methods: texts, signUp: text, user, session: closedObject(sessionMembers) },
+            { optional: ["user", "session"] },
+          ),
+        ),
+      },
+    },
+    work: async ({ users, asked }) => {
+      const { methods, signUp } = users.settings;
+      const { session } = asked.caller.principal ?? {};
+      const current = session && (await users.current(session.id));
+      return answer({
+        methods,
+        signUp: typeof signUp === "object" ? "domains" : signUp,
+        ...(current && { user: shownUser(current.account), session: shownSession(users, current) }),
+      });
+    },
+  }),
+  endpointOf({
+    path: "/_auth/sign-up",
+    method: "POST",
+    has: ({ signUp }) => signUp !== "closed",
+    body: bodyOf(
+      {
+        email,
+        password,
+        profile: {
+          schema: { type: "object", description: "The attributes of the profile." },
+          isOptional: true,
+          fault: ["type", "must be an object"],
+        },
+      },
+      { ...byPassword, profile: { name: "Ada" } },
+    ),
+    id: "signUp",
+    summary: "Sign up",
+    description:
+      "Mails a code to the address. The account exists when the code comes back in a sign-in. The response is the same for every address.",
+    successes: ticketGiven,
+    work: async ({ users, given, visitor }) => {
+      const { email: address } = requireMembers(given, ["email"]);
+      const { password: chosen, profile } = given as { password?: string; profile?: Record<string, unknown> };
+      return ticketOf(await users.signUp({ email: address, password: chosen, profile }, visitor));
+    },
+  }),
+  requestOf("signIn", {
+    path: "/_auth/code",
+    id: "requestCode",
+    summary: "Ask for a code to sign in",
+    has: ({ methods }) => methods.includes("email"),
+  }),
+  requestOf("reset", {
+    path: "/_auth/reset",
+    id: "requestReset",
+    summary: "Ask for a code to set a new password",
+    has: ({ methods }) => methods.includes("password"),
+  }),
+  endpointOf({
+    path: "/_auth/sign-in",
+    method: "POST",
+    body: bodyOf({ email, password, device, cookie, ...ticketMembers }, byPassword),
+    id: "signIn",
+    summary: "Sign in",
+    description:
+      "Begins a session, by an address and a password, or by a ticket and the code from the mail. The session of the caller until now ends.",
+    successes: beginning,
+    work: async (sent) => {
+      const { users, given, visitor, asked } = sent;
+      const proof = withDevice(sent, proofOf(given, ["email", "password"]) as Proof);
+      return begun(sent, await users.signIn(proof, visitor, asked.caller.principal?.session?.id));
+    },
+  }),
+  ownEndpoint({
+    path: "/_auth/confirm",
+    method: "POST",
+    body: bodyOf({ password, device, cookie, ...ticketMembers }, { password: byPassword.password }),
+    id: "confirmSession",
+    summary: "Prove again who you are",
+    description:
+      "Begins a new session in place of the one of the caller. For ten minutes, it can change the account. Send a password, or a ticket and its code.",
+    successes: beginning,
+    work: async (sent) => {
+      const { users, given, visitor, current } = sent;
+      const proof = withDevice(sent, proofOf(given, ["password"]) as Confirmation);
+      return begun(sent, await users.confirm(current, proof, visitor));
+    },
+  }),
+  endpointOf({
+    path: "/_auth/password",
+    method: "POST",
+    body: bodyOf({ password, cookie, ...ticketMembers }, { password: byPassword.password }),
+    id: "setPassword",
+    summary: "Set a password",
+    description:
+      "Sets a password, with a ticket and the code of a reset, or in a session that was confirmed in the last ten minutes. All sessions of the user end, and a new one begins.",
+    successes: beginning,
+    errors: [403],
+    work: async (sent) => {
+      const { users, given, visitor, asked } = sent;
+      const { password: chosen } = requireMembers(given, ["password"]);
+      if (given.ticket === undefined && given.code === undefined) {
+        const current = await requireCurrent(users, asked);
+        return begun(sent, await users.changePassword(current, chosen, visitor));
+      }
+      const proof = requireMembers(given, ["ticket", "code"]);
+      return begun(sent, await users.resetPassword({ ...proof, password: chosen }, visitor));
+    },
+  }),
+  ownEndpoint({
+    path: "/_auth/sessions",
+    method: "GET",
+    id: "listOwnSessions",
+    summary: "List your sessions",
+    description: "Lists the sessions of the caller, the latest used first.",
+    successes: {
+      200: {
+        description: "The sessions.",
+        content: json(
+          closedObject({ sessions: listOf(closedObject({ ...sessionMembers, current: truth })) }),
+        ),
+      },
+    },
+    work: async ({ users, current }) => {
+      const all = await users.records.sessionsOf(current.account.id);
+      return answer({
+        sessions: all.map(({ value }) => ({
+          ...shownSession(users, { ...current, session: value }),
+          current: value.id === current.session.id,
+        })),
+      });
+    },
+  }),
+  ownEndpoint({
+    path: "/_auth/sessions/{id}",
+    method: "DELETE",
+    names: { id: { description: "The id of the session." } },
+    id: "endSession",
+    summary: "End one of your sessions",
+    description: "Its token stops working within a second.",
+    successes: { 205: { description: "The session has ended." } },
+    errors: [403],
+    work: async ({ users, asked, current }) => {
+      const { id } = asked.names as { id: string };
+      if (id !== current.session.id) users.requireConfirmed(current.session);
+      return (await users.end(current.account.id, id)) ? { kind: "deleted" } : notFound;
+    },
+  }),
+  ownEndpoint({
+    path: "/_auth/sign-out",
+    method: "POST",
+    body: {
+      ...bodyOf(
+        {
+          everywhere: {
+            schema: { ...truth, description: "Whether all sessions of the user end.", default: false },
+            isOptional: true,
+            fault: ["type", "must be true or false"],
+          },
+        },
+        { everywhere: true },
+      ),
+      isOptional: true,
+    },
+    id: "signOut",
+    summary: "Sign out",
+    description:
+      "Ends the session of the caller, or all sessions of the user. Their tokens stop working within a second.",
+    successes: { 204: { description: "The session has ended." } },
+    work: async ({ users, given, current }) => {
+      await users.end(current.account.id, given.everywhere === true ? "all" : current.session.id);
+      const document = {
+        status: 204,
+        type: jsonType,
+        body: "",
+        headers: cleared,
+        cookies: users.cookies.end(),
+      };
+      return { kind: "document", document };
+    },
+  }),
+];
+
+/** A browser forgets what it has stored of the responses to the user. */
+const cleared = { "clear-site-data": '"cache"' };
+
+function requestOf(
+  kind: "signIn" | "reset",
+  row: Pick<PeopleEndpoint, "path" | "id" | "summary"> & Required<Pick<PeopleEndpoint, "has">>,
+): Endpoint {
+  return endpointOf({
+    ...row,
+    method: "POST",
+    body: bodyOf({ email }, { email: byPassword.email }),
+    description: "Mails a code if the address has an account. The response is the same for every address.",
+    successes: ticketGiven,
+    work: async ({ users, given, visitor }) =>
+      ticketOf(await users.requestCode(kind, requireMembers(given, ["email"]).email, visitor)),
+  });
+}
+
+/** Throws UNAUTHENTICATED unless the caller has a session. */
+async function requireCurrent(users: Users, { caller }: Asked): Promise<Current> {
+  const current = caller.principal?.session && (await users.current(caller.principal.session.id));
+  if (current !== undefined) return current;
+  throw unauthenticated(
+    "This request needs the token of a session. Sign in, and send it as Authorization: Bearer <token>.",
+  );
+}
+
+function shownUser({ id, email: address, roles, claims }: Account): object {
+  return { id, email: address, roles, claims };
+}
+
+function shownSession(users: Users, { session, account }: { session: Session; account: Account }): object {
+  const { id, createdAt, usedAt, network, agent } = session;
+  return {
+    id,
+    createdAt: timeText(createdAt),
+    usedAt: timeText(usedAt),
+    expiresAt: timeText(users.endOf(session, account)),
+    confirmedUntil: timeText(users.confirmedUntil(session)),
+    network,
+    agent,
+  };
+}
+
+function timeText(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** The response that begins a session. With `"cookie": true`, only its cookies have the secrets. */
+function begun({ users, given }: Sent, { session, account, token, device: made }: SignedIn): Result {
+  const shown = { session: shownSession(users, { session, account }), user: shownUser(account) };
+  if (given.cookie === true) return answer(shown, { cookies: users.cookies.begin({ token, device: made }) });
+  return answer({ ...shown, token, ...(made !== undefined && { device: made }) });
+}
+
+function ticketOf({ ticket, expiresAt }: GivenTicket): Result {
+  return answer({ ticket, expiresAt: timeText(expiresAt) }, { status: 202 });
+}
+
+function answer(value: object, more: Partial<Document> = {}): Result {
+  return {
+    kind: "document",
+    document: { status: 200, type: jsonType, body: JSON.stringify(value), ...more },
+  };
+}

@@ -1,0 +1,143 @@
+/** Sessions: how they begin, are checked, and end. */
+import { randomText } from "../access/api-key.ts";
+import type { Sessions } from "../access/authenticate.ts";
+import { invalidToken } from "../access/challenges.ts";
+import { type CredentialKind, CredentialRing, hashCredential } from "../access/credential-ring.ts";
+import type { Principal } from "../access/principal.ts";
+import { type AdministratorRule, isAdministrator } from "../access/roles.ts";
+import type { SessionTimes, UserSettings } from "../access/user-settings.ts";
+import { put, remove, type Versioned } from "../records.ts";
+import type { Change } from "../store/port/commit.ts";
+import { type Account, type Session, sessionsName, type UserRecords } from "./user-records.ts";
+
+/** The start of every token of a session. */
+export const sessionMark = "hfs_";
+
+const idBytes = 16;
+const idLength = 25;
+const secretBytes = 32;
+const secretLength = 50;
+const tokenLength = sessionMark.length + idLength + 1 + secretLength;
+
+/** The most sessions of a user. With one more, the one that was used the longest time ago ends. */
+export const maxSessions = 50;
+
+/** The precision of `usedAt`, in milliseconds. */
+const useEveryMs = 300_000;
+
+/** How long a proof counts as a confirmation, in milliseconds. */
+export const confirmedMs = 600_000;
+
+/** The most characters of `User-Agent` that are kept. */
+const maxAgent = 200;
+
+/** Where a session begins. */
+export interface Origin {
+  /** The part of the network that is shown. */
+  network: string;
+  /** The header `User-Agent`. */
+  agent: string | undefined;
+}
+
+/** A new session: the change that stores it, and its token, which nothing stores. */
+export interface NewSession {
+  session: Session;
+  token: string;
+  change: Change;
+}
+
+/** Makes a session for a user. */
+export function newSession(user: string, { network, agent = "" }: Origin, now: number): NewSession {
+  const id = randomText(idBytes, idLength);
+  const token = `${sessionMark}${id}_${randomText(secretBytes, secretLength)}`;
+  const session: Session = {
+    id,
+    user,
+    hash: hashCredential(token).toString("base64url"),
+    createdAt: now,
+    usedAt: now,
+    confirmedAt: now,
+    network,
+    agent: agent.slice(0, maxAgent),
+  };
+  return { session, token, change: put(sessionsName, id, undefined, session) };
+}
+
+/** The changes that end sessions. */
+export function endingOf(sessions: readonly Versioned<Session>[]): Change[] {
+  return sessions.map(({ value, version }) => remove(sessionsName, value.id, version));
+}
+
+/** A session in the store, with its account. */
+interface FoundSession {
+  session: Versioned<Session>;
+  account: Account;
+}
+
+interface SessionParts {
+  records: UserRecords;
+  settings: Pick<UserSettings, "sessions">;
+  administrators: readonly AdministratorRule[];
+  readOnly: boolean;
+  /** Unix time in milliseconds. */
+  now: () => number;
+  /** A clock in milliseconds that never goes back. */
+  elapsed: () => number;
+}
+
+/** The times of the sessions of an account. */
+export function timesOf(
+  { settings, administrators }: Pick<SessionParts, "settings" | "administrators">,
+  account: Account,
+): SessionTimes {
+  return isAdministrator(administrators, principalFor(account))
+    ? settings.sessions.administrators
+    : settings.sessions;
+}
+
+/** When a session ends if nothing uses it any more: Unix time in milliseconds. */
+export function endOf({ createdAt, usedAt }: Session, { idle, absolute }: SessionTimes): number {
+  return Math.min(createdAt + absolute, usedAt + idle);
+}
+
+function principalFor({ id, roles, claims }: Account): Principal {
+  return { subject: id, roles, claims, scopes: undefined };
+}
+
+/** Checks the tokens of sessions. */
+export function openSessions(parts: SessionParts): Sessions {
+  const ring = new CredentialRing(sessionCredentials(parts), parts);
+  return {
+    isSession: (text) => text.startsWith(sessionMark),
+    principalOf: (text) => ring.principalOf(text),
+  };
+}
+
+function sessionCredentials(parts: SessionParts): CredentialKind<FoundSession> {
+  const { records, readOnly } = parts;
+  return {
+    called: "session",
+    length: tokenLength,
+    nameOf: (text) => text.slice(sessionMark.length, sessionMark.length + idLength),
+    find: async (id) => {
+      const session = await records.session(id);
+      const account = session && (await records.account(session.value.user));
+      return account && { session, account: account.value };
+    },
+    hashOf: ({ session }) => session.value.hash,
+    principalOf: ({ session: { value }, account }) => ({
+      ...principalFor(account),
+      session: { id: value.id, confirmedAt: value.confirmedAt },
+    }),
+    usedAt: ({ session }) => session.value.usedAt,
+    requireValid: ({ session, account }, { now, usedAt }) => {
+      const end = endOf({ ...session.value, usedAt }, timesOf(parts, account));
+      if (account.disabled || end <= now) throw invalidToken("The session has ended. Sign in again.");
+    },
+    useEveryMs,
+    noteUse: async ({ session: { value, version } }, at) => {
+      if (readOnly) return;
+      await records.commit([put(sessionsName, value.id, version, { ...value, usedAt: at })], at);
+    },
+  };
+}

@@ -1,0 +1,160 @@
+/** What the store keeps about users: accounts, sessions and tickets. The profile of a user is an ordinary resource. */
+import { type Collection, openCollection } from "../collection/collection.ts";
+import { readIndexes } from "../collection/indexes.ts";
+import type { Filter } from "../query/filter.ts";
+import { isIn, Records, type Versioned } from "../records.ts";
+import type { ServingStore } from "../store/port/store.ts";
+
+/** The names of the internal collections. */
+export const accountsName = "_accounts";
+export const sessionsName = "_sessions";
+export const ticketsName = "_tickets";
+
+/**
+ * An account: what lets a user sign in, and what the user can do. It has the id of the profile. No resource shows it, and no
+ * write to a profile changes it.
+ */
+export interface Account {
+  id: string;
+  /** The id again, as a reference: the delete of the profile deletes the account, in the same commit. */
+  user: string;
+  /** The address as the user wrote it. Mail goes to it. */
+  email: string;
+  /** The address in the form in which addresses are compared. No two accounts have the same one. */
+  address: string;
+  roles: readonly string[];
+  /** What rules read as `$claims.name`. */
+  claims: Readonly<Record<string, unknown>>;
+  disabled: boolean;
+  /** Unix time in milliseconds, like all times here. */
+  createdAt: number;
+  /** The hash of the password, as a PHC string. Absent: the user has none. */
+  password?: string | undefined;
+  /** The devices that have signed in, the latest first. */
+  devices: readonly Device[];
+}
+
+/** A device that has signed in. */
+export interface Device {
+  /** The SHA-256 of what the device shows, in base64url. */
+  hash: string;
+  /** The last sign-in. */
+  at: number;
+}
+
+/** A session: a user who has signed in. */
+export interface Session {
+  id: string;
+  user: string;
+  /** The SHA-256 of the token, in base64url. */
+  hash: string;
+  createdAt: number;
+  /** The last use, to five minutes. */
+  usedAt: number;
+  /** When the user last proved who they are. */
+  confirmedAt: number;
+  /** The part of the client's network that administrators and the user can see. */
+  network: string;
+  /** The start of `User-Agent`. */
+  agent: string;
+}
+
+/** What a ticket and its code do. */
+export type TicketKind = "signUp" | "signIn" | "reset";
+
+/** A ticket stays with the client that asked. With the code in the mail, it proves the address. */
+export interface Ticket {
+  /** The SHA-256 of the ticket, in base64url. */
+  id: string;
+  kind: TicketKind;
+  email: string;
+  address: string;
+  /** A keyed hash of the address and the code; absent if no code was mailed. */
+  code?: string | undefined;
+  /** When the code was mailed. */
+  mailedAt?: number | undefined;
+  /** Wrong codes so far. */
+  wrong: number;
+  network: string;
+  createdAt: number;
+  expiresAt: number;
+  /** The password's hash and the profile of a sign-up, encrypted. */
+  sealed?: string | undefined;
+}
+
+/** The internal collections. `profiles` is the name of the collection of the profiles. */
+function collectionsFor(profiles: string): Collection[] {
+  const toProfile = { path: ["user"], collection: profiles, onDelete: "cascade" } as const;
+  return [
+    {
+      ...openCollection(accountsName),
+      unique: [{ path: ["address"], ignoreCase: false }],
+      references: [toProfile],
+    },
+    {
+      ...openCollection(sessionsName),
+      references: [toProfile],
+      indexes: readIndexes([["user", "-usedAt"]], "indexes"),
+    },
+    {
+      ...openCollection(ticketsName),
+      indexes: readIndexes([["address", "-createdAt"], ["network", "createdAt"], ["expiresAt"]], "indexes"),
+    },
+  ];
+}
+
+/** Reads and writes what the store keeps about users. */
+export class UserRecords extends Records {
+  constructor(store: ServingStore, profiles: string) {
+    super(store, collectionsFor(profiles));
+  }
+
+  account(id: string): Promise<Versioned<Account> | undefined> {
+    return this.read(accountsName, id);
+  }
+
+  /** The account with an address, in the form in which addresses are compared. */
+  async accountOf(address: string): Promise<Versioned<Account> | undefined> {
+    const { records } = await this.list<Account>({
+      collection: accountsName,
+      filter: isIn("address", address),
+      limit: 1,
+    });
+    return records[0];
+  }
+
+  session(id: string): Promise<Versioned<Session> | undefined> {
+    return this.read(sessionsName, id);
+  }
+
+  /** The sessions of a user, the latest used first. */
+  async sessionsOf(user: string): Promise<Versioned<Session>[]> {
+    const query = { collection: sessionsName, filter: isIn("user", user), limit: 200 };
+    const { records } = await this.list<Session>({
+      ...query,
+      sort: [{ path: ["usedAt"], descending: true }],
+    });
+    return records;
+  }
+
+  ticket(id: string): Promise<Versioned<Ticket> | undefined> {
+    return this.read(ticketsName, id);
+  }
+
+  /** The latest tickets for an address, the newest first. */
+  async ticketsFor(address: string): Promise<Versioned<Ticket>[]> {
+    const query = { collection: ticketsName, filter: isIn("address", address), limit: 500 };
+    const { records } = await this.list<Ticket>({
+      ...query,
+      sort: [{ path: ["createdAt"], descending: true }],
+    });
+    return records;
+  }
+
+  /** Tickets that have expired, the oldest first. */
+  async expiredTickets(now: number, limit: number): Promise<Versioned<Ticket>[]> {
+    const filter: Filter = { kind: "lt", path: ["expiresAt"], values: [now] };
+    const { records } = await this.list<Ticket>({ collection: ticketsName, filter, limit });
+    return records;
+  }
+}

@@ -1,0 +1,637 @@
+/** Signing in and up: the flows that strangers start, and what a user changes about the own account. */
+import type { Sessions } from "../access/authenticate.ts";
+import type { AdministratorRule } from "../access/roles.ts";
+import type { UserSettings } from "../access/user-settings.ts";
+import { Problem } from "../errors.ts";
+import { inBody, Violations } from "../query/violations.ts";
+import { isOvertaken, put, type Versioned } from "../records.ts";
+import type { Change } from "../store/port/commit.ts";
+import type { ServingStore } from "../store/port/store.ts";
+import { Cookies } from "./cookies.ts";
+import { isKnownDevice, newDevice, withDevice } from "./devices.ts";
+import { type GuessLimits, policies } from "./guess-limits.ts";
+import type { MailQueue, MailToSend } from "./mail/mail-queue.ts";
+import { readMailAddress } from "./mail-address.ts";
+import { networkOf, shownNetwork } from "./networks.ts";
+import type { PasswordHasher } from "./password-hash.ts";
+import { isBreached, refusedPassword } from "./password-rules.ts";
+import { confirmedMs, endingOf, endOf, maxSessions, newSession, openSessions, timesOf } from "./sessions.ts";
+import {
+  codeMac,
+  countWrong,
+  endTickets,
+  isOpen,
+  isRightCode,
+  newCode,
+  newTicketText,
+  ticketId,
+  ticketMs,
+} from "./tickets.ts";
+import {
+  type Account,
+  accountsName,
+  type Session,
+  type Ticket,
+  type TicketKind,
+  ticketsName,
+  UserRecords,
+} from "./user-records.ts";
+
+/** What the flows depend on. */
+export interface UserParts {
+  store: ServingStore;
+  settings: UserSettings;
+  administrators: readonly AdministratorRule[];
+  readOnly: boolean;
+  /** The title of the service. */
+  title: string;
+  /** Where people find the service: an origin. */
+  publicUrl: () => string;
+  /** Whether only this machine reaches the service, without https. */
+  isLocal: boolean;
+  /** Six characters that name the store. */
+  identity: () => string;
+  vault: {
+    seal(purpose: string, place: string, text: string): string;
+    open(purpose: string, place: string, sealed: string): string;
+    mac(purpose: string, text: string): string;
+  };
+  hasher: PasswordHasher;
+  limits: GuessLimits;
+  mail: MailQueue;
+  profiles: Profiles;
+  newUuid: () => string;
+  /** Unix time in milliseconds. */
+  now: () => number;
+  /** A clock in milliseconds that never goes back. */
+  elapsed: () => number;
+}
+
+/** Judges profiles as a create by a caller without roles. */
+export interface Profiles {
+  /** The text of a new profile. Throws VALIDATION_FAILED. */
+  textOf(profile: Readonly<Record<string, unknown>>, id: string, at: number): Promise<string>;
+}
+
+/** Who asks, as far as a stranger can be known. */
+export interface Visitor {
+  /** The network that limits count. */
+  network: string;
+  /** The part of the network that lists of sessions show. */
+  shownNetwork: string;
+  agent: string | undefined;
+}
+
+/** A proof by a password. Programs send the `device` that their first sign-in gave them. */
+export interface PasswordProof {
+  email: string;
+  password: string;
+  device?: string | undefined;
+}
+
+/** A proof by a code that came in a mail. */
+export interface TicketProof {
+  ticket: string;
+  code: string;
+}
+
+/** What a sign-in proves. */
+export type Proof = PasswordProof | TicketProof;
+
+/** What a confirmation proves. The address is that of the account. */
+export type Confirmation = Omit<PasswordProof, "email"> | TicketProof;
+
+/** What somebody sends to sign up. */
+export interface SignUpAsked {
+  email: string;
+  password?: string | undefined;
+  profile?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The part of a sign-up that the ticket keeps, encrypted. */
+interface SignUpContent {
+  /** A hash. */
+  password?: string;
+  profile: Readonly<Record<string, unknown>>;
+}
+
+type ReadAddress = Exclude<ReturnType<typeof readMailAddress>, { fault: string }>;
+
+/** A ticket to make. Without a template, nobody gets a mail. */
+interface TicketAsked {
+  kind: TicketKind;
+  read: ReadAddress;
+  template: MailToSend["template"];
+  visitor: Visitor;
+  content?: SignUpContent;
+}
+
+/** A session with its account. */
+export interface Current {
+  session: Session;
+  account: Account;
+}
+
+/** A ticket for the client that asked. */
+export interface GivenTicket {
+  ticket: string;
+  /** Unix time in milliseconds. */
+  expiresAt: number;
+}
+
+/** A session that has begun. */
+export interface SignedIn {
+  session: Session;
+  /** When it ends if nothing uses it any more: Unix time in milliseconds. */
+  expiresAt: number;
+  account: Account;
+  token: string;
+  /** What this device shows at its next sign-in; `undefined` if it is known already. */
+  device: string | undefined;
+}
+
+/** How many times a flow is decided again if another process was faster. */
+const maxAttempts = 20;
+
+/** The most tickets in the store. */
+const maxTickets = 100_000;
+
+/** The expired tickets that one request for a ticket removes. */
+const sweptTickets = 10;
+
+/** What a flow writes, and its result. */
+interface Planned<T> {
+  changes: readonly Change[];
+  result: T;
+}
+
+/** What a new session comes with. */
+interface Beginning {
+  visitor: Visitor;
+  /** What the device has shown. */
+  device?: string | undefined;
+  /** The sessions that end with it: one by its id, or all of the user. @default none */
+  ends?: string | "all" | undefined;
+  /** What changes in the account. */
+  set?: Partial<Account>;
+  /** What else is written. */
+  also?: readonly Change[];
+}
+
+/** The users of one service. */
+export class Users {
+  readonly #parts: UserParts;
+  readonly records: UserRecords;
+  /** Checks the tokens of sessions. */
+  readonly sessions: Sessions;
+  readonly cookies: Cookies;
+
+  constructor(parts: UserParts) {
+    const { settings } = parts;
+    this.#parts = parts;
+    const sessionMs = settings.sessions.absolute;
+    this.cookies = new Cookies({ ...parts, origins: settings.origins, sessionMs });
+    this.records = new UserRecords(parts.store, parts.settings.collection);
+    this.sessions = openSessions({ ...parts, records: this.records });
+  }
+
+  get settings(): UserSettings {
+    return this.#parts.settings;
+  }
+
+  /** Creates the internal collections. */
+  prepare(): Promise<void> {
+    return this.records.prepare();
+  }
+
+  /**
+   * Begins a sign-up: mails a code to the address. Nothing exists before the code comes back. Throws INVALID_PARAMETER,
+   * PASSWORD_REFUSED, VALIDATION_FAILED, QUOTA_EXCEEDED and UNAVAILABLE.
+   */
+  async signUp({ email, password, profile = {} }: SignUpAsked, visitor: Visitor): Promise<GivenTicket> {
+    const read = readAddress(email);
+    const { settings, profiles, hasher, newUuid, now } = this.#parts;
+    if (!takesSignUp(settings, read.domain)) throw wrongDomain(settings);
+    // The id is only for this check. The profile gets another one when the code comes back.
+    await profiles.textOf(profile, newUuid(), now());
+    if (password !== undefined) await this.#requireGoodPassword(password, read.address, profile);
+    await this.#countTicket(visitor);
+    const hashed = password === undefined ? undefined : await hasher.hash(password, visitor.network);
+    const isKnown = (await this.records.accountOf(read.key)) !== undefined;
+    const content = { password: hashed, profile };
+    return this.#giveTicket({
+      kind: "signUp",
+      read,
+      template: isKnown ? "exists" : "signUp",
+      visitor,
+      content,
+    });
+  }
+
+  /**
+   * Begins a sign-in or a reset by mail. The answer is the same whether the address has an account or not. Throws
+   * INVALID_PARAMETER, QUOTA_EXCEEDED and UNAVAILABLE.
+   */
+  async requestCode(kind: "signIn" | "reset", email: string, visitor: Visitor): Promise<GivenTicket> {
+    const read = readAddress(email);
+    await this.#countTicket(visitor);
+    const account = await this.records.accountOf(read.key);
+    if (account === undefined || account.value.disabled)
+      return this.#giveTicket({ kind, read, template: undefined, visitor });
+    // Mail goes to the address that was proven, in its own letters.
+    const proven = { ...read, address: account.value.email };
+    return this.#giveTicket({ kind, read: proven, template: kind, visitor });
+  }
+
+  /**
+   * Begins a session. `before` is the session of the client until now, which ends. Throws SIGN_IN_FAILED for every wrong proof,
+   * INVALID_PARAMETER, QUOTA_EXCEEDED and UNAVAILABLE.
+   */
+  async signIn(proof: Proof, visitor: Visitor, before?: string): Promise<SignedIn> {
+    if ("ticket" in proof) return this.#signInByCode(proof, visitor, { before });
+    const { account, rehashed } = await this.#requireOwner(proof, visitor);
+    return this.#untilCommitted(async () => {
+      const current = await this.records.account(account.id);
+      // A password that was changed since it was compared proves nothing.
+      if (current === undefined || current.value.disabled || current.value.password !== account.password)
+        throw signInFailed();
+      const set = rehashed === undefined ? {} : { password: rehashed };
+      return this.#begin(current, { visitor, device: proof.device, ends: before, set });
+    });
+  }
+
+  /** Confirms a session: a new one takes its place. Throws as `signIn` does. */
+  async confirm({ session, account }: Current, proof: Confirmation, visitor: Visitor): Promise<SignedIn> {
+    if ("ticket" in proof)
+      return this.#signInByCode(proof, visitor, { before: session.id, user: account.id });
+    return this.signIn({ email: account.email, ...proof }, visitor, session.id);
+  }
+
+  /** Sets a password by the code of a reset. All sessions of the user end. Throws as `signIn` does, and PASSWORD_REFUSED. */
+  async resetPassword(asked: TicketProof & { password: string }, visitor: Visitor): Promise<SignedIn> {
+    const reset = (decide: (found: Versioned<Ticket>) => Promise<Planned<SignedIn>>) =>
+      this.#untilCommitted(() => this.#redeem(asked, ["reset"], decide));
+    const { password } = asked;
+    const address = await this.#provenAddress(asked);
+    await this.#requireGoodPassword(password, address);
+    const hashed = await this.#parts.hasher.hash(password, visitor.network);
+    return reset(async (found) => {
+      const account = await this.records.accountOf(found.value.address);
+      if (account === undefined || account.value.disabled) throw signInFailed();
+      const also = [...(await this.#endTicketsOf(found)), await this.#notice(account.value, "password")];
+      return this.#begin(account, { visitor, ends: "all", set: { password: hashed, devices: [] }, also });
+    });
+  }
+
+  /** Sets a password in a confirmed session. All sessions of the user end. Throws CONFIRMATION_REQUIRED and PASSWORD_REFUSED. */
+  async changePassword({ session, account }: Current, password: string, visitor: Visitor): Promise<SignedIn> {
+    this.requireConfirmed(session);
+    await this.#requireGoodPassword(password, account.email);
+    const hashed = await this.#parts.hasher.hash(password, visitor.network);
+    return this.#untilCommitted(async () => {
+      const current = await this.records.account(account.id);
+      if (current === undefined || current.value.disabled) throw signInFailed();
+      const also = [await this.#notice(current.value, "password")];
+      return this.#begin(current, { visitor, ends: "all", set: { password: hashed, devices: [] }, also });
+    });
+  }
+
+  /** Throws CONFIRMATION_REQUIRED unless the user has proven who they are within the last ten minutes. */
+  requireConfirmed({ confirmedAt }: Pick<Session, "confirmedAt">): void {
+    if (this.#parts.now() - confirmedAt < confirmedMs) return;
+    throw new Problem(
+      "CONFIRMATION_REQUIRED",
+      "This change needs a proof that is at most ten minutes old. Send your password, or a ticket with its code, to _auth/confirm.",
+    );
+  }
+
+  /** A session with its account; `undefined` if it has just ended. */
+  async current(id: string): Promise<Current | undefined> {
+    const session = await this.records.session(id);
+    const account = session && (await this.records.account(session.value.user));
+    return account && { session: session.value, account: account.value };
+  }
+
+  /** Somebody with this address and this header `User-Agent`. */
+  visitor(ip: string, agent: string | undefined): Visitor {
+    return { network: networkOf(ip), shownNetwork: shownNetwork(ip), agent };
+  }
+
+  /** Until when a session can change the account: Unix time in milliseconds. */
+  confirmedUntil({ confirmedAt }: Session): number {
+    return confirmedAt + confirmedMs;
+  }
+
+  /** When a session of an account ends if nothing uses it any more: Unix time in milliseconds. */
+  endOf(session: Session, account: Account): number {
+    return endOf(session, timesOf(this.#parts, account));
+  }
+
+  /** Ends sessions of a user: one, or all. Returns whether there was one. */
+  async end(user: string, which: string | "all"): Promise<boolean> {
+    return this.#untilCommitted(async () => {
+      const all = await this.records.sessionsOf(user);
+      const ended = all.filter(({ value }) => which === "all" || value.id === which);
+      return { changes: endingOf(ended), result: ended.length > 0 };
+    });
+  }
+
+  /** The account whose password this is. Throws SIGN_IN_FAILED, QUOTA_EXCEEDED and UNAVAILABLE. */
+  async #requireOwner(
+    { email, password, device }: PasswordProof,
+    { network }: Visitor,
+  ): Promise<{ account: Account; rehashed: string | undefined }> {
+    const { hasher, limits, now } = this.#parts;
+    const { key } = readAddress(email);
+    const account = (await this.records.accountOf(key))?.value;
+    const isKnown = account !== undefined && isKnownDevice(account, device, now());
+    const byPlace = isKnown
+      ? { policy: policies.passwordOnDevice, subject: `${key} ${device}` }
+      : { policy: policies.passwordOnAddress, subject: key };
+    const taken = await limits.take(
+      [byPlace, { policy: policies.passwordsOfNetwork, subject: network }],
+      now(),
+    );
+    const { isRight, isOutdated } = await hasher.verify(password, account?.password, network);
+    if (!isRight || account === undefined || account.disabled) throw signInFailed();
+    await taken.giveBack();
+    return { account, rehashed: isOutdated ? await hasher.hash(password, network) : undefined };
+  }
+
+  async #signInByCode(
+    proof: TicketProof,
+    visitor: Visitor,
+    { before, user }: { before?: string | undefined; user?: string },
+  ): Promise<SignedIn> {
+    const kinds: TicketKind[] = user === undefined ? ["signUp", "signIn"] : ["signIn"];
+    const redeem = () =>
+      this.#redeem(proof, kinds, async (found) => {
+        const account = await this.records.accountOf(found.value.address);
+        const also = await this.#endTicketsOf(found);
+        if (account === undefined && found.value.kind === "signUp")
+          return this.#createAccount(found.value, { visitor, ends: before, also });
+        const isUsable =
+          account !== undefined && !account.value.disabled && (user ?? account.value.id) === account.value.id;
+        if (!isUsable || !this.settings.methods.includes("email")) throw signInFailed();
+        return this.#begin(account, { visitor, ends: before, also });
+      });
+    return this.#untilCommitted(redeem);
+  }
+
+  /** The address of an open ticket with its code. Spends nothing. Throws SIGN_IN_FAILED. */
+  async #provenAddress(proof: TicketProof): Promise<string> {
+    const look = () =>
+      this.#redeem(proof, ["reset"], async ({ value }) => ({ changes: [], result: value.email }));
+    return this.#untilCommitted(look);
+  }
+
+  /** What a ticket with its code does. A wrong code is counted before anybody learns that it is wrong. */
+  async #redeem<T>(
+    { ticket, code }: TicketProof,
+    kinds: readonly TicketKind[],
+    decide: (found: Versioned<Ticket>) => Promise<Planned<T>>,
+  ): Promise<Planned<T | Problem>> {
+    const found = await this.records.ticket(ticketId(ticket));
+    if (found === undefined || !kinds.includes(found.value.kind)) throw signInFailed();
+    const { now, vault } = this.#parts;
+    if (isRightCode(found.value, code, { mac: codeMacOf(vault), now: now() })) return decide(found);
+    if (!isOpen(found.value, now())) throw signInFailed();
+    return { changes: [countWrong(found)], result: signInFailed() };
+  }
+
+  /** Once an address is proven, all tickets for it end, with the passwords in them. */
+  async #endTicketsOf(found: Versioned<Ticket>): Promise<Change[]> {
+    const all = await this.records.ticketsFor(found.value.address);
+    return endTickets([found, ...all.filter(({ value }) => value.id !== found.value.id)]);
+  }
+
+  /** The profile, the account and the session of a sign-up, in one commit. */
+  async #createAccount(ticket: Ticket, beginning: Beginning): Promise<Planned<SignedIn>> {
+    const { settings, vault, newUuid, profiles, now } = this.#parts;
+    const content = vault.open("ticket", placeOf(ticket.id), ticket.sealed ?? "");
+    const { password, profile } = JSON.parse(content) as SignUpContent;
+    const id = newUuid();
+    const account: Account = {
+      id,
+      user: id,
+      email: ticket.email,
+      address: ticket.address,
+      roles: typeof settings.signUp === "object" ? settings.signUp.roles : [],
+      claims: {},
+      disabled: false,
+      createdAt: now(),
+      password,
+      devices: [],
+    };
+    const next = await profiles.textOf(profile, id, now());
+    const create: Change = { key: { collection: settings.collection, id }, expect: "absent", next };
+    const also = [create, ...(beginning.also ?? [])];
+    return this.#begin({ value: account, version: undefined }, { ...beginning, also });
+  }
+
+  /** What begins a session of an account. An account without a version is new. */
+  async #begin(
+    { value, version }: { value: Account; version: number | undefined },
+    { visitor, device, ends, set = {}, also = [] }: Beginning,
+  ): Promise<Planned<SignedIn>> {
+    const now = this.#parts.now();
+    const { session, token, change } = newSession(
+      value.id,
+      { network: visitor.shownNetwork, agent: visitor.agent },
+      now,
+    );
+    const others = version === undefined ? [] : await this.records.sessionsOf(value.id);
+    const ended = others.filter(
+      ({ value: { id } }, n) => ends === "all" || id === ends || n >= maxSessions - 1,
+    );
+    const shown = isKnownDevice({ ...value, ...set }, device, now) ? device : undefined;
+    const made = shown === undefined ? newDevice() : undefined;
+    const account = withDevice({ ...value, ...set }, shown ?? made ?? "", now);
+    const isSame = version !== undefined && account === value;
+    return {
+      changes: [
+        ...(isSame ? [] : [put(accountsName, account.id, version, account)]),
+        change,
+        ...endingOf(ended),
+        ...also,
+      ],
+      result: { session, expiresAt: this.endOf(session, account), account, token, device: made },
+    };
+  }
+
+  /** Counts a ticket and its mail against the network. Throws QUOTA_EXCEEDED, and UNAVAILABLE if the store has too many tickets. */
+  async #countTicket({ network }: Visitor): Promise<void> {
+    const { limits, now, store } = this.#parts;
+    const policiesOf = [policies.ticketsOfNetwork, policies.mailsOfNetwork];
+    await limits.take(
+      policiesOf.map((policy) => ({ policy, subject: network })),
+      now(),
+    );
+    const expired = await this.records.expiredTickets(now(), sweptTickets);
+    await this.records.commit(endTickets(expired), now()).catch((error: unknown) => {
+      if (!isOvertaken(error)) throw error; // another request has removed them
+    });
+    if ((await store.count(ticketsName)) < maxTickets) return;
+    throw new Problem(
+      "UNAVAILABLE",
+      "Too many people are signing in at this moment. Try again in a few minutes.",
+      {
+        headers: { "retry-after": "60" },
+      },
+    );
+  }
+
+  /** Stores a ticket together with the mail that has its code. */
+  async #giveTicket({ kind, read, template, visitor, content }: TicketAsked): Promise<GivenTicket> {
+    const { vault, mail, publicUrl, now } = this.#parts;
+    const { text, id } = newTicketText();
+    const code = newCode();
+    const at = now();
+    const isMailed = await this.#takeMail(read.key);
+    const ticket = await this.#untilCommitted(async (): Promise<Planned<Ticket>> => {
+      const earlier = isMailed ? undefined : await this.#lastMailed(read.key);
+      const made: Ticket = {
+        id,
+        kind,
+        email: read.address,
+        address: read.key,
+        code: isMailed ? codeMac(codeMacOf(vault), read.key, code) : earlier?.code,
+        mailedAt: isMailed ? at : earlier?.mailedAt,
+        wrong: 0,
+        network: visitor.network,
+        createdAt: at,
+        expiresAt: at + ticketMs,
+        sealed: content && vault.seal("ticket", placeOf(id), JSON.stringify(content)),
+      };
+      const sent: MailToSend = {
+        template,
+        to: read.address,
+        values: { code, link: `${publicUrl()}/_sign-in#code=${code}`, minutes: String(ticketMs / 60_000) },
+        expiresAt: made.expiresAt,
+      };
+      const mails = isMailed ? [await mail.changeFor(sent, at)] : [];
+      return { changes: [put(ticketsName, id, undefined, made), ...mails], result: made };
+    });
+    mail.wake();
+    return { ticket: text, expiresAt: ticket.expiresAt };
+  }
+
+  /** Whether a mail to the address is allowed now. Throws UNAVAILABLE if the service sends too many. */
+  async #takeMail(address: string): Promise<boolean> {
+    const { limits, now } = this.#parts;
+    try {
+      await limits.take([{ policy: policies.mailsToAddress, subject: address }], now());
+    } catch (error) {
+      if (error instanceof Problem && error.code === "QUOTA_EXCEEDED") return false;
+      throw error;
+    }
+    return true;
+  }
+
+  /** The ticket whose code was mailed last to an address. In a flood, later tickets take its code. */
+  async #lastMailed(address: string): Promise<Ticket | undefined> {
+    const all = await this.records.ticketsFor(address);
+    return all
+      .map(({ value }) => value)
+      .findLast(({ code, mailedAt }) => code !== undefined && mailedAt !== undefined);
+  }
+
+  /** The change that tells a user by mail what has changed in the account. */
+  #notice({ email, id }: Account, what: "password"): Promise<Change> {
+    const at = this.#parts.now();
+    const mail = {
+      template: "notice",
+      to: email,
+      values: { notice: notices[what] },
+      expiresAt: at + noticeMs,
+      user: id,
+    } as const;
+    return this.#parts.mail.changeFor(mail, at);
+  }
+
+  async #requireGoodPassword(
+    password: string,
+    address: string,
+    profile: Readonly<Record<string, unknown>> = {},
+  ): Promise<void> {
+    const { settings, title } = this.#parts;
+    const texts = Object.values(profile).filter((value) => typeof value === "string");
+    const refused = await refusedPassword(password, {
+      title,
+      address,
+      texts,
+      words: settings.password.words,
+    });
+    const isKnown = refused === undefined && settings.password.breached && (await isBreached(password));
+    const fault = isKnown ? { code: "breached", detail: "is in a list of stolen passwords" } : refused;
+    if (fault === undefined) return;
+    throw new Problem("PASSWORD_REFUSED", `The password ${fault.detail}.`, {
+      violations: [{ in: "body", pointer: "#/password", ...fault }],
+    });
+  }
+
+  /** Decides and commits, again if another process was faster. A result that is a problem is thrown after the commit. */
+  async #untilCommitted<T>(decide: () => Promise<Planned<T | Problem>>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      const { changes, result } = await decide();
+      try {
+        await this.records.commit(changes, this.#parts.now());
+      } catch (error) {
+        if (isOvertaken(error) && attempt < maxAttempts) continue;
+        throw error;
+      }
+      this.#parts.mail.wake();
+      if (result instanceof Problem) throw result;
+      return result;
+    }
+  }
+}
+
+/** What mails say about a change. */
+const notices = {
+  password: "The password of your account was changed. All other devices were signed out.",
+};
+
+/** How long the service tries to send a notice, in milliseconds. */
+const noticeMs = 24 * 3_600_000;
+
+function placeOf(ticket: string): string {
+  return `${ticketsName}/${ticket}`;
+}
+
+function codeMacOf(vault: UserParts["vault"]): (text: string) => string {
+  return (text) => vault.mac("code", text);
+}
+
+function takesSignUp({ signUp }: UserSettings, domain: string): boolean {
+  return signUp === "open" || (typeof signUp === "object" && signUp.domains.includes(domain));
+}
+
+/** Throws INVALID_PARAMETER. */
+function readAddress(email: string): ReadAddress {
+  const read = readMailAddress(email);
+  if (!("fault" in read)) return read;
+  throw invalidEmail(read.fault);
+}
+
+function wrongDomain({ signUp }: UserSettings): Error {
+  const domains = typeof signUp === "object" ? signUp.domains : [];
+  return invalidEmail(`must be an address of ${domains.join(" or ")}`);
+}
+
+function invalidEmail(detail: string): Error {
+  const violations = new Violations();
+  violations.add(inBody("email"), "email", detail);
+  return violations.problem() as Problem;
+}
+
+/** Every wrong proof has this one error, so that nobody learns which addresses have accounts. */
+export function signInFailed(): Problem {
+  return new Problem(
+    "SIGN_IN_FAILED",
+    "The address, the password or the code is wrong, or the code has expired.",
+    {
+      headers: { "www-authenticate": 'Bearer realm="api"' },
+    },
+  );
+}

@@ -8,7 +8,6 @@ import type { Algorithm } from "./jwt/key-set.ts";
 import { keyCredentials } from "./key-credentials.ts";
 import type { Principal } from "./principal.ts";
 import type { AdministratorRule } from "./roles.ts";
-import type { UserSettings } from "./user-settings.ts";
 
 /**
  * Returns the principal of a request's credential; `undefined` without a credential. Throws UNAUTHENTICATED if the
@@ -20,8 +19,6 @@ export type Authenticate = (headers: IncomingHttpHeaders) => Principal | undefin
 export interface AuthSettings {
   keys: boolean;
   jwt: JwtSettings | undefined;
-  /** How people sign in. @default nobody can */
-  users?: UserSettings | undefined;
   /** The administrators of the service over HTTP: callers that match one of these rules. @default [] */
   administrators?: readonly AdministratorRule[];
   /** The roles that administrators can give to keys over HTTP. @default the roles in the rules of collections */

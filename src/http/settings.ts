@@ -1,6 +1,6 @@
 /** The types of the settings of the HTTP interface, and the default limits. `config/` reads and checks the settings. */
 
-import type { UserSettings } from "../access/user-settings.ts";
+import type { UserSettings } from "../users/user-settings.ts";
 
 /** The settings of the HTTP interface. */
 export interface HttpSettings {

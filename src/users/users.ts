@@ -1,7 +1,7 @@
 /** Signing in and up: the flows that strangers start, and what a user changes about the own account. */
 import type { Sessions } from "../access/authenticate.ts";
 import type { AdministratorRule } from "../access/roles.ts";
-import type { UserSettings } from "../access/user-settings.ts";
+import type { UserSettings } from "./user-settings.ts";
 import { Problem } from "../errors.ts";
 import { inBody, Violations } from "../query/violations.ts";
 import { isOvertaken, put, type Versioned } from "../records.ts";

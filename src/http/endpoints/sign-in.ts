@@ -1,6 +1,6 @@
 /** The endpoints of people: they sign up and in, and manage their own sessions and password. None tells who has an account. */
 import { unauthenticated } from "../../access/challenges.ts";
-import type { UserSettings } from "../../access/user-settings.ts";
+import type { UserSettings } from "../../users/user-settings.ts";
 import { Problem } from "../../errors.ts";
 import { inBody, Violations } from "../../query/violations.ts";
 import type { Account, Session } from "../../users/user-records.ts";

@@ -10,6 +10,7 @@ const bounds: Readonly<Record<string, number>> = {
   program: 100,
   about: 50,
   errors: 450,
+  secrets: 150,
   json: 1_050,
   counters: 50,
   collection: 3_900,
@@ -31,11 +32,11 @@ const bounds: Readonly<Record<string, number>> = {
   index: 100,
   observe: 1_100,
   records: 100,
-  users: 50,
+  users: 150,
 };
 
 /** The most files in `src`. */
-const mostFiles = 444;
+const mostFiles = 448;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

@@ -76,7 +76,7 @@ export class Vault {
   open(purpose: string, place: string, sealed: string): string {
     const [name = "", content = ""] = sealed.split(".");
     const secret = this.#secrets.get(name);
-    if (secret === undefined) throw new Error(`No secret in ${secretVariable} decrypts what ${place} keeps.`);
+    if (secret === undefined) throw new Error(`No secret in ${secretVariable} opens what ${place} keeps.`);
     const bytes = Buffer.from(content, "base64url");
     const end = bytes.length - tagBytes;
     try {

@@ -24,7 +24,7 @@ const bounds: Readonly<Record<string, number>> = {
   changes: 900,
   webhooks: 2_600,
   http: 17_050,
-  config: 1_850,
+  config: 2_300,
   fit: 250,
   server: 1_500,
   commands: 4_300,

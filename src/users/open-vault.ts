@@ -17,13 +17,17 @@ interface SecretRecord {
   made?: string | undefined;
 }
 
-/** What decides about the secrets of a service. */
-export interface VaultOptions {
+/** What decides whether a service must be given a secret. */
+export interface SecretSources {
   /** The secrets from the environment; empty without them. */
   secrets: readonly KeyObject[];
   /** Whether the service is for this machine only. */
   isLocal: boolean;
   isSqlite: boolean;
+}
+
+/** How to open the vault. */
+export interface VaultOptions extends SecretSources {
   /** Whether to write nothing. A vault that would need a new secret then has one for itself. */
   readOnly: boolean;
   /** Unix time in milliseconds. */
@@ -31,7 +35,7 @@ export interface VaultOptions {
 }
 
 /** Whether a service has to be given a secret. */
-export function needsSecret({ secrets, isLocal, isSqlite }: Omit<VaultOptions, "readOnly" | "now">): boolean {
+export function needsSecret({ secrets, isLocal, isSqlite }: SecretSources): boolean {
   return secrets.length === 0 && !(isLocal && isSqlite);
 }
 

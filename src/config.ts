@@ -2,12 +2,12 @@
  * Makes one checked configuration from file, environment and flags. Flags win over the environment, the environment
  * over the file, and the file over the defaults. All faults are collected and reported together.
  */
+import type { KeyObject } from "node:crypto";
 import { type Access, compileAccess } from "./access/access.ts";
-import type { AuthSettings } from "./access/authenticate.ts";
 import { defaultKeyRoles, type NamedRole, rolesOfAdministrators } from "./access/roles.ts";
 import type { Collection } from "./collection/collection.ts";
 import { type Declared, readCollections } from "./config/declared-collections.ts";
-import { authOf, httpOf, readFiles, tlsOf } from "./config/derived-settings.ts";
+import { type AuthOption, authOf, httpOf, readFiles, tlsOf } from "./config/derived-settings.ts";
 import { type FoundFile, namedFile, type OnFile, readConfigFile } from "./config/file.ts";
 import {
   type FileContent,
@@ -21,6 +21,7 @@ import {
   variablesOfOptions,
   withKnownOptions,
 } from "./config/option-values.ts";
+import { requireUsable } from "./config/users.ts";
 import { StartFaults } from "./errors/start-faults.ts";
 import { StartError } from "./errors.ts";
 import { isLoopback } from "./http/protocol/hosts.ts";
@@ -51,8 +52,17 @@ export interface Config {
   /** The roles that administrators can give to keys over HTTP. */
   keyRoles: readonly string[];
   history: History;
-  /** The sources of credentials; `undefined` without `auth`. */
-  auth: AuthSettings | undefined;
+  /** The sources of credentials, and the people who sign in; `undefined` without `auth`. */
+  auth: AuthOption | undefined;
+  /** The secrets in `HOLDFAST_SECRET`; empty without that variable. */
+  secrets: readonly KeyObject[];
+  /** Whether the service is for this machine only. */
+  isLocal: boolean;
+  /**
+   * The address of the service for its users, without a path. A local service has `http://localhost:<port>`, which is `undefined`
+   * while it has to find a free port (`withPort`). `undefined` also if it is neither local nor given.
+   */
+  publicUrl: string | undefined;
   /** The receivers that webhooks can have although they are not public. */
   webhooks: { allow: readonly string[] };
   http: HttpSettings;
@@ -123,16 +133,30 @@ export async function remakeConfig({ file, content, outside }: ConfigOrigin): Pr
   return readConfig(found, { ...outside, given: readGiven(outside, faults), faults });
 }
 
-/** The configuration from the content of a file. Throws StartError with all faults. */
-export async function compileConfig(content: FileContent, cwd: string): Promise<Config> {
+/** The configuration of a service in another application, without its variables. Throws StartError with all faults. */
+export async function compileConfig(
+  content: FileContent,
+  cwd: string,
+  { HOLDFAST_SECRET }: Outside["env"] = {},
+): Promise<Config> {
   const file = { file: undefined, content, faults: new StartFaults() };
-  return readConfig(file, { flags: {}, env: {}, cwd, given: new Map(), faults: new StartFaults() });
+  const outside = { flags: {}, env: { HOLDFAST_SECRET }, cwd, given: new Map(), faults: new StartFaults() };
+  return readConfig(file, { ...outside, isEmbedded: true });
+}
+
+/** The same configuration on another port. */
+export function withPort(config: Config, port: number): Config {
+  const { isLocal, publicUrl } = config;
+  const isKnown = !isLocal || port === 0;
+  return { ...config, port, publicUrl: isKnown ? publicUrl : `http://localhost:${port}` };
 }
 
 interface Reading extends Pick<ConfigSources, "flags" | "env" | "cwd" | "reportsFiles"> {
   given: ReturnType<typeof readGiven>;
   /** The faults found so far, to which faults outside the file are added. */
   faults: StartFaults;
+  /** Whether another application serves it, at an address that the configuration does not know. @default false */
+  isEmbedded?: boolean;
 }
 
 async function readConfig({ file, content, faults: ofFile }: FoundFile, outside: Reading): Promise<Config> {
@@ -145,10 +169,18 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
   faults.read(["host"], () => requireSafeHost(get("host"), flags, () => known.auth !== undefined));
   faults.read(["requireTls"], () => requireReachable(get));
   faults.read(["metrics"], () => requireUsableMetrics(get, known.auth !== undefined));
+  const isLocal = () => outside.isEmbedded !== true && isLocalService(get);
+  const secrets = await faults.wait([], () => secretsIn(outside.env));
+  ofFile.read([], () => requireUsers(auth(), { declared: declared(), get, isLocal: isLocal() }));
   faults.read([], () => ofFile.throwIfAny());
   if (outside.reportsFiles === true && faults.isAny) {
     const tls = () => tlsOf(get("tls"), cwd);
-    await faults.wait([], () => readFiles({ tls, auth }, Date.now()));
+    const sources = () => ({
+      secrets: secrets(),
+      isLocal: isLocal(),
+      isSqlite: store().kind === "sqlite",
+    });
+    await faults.wait([], () => readFiles({ tls, auth, secrets: sources }, Date.now()));
   }
   faults.throwIfAny(content);
   const openCollections = get("openCollections") ?? declared().collections.size === 0;
@@ -161,18 +193,49 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
     openCollections,
     history: get("history").keep,
     auth: auth(),
+    secrets: secrets(),
+    isLocal: isLocal(),
+    publicUrl: get("publicUrl"),
     webhooks: { allow: get("webhooks.allow") },
     http: httpOf(get, { cwd, auth: auth() }),
     ...programOf(get, flags),
   };
   const { corsOrigins } = config.http;
   const shown = shownOptions({ file, content: known, outside }, get, { ...config, corsOrigins });
-  return { ...config, options: shown };
+  return withPort({ ...config, options: shown }, config.port);
+}
+
+/** Reads the secrets. Without them, this loads no code. */
+async function secretsIn({ HOLDFAST_SECRET }: Outside["env"]): Promise<readonly KeyObject[]> {
+  return HOLDFAST_SECRET === undefined ? [] : (await import("./secrets.ts")).readSecrets(HOLDFAST_SECRET);
+}
+
+/**
+ * Whether only this machine can reach the service. A loopback address alone does not show it, because a proxy on the same machine
+ * passes on requests of others.
+ */
+function isLocalService(get: Get): boolean {
+  const forOthers = [get("publicUrl"), get("tls"), get("trustProxy")[0], get("hosts")[0]];
+  return isLoopback(get("host")) && forOthers.every((each) => each === undefined);
+}
+
+/** Throws StartError with everything that the people who sign in do not fit. */
+function requireUsers(
+  auth: AuthOption | undefined,
+  { declared, get, isLocal }: { declared: Declared; get: Get; isLocal: boolean },
+): void {
+  if (auth?.users === undefined) return;
+  requireUsable(auth.users, {
+    declared,
+    administrators: auth.administrators ?? [],
+    openCollections: get("openCollections") ?? declared.collections.size === 0,
+    hasUrl: isLocal || get("publicUrl") !== undefined,
+  });
 }
 
 function accessOf(
   { collections, rules, roles }: Declared,
-  auth: AuthSettings | undefined,
+  auth: AuthOption | undefined,
   openCollections: boolean,
 ): Pick<Config, "collections" | "access" | "roles" | "keyRoles"> {
   if (auth === undefined) return { collections, access: undefined, roles, keyRoles: [] };

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FirstKeyPlan } from "./access/first-key.ts";
 import { readFilesOf } from "./config/derived-settings.ts";
 import { mostThreads } from "./config/readers.ts";
-import type { Config } from "./config.ts";
+import { type Config, withPort } from "./config.ts";
 import { type CountsMemory, createCounts } from "./http/admission/counts.ts";
 import { startCounting } from "./http/admission/exact-counts.ts";
 import type { Log, Service } from "./http/service.ts";
@@ -87,6 +87,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     parts.listener = await serveMetrics(config, service);
     if (count > 1) await requireFreePort(config);
     await listen(server, config, { reusePort: count > 1 });
+    service.publicUrl = withPort(config, portOf(server)).publicUrl;
     if (count > 1)
       threads = parts.threads = await startThreads(config, memory, { ...options, onFailure, keyPair, parts });
     return {

@@ -10,6 +10,7 @@ const bounds: Readonly<Record<string, number>> = {
   program: 100,
   about: 50,
   errors: 450,
+  secrets: 150,
   json: 1_050,
   counters: 50,
   collection: 3_900,
@@ -22,8 +23,8 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_100,
   changes: 900,
   webhooks: 2_600,
-  http: 17_050,
-  config: 1_850,
+  http: 17_550,
+  config: 2_300,
   fit: 250,
   server: 1_500,
   commands: 4_300,
@@ -31,18 +32,18 @@ const bounds: Readonly<Record<string, number>> = {
   index: 100,
   observe: 1_100,
   records: 100,
-  users: 50,
+  users: 1_300,
 };
 
 /** The most files in `src`. */
-const mostFiles = 445;
+const mostFiles = 455;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;
 
 /** The base names of several files, by the number of the files. A name can move to a smaller number, and then leave. */
 const shared: Readonly<Record<number, string>> = {
-  2: "about background batch commit commits connections declarations engine failures first-key keys lists messages migrate options parse store tables thread verify webhooks",
+  2: "about background batch commit commits connections declarations engine failures first-key keys lists messages migrate options parse store tables thread users verify webhooks",
   3: "figures",
 };
 

@@ -35,6 +35,8 @@ export interface JwtSettings {
   algorithms: readonly Algorithm[];
   /** Whether the header of a token must have the type `at+jwt` (RFC 9068). */
   onlyAccessTokens: boolean;
+  /** Whether a token whose subject is the id of an account acts as that user. Otherwise it is refused. @default false */
+  actAsUsers?: boolean;
   claims: ClaimNames;
 }
 

@@ -1,4 +1,5 @@
 /** The flags of a command line, and the configuration that a command reads with them. */
+import { durationOf } from "../config/readers.ts";
 import type { Config, ConfigSources } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { shell } from "./shell.ts";
@@ -25,17 +26,9 @@ export async function configOf(
   return loadConfig({ flags, env, cwd: shell().cwd(), ...options });
 }
 
-const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
 /** A time such as 90d, 12h or 30m, in milliseconds. Throws StartError. */
 export function parseDuration(text: string, flag: string): number {
   const duration = durationOf(text);
   if (duration !== undefined) return duration;
   throw new StartError(`${flag} must be a time such as 90d, 12h or 30m, not "${text}".`);
-}
-
-/** Such a time, in milliseconds; `undefined` for any other text. */
-export function durationOf(text: string): number | undefined {
-  const [, number, unit] = /^(\d{1,5})([smhd])$/.exec(text) ?? [];
-  return number === undefined ? undefined : Number(number) * units[unit as keyof typeof units];
 }

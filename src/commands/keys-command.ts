@@ -15,12 +15,13 @@ import {
 } from "../access/api-key.ts";
 import { parseScope } from "../access/principal.ts";
 import { suggest } from "../collection/messages.ts";
+import { durationOf } from "../config/readers.ts";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { openKeys, requireStore } from "../store/open.ts";
 import type { ApiKey, Keys } from "../store/port/keys.ts";
 import { withOpen } from "./command-store.ts";
-import { configOf, durationOf, type Environment, type Flags, parseDuration } from "./flags.ts";
+import { configOf, type Environment, type Flags, parseDuration } from "./flags.ts";
 import { print, say } from "./shell.ts";
 
 /** Creates a key and prints it. Creates the store if it does not exist. Throws StartError. */

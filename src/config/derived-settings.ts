@@ -1,25 +1,44 @@
 /** Builds the settings of HTTP and of authentication from the values of several options, and reads the files that they name. */
 import { resolve } from "node:path";
 import type { AuthSettings } from "../access/authenticate.ts";
+import type { Config } from "../config.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import type { HttpSettings, Limits, TlsFiles } from "../http/settings.ts";
 import type { KeyPair } from "../http/wire/tls.ts";
+import type { SecretSources } from "../users/open-vault.ts";
+import type { UserSettings } from "../users/user-settings.ts";
 import type { FileContent, Get } from "./option-values.ts";
 
-/** The sources of credentials; `undefined` without `auth`. Throws StartError if `auth` names no source. */
-export function authOf(content: FileContent, get: Get, cwd: string): AuthSettings | undefined {
+/** The option `auth`: the sources of credentials, and the people who sign in. */
+export interface AuthOption extends AuthSettings {
+  users?: UserSettings;
+}
+
+/** The option `auth`; `undefined` without it. Throws StartError if it names no source of credentials. */
+export function authOf(content: FileContent, get: Get, cwd: string): AuthOption | undefined {
   if (content.auth === undefined) return undefined;
   const keys = get("auth.keys");
   const jwt = get("auth.jwt");
-  if (!keys && jwt === undefined) {
+  const users = get("auth.users");
+  if (!keys && jwt === undefined && users === undefined) {
     throw new StartError(
-      "auth names no source of credentials, so no caller could authenticate. Add keys: true or jwt, or remove auth.",
+      "auth names no source of credentials, so no caller could authenticate. Add keys: true, jwt or users, or remove auth.",
     );
+  }
+  if (jwt?.actAsUsers === true && users === undefined) {
+    const text = "auth.jwt.actAsUsers: there are no users to act as. Remove it, or add auth.users.";
+    throw new StartError([{ path: ["jwt", "actAsUsers"], text }]);
   }
   const administrators = get("auth.administrators");
   const keyRoles = get("auth.keyRoles");
-  const settings = { keys, jwt, ...(administrators && { administrators }), ...(keyRoles && { keyRoles }) };
+  const settings = {
+    keys,
+    jwt,
+    ...(administrators && { administrators }),
+    ...(keyRoles && { keyRoles }),
+    ...(users && { users }),
+  };
   if (jwt?.jwks.kind !== "file") return settings;
   return { ...settings, jwt: { ...jwt, jwks: { kind: "file", path: resolve(cwd, jwt.jwks.path) } } };
 }
@@ -78,23 +97,32 @@ function limitsOf(get: Get): Limits {
   };
 }
 
-/** The options that name files. Each function throws StartError if its option has faults. */
+/** The options that need something outside the configuration. Each function throws StartError if its option has faults. */
 export interface FileOptions {
   tls: () => TlsFiles | undefined;
-  auth: () => AuthSettings | undefined;
+  auth: () => AuthOption | undefined;
+  secrets: () => SecretSources;
 }
 
 /**
- * Checks the key set of the issuer, and returns the certificate with its key. Skips files that the configuration does not
- * name. Throws StartError with the faults of all files.
+ * Checks the key set of the issuer and whether a secret is missing, and returns the certificate with its key. Skips files that the
+ * configuration does not name. Throws StartError with all faults.
  */
-export async function readFiles({ tls, auth }: FileOptions, now: number): Promise<KeyPair | undefined> {
+export async function readFiles(
+  { tls, auth, secrets }: FileOptions,
+  now: number,
+): Promise<KeyPair | undefined> {
   const faults = new StartFaults();
   await faults.wait(["auth", "jwt", "jwks"], async () => {
     const settings = auth();
     if (settings === undefined) return;
     const { requireSources } = await import("../access/authenticate.ts");
     await requireSources(settings);
+  });
+  await faults.wait(["auth", "users"], async () => {
+    if (auth()?.users === undefined) return;
+    const { missingSecret, needsSecret } = await import("../users/open-vault.ts");
+    if (needsSecret(secrets())) throw missingSecret();
   });
   const pair = await faults.wait(["tls"], async () => {
     const files = tls();
@@ -108,8 +136,9 @@ export async function readFiles({ tls, auth }: FileOptions, now: number): Promis
 
 /** Like `readFiles`, for a configuration without faults. */
 export function readFilesOf(
-  { auth, http: { tls } }: { auth: AuthSettings | undefined; http: { tls: TlsFiles | undefined } },
+  config: Pick<Config, "auth" | "http" | "secrets" | "isLocal" | "store">,
   now: number,
 ): Promise<KeyPair | undefined> {
-  return readFiles({ auth: () => auth, tls: () => tls }, now);
+  const secrets = () => ({ ...config, isSqlite: config.store.kind === "sqlite" });
+  return readFiles({ auth: () => config.auth, tls: () => config.http.tls, secrets }, now);
 }

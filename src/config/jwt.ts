@@ -5,9 +5,8 @@ import { type Algorithm, allAlgorithms, holdsSecrets, readKeySet } from "../acce
 import { shortJson, withKnownMembers } from "../collection/messages.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
-import { isLoopback } from "../http/protocol/hosts.ts";
 import { isObject } from "../json/values.ts";
-import { type Reader, text, texts, truth } from "./readers.ts";
+import { isSafeUrl, type Reader, text, texts, truth } from "./readers.ts";
 
 const at = "auth.jwt";
 
@@ -21,6 +20,7 @@ const known = [
   "rolesClaim",
   "tenantClaim",
   "scopeClaim",
+  "actAsUsers",
 ];
 
 /** An issuer whose JSON Web Tokens the service accepts, and the claims that it reads. */
@@ -43,6 +43,8 @@ export interface JwtOptions {
   tenantClaim?: string;
   /** The claim with the scopes, which limit every token. @default "scope", if it has scopes of this service */
   scopeClaim?: string;
+  /** Whether a token whose subject is the id of an account acts as that user. Only with `auth.users`. @default false */
+  actAsUsers?: boolean;
 }
 
 /** The checked settings. Throws StartError with the faults of all members. */
@@ -67,6 +69,7 @@ export const jwtSettings: Reader<JwtSettings, JwtOptions> = (value) => {
     roles: member("rolesClaim", text),
     tenant: member("tenantClaim", text),
     scope: member("scopeClaim", text),
+    actAsUsers: member("actAsUsers", truth),
   };
   faults.throwIfAny();
   return {
@@ -75,6 +78,7 @@ export const jwtSettings: Reader<JwtSettings, JwtOptions> = (value) => {
     jwks: members.jwks(),
     algorithms: algorithms() ?? allAlgorithms,
     onlyAccessTokens: members.onlyAccessTokens() ?? false,
+    ...(members.actAsUsers() === true && { actAsUsers: true }),
     claims: {
       subject: members.subject() ?? "sub",
       roles: members.roles() ?? "roles",
@@ -155,12 +159,10 @@ const jwksPlace = (value: unknown, algorithms: () => readonly Algorithm[]): Jwks
 function safeUrl(place: string): string {
   const fault = new Error("must be an https URL (http only for this machine), a file or a key set");
   if (!URL.canParse(place)) throw fault;
-  const { protocol, hostname, username, password } = new URL(place);
-  if (username !== "" || password !== "") {
+  const url = new URL(place);
+  if (url.username !== "" || url.password !== "") {
     throw new StartError(`${at}.jwks must be a URL without a user name and a password.`); // the message does not show them
   }
-  const isSafe =
-    protocol === "https:" || (protocol === "http:" && isLoopback(hostname.replace(/^\[|\]$/g, "")));
-  if (!isSafe) throw fault;
+  if (!isSafeUrl(url)) throw fault;
   return place;
 }

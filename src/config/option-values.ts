@@ -179,6 +179,8 @@ function advise(name: string, path: string, level: keyof typeof knownOptions): s
     level === "collection"
       ? (["top", "belongs at the top level of the file"] as const)
       : (["collection", "belongs to a collection"] as const);
+  if (name === "secret")
+    return "Set the environment variable HOLDFAST_SECRET, because files are copied and shared.";
   if ((knownOptions[elsewhere] as readonly string[]).includes(name)) return `"${name}" ${place}.`;
   const known: readonly string[] = knownOptions[level];
   const misplaced = known.find((each) => each.endsWith(`.${name}`));
@@ -203,7 +205,7 @@ function nearestOr(name: string, candidates: readonly string[], known = candidat
 
 const ofOptions = Object.values(options).flatMap(({ env }) => (env === undefined ? [] : [env]));
 
-const variables = [...ofOptions, "HOLDFAST_CONFIG", "HOLDFAST_TOKEN"];
+const variables = [...ofOptions, "HOLDFAST_SECRET", "HOLDFAST_CONFIG", "HOLDFAST_TOKEN"];
 
 /** Variables of our own tests. */
 const testVariables = [
@@ -227,11 +229,13 @@ const testVariables = [
   "HOLDFAST_STARTED_POSTGRES",
 ];
 
-/** The variables of options among all environment variables. */
+/** The variables that a configuration is made of, among all environment variables: those of options, and the secrets. */
 export function variablesOfOptions(
   env: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string | undefined>> {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => ofOptions.includes(name)));
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => ofOptions.includes(name) || name === "HOLDFAST_SECRET"),
+  );
 }
 
 /** Throws StartError with every unknown environment variable whose name begins with `HOLDFAST_`. */

@@ -9,6 +9,7 @@ import { defaultHistory } from "../store/port/options.ts";
 import { jwtSettings, shownJwt } from "./jwt.ts";
 import type { Reader } from "./readers.ts";
 import * as read from "./readers.ts";
+import { userSettings } from "./users.ts";
 
 /** One option. */
 export interface Option<Value, Given = Value> {
@@ -110,6 +111,17 @@ export const options = {
       "how many threads answer requests: a number, or `auto` for one on two processors or fewer, else one fewer than processors",
     read: read.threads,
   }),
+  publicUrl: option({
+    flag: "--public-url <url>",
+    env: "HOLDFAST_PUBLIC_URL",
+    shownDefault: "none; on this machine `http://localhost:<port>`",
+    fallback: undefined,
+    about:
+      "the address of the service for its users, such as `https://shop.example`: links in mails and cookies use it",
+    isPrivate: true,
+    show: (url) => url,
+    read: read.publicUrl as Reader<string | undefined, string>,
+  }),
   prefix: option({
     flag: "--prefix <path>",
     env: "HOLDFAST_PREFIX",
@@ -210,6 +222,10 @@ export const options = {
     about: "the roles that administrators can give to the API keys that they create over HTTP",
     show: (_, { keyRoles }) => keyRoles,
     read: read.roleNames,
+  }),
+  "auth.users": optional({
+    about: 'people who sign in: `{ collection: "users" }`, whose resources are their profiles, and more',
+    read: userSettings,
   }),
   "webhooks.allow": option({
     fallback: [],

@@ -4,6 +4,7 @@
  */
 import { isIP } from "node:net";
 import { isKeyRole } from "../access/api-key.ts";
+import { isLoopback } from "../http/protocol/hosts.ts";
 import type { Rate, TlsFiles } from "../http/settings.ts";
 import { isObject } from "../json/values.ts";
 import { defaultHistory, type History } from "../store/port/options.ts";
@@ -95,6 +96,34 @@ export const origins: Reader<readonly string[]> = (value) => {
     'must be a list of origins such as "https://app.example.org" (in lower case, without a path), "*" or "loopback"',
   );
 };
+
+/** Whether nobody on the network can change what this URL gives: it is https, or http on this machine. */
+export function isSafeUrl({ protocol, hostname }: URL): boolean {
+  return protocol === "https:" || (protocol === "http:" && isLoopback(hostname.replace(/^\[|\]$/g, "")));
+}
+
+/** Whether a text is such a URL, and an origin as browsers send it. */
+export function isSafeOrigin(text: string): boolean {
+  if (!URL.canParse(text) || text.includes("*")) return false;
+  const url = new URL(text);
+  return url.origin === text && isSafeUrl(url);
+}
+
+/** The URL of the service. */
+export const publicUrl: Reader<string> = (value) => {
+  if (typeof value === "string" && isSafeOrigin(value)) return value;
+  throw new Error(
+    "must be an origin such as https://shop.example (in lower case, without a path; http only for this machine)",
+  );
+};
+
+const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** A time such as 90d, 12h or 30m, in milliseconds; `undefined` for any other text. */
+export function durationOf(text: string): number | undefined {
+  const [, number, unit] = /^(\d{1,5})([smhd])$/.exec(text) ?? [];
+  return number === undefined ? undefined : Number(number) * units[unit as keyof typeof units];
+}
 
 /** IP addresses and networks of proxies. A network of all addresses would let every client forge its address. */
 export const proxies: Reader<readonly string[]> = (value) => {

@@ -163,9 +163,11 @@ function hasHost(): Problem {
 function requireOwnHost(service: Service, request: HttpRequest): void {
   const host = hostOf(request);
   if (service.isOwnHost(host)) return;
+  const advice =
+    service.access === undefined ? 'add the name to "hosts" in the configuration' : "configure publicUrl";
   throw new Problem(
     "MISDIRECTED",
-    `The service does not accept requests for the host "${host}". Use localhost or a loopback address, or add the name to "hosts" in the configuration.`,
+    `The service does not accept requests for the host "${host}". Use localhost or a loopback address, or ${advice}.`,
   );
 }
 

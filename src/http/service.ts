@@ -1,4 +1,5 @@
 /** The service: everything that the path of a request depends on. It has no state of single requests. */
+
 import type { Logger } from "pino";
 import type { Access } from "../access/access.ts";
 import type { Action } from "../access/access-declaration.ts";
@@ -10,6 +11,7 @@ import type { FeedParts, Frames } from "../changes/feed.ts";
 import type { Lags } from "../changes/lags.ts";
 import type { SharedReads } from "../changes/shared-reads.ts";
 import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
+import type { Vault } from "../secrets.ts";
 import type { KeyedQueue } from "../store/core/keyed-queue.ts";
 import type { TurnBudget } from "../store/core/turn-budget.ts";
 import type { KeptReceipt } from "../store/port/commit.ts";
@@ -174,6 +176,8 @@ export interface Data {
 export interface Callers {
   /** Absent if the service does not ask for credentials. */
   authenticate?: Authenticate | undefined;
+  /** Encrypts what the service must be able to read again. Absent if nobody signs in. Call it only after the service has started. */
+  vault?: () => Vault;
   /** The rules of all collections; absent if every caller can do everything. */
   access?: Access | undefined;
   /** People who sign in; absent without `auth.users`. */
@@ -190,6 +194,11 @@ export interface Surface {
   isBatch?: boolean;
   /** Whether it is part of another application. Then the paths outside the prefix belong to the application. */
   isEmbedded: boolean;
+  /**
+   * Its address for its users, without a path; `undefined` if it does not know it. A request never decides it: `Host` can be
+   * forged. It is complete when the service listens.
+   */
+  publicUrl: string | undefined;
   /** Whether the value of a Host header names this service. */
   isOwnHost: (host: string) => boolean;
   /** A hash of the configuration. It is part of the ETags of lists, so they change with the configuration. */

@@ -30,6 +30,7 @@ import {
 import type { HttpSettings } from "../http/settings.ts";
 import type { Meters, ThreadMetrics } from "../observe/metrics.ts";
 import type { Tracing } from "../observe/tracing.ts";
+import type { Vault } from "../secrets.ts";
 import { createKeyedQueue } from "../store/core/keyed-queue.ts";
 import { startWhenFree } from "../store/core/loads.ts";
 import { createTurnBudget, type TurnBudget } from "../store/core/turn-budget.ts";
@@ -192,12 +193,14 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   } = options;
   const { http } = config;
   let secret: Buffer = Buffer.alloc(0); // the preparation sets it before the service handles a request
+  let vault: Vault | undefined;
   let isDraining = false;
   const preparation = await prepareStore({
     prepare: async () => {
       await store.reach?.();
       if (thread.kind === "main") await declare(store, config);
       secret = await store.secret();
+      if (config.auth?.users !== undefined) vault = await vaultOf(store, config, now);
     },
     mayWait: store.reach !== undefined,
     after: thread.kind === "other" ? thread.prepared : undefined,
@@ -227,6 +230,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
       elapsed,
       warn: (text) => log.warn(text),
     }),
+    ...(config.auth?.users && { vault: () => vault as Vault }),
     turnBudget,
     now,
     elapsed,
@@ -246,7 +250,8 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     keysInProgress: new Map(),
     ...thread.counting,
     newUuid: createUuidSource(),
-    isOwnHost: createHostCheck(config.auth === undefined ? ownHosts(config) : "any"),
+    isOwnHost: createHostCheck(ownHosts(config)),
+    publicUrl: config.publicUrl,
     configuration: {
       file: config.file,
       options: config.options.filter(({ name }) => options.decidedElsewhere?.includes(name) !== true),
@@ -350,6 +355,13 @@ async function authenticateOf(
   return openAuthenticate({ settings: auth, ...parts });
 }
 
+/** Without people who sign in, the code of the vault is not loaded. */
+async function vaultOf(store: Store, config: Config, now: () => number): Promise<Vault> {
+  const { openVault } = await import("../users/open-vault.ts");
+  const { secrets, isLocal, readOnly } = config;
+  return openVault(store, { secrets, isLocal, isSqlite: config.store.kind === "sqlite", readOnly, now });
+}
+
 function keysOf({ keys }: Store, { auth, keyRoles }: Config): KeyAdministration {
   const reservedSubjects = (auth?.administrators ?? []).flatMap((rule) =>
     "subject" in rule ? [rule.subject] : [],
@@ -357,8 +369,12 @@ function keysOf({ keys }: Store, { auth, keyRoles }: Config): KeyAdministration 
   return { store: keys, roles: keyRoles, reservedSubjects };
 }
 
-/** The names that requests can use. The address to listen on is one of them, unless it means every address. */
-function ownHosts({ host, http }: Config): readonly string[] {
+/**
+ * The names that requests can use. The address to listen on is one of them, unless it means every address. If people sign in to a
+ * local service, a proxy that was forgotten in the configuration shows at once.
+ */
+function ownHosts({ host, http, auth, isLocal }: Config): readonly string[] | "any" {
+  if (auth !== undefined) return auth.users !== undefined && isLocal ? [] : "any";
   return host === "0.0.0.0" || host === "::" ? http.hosts : [...http.hosts, host];
 }
 

@@ -47,7 +47,7 @@ export async function openFor(app: App, config: Record<string, unknown>): Promis
   const content = { ...config, prefix: `${app.prefix}${below}`, console: false, docs: false };
   const { log } = app;
   const { service, drain, endStreams, close } = await openService(
-    await compileConfig(content, process.cwd()),
+    await compileConfig(content, process.cwd(), process.env),
     {
       log,
       onFailure: (reason) => log.error(reason),

@@ -4,7 +4,7 @@
  */
 import type { Server } from "node:http";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { remakeConfig } from "../config.ts";
+import { remakeConfig, withPort } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { joinCounting } from "../http/admission/exact-counts.ts";
 import type { Metrics } from "../http/service.ts";
@@ -22,7 +22,7 @@ async function start(
   const { number, memory, isPrepared, attachment } = data;
   const call = createCalls(data.port);
   const prepared = Promise.withResolvers<void>();
-  const config = { ...(await remakeConfig(data.config)), port: data.tcpPort };
+  const config = withPort(await remakeConfig(data.config), data.tcpPort);
   const opened = await openService(config, {
     log: createLineLog(collectLines(send)),
     onFailure: (reason) => send({ kind: "failed", reason }),

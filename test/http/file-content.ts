@@ -5,7 +5,7 @@ import type { ServiceOptions } from "./service.ts";
 /** Whether other threads can have the same options: some are functions, or memory of the test. */
 export function canHaveThreads(options: ServiceOptions): boolean {
   const { now, heartbeatMs, turnBudget, counting, webhookParts, auth } = options;
-  const parts = [now, heartbeatMs, turnBudget, counting, webhookParts, auth?.jwt];
+  const parts = [now, heartbeatMs, turnBudget, counting, webhookParts, auth?.jwt, auth?.users];
   return parts.every((part) => part === undefined);
 }
 

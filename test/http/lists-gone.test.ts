@@ -74,6 +74,7 @@ async function startWatched(
       configuration: { file: undefined, options: [] },
       settings: { ...plainSettings, hasFeed: false },
       isEmbedded: false,
+      publicUrl: undefined,
       isObserved: false,
       readOnly: false,
       writes: createKeyedQueue({ maxWaitMs: 1_000 }),

@@ -11,11 +11,11 @@ import { after } from "node:test";
 import { about as program } from "../../src/about.ts";
 import { compileAccess } from "../../src/access/access.ts";
 import type { GuardedDeclaration } from "../../src/access/access-declaration.ts";
-import type { AuthSettings } from "../../src/access/authenticate.ts";
 import { type Rules, readRules } from "../../src/access/rules.ts";
 import type { Collection } from "../../src/collection/collection.ts";
 import { defineCollection } from "../../src/collection/declaration.ts";
 import { withRelations } from "../../src/collection/relations.ts";
+import type { AuthOption } from "../../src/config/derived-settings.ts";
 import type { Config } from "../../src/config.ts";
 import type { Counting } from "../../src/http/admission/exact-counts.ts";
 import { defaultLimits, type Info, type Limits, type Rate, type TlsFiles } from "../../src/http/settings.ts";
@@ -93,7 +93,7 @@ export interface ServiceOptions {
   /** Whether to check its responses against the OpenAPI document. @default true */
   isWatched?: boolean;
   /** @default no authentication */
-  auth?: AuthSettings;
+  auth?: AuthOption;
   /** @default loopback receivers only */
   webhooks?: { allow: readonly string[] };
   /** How webhooks are delivered. */
@@ -319,6 +319,9 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
     keyRoles: options.auth?.keyRoles ?? [],
     history: options.history ?? defaultHistory,
     auth: options.auth,
+    secrets: [],
+    isLocal: true,
+    publicUrl: undefined,
     webhooks: options.webhooks ?? { allow: ["127.0.0.0/8"] },
     openCollections,
     outside: { flags: {}, env: {}, cwd: process.cwd() },

@@ -44,6 +44,7 @@ const testVariables = new Set(
 const variables = new Set([
   "HOLDFAST_CONFIG",
   "HOLDFAST_TOKEN",
+  "HOLDFAST_SECRET",
   ...Object.values(options).flatMap((option) => ("env" in option ? [option.env] : [])),
   ...testVariables,
 ]);

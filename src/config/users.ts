@@ -1,0 +1,269 @@
+/** Reads the option `auth.users`, and checks that the rest of the configuration fits it. */
+import { type AdministratorRule, isAdministrator } from "../access/roles.ts";
+import { defaultRules } from "../access/rules.ts";
+import { mustBe, shortJson, suggest, withKnownMembers } from "../collection/messages.ts";
+import { StartFaults } from "../errors/start-faults.ts";
+import { StartError } from "../errors.ts";
+import { isObject } from "../json/values.ts";
+import type { SessionTimes, SignInMethod, SignUp, UserSettings } from "../users/user-settings.ts";
+import type { Declared } from "./declared-collections.ts";
+import { durationOf, isSafeOrigin, type Reader, roleNames, text, texts, truth } from "./readers.ts";
+
+const at = "auth.users";
+
+/** How long a session lives: times such as `30m`, `12h` or `14d`. */
+interface SessionTimeOptions {
+  /** Without a request. */
+  idle?: string;
+  /** In all. */
+  absolute?: string;
+}
+
+/** People who sign in, and how. */
+export interface UserOptions {
+  /** The declared collection of their profiles, whose ids have the kind `uuid`. */
+  collection: string;
+  /** Who can get an account: nobody, anyone, or who has an address of these domains. @default "closed" */
+  signUp?: "closed" | "open" | { readonly domains: readonly string[]; readonly roles?: readonly string[] };
+  /** What a sign-in can prove. @default ["password", "email"] */
+  methods?: readonly SignInMethod[];
+  /** @default 14d without a request, 90d in all; for administrators 1h and 24h */
+  sessions?: SessionTimeOptions & { readonly administrators?: SessionTimeOptions };
+  password?: {
+    /** Texts that a password cannot be made of, such as the name of your company. @default none */
+    readonly words?: readonly string[];
+    /** Whether to ask Have I Been Pwned for known passwords. @default false */
+    readonly breached?: boolean;
+  };
+  /** The roles that administrators can give over HTTP. @default those of `auth.keyRoles` */
+  roles?: readonly string[];
+  /** Origins of the same owner, whose pages can use the cookie. @default none */
+  origins?: readonly string[];
+}
+
+/** The checked settings. Throws StartError with the faults of all members. */
+export const userSettings: Reader<UserSettings, UserOptions> = (value) => {
+  const given = membersOf<UserSettings>(value, at, {
+    collection,
+    signUp,
+    methods: simply(methods),
+    sessions,
+    password,
+    roles: simply(roleNames),
+    origins: simply(origins),
+  });
+  return { ...defaults, ...given } as UserSettings;
+};
+
+/** Reads the value at a place; `undefined` if the member is missing. Throws StartError. */
+type MemberReader<Value> = (value: unknown, place: string) => Value | undefined;
+
+type MemberReaders<Members> = { [Name in keyof Members]-?: MemberReader<Members[Name]> };
+
+/** The reader of a member that can be missing. */
+function simply<Value>(read: Reader<Value>): MemberReader<Value> {
+  return (value, place) => {
+    if (value === undefined) return undefined;
+    try {
+      return read(value);
+    } catch (error) {
+      throw new StartError(`${place} ${(error as Error).message}, not ${shortJson(value)}.`);
+    }
+  };
+}
+
+/** Members that would keep a secret in the file, and the variables for them. */
+const secretMembers: Readonly<Record<string, string>> = { secret: "HOLDFAST_SECRET" };
+
+/** Reads the members of an object. Throws StartError with the faults of all members. */
+function membersOf<Members extends object>(
+  value: unknown,
+  place: string,
+  readers: MemberReaders<Members>,
+): Partial<Members> {
+  if (!isObject(value)) throw mustBe(place, "an object", value);
+  const faults = new StartFaults();
+  const isSecret = (name: string) => Object.hasOwn(secretMembers, name);
+  for (const name of Object.keys(value).filter(isSecret)) {
+    const advice = `Files are copied and shared. Set the environment variable ${secretMembers[name]} instead.`;
+    faults.add([name], `${place}.${name}: a configuration has no secrets. ${advice}`);
+  }
+  const others = Object.fromEntries(Object.entries(value).filter(([name]) => !isSecret(name)));
+  const refuse = (name: string) => `${place}.${name} is not an option.`;
+  const given = withKnownMembers(others, { names: Object.keys(readers), refuse }, faults);
+  const members = Object.entries<MemberReader<unknown>>(readers).map(
+    ([name, read]) => [name, faults.read([name], () => read(given[name], `${place}.${name}`))] as const,
+  );
+  faults.throwIfAny();
+  const values = members.map(([name, read]) => [name, read()]);
+  return Object.fromEntries(values.filter(([, each]) => each !== undefined)) as Partial<Members>;
+}
+
+const collection: MemberReader<string> = (value, place) => {
+  if (value === undefined)
+    throw new StartError(
+      `${place} is missing. It names the declared collection of the profiles, such as "users".`,
+    );
+  return simply(text)(value, place);
+};
+
+const signUp: MemberReader<SignUp> = (value, place) => {
+  if (value === undefined || value === "closed" || value === "open") return value;
+  const expected = '"closed", "open" or an object such as { domains: ["acme.example"], roles: ["member"] }';
+  if (!isObject(value)) {
+    const advice = value === "invited" ? " This release has no invitations." : "";
+    throw new StartError(`${place} must be ${expected}, not ${shortJson(value)}.${advice}`);
+  }
+  const { domains, roles = [] } = membersOf<Exclude<SignUp, string>>(value, place, {
+    domains: (declared, of) => {
+      if (declared === undefined)
+        throw new StartError(`${of} is missing. For every address, write signUp: "open".`);
+      return simply(domainNames)(declared, of);
+    },
+    roles: simply(roleNames),
+  });
+  return { domains: domains ?? [], roles };
+};
+
+/** Labels of letters, digits and hyphens, as addresses on the network have them. */
+const domainShape =
+  /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+const domainNames: Reader<readonly string[]> = (value) => {
+  const list = texts(value);
+  if (list.length > 0 && list.every((name) => domainShape.test(name))) return list;
+  throw new Error(
+    'must be a list of domains such as ["acme.example"], in lower case and ASCII ("xn--…" for other letters)',
+  );
+};
+
+const allMethods: readonly SignInMethod[] = ["password", "email"];
+
+const methods: Reader<readonly SignInMethod[]> = (value) => {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [];
+  const known = allMethods.filter((method) => list.includes(method));
+  if (known.length > 0 && known.length === list.length) return known;
+  throw new Error('must be a list of "password", "email" or both');
+};
+
+const [hourMs, dayMs] = [3_600_000, 86_400_000];
+
+/** The last use of a session is stored every five minutes, so a shorter time would end sessions that are in use. */
+const shortestMs = 600_000;
+const longestMs = 366 * dayMs;
+
+const time: Reader<number> = (value) => {
+  const ms = typeof value === "string" ? durationOf(value) : undefined;
+  if (ms !== undefined && ms >= shortestMs && ms <= longestMs) return ms;
+  throw new Error('must be a time from "10m" to "366d", such as "12h"');
+};
+
+type GivenTimes = Partial<SessionTimes>;
+
+const times: MemberReaders<GivenTimes> = { idle: simply(time), absolute: simply(time) };
+
+/** The times of administrators are never longer than those of all, unless they are given. */
+const sessions: MemberReader<UserSettings["sessions"]> = (value = {}, place) => {
+  const { administrators = {}, ...given } = membersOf<GivenTimes & { administrators: GivenTimes }>(
+    value,
+    place,
+    { ...times, administrators: (declared = {}, of) => membersOf(declared, of, times) },
+  );
+  const ofAll = timesOf(given, { idle: 14 * dayMs, absolute: 90 * dayMs }, place);
+  const shorter = { idle: Math.min(hourMs, ofAll.idle), absolute: Math.min(24 * hourMs, ofAll.absolute) };
+  return { ...ofAll, administrators: timesOf(administrators, shorter, `${place}.administrators`) };
+};
+
+function timesOf(given: GivenTimes, usual: SessionTimes, place: string): SessionTimes {
+  const { absolute = usual.absolute } = given;
+  const { idle = Math.min(usual.idle, absolute) } = given;
+  if (idle <= absolute) return { idle, absolute };
+  throw new StartError(
+    `${place}.idle has no effect, because a session ends after "absolute". Make it shorter.`,
+  );
+}
+
+/** A shorter word would refuse too many passwords. */
+const words: Reader<readonly string[]> = (value) => {
+  const list = texts(value);
+  if (list.length <= 1_000 && list.every((word) => word.length >= 3 && word.length <= 100)) return list;
+  throw new Error("must be a list of at most 1000 texts, each of 3 to 100 characters");
+};
+
+const password: MemberReader<UserSettings["password"]> = (value = {}, place) => {
+  const readers = { words: simply(words), breached: simply(truth) };
+  return { words: [], breached: false, ...membersOf<UserSettings["password"]>(value, place, readers) };
+};
+
+const origins: Reader<readonly string[]> = (value) => {
+  const list = texts(value);
+  if (list.length <= 100 && list.every(isSafeOrigin)) return list;
+  throw new Error(
+    'must be a list of at most 100 origins such as "https://app.example.org" (in lower case, without a path; http only for this machine)',
+  );
+};
+
+/** The values of missing members whose readers have none. `collection` must be given. */
+const defaults = { signUp: "closed", methods: allMethods, roles: undefined, origins: [] } as const;
+
+/** What the settings must fit. */
+export interface UserSurroundings {
+  declared: Declared;
+  administrators: readonly AdministratorRule[];
+  openCollections: boolean;
+  /** Whether the service is local or has a `publicUrl`. */
+  hasUrl: boolean;
+}
+
+/** Throws StartError with everything in a configuration that the settings do not fit. */
+export function requireUsable(users: UserSettings, { declared, ...others }: UserSurroundings): void {
+  const faults = new StartFaults();
+  const own = ["auth", "users"];
+  faults.read([...own, "collection"], () => requireProfiles(users.collection, declared.collections));
+  if (!others.hasUrl) {
+    const advice =
+      "Set publicUrl, such as https://shop.example, or a loopback host without trustProxy, hosts and tls.";
+    faults.add(
+      own,
+      `${at}: others can reach this service, so links in mails and cookies need its address. ${advice}`,
+    );
+  }
+  if (users.signUp !== "closed") {
+    faults.read([...own, "signUp", "roles"], () => requireModestRoles(users.signUp, others.administrators));
+    for (const name of declared.collections.keys())
+      if (declared.rules.get(name) === defaultRules)
+        faults.add(
+          ["collections", name],
+          `collections.${name}: anyone who signs up could do everything here. Add "access", or set ${at}.signUp to "closed".`,
+        );
+    if (others.openCollections)
+      faults.add(
+        ["openCollections"],
+        `openCollections: anyone who signs up could do everything in collections that are not declared. Set it to false, or ${at}.signUp to "closed".`,
+      );
+  }
+  faults.throwIfAny();
+}
+
+/** The id of an account is the id of its profile, and the subject of its caller. */
+function requireProfiles(name: string, collections: Declared["collections"]): void {
+  const place = `${at}.collection`;
+  const profiles = collections.get(name);
+  if (profiles === undefined)
+    throw new StartError(
+      `${place}: "${name}" is not a declared collection. ${suggest(name, [...collections.keys()])}`,
+    );
+  if (profiles.idKind === "uuid") return;
+  throw new StartError(
+    `${place}: the ids of "${name}" must be of the kind "uuid", because they are the subjects of callers. Declare id: "uuid" there.`,
+  );
+}
+
+function requireModestRoles(signUp: SignUp, administrators: readonly AdministratorRule[]): void {
+  const roles = typeof signUp === "string" ? [] : signUp.roles;
+  const caller = { subject: "", roles, claims: {}, scopes: undefined };
+  if (!isAdministrator(administrators, caller)) return;
+  throw new StartError(
+    `${at}.signUp.roles: anyone who signs up would administer the service. Remove the role of administrators.`,
+  );
+}

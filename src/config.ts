@@ -21,7 +21,7 @@ import {
   variablesOfOptions,
   withKnownOptions,
 } from "./config/option-values.ts";
-import { requireUsable } from "./config/users.ts";
+import { requireUsable } from "./config/user-options.ts";
 import { StartFaults } from "./errors/start-faults.ts";
 import { StartError } from "./errors.ts";
 import { isLoopback } from "./http/protocol/hosts.ts";

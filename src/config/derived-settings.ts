@@ -46,7 +46,7 @@ export function authOf(content: FileContent, get: Get, cwd: string): AuthOption 
 /** The settings of HTTP. Throws StartError if one of their options has faults. */
 export function httpOf(
   get: Get,
-  { cwd, auth }: { cwd: string; auth: AuthSettings | undefined },
+  { cwd, auth }: { cwd: string; auth: AuthOption | undefined },
 ): HttpSettings {
   return {
     prefix: get("prefix"),

@@ -9,7 +9,7 @@ import { defaultHistory } from "../store/port/options.ts";
 import { jwtSettings, shownJwt } from "./jwt.ts";
 import type { Reader } from "./readers.ts";
 import * as read from "./readers.ts";
-import { userSettings } from "./users.ts";
+import { userSettings } from "./user-options.ts";
 
 /** One option. */
 export interface Option<Value, Given = Value> {

@@ -21,6 +21,7 @@ export const patterns: Readonly<Record<"fast" | "slow", readonly string[]>> = {
     "test/http/{batch-faults,formats,judge,last-state,links,problem}*",
     "test/pages/{commands,links,names,plain-english,spelling}*",
     "test/postgres/typed-parameters*",
+    "test/users/{mail-address,networks}*",
     "test/store/{address,advice,back-off,batch,file-access,hot-pages,hot-resources,keyed-queue,list-statements,slow-reads,superseded,turn-budget}*",
   ],
   /** Files that start browsers, packages, images or many programs, kill them, or try very much. */

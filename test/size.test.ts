@@ -7,7 +7,7 @@ import { pathsBelow } from "./project.ts";
 
 /** The most lines of each room: its folder, and the file beside it with its name. A bound is a multiple of 50. */
 const bounds: Readonly<Record<string, number>> = {
-  program: 100,
+  program: 150,
   about: 50,
   errors: 450,
   json: 1_050,
@@ -25,17 +25,17 @@ const bounds: Readonly<Record<string, number>> = {
   http: 17_050,
   config: 1_850,
   fit: 250,
-  server: 1_500,
+  server: 1_550,
   commands: 4_300,
   cli: 50,
   index: 100,
   observe: 1_100,
   records: 100,
-  users: 200,
+  users: 450,
 };
 
 /** The most files in `src`. */
-const mostFiles = 446;
+const mostFiles = 447;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

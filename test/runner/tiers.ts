@@ -153,6 +153,7 @@ export const alone: Readonly<Record<string, string>> = {
   "test/demo.test.ts": long,
   "test/http/connections.test.ts": "it measures the memory of the process",
   "test/http/event-loop.test.ts": "it measures how long the event loop stands still",
+  "test/users/password-hash.test.ts": "it measures how long the event loop stands still",
 };
 
 /** So many files share a process at most. With fewer processes, a processor would wait for the last one. */

@@ -21,7 +21,9 @@ describe("an address", () => {
   test("has at most 254 bytes", () => {
     const accepted = `a@${"b.".repeat(124)}orgs`;
     assert.ok("key" in readMailAddress(accepted));
-    assert.deepEqual(readMailAddress(`a${accepted}`), { fault: "A mail address has at most 254 characters." });
+    assert.deepEqual(readMailAddress(`a${accepted}`), {
+      fault: "A mail address has at most 254 characters.",
+    });
   });
 });
 

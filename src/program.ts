@@ -6,6 +6,7 @@ import type { ChildProcess, ForkOptions } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire, registerHooks } from "node:module";
+import { setPriority } from "node:os";
 import { extname } from "node:path";
 import { getAsset, getRawAsset, isSea } from "node:sea";
 import { fileURLToPath } from "node:url";
@@ -43,6 +44,19 @@ export async function readBuiltFile(path: string): Promise<Buffer | undefined> {
 export function startThread(file: string, options: WorkerOptions): Worker {
   if (isSingleFile) return new Worker(getAsset(`${file}.cjs`, "utf8"), { ...options, eval: true });
   return new Worker(urlOf(file + extension), options);
+}
+
+/**
+ * Gives the calling thread a lower priority than the thread that answers requests. Does this on Linux only: elsewhere it
+ * would change the whole process (setpriority(2)).
+ */
+export function lowerThreadPriority(): void {
+  if (process.platform !== "linux") return;
+  try {
+    setPriority(10);
+  } catch {
+    // A sandbox can forbid it. Then reads wait a little longer.
+  }
 }
 
 /** Starts another process of this program, with a channel for messages. */

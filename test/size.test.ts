@@ -7,10 +7,9 @@ import { pathsBelow } from "./project.ts";
 
 /** The most lines of each room: its folder, and the file beside it with its name. A bound is a multiple of 50. */
 const bounds: Readonly<Record<string, number>> = {
-  program: 100,
+  program: 150,
   about: 50,
   errors: 450,
-  secrets: 150,
   json: 1_050,
   counters: 50,
   collection: 3_900,
@@ -20,30 +19,30 @@ const bounds: Readonly<Record<string, number>> = {
   "store/postgres": 5_350,
   import: 1_250,
   rewind: 400,
-  access: 2_100,
+  access: 2_050,
   changes: 900,
   webhooks: 2_600,
-  http: 17_550,
-  config: 2_300,
+  http: 17_050,
+  config: 1_850,
   fit: 250,
-  server: 1_500,
+  server: 1_550,
   commands: 4_300,
   cli: 50,
   index: 100,
   observe: 1_100,
   records: 100,
-  users: 1_300,
+  users: 450,
 };
 
 /** The most files in `src`. */
-const mostFiles = 455;
+const mostFiles = 447;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;
 
 /** The base names of several files, by the number of the files. A name can move to a smaller number, and then leave. */
 const shared: Readonly<Record<number, string>> = {
-  2: "about background batch commit commits connections declarations engine failures first-key keys lists messages migrate options parse store tables thread users verify webhooks",
+  2: "about background batch commit commits connections declarations engine failures first-key keys lists messages migrate options parse store tables thread verify webhooks",
   3: "figures",
 };
 

@@ -1,16 +1,26 @@
 /** Calls from another thread to the main thread. Arguments and results are plain data, or a function without arguments. */
 import type { MessagePort } from "node:worker_threads";
+import { Problem, type ProblemCode } from "../errors.ts";
 
-/** What the main thread does for another thread, by name. The arguments are texts. */
+/** What the main thread does for another thread, by name. The arguments are texts, or missing. */
 export type Methods = Readonly<Record<string, (...args: never[]) => unknown>>;
 
-/** Calls a method of the main thread. Rejects with the message of what it throws. */
-export type Call = (method: string, ...args: string[]) => Promise<unknown>;
+/** Calls a method of the main thread. Rejects with what it throws: a Problem, or an Error with the same message. */
+export type Call = (method: string, ...args: Arguments) => Promise<unknown>;
 
-type ToMain = { id: number; method: string; args: string[] } | { id: number; calls: "result" };
+type Arguments = (string | undefined)[];
+
+type ToMain = { id: number; method: string; args: Arguments } | { id: number; calls: "result" };
 
 /** `isFunction`: the result is a function. Each `ToMain` with the id of the call calls it. */
-type FromMain = { id: number } & ({ value: unknown } | { isFunction: true } | { error: string });
+type FromMain = { id: number } & ({ value: unknown } | { isFunction: true } | Failure);
+
+/** What a method has thrown. `code` and `headers` are those of a Problem. Its other parts do not travel. */
+interface Failure {
+  error: string;
+  code?: ProblemCode;
+  headers?: Readonly<Record<string, string>>;
+}
 
 /** Answers the calls of another thread, in the main thread. A function that is a result is called once at most. */
 export function answerCalls(port: MessagePort, methods: Methods): void {
@@ -29,7 +39,7 @@ export function answerCalls(port: MessagePort, methods: Methods): void {
       results.set(id, value as () => void);
       send({ id, isFunction: true });
     } catch (error) {
-      send({ id, error: error instanceof Error ? error.message : String(error) });
+      send({ id, ...failureOf(error) });
     }
   });
   port.unref();
@@ -44,7 +54,7 @@ export function createCalls(port: MessagePort): Call {
     const { id } = answer;
     const call = waiting.get(id);
     waiting.delete(id);
-    if ("error" in answer) call?.reject(new Error(answer.error));
+    if ("error" in answer) call?.reject(errorOf(answer));
     else call?.resolve("value" in answer ? answer.value : () => send({ id, calls: "result" }));
   });
   return (method, ...args) => {
@@ -53,4 +63,16 @@ export function createCalls(port: MessagePort): Call {
     send({ id: lastId, method, args });
     return call.promise;
   };
+}
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof Problem) {
+    const { message, code, headers } = error;
+    return { error: message, code, headers };
+  }
+  return { error: error instanceof Error ? error.message : String(error) };
+}
+
+function errorOf({ error, code, headers }: Failure): Error {
+  return code === undefined ? new Error(error) : new Problem(code, error, { headers: headers ?? {} });
 }

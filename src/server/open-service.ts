@@ -36,6 +36,7 @@ import { startWhenFree } from "../store/core/loads.ts";
 import { createTurnBudget, type TurnBudget } from "../store/core/turn-budget.ts";
 import { onStoreOf, openStore, reasonOf, type StoreOptions } from "../store/open.ts";
 import type { HistoryStore, Store } from "../store/port/store.ts";
+import type { PasswordHasher } from "../users/password-hash.ts";
 import { AllowList, resolveHost } from "../webhooks/addresses.ts";
 import { systemClock, type WebhookOptions } from "../webhooks/delivery.ts";
 import { Webhooks } from "../webhooks/webhooks.ts";
@@ -101,6 +102,8 @@ export interface OpenService {
   store: Store;
   /** Also set if the service has no administrators over HTTP. */
   webhooks: Webhooks;
+  /** Hashes passwords; absent without users. */
+  passwords?: PasswordHasher;
   /** Whether the store is prepared, and when it is. */
   preparation: Pick<Preparation, "isComplete" | "completed">;
   /** The metrics of this thread alone. Exists only in a thread that is not the main thread, if metrics are on. */

@@ -15,6 +15,7 @@ import type { KeyPair } from "../http/wire/tls.ts";
 import type { ThreadMetrics } from "../observe/metrics.ts";
 import { startThread } from "../program.ts";
 import type { StoreAttachment } from "../store/port/store.ts";
+import type { PasswordHasher } from "../users/password-hash.ts";
 import { answerCalls } from "./calls.ts";
 
 /** What a thread gets when it starts. */
@@ -72,6 +73,8 @@ export interface ThreadsOptions {
   data: Omit<ThreadData, "number" | "config" | "port" | "attachment">;
   /** What the main thread counts for the others. */
   exact: ExactCounts;
+  /** Hashes passwords for the others; absent without users. */
+  passwords?: PasswordHasher | undefined;
   /** Lets one more thread use the store. */
   attach: () => StoreAttachment | undefined;
   /** Resolves when the main thread has prepared the store. */
@@ -103,8 +106,15 @@ class Thread {
     this.#options = options;
     const { attachment, transfer = [] } = options.attach() ?? {};
     const { port1, port2 } = new MessageChannel();
-    const { exact, metrics } = options;
-    answerCalls(port1, { ...exact, metricsText: () => metrics?.exposition() });
+    const { exact, metrics, passwords } = options;
+    answerCalls(port1, {
+      ...exact,
+      metricsText: () => metrics?.exposition(),
+      ...(passwords && {
+        hashPassword: passwords.hash.bind(passwords),
+        verifyPassword: passwords.verify.bind(passwords),
+      }),
+    });
     this.#worker = startThread("server/thread", {
       workerData: { ...data, attachment, port: port2 } satisfies ThreadData,
       transferList: [...transfer, port2],

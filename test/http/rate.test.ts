@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import fc from "fast-check";
 import { createKeyText } from "../../src/access/api-key.ts";
-import { addressKey, createQuotas, type Quota } from "../../src/http/admission/quotas.ts";
+import { createQuotas, type Quota } from "../../src/http/admission/quotas.ts";
 import type { Rate } from "../../src/http/settings.ts";
+import { networkOf } from "../../src/users/networks.ts";
 import { createPair, settingsFor } from "../access/issuer.ts";
 import { check } from "./check.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";
@@ -235,7 +236,7 @@ describe("an address", () => {
     ["unix:", "unknown"],
     ["x".repeat(30_000), "unknown"],
   ] as const)
-    test(`${address.slice(0, 30)} is counted as ${key}`, () => assert.equal(addressKey(address), key));
+    test(`${address.slice(0, 30)} is counted as ${key}`, () => assert.equal(networkOf(address), key));
 
   test("of IPv6 is counted as the same in every spelling", () => {
     const groups = fc.array(fc.oneof(fc.constant(0), fc.nat(0xffff)), { minLength: 8, maxLength: 8 });
@@ -257,7 +258,7 @@ describe("an address", () => {
           `${shortest}:443`,
           shortest.slice(1, -1),
         ])
-          assert.equal(addressKey(spelling), key, spelling);
+          assert.equal(networkOf(spelling), key, spelling);
       }),
     );
   });

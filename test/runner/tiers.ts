@@ -21,6 +21,7 @@ export const patterns: Readonly<Record<"fast" | "slow", readonly string[]>> = {
     "test/http/{batch-faults,formats,judge,last-state,links,problem}*",
     "test/pages/{commands,links,names,plain-english,spelling}*",
     "test/postgres/typed-parameters*",
+    "test/users/{mail-address,networks}*",
     "test/store/{address,advice,back-off,batch,file-access,hot-pages,hot-resources,keyed-queue,list-statements,slow-reads,superseded,turn-budget}*",
   ],
   /** Files that start browsers, packages, images or many programs, kill them, or try very much. */
@@ -152,6 +153,7 @@ export const alone: Readonly<Record<string, string>> = {
   "test/demo.test.ts": long,
   "test/http/connections.test.ts": "it measures the memory of the process",
   "test/http/event-loop.test.ts": "it measures how long the event loop stands still",
+  "test/users/password-hash.test.ts": "it measures how long the event loop stands still",
 };
 
 /** So many files share a process at most. With fewer processes, a processor would wait for the last one. */

@@ -15,6 +15,7 @@ const threads = [
   "store/sqlite/list/query-thread",
   "store/sqlite/upkeep/check-thread",
   "store/sqlite/upkeep/checkpoint-thread",
+  "users/password-thread",
 ];
 
 const entry = "tools/build/program.ts";

@@ -3,7 +3,8 @@ import type { Socket } from "node:net";
 import type { Principal } from "../../access/principal.ts";
 import { Problem } from "../../errors.ts";
 import type { ReadClient } from "../../store/port/page.ts";
-import { addressKey, type Counted } from "./quotas.ts";
+import { networkOf } from "../../users/networks.ts";
+import type { Counted } from "./quotas.ts";
 
 /** The part of a request that this needs. */
 export interface Connected {
@@ -66,7 +67,7 @@ interface Caller {
 
 /** A caller without a credential is known by the address. */
 function keyOf({ principal }: Caller, { client }: Counted): string {
-  return principal === undefined ? `address ${addressKey(client.ip)}` : `principal ${principal.subject}`;
+  return principal === undefined ? `address ${networkOf(client.ip)}` : `principal ${principal.subject}`;
 }
 
 function clientWentAway(): Problem {

@@ -5,11 +5,10 @@
  * allow more than the quota. What other threads have leased and not used is at most a tenth of it.
  */
 import { hash } from "node:crypto";
-import { isIPv4, isIPv6 } from "node:net";
-import ipaddr from "ipaddr.js";
 import type { Principal } from "../../access/principal.ts";
 import { clockSeconds } from "../../counters.ts";
 import { Problem } from "../../errors.ts";
+import { networkOf } from "../../users/networks.ts";
 import { after } from "../after.ts";
 import type { Rate } from "../settings.ts";
 import type { ExactCounts } from "./exact-counts.ts";
@@ -219,7 +218,7 @@ export function takeFromQuota(
 ): Quota | Promise<Quota> {
   const taken =
     principal === undefined
-      ? quotas.addresses.take(addressKey(client.ip))
+      ? quotas.addresses.take(networkOf(client.ip))
       : quotas.principals.take(principal.subject);
   return after(taken, (quota) => {
     if (quota.isExceeded) throw quotaExceeded(quota, quotas.addresses.rate);
@@ -236,7 +235,7 @@ export function addQuotaHeaders(
 ): void {
   const { rate } = quotas.addresses;
   headers["ratelimit-policy"] = `"default";q=${rate.requests};w=${rate.perSeconds}`;
-  headers.ratelimit ??= rateLimitOf(quota ?? quotas.addresses.look(addressKey(client.ip)));
+  headers.ratelimit ??= rateLimitOf(quota ?? quotas.addresses.look(networkOf(client.ip)));
 }
 
 function rateLimitOf({ remaining, resetSeconds }: Quota): string {
@@ -250,21 +249,4 @@ function quotaExceeded(quota: Quota, { requests, perSeconds }: Rate): Problem {
     `The limit is ${requests} requests in ${perSeconds} seconds for each caller. Try again in ${resetSeconds} seconds.`,
     { headers: { "retry-after": String(resetSeconds), ratelimit: rateLimitOf(quota) } },
   );
-}
-
-/** An address with a port, as some proxies write it. IPv6 addresses are then in brackets. */
-const withPort = /^(?:([\d.]{7,15}):\d{1,5}|\[([^\]]{2,60})\](?::\d{1,5})?)$/;
-
-/** The key that an address counts under. A client with one IPv6 address usually has 2⁶⁴ of them, so they count as one. */
-export function addressKey(address = ""): string {
-  const [, v4 = address, v6 = address] = withPort.exec(address) ?? [];
-  if (isIPv4(v4)) return v4;
-  return isIPv6(v6) ? networkOf(v6) : "unknown"; // a proxy can send any text, of any length
-}
-
-function networkOf(address: string): string {
-  const parsed = ipaddr.process(address); // an IPv4-mapped address becomes IPv4
-  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString();
-  const network = parsed.parts.slice(0, 4).map((group) => group.toString(16));
-  return `${network.join(":")}::/64`;
 }

@@ -4,8 +4,8 @@ import { type FeedPage, readFeed } from "../../changes/feed.ts";
 import type { Position } from "../../changes/position.ts";
 import { Gone } from "../../changes/shared-log.ts";
 import { Problem } from "../../errors.ts";
+import { networkOf } from "../../users/networks.ts";
 import { onGone } from "../admission/gone.ts";
-import { addressKey } from "../admission/quotas.ts";
 import type { FeedAsked } from "../operations/feed-parameters.ts";
 import type { Subscription } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
@@ -27,7 +27,7 @@ export async function readEvents(
   const feed = service.feed as Feed; // without it, the path does not exist
   const subscription = asParsed.isOpen ? await withAllCollections(service, asParsed) : asParsed;
   const { asked, type, caller } = subscription;
-  const callerKey = caller.principal?.subject ?? `address ${addressKey(request.client.ip)}`;
+  const callerKey = caller.principal?.subject ?? `address ${networkOf(request.client.ip)}`;
   if (type === "text/event-stream") {
     const leave = request.method === "HEAD" ? () => {} : await request.ticket.stream(callerKey);
     try {

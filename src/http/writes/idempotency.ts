@@ -7,7 +7,7 @@
 import { hash } from "node:crypto";
 import { Problem } from "../../errors.ts";
 import type { KeptReceipt, Receipt } from "../../store/port/commit.ts";
-import { addressKey } from "../admission/quotas.ts";
+import { networkOf } from "../../users/networks.ts";
 import type { Caller } from "../caller/admit.ts";
 import type { Idempotency } from "../operations/operation.ts";
 import type { Asked, Result } from "../operations/result.ts";
@@ -112,7 +112,7 @@ function responseFrom(receipt: KeptReceipt, { fingerprint, shownTo }: Idempotenc
  */
 function audienceOf({ access, tags }: Callers, { client }: HttpRequest, { principal }: Caller): string {
   const rights = access?.rights(principal) ?? null;
-  return tags.audience(rights, principal === undefined ? addressKey(client.ip) : null);
+  return tags.audience(rights, principal === undefined ? networkOf(client.ip) : null);
 }
 
 /** The response without its body: it states only that the request took effect, and where. */

@@ -13,7 +13,7 @@ export const httpFaults: readonly Fault[] = [
     what: "The slow lists of all addresses take turns as if they were of one caller.",
     noticedBy: "test/http/lists-gone.test.ts",
     replacements: [
-      ["addressKey(client.ip)}` : `principal", "addressKey(client.ip && undefined)}` : `principal"],
+      ["networkOf(client.ip)}` : `principal", "networkOf(client.ip && undefined)}` : `principal"],
     ],
   },
   {

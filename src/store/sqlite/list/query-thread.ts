@@ -5,6 +5,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { Problem } from "../../../errors.ts";
+import { lowerThreadPriority } from "../../../program.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
 import { type CurrentQuery, type PastQuery, pageAt } from "../../core/past-page.ts";
 import { type PageQuery, pastQuery } from "../../core/related.ts";
@@ -17,7 +18,6 @@ import { inodeAt } from "../file/watch.ts";
 import { Reader } from "../read/reader.ts";
 import { collectionSizes } from "../read/sizes.ts";
 import { PlanRunner, storePlans } from "../sqlite-dialect.ts";
-import { lowerThreadPriority } from "../upkeep/thread-priority.ts";
 import type {
   QueryAnswer,
   QueryRequest,

@@ -1,12 +1,12 @@
 /** A thread that walks through a store's file once, to find damage. It sends what it finds to the thread that started it. */
 import { setTimeout as pass } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
+import { lowerThreadPriority } from "../../../program.ts";
 import { walk, walkTimes } from "../../core/walk.ts";
 import { walkedFile } from "../copy/walked-file.ts";
 import { describeError, resultCode } from "../file/failures.ts";
 import { openDatabase } from "../file/open-file.ts";
 import type { CheckMessage } from "./background.ts";
-import { lowerThreadPriority } from "./thread-priority.ts";
 
 /** The errors that mean damage. A removed file is detected elsewhere (`../file/watch.ts`), and a lock is not damage. */
 const damageCodes = new Set([10, 11, 26]); // SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB

@@ -4,10 +4,10 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
+import { lowerThreadPriority } from "../../../program.ts";
 import { describeError, failureOf } from "../file/failures.ts";
 import { createLogReader, duePages } from "../file/log-state.ts";
 import { openDatabase } from "../file/open-file.ts";
-import { lowerThreadPriority } from "./thread-priority.ts";
 
 const pauseMs = 1_000;
 

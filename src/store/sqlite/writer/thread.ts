@@ -1,5 +1,6 @@
 /** The writer thread with its connections to other threads. As a separate thread, it delays only writes if the disk is slow. */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { lowerThreadPriority } from "../../../program.ts";
 import { workInProgress } from "../../core/loads.ts";
 import { CommitMeter, noteGroup } from "../../port/commit-meter.ts";
 import type {
@@ -12,7 +13,6 @@ import type {
   WriterTasks,
 } from "../commit/protocol.ts";
 import { describeError } from "../file/failures.ts";
-import { lowerThreadPriority } from "../upkeep/thread-priority.ts";
 import { openWriter, type Writer } from "./writer.ts";
 
 const names: ReadonlySet<string> = new Set<keyof ConnectionTasks>([

@@ -1,0 +1,51 @@
+/** Mail addresses of users: which ones the service accepts, and how it compares them. */
+import { domainToASCII } from "node:url";
+
+/** An address that mail can be sent to. */
+export interface MailAddress {
+  /** As it was written. */
+  address: string;
+  /** The form for comparison: two addresses with the same key are the same. */
+  key: string;
+  /** The domain in lower case. */
+  domain: string;
+}
+
+/** The most bytes of an address, and of the part before the `@` (RFC 5321 §4.5.3.1). */
+const most = { address: 254, localPart: 64 };
+
+const localPart = /^[\w.!#$%&'*+/=?^`{|}~-]+$/;
+
+/** Two labels or more. The last one has a letter, because four numbers are an IP address. */
+const domainName =
+  /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?=[a-z\d-]*[a-z])[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
+
+/**
+ * Reads an address: a local part of ASCII characters and a domain of A-labels. It has no quotes, comments, lists, names or spaces,
+ * so every program that reads it finds the same mailbox. `fault` is a sentence for the client, without the text itself.
+ */
+export function readMailAddress(text: string): MailAddress | { fault: string } {
+  if (text.length > most.address) return { fault: `A mail address has at most ${most.address} characters.` };
+  const [local = "", domainAsWritten, ...more] = text.split("@");
+  if (domainAsWritten === undefined || more.length > 0)
+    return { fault: "A mail address has one @, such as in ada@example.org." };
+  if (!localPart.test(local))
+    return {
+      fault:
+        "The part of a mail address before the @ has only the letters a to z, digits and .!#$%&'*+/=?^_`{|}~-, without spaces or quotes.",
+    };
+  if (local.length > most.localPart)
+    return { fault: `The part of a mail address before the @ has at most ${most.localPart} characters.` };
+  const domain = toLowerCase(domainAsWritten);
+  const inAscii = domainToASCII(domain); // of a number in any form, it makes an IPv4 address
+  if (inAscii !== domain && domainName.test(inAscii) && !/^[\0-\x7f]*$/.test(domain))
+    return { fault: `Write the domain of the mail address as ${inAscii}.` };
+  if (inAscii !== domain || !domainName.test(domain))
+    return { fault: "The part of a mail address after the @ is the name of a domain, such as example.org." };
+  return { address: text, key: `${toLowerCase(local)}@${domain}`, domain };
+}
+
+/** Changes ASCII letters only. `toLowerCase` of a text also makes an ASCII letter of the Kelvin sign. */
+function toLowerCase(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}

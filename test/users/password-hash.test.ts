@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import { MessageChannel } from "node:worker_threads";
+import { Problem } from "../../src/errors.ts";
+import { answerCalls, createCalls } from "../../src/server/calls.ts";
+import {
+  createPasswordHasher,
+  joinPasswordHasher,
+  type PasswordHasher,
+} from "../../src/users/password-hash.ts";
+import { longestStandstill, standstillBoundMs } from "../http/probe.ts";
+
+const right = "correct horse battery staple";
+
+/** A hash of `password` with lower costs, from the tests of the reference implementation (P-H-C/phc-winner-argon2). */
+const foreign = "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4";
+
+/** A hash whose parameters no thread accepts, so that the thread fails. */
+const impossible = `$argon2id$v=19$m=64,t=0,p=1$${"A".repeat(22)}$${"A".repeat(43)}`;
+
+const hasher = createPasswordHasher();
+after(() => hasher.close());
+
+function isProblem(code: string, headers: Record<string, RegExp> = {}): (error: unknown) => boolean {
+  return (error) => {
+    assert.ok(error instanceof Problem, String(error));
+    assert.equal(error.code, code);
+    for (const [name, value] of Object.entries(headers)) assert.match(error.headers[name] ?? "", value);
+    return true;
+  };
+}
+
+/** So many calls, each from another network. The first 20 take as long as usual, the others less. */
+function manyCalls(count: number, { by = hasher, network = (n: number) => `192.0.2.${n}` } = {}) {
+  return Array.from({ length: count }, (_, n) => by.verify(right, n < 20 ? undefined : foreign, network(n)));
+}
+
+describe("a hash", () => {
+  test("is a PHC string of argon2id with 19 MiB, 2 passes and 1 lane, and another one each time", async () => {
+    const [one, other] = await Promise.all([hasher.hash(right, "a"), hasher.hash(right, "a")]);
+    assert.match(one, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
+    assert.notEqual(one, other);
+  });
+
+  test("is right for the password that it was made of, and for no other", async () => {
+    const phc = await hasher.hash(right, "a");
+    assert.deepEqual(await hasher.verify(right, phc, "a"), { isRight: true, isOutdated: false });
+    for (const other of [`${right} `, right.toUpperCase(), right.slice(1), ""])
+      assert.deepEqual(await hasher.verify(other, phc, "a"), { isRight: false, isOutdated: false });
+  });
+
+  test("distinguishes texts that look alike", async () => {
+    const phc = await hasher.hash("caf\u00e9 \ufffd", "a");
+    assert.equal((await hasher.verify("caf\u00e9 \ufffd", phc, "a")).isRight, true);
+    assert.equal((await hasher.verify("cafe\u0301 \ufffd", phc, "a")).isRight, false);
+    assert.equal((await hasher.verify("caf\u00e9 \ud800", phc, "a")).isRight, false);
+    await assert.rejects(hasher.hash("caf\u00e9 \ud800", "a"), TypeError);
+  });
+
+  test("of another program with lower costs is outdated once the password is right", async () => {
+    assert.deepEqual(await hasher.verify("password", foreign, "a"), { isRight: true, isOutdated: true });
+    assert.deepEqual(await hasher.verify("wrong", foreign, "a"), { isRight: false, isOutdated: false });
+  });
+
+  test("that does not exist is right for no password", async () => {
+    assert.deepEqual(await hasher.verify(right, undefined, "a"), { isRight: false, isOutdated: false });
+  });
+
+  for (const damaged of ["", "$2b$10$abc", foreign.replace("argon2id", "argon2i"), foreign.slice(0, 50)])
+    test(`cannot be ${damaged || "empty"}`, async () => {
+      await assert.rejects(hasher.verify(right, damaged, "a"), /damaged/);
+    });
+});
+
+describe("what waits is bounded", () => {
+  test("for a network: the fifth call is 429, and the others are answered", async () => {
+    const four = Promise.all(manyCalls(4, { network: () => "a" }));
+    await assert.rejects(hasher.hash(right, "a"), isProblem("QUOTA_EXCEEDED", { "retry-after": /^1$/ }));
+    await four;
+    await hasher.verify("password", foreign, "a");
+    assert.equal(hasher.waiting, 0);
+  });
+
+  test("for the process: the 101st call is 503, the event loop is free, and the others are answered", async () => {
+    const standstill = await longestStandstill(async () => {
+      const hundred = Promise.all(manyCalls(100));
+      assert.equal(hasher.waiting, 100);
+      await assert.rejects(
+        hasher.hash(right, "z"),
+        isProblem("UNAVAILABLE", { "retry-after": /^[1-9]\d*$/ }),
+      );
+      assert.ok((await hundred).every(({ isRight }) => !isRight));
+    });
+    assert.ok(standstill <= standstillBoundMs, `${standstill} ms`);
+    assert.equal(hasher.waiting, 0);
+  });
+});
+
+describe("a thread that ends", () => {
+  test("rejects all that wait, and the next call starts a new one", async () => {
+    const [failing, ...others] = [hasher.verify(right, impossible, "a"), ...manyCalls(9)];
+    for (const each of [failing, ...others])
+      await assert.rejects(each as Promise<unknown>, isProblem("UNAVAILABLE"));
+    assert.equal(hasher.waiting, 0);
+    assert.equal((await hasher.verify("password", foreign, "a")).isRight, true);
+  });
+
+  test("because the hasher is closed rejects all that wait, and later calls", async () => {
+    const own = createPasswordHasher({ threads: 2 });
+    const calls = manyCalls(10, { by: own });
+    const outcomes = Promise.allSettled(calls);
+    await own.close();
+    for (const { status } of await outcomes) assert.equal(status, "rejected");
+    await assert.rejects(own.hash(right, "a"), isProblem("UNAVAILABLE"));
+    assert.equal(own.waiting, 0);
+  });
+});
+
+test("the hasher reports the time of each hash", async () => {
+  const times: number[] = [];
+  const own = createPasswordHasher({ onHash: (seconds) => times.push(seconds) });
+  await own.verify("password", foreign, "a");
+  await own.close();
+  assert.equal(times.length, 1);
+  assert.ok((times[0] as number) > 0);
+});
+
+describe("another thread", () => {
+  const { port1, port2 } = new MessageChannel();
+  answerCalls(port1, { hashPassword: hasher.hash.bind(hasher), verifyPassword: hasher.verify.bind(hasher) });
+  const joined: PasswordHasher = joinPasswordHasher(createCalls(port2));
+  after(() => port2.close());
+
+  test("uses the hasher of the main thread", async () => {
+    const phc = await joined.hash(right, "a");
+    assert.deepEqual(await joined.verify(right, phc, "a"), { isRight: true, isOutdated: false });
+    assert.equal((await joined.verify(right, undefined, "a")).isRight, false);
+  });
+
+  test("gets the problems of the main thread with their codes and headers", async () => {
+    const four = Promise.all(manyCalls(4, { network: () => "a" }));
+    await assert.rejects(joined.hash(right, "a"), isProblem("QUOTA_EXCEEDED", { "retry-after": /^1$/ }));
+    await four;
+    await assert.rejects(joined.verify(right, "no hash", "a"), /damaged/);
+  });
+});

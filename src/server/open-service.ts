@@ -9,6 +9,7 @@ import { CommitWatch } from "../changes/commit-watch.ts";
 import { createSharedFrames } from "../changes/feed.ts";
 import { createPositions } from "../changes/position.ts";
 import { SharedLog } from "../changes/shared-log.ts";
+import { systemClock } from "../clock.ts";
 import type { Collection } from "../collection/collection.ts";
 import { createUuidSource } from "../collection/uuids.ts";
 import type { Config } from "../config.ts";
@@ -36,7 +37,7 @@ import { createTurnBudget, type TurnBudget } from "../store/core/turn-budget.ts"
 import { onStoreOf, openStore, reasonOf, type StoreOptions } from "../store/open.ts";
 import type { HistoryStore, Store } from "../store/port/store.ts";
 import { AllowList, resolveHost } from "../webhooks/addresses.ts";
-import { systemClock, type WebhookOptions } from "../webhooks/delivery.ts";
+import type { WebhookOptions } from "../webhooks/delivery.ts";
 import { Webhooks } from "../webhooks/webhooks.ts";
 import { type Preparation, prepareStore } from "./prepare-store.ts";
 

@@ -7,7 +7,7 @@ import type { AuthSettings } from "./access/authenticate.ts";
 import { defaultKeyRoles, type NamedRole, rolesOfAdministrators } from "./access/roles.ts";
 import type { Collection } from "./collection/collection.ts";
 import { type Declared, readCollections } from "./config/declared-collections.ts";
-import { authOf, httpOf, readFiles, tlsOf } from "./config/derived-settings.ts";
+import { authOf, httpOf, mailOf, readFiles, tlsOf } from "./config/derived-settings.ts";
 import { type FoundFile, namedFile, type OnFile, readConfigFile } from "./config/file.ts";
 import {
   type FileContent,
@@ -28,6 +28,7 @@ import type { HttpSettings } from "./http/settings.ts";
 import { hostAndPort, type MetricsPlace } from "./observe/place.ts";
 import { readAddress, type StoreAddress } from "./store/address.ts";
 import type { History } from "./store/port/options.ts";
+import type { MailSettings } from "./users/mail/mail-settings.ts";
 
 /** A complete configuration: checked, and with all defaults. */
 export interface Config {
@@ -55,6 +56,8 @@ export interface Config {
   auth: AuthSettings | undefined;
   /** The receivers that webhooks can have although they are not public. */
   webhooks: { allow: readonly string[] };
+  /** How the service sends mail; `undefined` without `mail`. */
+  mail: MailSettings | undefined;
   http: HttpSettings;
   host: string;
   port: number;
@@ -162,6 +165,7 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
     history: get("history").keep,
     auth: auth(),
     webhooks: { allow: get("webhooks.allow") },
+    mail: mailOf(get, outside.env),
     http: httpOf(get, { cwd, auth: auth() }),
     ...programOf(get, flags),
   };

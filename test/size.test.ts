@@ -12,6 +12,7 @@ const bounds: Readonly<Record<string, number>> = {
   errors: 450,
   json: 1_050,
   counters: 50,
+  clock: 50,
   collection: 3_900,
   query: 3_800,
   store: 22_200,
@@ -23,7 +24,7 @@ const bounds: Readonly<Record<string, number>> = {
   changes: 900,
   webhooks: 2_600,
   http: 17_050,
-  config: 1_850,
+  config: 2_150,
   fit: 250,
   server: 1_500,
   commands: 4_300,
@@ -31,11 +32,11 @@ const bounds: Readonly<Record<string, number>> = {
   index: 100,
   observe: 1_100,
   records: 100,
-  users: 50,
+  users: 750,
 };
 
 /** The most files in `src`. */
-const mostFiles = 444;
+const mostFiles = 450;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

@@ -5,7 +5,8 @@ import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import type { HttpSettings, Limits, TlsFiles } from "../http/settings.ts";
 import type { KeyPair } from "../http/wire/tls.ts";
-import type { FileContent, Get } from "./option-values.ts";
+import { type MailSettings, smtpPasswordVariable } from "../users/mail/mail-settings.ts";
+import type { FileContent, Get, OutsideFile } from "./option-values.ts";
 
 /** The sources of credentials; `undefined` without `auth`. Throws StartError if `auth` names no source. */
 export function authOf(content: FileContent, get: Get, cwd: string): AuthSettings | undefined {
@@ -22,6 +23,12 @@ export function authOf(content: FileContent, get: Get, cwd: string): AuthSetting
   const settings = { keys, jwt, ...(administrators && { administrators }), ...(keyRoles && { keyRoles }) };
   if (jwt?.jwks.kind !== "file") return settings;
   return { ...settings, jwt: { ...jwt, jwks: { kind: "file", path: resolve(cwd, jwt.jwks.path) } } };
+}
+
+/** How the service sends mail, with the password from the environment; `undefined` without `mail`. */
+export function mailOf(get: Get, env: OutsideFile["env"]): MailSettings | undefined {
+  const settings = get("mail");
+  return settings && { ...settings, password: env[smtpPasswordVariable] || undefined };
 }
 
 /** The settings of HTTP. Throws StartError if one of their options has faults. */

@@ -7,6 +7,7 @@ import { type MetricsPlace, readMetricsPlace } from "../observe/place.ts";
 import { type StoreAddress, shownAddress } from "../store/address.ts";
 import { defaultHistory } from "../store/port/options.ts";
 import { jwtSettings, shownJwt } from "./jwt.ts";
+import { mailSettings, shownMail } from "./mail.ts";
 import type { Reader } from "./readers.ts";
 import * as read from "./readers.ts";
 
@@ -210,6 +211,12 @@ export const options = {
     about: "the roles that administrators can give to the API keys that they create over HTTP",
     show: (_, { keyRoles }) => keyRoles,
     read: read.roleNames,
+  }),
+  mail: optional({
+    about: "how to send mail to users: `{ from, smtp }` and more",
+    isPrivate: true,
+    show: (value) => value && shownMail(value),
+    read: mailSettings,
   }),
   "webhooks.allow": option({
     fallback: [],

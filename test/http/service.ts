@@ -320,6 +320,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
     history: options.history ?? defaultHistory,
     auth: options.auth,
     webhooks: options.webhooks ?? { allow: ["127.0.0.0/8"] },
+    mail: undefined,
     openCollections,
     outside: { flags: {}, env: {}, cwd: process.cwd() },
     http: {

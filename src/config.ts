@@ -7,7 +7,7 @@ import { type Access, compileAccess } from "./access/access.ts";
 import { defaultKeyRoles, type NamedRole, rolesOfAdministrators } from "./access/roles.ts";
 import type { Collection } from "./collection/collection.ts";
 import { type Declared, readCollections } from "./config/declared-collections.ts";
-import { type AuthOption, authOf, httpOf, readFiles, tlsOf } from "./config/derived-settings.ts";
+import { type AuthOption, authOf, httpOf, mailOf, readFiles, tlsOf } from "./config/derived-settings.ts";
 import { type FoundFile, namedFile, type OnFile, readConfigFile } from "./config/file.ts";
 import {
   type FileContent,
@@ -29,6 +29,7 @@ import type { HttpSettings } from "./http/settings.ts";
 import { hostAndPort, type MetricsPlace } from "./observe/place.ts";
 import { readAddress, type StoreAddress } from "./store/address.ts";
 import type { History } from "./store/port/options.ts";
+import type { MailSettings } from "./users/mail/mail-settings.ts";
 
 /** A complete configuration: checked, and with all defaults. */
 export interface Config {
@@ -65,6 +66,8 @@ export interface Config {
   publicUrl: string | undefined;
   /** The receivers that webhooks can have although they are not public. */
   webhooks: { allow: readonly string[] };
+  /** How the service sends mail; `undefined` without `mail`. */
+  mail: MailSettings | undefined;
   http: HttpSettings;
   host: string;
   port: number;
@@ -197,6 +200,7 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
     isLocal: isLocal(),
     publicUrl: get("publicUrl"),
     webhooks: { allow: get("webhooks.allow") },
+    mail: mailOf(get, outside.env),
     http: httpOf(get, { cwd, auth: auth() }),
     ...programOf(get, flags),
   };

@@ -14,7 +14,7 @@ export { owner } from "./access/access-declaration.ts";
 export type { AdministratorRule } from "./access/roles.ts";
 export type { AttributesDeclaration } from "./collection/attribute-rules.ts";
 export type { JwtOptions } from "./config/jwt.ts";
-export type { UserOptions } from "./config/users.ts";
+export type { UserOptions } from "./config/user-options.ts";
 
 /** The content of a configuration file. */
 export interface HoldfastConfig extends GivenOptions {

@@ -49,6 +49,11 @@ export class Records {
     return { records: items.map((item) => recordIn<T>(item)), more };
   }
 
+  /** How many records a collection has. */
+  count(collection: string): Promise<number> {
+    return this.#store.count(collection);
+  }
+
   /** Writes changes. Throws PRECONDITION_FAILED if another instance was faster, and what `commit` of the store throws. */
   async commit(changes: readonly Change[], at: number, more: Pick<Commit, "principal"> = {}): Promise<void> {
     if (changes.length === 0) return;

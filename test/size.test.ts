@@ -12,18 +12,19 @@ const bounds: Readonly<Record<string, number>> = {
   errors: 450,
   json: 1_050,
   counters: 50,
+  clock: 50,
   collection: 3_900,
   query: 3_800,
-  store: 22_200,
-  "store/sqlite": 6_550,
+  store: 22_150,
+  "store/sqlite": 6_500,
   "store/postgres": 5_350,
   import: 1_250,
   rewind: 400,
-  access: 2_050,
+  access: 2_100,
   changes: 900,
   webhooks: 2_600,
-  http: 17_050,
-  config: 1_850,
+  http: 17_550,
+  config: 2_550,
   fit: 250,
   server: 1_550,
   commands: 4_300,
@@ -31,11 +32,12 @@ const bounds: Readonly<Record<string, number>> = {
   index: 100,
   observe: 1_100,
   records: 100,
-  users: 450,
+  users: 2_350,
+  secrets: 150,
 };
 
 /** The most files in `src`. */
-const mostFiles = 447;
+const mostFiles = 464;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

@@ -8,7 +8,8 @@ import type { HttpSettings, Limits, TlsFiles } from "../http/settings.ts";
 import type { KeyPair } from "../http/wire/tls.ts";
 import type { SecretSources } from "../users/open-vault.ts";
 import type { UserSettings } from "../users/user-settings.ts";
-import type { FileContent, Get } from "./option-values.ts";
+import { type MailSettings, smtpPasswordVariable } from "../users/mail/mail-settings.ts";
+import type { FileContent, Get, OutsideFile } from "./option-values.ts";
 
 /** The option `auth`: the sources of credentials, and the people who sign in. */
 export interface AuthOption extends AuthSettings {
@@ -41,6 +42,12 @@ export function authOf(content: FileContent, get: Get, cwd: string): AuthOption 
   };
   if (jwt?.jwks.kind !== "file") return settings;
   return { ...settings, jwt: { ...jwt, jwks: { kind: "file", path: resolve(cwd, jwt.jwks.path) } } };
+}
+
+/** How the service sends mail, with the password from the environment; `undefined` without `mail`. */
+export function mailOf(get: Get, env: OutsideFile["env"]): MailSettings | undefined {
+  const settings = get("mail");
+  return settings && { ...settings, password: env[smtpPasswordVariable] || undefined };
 }
 
 /** The settings of HTTP. Throws StartError if one of their options has faults. */

@@ -7,6 +7,7 @@ import { didYouMean, nearestTo, shortJson } from "../collection/messages.ts";
 import { type StartFaults, withUnreadable } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
+import { smtpPasswordVariable } from "../users/mail/mail-settings.ts";
 import {
   type Effective,
   longFlagOf,
@@ -205,7 +206,10 @@ function nearestOr(name: string, candidates: readonly string[], known = candidat
 
 const ofOptions = Object.values(options).flatMap(({ env }) => (env === undefined ? [] : [env]));
 
-const variables = [...ofOptions, "HOLDFAST_SECRET", "HOLDFAST_CONFIG", "HOLDFAST_TOKEN"];
+/** Variables with secrets that a configuration needs, and that its file must not contain. */
+const secret = ["HOLDFAST_SECRET", smtpPasswordVariable];
+
+const variables = [...ofOptions, ...secret, "HOLDFAST_CONFIG", "HOLDFAST_TOKEN"];
 
 /** Variables of our own tests. */
 const testVariables = [
@@ -229,13 +233,11 @@ const testVariables = [
   "HOLDFAST_STARTED_POSTGRES",
 ];
 
-/** The variables that a configuration is made of, among all environment variables: those of options, and the secrets. */
+/** The variables of options and of their secrets among all environment variables. */
 export function variablesOfOptions(
   env: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string | undefined>> {
-  return Object.fromEntries(
-    Object.entries(env).filter(([name]) => ofOptions.includes(name) || name === "HOLDFAST_SECRET"),
-  );
+  return Object.fromEntries(Object.entries(env).filter(([name]) => [...ofOptions, ...secret].includes(name)));
 }
 
 /** Throws StartError with every unknown environment variable whose name begins with `HOLDFAST_`. */

@@ -7,6 +7,7 @@ import { type MetricsPlace, readMetricsPlace } from "../observe/place.ts";
 import { type StoreAddress, shownAddress } from "../store/address.ts";
 import { defaultHistory } from "../store/port/options.ts";
 import { jwtSettings, shownJwt } from "./jwt.ts";
+import { mailSettings, shownMail } from "./mail.ts";
 import type { Reader } from "./readers.ts";
 import * as read from "./readers.ts";
 import { userSettings } from "./user-options.ts";
@@ -226,6 +227,12 @@ export const options = {
   "auth.users": optional({
     about: 'people who sign in: `{ collection: "users" }`, whose resources are their profiles, and more',
     read: userSettings,
+  }),
+  mail: optional({
+    about: "how to send mail to users: `{ from, smtp }` and more",
+    isPrivate: true,
+    show: (value) => value && shownMail(value),
+    read: mailSettings,
   }),
   "webhooks.allow": option({
     fallback: [],

@@ -9,6 +9,7 @@ import { CommitWatch } from "../changes/commit-watch.ts";
 import { createSharedFrames } from "../changes/feed.ts";
 import { createPositions } from "../changes/position.ts";
 import { SharedLog } from "../changes/shared-log.ts";
+import { systemClock } from "../clock.ts";
 import type { Collection } from "../collection/collection.ts";
 import { createUuidSource } from "../collection/uuids.ts";
 import type { Config } from "../config.ts";
@@ -38,7 +39,7 @@ import { onStoreOf, openStore, reasonOf, type StoreOptions } from "../store/open
 import type { HistoryStore, Store } from "../store/port/store.ts";
 import type { PasswordHasher } from "../users/password-hash.ts";
 import { AllowList, resolveHost } from "../webhooks/addresses.ts";
-import { systemClock, type WebhookOptions } from "../webhooks/delivery.ts";
+import type { WebhookOptions } from "../webhooks/delivery.ts";
 import { Webhooks } from "../webhooks/webhooks.ts";
 import { type Preparation, prepareStore } from "./prepare-store.ts";
 

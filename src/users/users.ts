@@ -58,7 +58,7 @@ export interface UserParts {
   };
   hasher: PasswordHasher;
   limits: GuessLimits;
-  mail: MailQueue;
+  mail: Pick<MailQueue, "changeFor" | "wake">;
   profiles: Profiles;
   newUuid: () => string;
   /** Unix time in milliseconds. */
@@ -111,7 +111,7 @@ export interface SignUpAsked {
 /** The part of a sign-up that the ticket keeps, encrypted. */
 interface SignUpContent {
   /** A hash. */
-  password?: string;
+  password?: string | undefined;
   profile: Readonly<Record<string, unknown>>;
 }
 

@@ -1,32 +1,14 @@
 /** One delivery: the signed request with the body of its event, what an attempt changes, and when the next one follows. */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { CommitWatch } from "../changes/commit-watch.ts";
 import { eventText } from "../changes/event.ts";
 import type { FeedParts } from "../changes/feed.ts";
+import type { Clock } from "../clock.ts";
 import type { HistoryStore, ServingStore } from "../store/port/store.ts";
 import type { ReceiverParts } from "./receivers.ts";
 import { type AttemptResult, type SendParts, send } from "./send.ts";
 import { signatureHeaders } from "./signature.ts";
 import { viewOfWebhook, type Webhook, type WebhookRules } from "./webhook.ts";
 import type { DeliveryRecord, WebhookRecords, WebhookState } from "./webhook-records.ts";
-
-/** A clock, which tests replace. */
-export interface Clock {
-  /** Unix time in milliseconds. */
-  now(): number;
-  /** Resolves at this time, or when the signal is aborted. */
-  until(at: number, signal: AbortSignal): Promise<void>;
-}
-
-/** The clock of this machine. */
-export function systemClock(now: () => number): Clock {
-  return {
-    now,
-    // A longer timer would fire at once. Callers look at the clock again.
-    until: (at, signal) =>
-      sleep(Math.min(Math.max(0, at - now()), 2 ** 31 - 1), undefined, { signal }).catch(() => {}),
-  };
-}
 
 /** The change that an event is about. */
 export type EventOrigin = Pick<DeliveryRecord, "collection" | "sequence">;

@@ -9,7 +9,14 @@ import { hostOf, NotAllowed } from "./addresses.ts";
 import type { WebhookParts } from "./delivery.ts";
 import { collectionsOf, owedAt, placeNow } from "./event-reader.ts";
 import { createSecret } from "./signature.ts";
-import { deliveriesName, maxWebhooks, statesName, type Webhook, withWebhookDefaults } from "./webhook.ts";
+import {
+  deliveriesName,
+  maxWebhooks,
+  statesName,
+  type Webhook,
+  webhooksName,
+  withWebhookDefaults,
+} from "./webhook.ts";
 import { deliveryId, putState, type WebhookState } from "./webhook-records.ts";
 
 /** A write of one webhook, before it is committed. */
@@ -97,7 +104,7 @@ async function requireAnother({ feed, records }: WebhookParts): Promise<void> {
       "WEBHOOKS_UNAVAILABLE",
       'The service keeps no history, so webhooks cannot work. Remove history: "none" from the configuration.',
     );
-  if ((await records.count()) < maxWebhooks) return;
+  if ((await records.count(webhooksName)) < maxWebhooks) return;
   throw new Problem(
     "WEBHOOKS_UNAVAILABLE",
     `The service already has ${maxWebhooks} webhooks. Delete one first.`,

@@ -104,10 +104,6 @@ export class WebhookRecords extends Records {
     return this.read(webhooksName, id);
   }
 
-  async count(): Promise<number> {
-    return this.#store.count(webhooksName);
-  }
-
   state(id: string): Promise<Versioned<WebhookState> | undefined> {
     return this.read(statesName, id);
   }

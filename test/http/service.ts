@@ -323,6 +323,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
     isLocal: true,
     publicUrl: undefined,
     webhooks: options.webhooks ?? { allow: ["127.0.0.0/8"] },
+    mail: undefined,
     openCollections,
     outside: { flags: {}, env: {}, cwd: process.cwd() },
     http: {

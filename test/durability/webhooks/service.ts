@@ -4,7 +4,7 @@
  */
 import { loadConfig } from "../../../src/config.ts";
 import { startServer } from "../../../src/server.ts";
-import { systemClock } from "../../../src/webhooks/delivery.ts";
+import { systemClock } from "../../../src/clock.ts";
 
 const speed = 100;
 const [store = "", start] = process.argv.slice(2);

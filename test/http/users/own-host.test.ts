@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { userSettings } from "../../../src/config/users.ts";
+import { userSettings } from "../../../src/config/user-options.ts";
 import { type Config, compileConfig } from "../../../src/config.ts";
 import { StartError } from "../../../src/errors.ts";
 import { newSecret, readSecrets } from "../../../src/secrets.ts";

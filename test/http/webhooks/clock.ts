@@ -1,5 +1,5 @@
 /** A clock that stands still until a test moves it. */
-import type { Clock } from "../../../src/webhooks/delivery.ts";
+import type { Clock } from "../../../src/clock.ts";
 
 export interface TestClock extends Clock {
   /** Moves the clock to a time, which is not before now. */

@@ -16,6 +16,8 @@ export interface Tags {
   group(number: number): string;
   /** The callers who can see the body of a stored response: those with these rights, or at this address. */
   audience(rights: string | null, address: string | null): string;
+  /** A name of the store: six letters, digits, hyphens or underscores. */
+  store(): string;
 }
 
 /** Makes tags with a secret. `secret` is first called when a tag is made. */
@@ -31,6 +33,7 @@ export function createTags(secret: () => Buffer): Tags {
       return known;
     },
     group: (number) => tag("group", number).slice(0, 12),
+    store: () => tag("store").slice(0, 6),
     audience: (rights, address) => tag("audience", rights, address).slice(0, 22),
   };
 }

@@ -6,9 +6,9 @@ import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import type { HttpSettings, Limits, TlsFiles } from "../http/settings.ts";
 import type { KeyPair } from "../http/wire/tls.ts";
+import { type MailSettings, smtpPasswordVariable } from "../users/mail/mail-settings.ts";
 import type { SecretSources } from "../users/open-vault.ts";
 import type { UserSettings } from "../users/user-settings.ts";
-import { type MailSettings, smtpPasswordVariable } from "../users/mail/mail-settings.ts";
 import type { FileContent, Get, OutsideFile } from "./option-values.ts";
 
 /** The option `auth`: the sources of credentials, and the people who sign in. */
@@ -51,10 +51,7 @@ export function mailOf(get: Get, env: OutsideFile["env"]): MailSettings | undefi
 }
 
 /** The settings of HTTP. Throws StartError if one of their options has faults. */
-export function httpOf(
-  get: Get,
-  { cwd, auth }: { cwd: string; auth: AuthOption | undefined },
-): HttpSettings {
+export function httpOf(get: Get, { cwd, auth }: { cwd: string; auth: AuthOption | undefined }): HttpSettings {
   return {
     prefix: get("prefix"),
     hosts: get("hosts"),

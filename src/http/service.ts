@@ -11,7 +11,6 @@ import type { FeedParts, Frames } from "../changes/feed.ts";
 import type { Lags } from "../changes/lags.ts";
 import type { SharedReads } from "../changes/shared-reads.ts";
 import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
-import type { Vault } from "../secrets.ts";
 import type { KeyedQueue } from "../store/core/keyed-queue.ts";
 import type { TurnBudget } from "../store/core/turn-budget.ts";
 import type { KeptReceipt } from "../store/port/commit.ts";
@@ -176,8 +175,6 @@ export interface Data {
 export interface Callers {
   /** Absent if the service does not ask for credentials. */
   authenticate?: Authenticate | undefined;
-  /** Encrypts what the service must be able to read again. Absent if nobody signs in. Call it only after the service has started. */
-  vault?: () => Vault;
   /** The rules of all collections; absent if every caller can do everything. */
   access?: Access | undefined;
   /** People who sign in; absent without `auth.users`. */

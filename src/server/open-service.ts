@@ -31,16 +31,18 @@ import {
 import type { HttpSettings } from "../http/settings.ts";
 import type { Meters, ThreadMetrics } from "../observe/metrics.ts";
 import type { Tracing } from "../observe/tracing.ts";
-import type { Vault } from "../secrets.ts";
 import { createKeyedQueue } from "../store/core/keyed-queue.ts";
 import { startWhenFree } from "../store/core/loads.ts";
 import { createTurnBudget, type TurnBudget } from "../store/core/turn-budget.ts";
 import { onStoreOf, openStore, reasonOf, type StoreOptions } from "../store/open.ts";
 import type { HistoryStore, Store } from "../store/port/store.ts";
+import type { KeptMail } from "../users/mail/mail-queue.ts";
 import type { PasswordHasher } from "../users/password-hash.ts";
 import { AllowList, resolveHost } from "../webhooks/addresses.ts";
 import type { WebhookOptions } from "../webhooks/delivery.ts";
 import { Webhooks } from "../webhooks/webhooks.ts";
+import type { Call } from "./calls.ts";
+import type { People, PeopleParts } from "./open-users.ts";
 import { type Preparation, prepareStore } from "./prepare-store.ts";
 
 /** What a program or test can provide. */
@@ -65,6 +67,8 @@ export interface ServiceOptions {
   thread?: ThreadPart;
   /** How webhooks are delivered, for tests. */
   webhooks?: Partial<Pick<WebhookOptions, "clock" | "random" | "resolve" | "requestMs">>;
+  /** Called with each mail that a local service without a mail server keeps. @default nothing happens */
+  onLocalMail?: (mail: KeptMail) => void;
   /** How often a quiet stream sends its position, in milliseconds, for tests. @default 15000 */
   heartbeatMs?: number;
   /** How much one turn of the event loop handles, for tests. @default the result of `createTurnBudget` */
@@ -89,6 +93,8 @@ interface OtherThread {
   /** From 1. */
   number: number;
   counting: Counting;
+  /** Calls the main thread. */
+  call: Call;
   /** Lets this thread use the store of the main thread; absent if it opens the store itself. */
   attachment?: unknown;
   /** Resolves when the main thread has prepared the store; absent if it has already. */
@@ -197,14 +203,25 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   } = options;
   const { http } = config;
   let secret: Buffer = Buffer.alloc(0); // the preparation sets it before the service handles a request
-  let vault: Vault | undefined;
   let isDraining = false;
+  const newUuid = createUuidSource();
+  const people = await peopleOf(config, {
+    store,
+    service: () => service,
+    identity: () => tags.store(),
+    call: thread.kind === "other" ? thread.call : undefined,
+    newUuid,
+    now,
+    elapsed,
+    warn: (text) => log.warn(text),
+    onLocalMail: options.onLocalMail,
+  });
   const preparation = await prepareStore({
     prepare: async () => {
       await store.reach?.();
       if (thread.kind === "main") await declare(store, config);
       secret = await store.secret();
-      if (config.auth?.users !== undefined) vault = await vaultOf(store, config, now);
+      await people?.prepare();
     },
     mayWait: store.reach !== undefined,
     after: thread.kind === "other" ? thread.prepared : undefined,
@@ -232,9 +249,10 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
       keys: store.keys,
       now,
       elapsed,
+      sessions: people?.users.sessions,
       warn: (text) => log.warn(text),
     }),
-    ...(config.auth?.users && { vault: () => vault as Vault }),
+    ...(people && { users: people.users }),
     turnBudget,
     now,
     elapsed,
@@ -253,7 +271,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     pending: new Map(),
     keysInProgress: new Map(),
     ...thread.counting,
-    newUuid: createUuidSource(),
+    newUuid,
     isOwnHost: createHostCheck(ownHosts(config)),
     publicUrl: config.publicUrl,
     configuration: {
@@ -273,7 +291,10 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   });
   if (config.access === undefined || config.access.hasAdministrators) service.webhooks = webhooks;
   if (http.hasKeys) service.keys = keysOf(store, config);
-  if (!config.readOnly && thread.kind === "main" && options.delivers !== false) webhooks.start();
+  if (!config.readOnly && thread.kind === "main" && options.delivers !== false) {
+    webhooks.start();
+    people?.mail.start();
+  }
   const acceptFirstKey = (offer: FirstKeyOffer) => {
     service.firstKey = new FirstKey({ keys: store.keys, now, elapsed: sharedClock }, offer);
   };
@@ -281,6 +302,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     service,
     store,
     webhooks,
+    ...(people && { passwords: people.passwords }),
     preparation,
     offerFirstKey: (plan) => {
       const offer = offerFirstKey(plan, sharedClock());
@@ -295,6 +317,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     close: async () => {
       stopping.abort();
       await webhooks.stop();
+      await people?.close();
       await preparation.stop();
       await store.close();
       await tracing?.flush();
@@ -359,11 +382,12 @@ async function authenticateOf(
   return openAuthenticate({ settings: auth, ...parts });
 }
 
-/** Without people who sign in, the code of the vault is not loaded. */
-async function vaultOf(store: Store, config: Config, now: () => number): Promise<Vault> {
-  const { openVault } = await import("../users/open-vault.ts");
-  const { secrets, isLocal, readOnly } = config;
-  return openVault(store, { secrets, isLocal, isSqlite: config.store.kind === "sqlite", readOnly, now });
+/** Without `auth.users`, the code of people is not loaded. */
+async function peopleOf(config: Config, parts: Omit<PeopleParts, "settings">): Promise<People | undefined> {
+  const settings = config.auth?.users;
+  if (settings === undefined) return undefined;
+  const { openPeople } = await import("./open-users.ts");
+  return openPeople(config, { ...parts, settings });
 }
 
 function keysOf({ keys }: Store, { auth, keyRoles }: Config): KeyAdministration {

@@ -29,6 +29,7 @@ async function start(
     thread: {
       kind: "other",
       number,
+      call,
       counting: joinCounting(config.http, { memory, thread: number, call }),
       attachment,
       prepared: isPrepared ? undefined : prepared.promise,

@@ -5,10 +5,10 @@ import { invalidToken } from "../access/challenges.ts";
 import { type CredentialKind, CredentialRing, hashCredential } from "../access/credential-ring.ts";
 import type { Principal } from "../access/principal.ts";
 import { type AdministratorRule, isAdministrator } from "../access/roles.ts";
-import type { SessionTimes, UserSettings } from "./user-settings.ts";
 import { put, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import { type Account, type Session, sessionsName, type UserRecords } from "./user-records.ts";
+import type { SessionTimes, UserSettings } from "./user-settings.ts";
 
 /** The start of every token of a session. */
 export const sessionMark = "hfs_";

@@ -4,6 +4,7 @@ import { readIndexes } from "../collection/indexes.ts";
 import type { Filter } from "../query/filter.ts";
 import { isIn, Records, type Versioned } from "../records.ts";
 import type { ServingStore } from "../store/port/store.ts";
+import { mailCollection } from "./mail/mail-queue.ts";
 
 /** The names of the internal collections. */
 export const accountsName = "_accounts";
@@ -106,7 +107,7 @@ function collectionsFor(profiles: string): Collection[] {
 /** Reads and writes what the store keeps about users. */
 export class UserRecords extends Records {
   constructor(store: ServingStore, profiles: string) {
-    super(store, collectionsFor(profiles));
+    super(store, [...collectionsFor(profiles), mailCollection(profiles)]);
   }
 
   account(id: string): Promise<Versioned<Account> | undefined> {

@@ -1,7 +1,6 @@
 /** Signing in and up: the flows that strangers start, and what a user changes about the own account. */
 import type { Sessions } from "../access/authenticate.ts";
 import type { AdministratorRule } from "../access/roles.ts";
-import type { UserSettings } from "./user-settings.ts";
 import { Problem } from "../errors.ts";
 import { inBody, Violations } from "../query/violations.ts";
 import { isOvertaken, put, type Versioned } from "../records.ts";
@@ -34,12 +33,14 @@ import {
   type Ticket,
   type TicketKind,
   ticketsName,
-  UserRecords,
+  type UserRecords,
 } from "./user-records.ts";
+import type { UserSettings } from "./user-settings.ts";
 
 /** What the flows depend on. */
 export interface UserParts {
   store: ServingStore;
+  records: UserRecords;
   settings: UserSettings;
   administrators: readonly AdministratorRule[];
   readOnly: boolean;
@@ -70,7 +71,7 @@ export interface UserParts {
 /** Judges profiles as a create by a caller without roles. */
 export interface Profiles {
   /** The text of a new profile. Throws VALIDATION_FAILED. */
-  textOf(profile: Readonly<Record<string, unknown>>, id: string, at: number): Promise<string>;
+  textOf(profile: Readonly<Record<string, unknown>>, id: string, at: number): string;
 }
 
 /** Who asks, as far as a stranger can be known. */
@@ -191,17 +192,12 @@ export class Users {
     this.#parts = parts;
     const sessionMs = settings.sessions.absolute;
     this.cookies = new Cookies({ ...parts, origins: settings.origins, sessionMs });
-    this.records = new UserRecords(parts.store, parts.settings.collection);
-    this.sessions = openSessions({ ...parts, records: this.records });
+    this.records = parts.records;
+    this.sessions = openSessions(parts);
   }
 
   get settings(): UserSettings {
     return this.#parts.settings;
-  }
-
-  /** Creates the internal collections. */
-  prepare(): Promise<void> {
-    return this.records.prepare();
   }
 
   /**
@@ -213,7 +209,7 @@ export class Users {
     const { settings, profiles, hasher, newUuid, now } = this.#parts;
     if (!takesSignUp(settings, read.domain)) throw wrongDomain(settings);
     // The id is only for this check. The profile gets another one when the code comes back.
-    await profiles.textOf(profile, newUuid(), now());
+    profiles.textOf(profile, newUuid(), now());
     if (password !== undefined) await this.#requireGoodPassword(password, read.address, profile);
     await this.#countTicket(visitor);
     const hashed = password === undefined ? undefined : await hasher.hash(password, visitor.network);
@@ -423,7 +419,7 @@ export class Users {
       password,
       devices: [],
     };
-    const next = await profiles.textOf(profile, id, now());
+    const next = profiles.textOf(profile, id, now());
     const create: Change = { key: { collection: settings.collection, id }, expect: "absent", next };
     const also = [create, ...(beginning.also ?? [])];
     return this.#begin({ value: account, version: undefined }, { ...beginning, also });

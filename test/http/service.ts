@@ -98,6 +98,8 @@ export interface ServiceOptions {
   webhooks?: { allow: readonly string[] };
   /** How webhooks are delivered. */
   webhookParts?: StartOptions["webhooks"];
+  /** Called with each mail that the service keeps instead of sending it. */
+  onLocalMail?: StartOptions["onLocalMail"];
 }
 
 /** One request. The client adds only Host, Connection and Content-Length. */
@@ -186,6 +188,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       thread: { kind: "main", counting: options.counting, othersMetrics: async () => [] },
     }),
     ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
+    ...(options.onLocalMail === undefined ? {} : { onLocalMail: options.onLocalMail }),
     ...(options.webhookParts === undefined ? {} : { webhooks: options.webhookParts }),
   }).catch(async (error: unknown) => {
     place.release();

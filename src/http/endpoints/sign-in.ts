@@ -1,9 +1,9 @@
 /** The endpoints of people: they sign up and in, and manage their own sessions and password. None tells who has an account. */
 import { unauthenticated } from "../../access/challenges.ts";
-import type { UserSettings } from "../../users/user-settings.ts";
 import { Problem } from "../../errors.ts";
 import { inBody, Violations } from "../../query/violations.ts";
 import type { Account, Session } from "../../users/user-records.ts";
+import type { UserSettings } from "../../users/user-settings.ts";
 import type {
   Confirmation,
   Current,
@@ -175,6 +175,7 @@ const sessionMembers = {
 const beginning: Readonly<Record<number, Success>> = {
   200: {
     description: "A session has begun.",
+    may: ["Set-Cookie"],
     content: json(
       closedObject(
         {
@@ -381,7 +382,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     summary: "Sign out",
     description:
       "Ends the session of the caller, or all sessions of the user. Their tokens stop working within a second.",
-    successes: { 204: { description: "The session has ended." } },
+    successes: { 204: { description: "The session has ended.", must: ["Clear-Site-Data"], may: ["Set-Cookie"] } },
     work: async ({ users, given, current }) => {
       await users.end(current.account.id, given.everywhere === true ? "all" : current.session.id);
       const document = {

@@ -25,6 +25,8 @@ const descriptions = {
     'If no collection has the name in the path, and another name is similar: `did you mean "topics"?`. It names only collections that the caller can list.',
   "WWW-Authenticate": "Says that a credential is needed, or what is wrong with it (RFC 6750).",
   "Retry-After": "Try again after this many seconds.",
+  "Set-Cookie": "The cookies of the session and of the device, if the request asks for them.",
+  "Clear-Site-Data": "The browser forgets the responses that it has stored.",
   "RateLimit-Policy": "The quota: requests per number of seconds.",
   RateLimit: "The remaining quota, and the seconds until it is full again.",
 } as const;

@@ -209,6 +209,7 @@ const everywhere = new Set([
   "referrer-policy",
   "strict-transport-security",
   "x-accel-buffering",
+  "access-control-allow-credentials",
   "access-control-allow-origin",
   "access-control-expose-headers",
 ]);

@@ -1,0 +1,130 @@
+/** Opens the people of a service: what their sign-in needs of the store, the configuration and the main thread. */
+
+import { systemClock } from "../clock.ts";
+import type { Config } from "../config.ts";
+import { viewFor } from "../http/caller/permission.ts";
+import type { Service } from "../http/service.ts";
+import { decideCreate } from "../http/writes/decide.ts";
+import type { Vault } from "../secrets.ts";
+import type { Store } from "../store/port/store.ts";
+import { GuessLimits } from "../users/guess-limits.ts";
+import { type KeptMail, MailQueue } from "../users/mail/mail-queue.ts";
+import { openVault } from "../users/open-vault.ts";
+import {
+  createPasswordHasher,
+  type HashCalls,
+  joinPasswordHasher,
+  type PasswordHasher,
+} from "../users/password-hash.ts";
+import { UserRecords } from "../users/user-records.ts";
+import type { UserSettings } from "../users/user-settings.ts";
+import { type Profiles, Users } from "../users/users.ts";
+
+/** What people need of a service that is being opened. */
+export interface PeopleParts {
+  store: Store;
+  settings: UserSettings;
+  /** The service, once it is complete. */
+  service: () => Service;
+  /** Six characters that name the store, once it is prepared. */
+  identity: () => string;
+  /** Calls the main thread; absent in the main thread. */
+  call?: ((method: HashCalls, ...args: (string | undefined)[]) => Promise<unknown>) | undefined;
+  newUuid: () => string;
+  /** Unix time in milliseconds. */
+  now: () => number;
+  /** A clock in milliseconds that never goes back. */
+  elapsed: () => number;
+  warn: (message: string) => void;
+  /** Called with each mail that a local service keeps instead of sending it. */
+  onLocalMail?: ((mail: KeptMail) => void) | undefined;
+}
+
+/** The people of a service. */
+export interface People {
+  users: Users;
+  mail: MailQueue;
+  /** Hashes passwords, for all threads. */
+  passwords: PasswordHasher;
+  /** Opens the vault and creates the internal collections. Throws StartError and the errors of the store. */
+  prepare(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens the people. Nothing works before `prepare`. Throws StartError. */
+export function openPeople(config: Config, parts: PeopleParts): People {
+  const { store, settings, service, newUuid, now, warn } = parts;
+  const { isLocal, readOnly, secrets } = config;
+  let opened: Vault | undefined;
+  const vault = (): Vault => {
+    if (opened === undefined) throw new Error("The vault is used before the store is prepared.");
+    return opened;
+  };
+  const records = new UserRecords(store, settings.collection);
+  const passwords = parts.call === undefined ? createPasswordHasher() : joinPasswordHasher(parts.call);
+  const mail = new MailQueue({
+    records,
+    vault: { seal: (...of) => vault().seal(...of), open: (...of) => vault().open(...of) },
+    settings: config.mail,
+    title: config.http.info.title,
+    isLocal,
+    clock: systemClock(now),
+    random: Math.random,
+    newUuid,
+    warn,
+    onCommit: (listener) => store.onCommit(listener),
+    isReady: () => opened !== undefined && service().hasStarted(),
+    ...(parts.onLocalMail && { onLocalMail: parts.onLocalMail }),
+  });
+  const users = new Users({
+    store,
+    records,
+    settings,
+    administrators: config.auth?.administrators ?? [],
+    readOnly,
+    title: config.http.info.title,
+    publicUrl: () => service().publicUrl ?? "",
+    isLocal,
+    identity: parts.identity,
+    vault: {
+      seal: (...of) => vault().seal(...of),
+      open: (...of) => vault().open(...of),
+      mac: (...of) => vault().mac(...of),
+    },
+    hasher: passwords,
+    limits: new GuessLimits(records, (text) => vault().mac("guesses", text)),
+    mail,
+    profiles: profilesOf(service, settings),
+    newUuid,
+    now,
+    elapsed: parts.elapsed,
+  });
+  return {
+    users,
+    mail,
+    passwords,
+    prepare: async () => {
+      const isSqlite = config.store.kind === "sqlite";
+      opened = await openVault(store, { secrets, isLocal, isSqlite, readOnly, now });
+      if (!readOnly) await records.prepare();
+    },
+    close: async () => {
+      await mail.stop();
+      await passwords.close();
+    },
+  };
+}
+
+/** Judges profiles as a create by the new user, who has no role. */
+function profilesOf(service: () => Service, { collection: name }: UserSettings): Profiles {
+  return {
+    textOf: (profile, id, at) => {
+      const { collections } = service();
+      const declared = collections.get(name);
+      if (declared === undefined) throw new Error("The collection of the profiles is declared.");
+      const principal = { subject: id, roles: [], claims: {}, scopes: undefined };
+      const view = viewFor(service(), declared, { principal });
+      return decideCreate(view, { ...profile }, { at, subject: id })(id);
+    },
+  };
+}

@@ -120,6 +120,8 @@ const list = new Intl.ListFormat("en");
 export function warningsOf(config: Config): string[] {
   return [
     ...publicWrites(config),
+    ...strangersWrites(config),
+    ...secretInStore(config),
     ...similarRoles(config.roles),
     ...unencryptedListener(config),
     ...anyOrigin(config),
@@ -148,6 +150,27 @@ function publicWrites({ access, collections }: Config): string[] {
     const open = actions.filter((action) => scopeOf(action) === "write" && permit.may(action) !== "nothing");
     return open.length === 0 ? [] : [`${name}: anyone can ${list.format(open)} without a credential`];
   });
+}
+
+/** Whoever signs up can write what every caller can. */
+function strangersWrites({ access, auth, collections }: Config): string[] {
+  if (access === undefined || (auth?.users?.signUp ?? "closed") === "closed") return [];
+  const rules = [...collections.keys()].flatMap((name) =>
+    actions
+      .filter((action) => scopeOf(action) === "write")
+      .flatMap((action) => access.rulesOf(name)[action].alternatives ?? []),
+  );
+  const places = rules.filter(({ declared }) => declared === "authenticated").map(({ at }) => at);
+  return [...new Set(places)].map(
+    (at) => `${at}: everyone who signs up can write, because the rule is "authenticated"`,
+  );
+}
+
+function secretInStore({ auth, secrets }: Config): string[] {
+  if (auth?.users === undefined || secrets.length > 0) return [];
+  return [
+    'HOLDFAST_SECRET is not set, so the service makes a secret and keeps it in the store: anyone who has the file can read what it encrypts. "holdfast secret" prints a value for the variable',
+  ];
 }
 
 function unencryptedListener({ host, http: { tls, trustProxy } }: Config): string[] {

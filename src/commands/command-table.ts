@@ -234,6 +234,16 @@ const commands: Readonly<Record<string, CommandRow>> = {
       },
     },
   },
+  secret: {
+    summary: "Print a new secret",
+    description:
+      "Print a new secret for the environment variable HOLDFAST_SECRET, which encrypts what the service must be able to read again",
+    examples: ["secret"],
+    async run() {
+      const [{ newSecret }, { print }] = await Promise.all([import("../secrets.ts"), import("./shell.ts")]);
+      print(newSecret());
+    },
+  },
   webhooks: {
     summary: "List, test and retry webhooks",
     description:

@@ -426,3 +426,46 @@ test("short roles, roles with numbers and different roles cause no warning", asy
   const collections = { topics: { access: { read: roles.map((role) => ({ role })) } } };
   assert.deepEqual(await warnings(t, { auth, collections }), []);
 });
+
+test("where anyone can sign up, each rule for writes of every caller is a warning", async (t) => {
+  const collections = {
+    users: { access: { read: "authenticated", update: { where: { id: "$subject" } } } },
+    notes: { access: { write: "authenticated" } },
+    topics: {
+      access: { read: "public", create: [{ role: "editor" }, "authenticated"], delete: "authenticated" },
+    },
+  };
+  const said = (signUp: unknown) =>
+    warnings(t, { auth: { users: { collection: "users", signUp } }, collections });
+  assert.deepEqual((await said("closed")).length, 1); // about the secret
+  assert.deepEqual((await said("open")).slice(0, 3), [
+    'collections.notes.access.write: everyone who signs up can write, because the rule is "authenticated"',
+    'collections.topics.access.create[1]: everyone who signs up can write, because the rule is "authenticated"',
+    'collections.topics.access.delete: everyone who signs up can write, because the rule is "authenticated"',
+  ]);
+  assert.deepEqual((await said({ domains: ["acme.example"] })).length, 4);
+});
+
+test("a local service that makes its own secret is a warning, and a secret ends it", async (t) => {
+  const config = { auth: { users: { collection: "users" } }, collections: { users: {} } };
+  const [said = "", ...others] = await warnings(t, config);
+  assert.match(said, /^HOLDFAST_SECRET is not set, so the service makes a secret and keeps it in the store/);
+  assert.deepEqual(others, []);
+  const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(config) });
+  const { stdout: secret } = await run(t, ["secret"], { cwd });
+  assert.match(secret, /^[A-Za-z0-9+/]{43}=\n$/);
+  const env = { HOLDFAST_SECRET: secret.trim() };
+  const { exitCode, stdout } = await run(t, ["check"], { cwd, env });
+  assert.deepEqual([exitCode, stdout.includes("warning")], [0, false], stdout);
+});
+
+test("a secret that is missing where others can reach the service is an error of the check", async (t) => {
+  const config = {
+    publicUrl: "https://shop.example",
+    auth: { users: { collection: "users" } },
+    collections: { users: {} },
+  };
+  const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(config) });
+  const { exitCode, stderr } = await run(t, ["check"], { cwd });
+  assert.deepEqual([exitCode, stderr.split(".")[0]], [1, "holdfast: HOLDFAST_SECRET is missing"]);
+});

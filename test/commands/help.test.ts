@@ -54,6 +54,7 @@ test("serve refuses a wrong value of each flag, and says what is right", async (
     "--host": "",
     "--port": "x",
     "--threads": "x",
+    "--public-url": "x",
     "--prefix": "x",
     "--log": "x",
     "--metrics": "x",

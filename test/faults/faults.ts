@@ -10,6 +10,7 @@ import { observationFaults } from "./rooms/observation.ts";
 import { postgresFaults } from "./rooms/postgres.ts";
 import { relatedFaults } from "./rooms/related.ts";
 import { storeFaults } from "./rooms/store.ts";
+import { usersFaults } from "./rooms/users.ts";
 
 /** A fault that a developer could make. */
 export interface Fault {
@@ -38,4 +39,5 @@ export const faults: readonly Fault[] = [
   ...storeFaults,
   ...postgresFaults,
   ...observationFaults,
+  ...usersFaults,
 ];

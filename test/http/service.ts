@@ -3,6 +3,7 @@
  * test.
  */
 import assert from "node:assert/strict";
+import { createSecretKey } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import type { Agent as HttpAgent, IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
@@ -322,7 +323,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
     keyRoles: options.auth?.keyRoles ?? [],
     history: options.history ?? defaultHistory,
     auth: options.auth,
-    secrets: [],
+    secrets: store.kind === "sqlite" ? [] : [createSecretKey(Buffer.alloc(32, 1))],
     isLocal: true,
     publicUrl: undefined,
     webhooks: options.webhooks ?? { allow: ["127.0.0.0/8"] },

@@ -22,7 +22,7 @@ const flagsOfOthers = new Set([
 /** Environment variables of other programs that look like error codes. */
 const variablesOfOthers = new Set(["OTEL_EXPORTER_OTLP_ENDPOINT"]);
 /** Header fields that the service does not know. */
-const headersOfOthers = new Set(["X-Forwarded-Host"]);
+const headersOfOthers = new Set(["X-Forwarded-Host", "Message-ID"]);
 
 const commands = createCommands({}).flatMap((command) => [command, ...command.commands]);
 const flags = new Set([
@@ -45,6 +45,7 @@ const variables = new Set([
   "HOLDFAST_CONFIG",
   "HOLDFAST_TOKEN",
   "HOLDFAST_SECRET",
+  "HOLDFAST_SMTP_PASSWORD",
   ...Object.values(options).flatMap((option) => ("env" in option ? [option.env] : [])),
   ...testVariables,
 ]);

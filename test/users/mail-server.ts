@@ -16,7 +16,7 @@ import {
   mailCollection,
 } from "../../src/users/mail/mail-queue.ts";
 import type { MailSettings, SmtpServer } from "../../src/users/mail/mail-settings.ts";
-import { testClock } from "../http/webhooks/clock.ts";
+import { type TestClock, testClock } from "../http/webhooks/clock.ts";
 
 /** One mail that the server has taken. */
 export interface Taken {
@@ -145,11 +145,13 @@ export const testVault = {
 };
 
 /** A store with a queue, as a service has them. */
-export async function openQueue(address: StoreAddress, more: Partial<MailParts> = {}) {
+export async function openQueue(
+  address: StoreAddress,
+  { clock = testClock(), ...more }: Partial<MailParts> & { clock?: TestClock } = {},
+) {
   const store = await openStore(address, { history: "none" });
   const records = new Records(store, [openCollection("users"), mailCollection("users")]);
   await records.prepare();
-  const clock = testClock();
   const warnings: string[] = [];
   const parts: MailParts = {
     records,

@@ -119,6 +119,9 @@ const mostKept = 100;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
+/** The time of an attempt that is due on every instance, also if their clocks do not agree. */
+const atOnce = 0;
+
 /** The longest attempt, and how long a mail is claimed for one. The difference is for clocks that do not agree. */
 const attemptMs = 45_000;
 const claimMs = 90_000;
@@ -180,7 +183,7 @@ export class MailQueue {
       id,
       queuedAt: now,
       expiresAt,
-      nextAt: now,
+      nextAt: atOnce,
       attempts: 0,
       ...(user !== undefined && { user }),
       sealed: vault.seal("mail", placeOf(id), JSON.stringify(content)),
@@ -308,7 +311,7 @@ export class MailQueue {
   async #settle({ value: mail, version }: Versioned<MailRecord>, outcome: Outcome): Promise<void> {
     const { clock, records } = this.#parts;
     const now = clock.now();
-    const again = outcome === undefined ? now : now + this.#waitAfter(mail.attempts);
+    const again = outcome === undefined ? atOnce : now + this.#waitAfter(mail.attempts);
     const isOver = outcome !== undefined && (outcome.kind !== "failed" || again >= endOf(mail));
     const change = isOver
       ? remove(mailName, mail.id, version)

@@ -10,55 +10,55 @@ export interface MailText {
 
 const codeAndLink = `{{code}}
 
-Type this code on the page where you asked for it. In the same browser, you can also open this link:
+Type this code on the page where you asked for it. In the browser in which you asked, you can also open this link:
 {{link}}
 
-The code works once, for {{minutes}} minutes. Give it to nobody: nobody from {{title}} ever asks you for it.`;
+The code works once, for {{minutes}} minutes. Keep it to yourself: {{title}} never asks you for it on the telephone or by mail.`;
 
 /** The templates that a service has without any in its configuration. Their HTML is made from the text. */
 const usualTemplates: Readonly<Record<TemplateName, Omit<Template, "html">>> = {
   signUp: {
     subject: "Your code for {{title}}",
-    text: `Somebody, we hope you, wants to create an account at {{title}} with this address. The code for it is:
+    text: `There was a request to create an account at {{title}} with this address. The code for it is:
 
 ${codeAndLink}
 
-If it was not you, you have nothing to do. Without the code, there will be no account.`,
+If it was not you, ignore this mail. Without the code, there will be no account.`,
   },
   signIn: {
     subject: "Your code for {{title}}",
-    text: `Somebody, we hope you, wants to sign in to {{title}}. The code for it is:
+    text: `There was a request to sign in to {{title}} with this address. The code for it is:
 
 ${codeAndLink}
 
-If it was not you, you have nothing to do. Without the code, nobody can sign in.`,
+If it was not you, ignore this mail. Your account cannot be used without the code.`,
   },
   reset: {
     subject: "A new password for {{title}}",
-    text: `Somebody, we hope you, wants to set a new password for your account at {{title}}. The code for it is:
+    text: `There was a request to set a new password for your account at {{title}}. The code for it is:
 
 ${codeAndLink}
 
-If it was not you, you have nothing to do. Without the code, your password stays as it is.`,
+If it was not you, ignore this mail. Without the code, your password does not change.`,
   },
   email: {
     subject: "Confirm your address for {{title}}",
-    text: `Somebody, we hope you, wants to use this address for an account at {{title}}. The code to confirm it is:
+    text: `There was a request to use this address for an account at {{title}}. The code for it is:
 
 ${codeAndLink}
 
-If it was not you, you have nothing to do. Without the code, the account keeps its address.`,
+If it was not you, ignore this mail. Without the code, no account gets this address.`,
   },
   invitation: {
     subject: "An invitation to {{title}}",
     text: `You are invited to {{title}}. To create your account, open this link within 7 days:
 {{link}}
 
-The page then sends a code to this address. If you do not want an account, you have nothing to do.`,
+The page then sends a code to this address. If you do not want an account, ignore this mail.`,
   },
   exists: {
     subject: "You already have an account at {{title}}",
-    text: `Somebody, we hope you, wants to create an account at {{title}} with this address. You already have one, so there is no new account.
+    text: `There was a request to create an account at {{title}} with this address. You already have one, so there is no new account.
 
 To sign in to your account, use this code. It works once, for {{minutes}} minutes:
 {{code}}
@@ -66,13 +66,13 @@ To sign in to your account, use this code. It works once, for {{minutes}} minute
 In the browser in which you asked, you can also open this link:
 {{link}}
 
-If it was not you, you have nothing to do.`,
+If it was not you, ignore this mail.`,
   },
   notice: {
     subject: "A change of your account at {{title}}",
     text: `{{notice}}
 
-If this was you, you have nothing to do. If it was not, set a new password, and end the sessions that you do not know.
+If it was you, you have nothing to do. If it was not, set a new password, and end the sessions that you do not know.
 
 You can do both here:
 {{link}}`,

@@ -12,9 +12,9 @@ import { openReader, openStore, type StoreAddress, type StoreOptions } from "../
 import type { CollectionRecord } from "../../src/store/port/record.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { openCommandConnections, runPlan } from "../../src/store/postgres/connection/connections.ts";
-import { smallWrite, transact } from "../../src/store/postgres/connection/transaction.ts";
+import { smallWrite, transact, transactionModes } from "../../src/store/postgres/connection/transaction.ts";
 import { Catalogue, catalogueSql, toCollection } from "../../src/store/postgres/tables/declared-catalogue.ts";
-import { building } from "../../src/store/postgres/tables/migrate.ts";
+import { building, migrateServed } from "../../src/store/postgres/tables/migrate.ts";
 import { makePlace } from "../copy/places.ts";
 import { openBelow } from "../http/below.ts";
 import { ceilingMs, until } from "../until.ts";
@@ -379,4 +379,18 @@ test("a step of an instance that does not know the present declaration writes no
   const step = () =>
     transact(connections, smallWrite, (transaction) => transaction.runPlan(building.step(collection, state)));
   await assert.rejects(step, StepTaken);
+});
+
+test("the step that ends the building of an index that is gone does not bring back an old declaration", async (t) => {
+  const { address, connections } = await begun(t);
+  const declare = (record: CollectionRecord) =>
+    transact(connections, transactionModes.longWrite, (transaction) => migrateServed(transaction, [record]));
+  await declare(bare);
+  const { collection, state } = await steps(t, address);
+  await declare({ ...bare, timestamps: true });
+  const step = () =>
+    transact(connections, smallWrite, (transaction) => transaction.runPlan(building.step(collection, state)));
+  await assert.rejects(step, StepTaken);
+  const now = await steps(t, address);
+  assert.equal(now.collection.timestamps, true);
 });

@@ -1,5 +1,6 @@
-/** Checks API keys. It caches each key for less than a second. */
+/** Checks API keys. It uses a key from memory for less than a second. */
 import { timingSafeEqual } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import type { ApiKey, Keys } from "../store/port/keys.ts";
 import { hashKey, keyLength, prefixOf } from "./api-key.ts";
 import { invalidToken } from "./challenges.ts";
@@ -10,6 +11,9 @@ const maxAgeMs = 900;
 
 /** The precision of `lastUsedAt`. A higher precision would make each read of a client a write. */
 const useEveryMs = 3_600_000;
+
+/** The most keys in memory. The key that was read first is removed first. */
+const maxKeys = 10_000;
 
 /** What a key ring depends on. */
 export interface KeyRingParts {
@@ -34,7 +38,7 @@ interface Entry {
 /** The API keys that a service accepts. */
 export class KeyRing {
   readonly #parts: KeyRingParts;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new LRUCache<string, Entry>({ max: maxKeys });
   readonly #compared = Buffer.alloc(keyLength);
   readonly #reading = new Map<string, Promise<Entry | undefined>>();
 
@@ -46,7 +50,7 @@ export class KeyRing {
   principalOf(text: string): Principal | Promise<Principal> {
     if (text.length !== keyLength) throw unknownKey();
     const prefix = prefixOf(text);
-    const entry = this.#entries.get(prefix);
+    const entry = this.#entries.peek(prefix);
     if (entry !== undefined && this.#parts.elapsed() - entry.readAt < maxAgeMs) {
       return this.#check(entry, text);
     }
@@ -84,7 +88,7 @@ export class KeyRing {
   async #readNow(prefix: string): Promise<Entry | undefined> {
     const readAt = this.#parts.elapsed(); // the read may not see a change that happens during it
     const key = await this.#parts.keys.find(prefix);
-    const known = this.#entries.get(prefix);
+    const known = this.#entries.peek(prefix);
     this.#entries.delete(prefix);
     if (key === undefined) return undefined;
     const usedAt = Math.max(known?.usedAt ?? 0, key.lastUsedAt ?? 0);

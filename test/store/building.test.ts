@@ -311,7 +311,10 @@ test("two instances on PostgreSQL: both write while one has declared the index, 
       await commit(two, [updated(topic(idOf(written)), 1, { n: -written })]);
   })();
   await one.migrate([byN]);
-  await untilQuick(one);
+  await until("the index is complete", async () => {
+    await one.list(sorted); // the other instance can take the last step, and a read notices it
+    return one.isQuick(sorted);
+  });
   isDone = true;
   await writing;
   await two.list(sorted); // it notices the declaration

@@ -1,7 +1,6 @@
 /** Sends the input of an import to a running service. */
 import { once } from "node:events";
-import { type IncomingMessage, request as requestPlain } from "node:http";
-import { request as requestEncrypted } from "node:https";
+import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
@@ -85,14 +84,15 @@ async function post(
   url: string,
   { body, ...options }: { headers: Record<string, string>; signal: AbortSignal; body: ReadableStream },
 ): Promise<Response> {
-  const [request, ready] = url.startsWith("https:")
-    ? ([requestEncrypted, "secureConnect"] as const)
-    : ([requestPlain, "connect"] as const);
+  const isEncrypted = url.startsWith("https:");
+  const { request } = process.getBuiltinModule(isEncrypted ? "node:https" : "node:http");
   // The size of a file can change while it is sent. The service would wait for the rest, or take it for another request.
   const sending = Object.assign(request(url, { method: "POST", ...options }), { strictContentLength: true });
   const answered = once(sending, "response");
   // Before the connection is there, nothing can be sent.
-  const connected = once(sending, "socket").then(([socket]) => socket.connecting && once(socket, ready));
+  const connected = once(sending, "socket").then(
+    ([socket]) => socket.connecting && once(socket, isEncrypted ? "secureConnect" : "connect"),
+  );
   connected.then(() => pipeline(body, sending)).catch(() => {}); // `answered` has the error, unless the response comes first
   const [response] = (await answered) as [IncomingMessage];
   const content = await text(response);

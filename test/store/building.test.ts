@@ -20,7 +20,7 @@ import { openBelow } from "../http/below.ts";
 import { ceilingMs, until } from "../until.ts";
 import { commit, created, declaration, deleted, topic, updated } from "./contract/fixture.ts";
 
-const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 const bare = declaration("topics");
 const byN: CollectionRecord = { ...bare, indexes: readIndexes(["n"], "indexes") };
@@ -180,7 +180,7 @@ for (const kind of ["sqlite", "postgres"] as const)
       assert.deepEqual(await findings(address), []);
     });
 
-    test(`and search words agree with random writes beside the build (HOLDFAST_SEED=${seed})`, async (t) => {
+    test(`and search words agree with random writes beside the build (HOLDFAST_TEST_SEED=${seed})`, async (t) => {
       const { store, address } = await filled(t, kind, 4_000);
       const [writes = []] = fc.sample(
         fc.array(fc.record({ n: fc.nat(4_200), value: fc.nat(1_000), isDelete: fc.boolean() }), {

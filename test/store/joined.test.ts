@@ -16,7 +16,7 @@ import { storeContract, writesContract } from "./contract.ts";
 import { join, openJoinedFixture } from "./joined-fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
-const contract = process.env.HOLDFAST_RUNS === undefined ? writesContract : storeContract;
+const contract = process.env.HOLDFAST_TEST_RUNS === undefined ? writesContract : storeContract;
 contract("SQLite with several threads", openJoinedFixture);
 describe("SQLite with several threads", () => interleavingContract(openJoinedFixture));
 

@@ -21,21 +21,23 @@ const proofs: Record<string, () => Promise<boolean>> = {
   models: () =>
     runAtLength(
       ["test/store/sqlite-model.test.ts", "test/store/postgres-model.test.ts", "test/store/joined.test.ts"],
-      { HOLDFAST_RUNS: "500", HOLDFAST_KILLS: "200" },
+      { HOLDFAST_TEST_RUNS: "500", HOLDFAST_TEST_KILLS: "200" },
     ),
   lists: () =>
     runAtLength(
       ["test/store/sqlite.test.ts", "test/store/postgres.test.ts", "test/store/past-lists.test.ts"],
-      { HOLDFAST_QUERY_RUNS: "1500", HOLDFAST_RUNS: "200" },
+      { HOLDFAST_TEST_QUERY_RUNS: "1500", HOLDFAST_TEST_RUNS: "200" },
     ),
   threads: async () => {
     const files = ["linearizability/threads", "threads/streams"].map((name) => `test/${name}.test.ts`);
-    const isRight = await runAtLength(files, { HOLDFAST_RUNS: "1000" });
-    return (await runAtLength(killFiles, { HOLDFAST_KILLS: "100", HOLDFAST_TEST_THREADS: "4" })) && isRight;
+    const isRight = await runAtLength(files, { HOLDFAST_TEST_RUNS: "1000" });
+    return (
+      (await runAtLength(killFiles, { HOLDFAST_TEST_KILLS: "100", HOLDFAST_TEST_THREADS: "4" })) && isRight
+    );
   },
   figures: () =>
     runAtLength(["test/store/sqlite-figures.test.ts", "test/store/postgres-figures.test.ts"], {
-      HOLDFAST_FIGURE_RUNS: "450",
+      HOLDFAST_TEST_FIGURE_RUNS: "450",
     }),
   related: () =>
     runAtLength(
@@ -44,7 +46,7 @@ const proofs: Record<string, () => Promise<boolean>> = {
         "test/store/postgres-related.test.ts",
         "test/http/related-oracle.test.ts",
       ],
-      { HOLDFAST_RELATED_RUNS: "2000" },
+      { HOLDFAST_TEST_RELATED_RUNS: "2000" },
     ),
   rewind: () =>
     runAtLength(
@@ -53,18 +55,20 @@ const proofs: Record<string, () => Promise<boolean>> = {
         "test/store/postgres-rewind.test.ts",
         "test/http/rewind-load.test.ts",
       ],
-      { HOLDFAST_REWIND_RUNS: "1000" },
+      { HOLDFAST_TEST_REWIND_RUNS: "1000" },
     ),
-  kills: () => runAtLength(killFiles, { HOLDFAST_KILLS: "200" }),
-  feed: () => runAtLength(["test/changes/feed-property.test.ts"], { HOLDFAST_RUNS: "1000" }),
-  changes: () => runAtLength(["test/http/changes-property.test.ts"], { HOLDFAST_RUNS: "1000" }),
+  kills: () => runAtLength(killFiles, { HOLDFAST_TEST_KILLS: "200" }),
+  feed: () => runAtLength(["test/changes/feed-property.test.ts"], { HOLDFAST_TEST_RUNS: "1000" }),
+  changes: () => runAtLength(["test/http/changes-property.test.ts"], { HOLDFAST_TEST_RUNS: "1000" }),
   "lost-updates": () =>
-    runAtLength(["test/http/lost-updates.test.ts", "test/http/update.test.ts"], { HOLDFAST_ROUNDS: "400" }),
-  processes: () => runAtLength(["test/postgres/processes.test.ts"], { HOLDFAST_LOAD_MS: "300000" }),
+    runAtLength(["test/http/lost-updates.test.ts", "test/http/update.test.ts"], {
+      HOLDFAST_TEST_ROUNDS: "400",
+    }),
+  processes: () => runAtLength(["test/postgres/processes.test.ts"], { HOLDFAST_TEST_LOAD_MS: "300000" }),
   console: () =>
     runAtLength(["test/browser/console/large-list.test.ts", "test/browser/console/screens.test.ts"], {
-      HOLDFAST_CONSOLE_RESOURCES: "100000",
-      HOLDFAST_RUNS: "1",
+      HOLDFAST_TEST_CONSOLE_RESOURCES: "100000",
+      HOLDFAST_TEST_RUNS: "1",
     }),
   container: () => runAtLength(["test/deploy/image.test.ts"], { HOLDFAST_TEST_IMAGE: "yes" }),
   bench: () => runAtLength(["test/bench/parts.test.ts"], { HOLDFAST_TEST_BENCH: "all" }),

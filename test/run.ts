@@ -53,7 +53,7 @@ async function runTiers(tiers: readonly Tier[]): Promise<Results> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-seen-"));
   const server = await startPostgres(); // one for all files
   try {
-    const env = { [folderVariable]: folder, HOLDFAST_STARTED_POSTGRES: server.url };
+    const env = { [folderVariable]: folder, HOLDFAST_TEST_STARTED_POSTGRES: server.url };
     const results = await runTests(groupsOf(tiers), { ...how, env });
     const isWhole = tiers.includes("middle") && options.length === 0;
     const missing = isWhole && results.failed.length === 0 ? neverSeen(folder) : [];

@@ -24,10 +24,10 @@ const bounds: Readonly<Record<string, number>> = {
   changes: 900,
   webhooks: 2_600,
   http: 17_550,
-  config: 2_550,
+  config: 2_500,
   fit: 250,
-  server: 1_550,
-  commands: 4_300,
+  server: 1_700,
+  commands: 4_350,
   cli: 50,
   index: 100,
   observe: 1_100,
@@ -37,7 +37,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 464;
+const mostFiles = 467;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

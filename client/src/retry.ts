@@ -27,9 +27,11 @@ export function isWorthRetrying(failure: Failure, isRepeatable: boolean): boolea
   return isRepeatable && (status === 502 || status === 503 || status === 504);
 }
 
-/** Whether the failed request may have taken effect. */
+/** Whether the failed request may have taken effect. A proxy that limits requests does not pass them on. */
 export function mayHaveHappened(failure: Failure): boolean {
-  return failure.kind === "network" || failure.code === undefined || failure.code === "OUTCOME_UNKNOWN";
+  if (failure.kind === "network") return true;
+  const { status, code } = failure;
+  return (code === undefined && status !== 429) || code === "OUTCOME_UNKNOWN";
 }
 
 /** The wait after this number of failures, in milliseconds; `undefined` if the service asks for more than `maxMs`. */

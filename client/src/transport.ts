@@ -109,12 +109,12 @@ function errorOf(tried: Tried, afterLostAnswer: boolean): Error {
 async function attempt(options: ClientOptions, call: Call): Promise<Tried> {
   call.signal?.throwIfAborted();
   const send = options.fetch ?? globalThis.fetch;
-  const timeout = new AbortController();
-  const timer = setTimeout(() => timeout.abort(), call.timeoutMs ?? options.timeoutMs ?? 30_000);
-  const signal = call.signal === undefined ? timeout.signal : AbortSignal.any([call.signal, timeout.signal]);
   const headers = await headersOf(options, call);
   const content = call.body ?? (call.content === undefined ? undefined : JSON.stringify(call.content));
   const body = content === undefined ? {} : { body: content, duplex: "half" as const }; // a stream needs `duplex`
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), call.timeoutMs ?? options.timeoutMs ?? 30_000);
+  const signal = call.signal === undefined ? timeout.signal : AbortSignal.any([call.signal, timeout.signal]);
   try {
     const response = await send(addressOf(options, call), { method: call.method, headers, signal, ...body });
     const { Authorization: credential } = headers;

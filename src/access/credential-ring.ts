@@ -7,7 +7,7 @@ import type { Principal } from "./principal.ts";
 /** A credential that has ended must stop working within a second, on every instance. The rest of the second is for the read. */
 const maxAgeMs = 900;
 
-/** The most credentials in memory. The one that was used the longest time ago leaves first. */
+/** The most credentials in memory. The one that was read first is removed first. */
 const maxEntries = 10_000;
 
 /** How the credentials of one kind are found and judged. `Found` is what the store has about one. */
@@ -71,7 +71,7 @@ export class CredentialRing<Found extends object> {
   principalOf(text: string): Principal | Promise<Principal> {
     if (text.length !== this.#kind.length) throw this.#unknown();
     const name = this.#kind.nameOf(text);
-    const entry = this.#entries.get(name);
+    const entry = this.#entries.peek(name);
     if (entry !== undefined && this.#clocks.elapsed() - entry.readAt < maxAgeMs)
       return this.#check(entry, text);
     return this.#read(name).then((found) => this.#check(found, text));
@@ -107,7 +107,7 @@ export class CredentialRing<Found extends object> {
   async #readNow(name: string): Promise<Entry<Found> | undefined> {
     const readAt = this.#clocks.elapsed(); // the read may not see a change that happens during it
     const found = await this.#kind.find(name);
-    const known = this.#entries.get(name);
+    const known = this.#entries.peek(name);
     this.#entries.delete(name);
     if (found === undefined) return undefined;
     const hashed = Buffer.from(this.#kind.hashOf(found), "base64url");

@@ -211,27 +211,8 @@ const secret = ["HOLDFAST_SECRET", smtpPasswordVariable];
 
 const variables = [...ofOptions, ...secret, "HOLDFAST_CONFIG", "HOLDFAST_TOKEN"];
 
-/** Variables of our own tests. */
-const testVariables = [
-  "HOLDFAST_SUITES",
-  "HOLDFAST_KILLS",
-  "HOLDFAST_SEED",
-  "HOLDFAST_QUERY_RUNS",
-  "HOLDFAST_ROUNDS",
-  "HOLDFAST_FIGURE_RUNS",
-  "HOLDFAST_RELATED_RUNS",
-  "HOLDFAST_REWIND_RUNS",
-  "HOLDFAST_CONSOLE_RESOURCES",
-  "HOLDFAST_RUNS",
-  "HOLDFAST_LOAD_MS",
-  "HOLDFAST_TEST_BENCH",
-  "HOLDFAST_TEST_IMAGE",
-  "HOLDFAST_SOAK_MINUTES",
-  "HOLDFAST_TEST_STORE",
-  "HOLDFAST_TEST_THREADS",
-  "HOLDFAST_TEST_POSTGRES",
-  "HOLDFAST_STARTED_POSTGRES",
-];
+/** The start of the names of the variables of our own tests. */
+const ofTests = "HOLDFAST_TEST_";
 
 /** The variables of options and of their secrets among all environment variables. */
 export function variablesOfOptions(
@@ -243,7 +224,7 @@ export function variablesOfOptions(
 /** Throws StartError with every unknown environment variable whose name begins with `HOLDFAST_`. */
 export function requireKnownVariables(env: Readonly<Record<string, string | undefined>>): void {
   const unknown = Object.keys(env).filter(
-    (name) => name.startsWith("HOLDFAST_") && !variables.includes(name) && !testVariables.includes(name),
+    (name) => name.startsWith("HOLDFAST_") && !variables.includes(name) && !name.startsWith(ofTests),
   );
   const faults = unknown.map((name) => ({
     path: [],

@@ -1,11 +1,13 @@
 /** API keys are known again, and no longer than they should be. */
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { createKeyText, prefixOf } from "../../src/access/api-key.ts";
 import { CredentialRing, hashCredential } from "../../src/access/credential-ring.ts";
 import { keyCredentials } from "../../src/access/key-credentials.ts";
 import { openKeys } from "../../src/store/open.ts";
 import type { ApiKey } from "../../src/store/port/keys.ts";
+import { PlanRunner, storePlans } from "../../src/store/sqlite/sqlite-dialect.ts";
 import { openSqliteFixture } from "../store/sqlite-fixture.ts";
 import { refuses } from "./check.ts";
 
@@ -39,20 +41,17 @@ async function open(t: TestContext) {
     },
     async make(more: Partial<ApiKey> = {}): Promise<string> {
       const text = createKeyText();
-      const hash = hashCredential(text).toString("base64url");
-      const common = {
-        prefix: prefixOf(text),
-        hash,
-        name: "n",
-        subject: "kim",
-        roles: ["editor"],
-        scopes: undefined,
-      };
-      const ends = { expiresAt: undefined, revokedAt: undefined, lastUsedAt: undefined };
-      await keys.add({ ...common, createdAt: start, ...ends, ...more });
+      await keys.add({ ...keyOf(text), ...more });
       return text;
     },
   };
+}
+
+function keyOf(text: string): ApiKey {
+  const hash = hashCredential(text).toString("base64url");
+  const common = { prefix: prefixOf(text), hash, name: "n", subject: "kim", roles: ["editor"] };
+  const ends = { expiresAt: undefined, revokedAt: undefined, lastUsedAt: undefined };
+  return { ...common, scopes: undefined, createdAt: start, ...ends };
 }
 
 test("keys have a public prefix and a secret of 256 bits, and no two are alike", () => {
@@ -114,6 +113,25 @@ test("a key that is used all the time is looked up about once a second", async (
   wait(1);
   await ring.principalOf(key);
   assert.equal(reads(), 2);
+});
+
+test("a key is forgotten when many are used after it, the oldest first", async (t) => {
+  const { ring, path, reads } = await open(t);
+  const texts = Array.from({ length: 10_001 }, createKeyText);
+  const database = new DatabaseSync(path);
+  const plans = new PlanRunner(database);
+  database.exec("begin immediate");
+  for (const text of texts)
+    plans.run(storePlans.keys.change({ kind: "add", key: { ...keyOf(text), lastUsedAt: start } }));
+  database.exec("commit");
+  database.close();
+  for (const text of texts) await ring.principalOf(text);
+  assert.equal(reads(), 10_001);
+  const [oldest = "", second = ""] = texts;
+  await ring.principalOf(second);
+  assert.equal(reads(), 10_001);
+  await ring.principalOf(oldest);
+  assert.equal(reads(), 10_002);
 });
 
 test("a key that another process revokes is refused within a second", async (t) => {

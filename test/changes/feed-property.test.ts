@@ -15,8 +15,8 @@ import { type Service, startService } from "../http/service.ts";
 import { openDatabase } from "../postgres/databases.ts";
 import { type Choose, followToEnd } from "./follower.ts";
 
-const runs = Number(process.env.HOLDFAST_RUNS ?? 15);
-const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const runs = Number(process.env.HOLDFAST_TEST_RUNS ?? 15);
+const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** The number of cases that run at the same time, each on its own two collections. */
 const lanes = 4;
 
@@ -376,7 +376,7 @@ function expectedOf(path: string, versions: readonly Version[], view: View, begi
 
 for (const kind of ["sqlite", "postgres"] as const) {
   const instances = kind === "sqlite" ? "one instance" : "two instances";
-  test(`${runs} cases on ${kind} with ${instances}: nothing is missing, nothing is too much (HOLDFAST_SEED=${seed})`, async (t) => {
+  test(`${runs} cases on ${kind} with ${instances}: nothing is missing, nothing is too much (HOLDFAST_TEST_SEED=${seed})`, async (t) => {
     const { services, stop } = await open(kind);
     t.after(stop);
     const origins = services.map(({ origin }) => origin);
@@ -391,7 +391,7 @@ for (const kind of ["sqlite", "postgres"] as const) {
           done += subscribers;
         } catch (error) {
           failed = true;
-          throw new Error(`case ${n} of HOLDFAST_SEED=${seed}`, { cause: error });
+          throw new Error(`case ${n} of HOLDFAST_TEST_SEED=${seed}`, { cause: error });
         }
       }
     };

@@ -68,10 +68,10 @@ export function readAll<T>(t: TestContext, iterable: AsyncIterable<T>): Reading<
   };
 }
 
-/** A function that returns random whole numbers below its argument. The seed is printed; HOLDFAST_SEED repeats a run. */
+/** A function that returns random whole numbers below its argument. The seed is printed; HOLDFAST_TEST_SEED repeats a run. */
 export function randomBelow(t: TestContext): (limit: number) => number {
-  const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
-  t.diagnostic(`HOLDFAST_SEED=${seed}`);
+  const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+  t.diagnostic(`HOLDFAST_TEST_SEED=${seed}`);
   const random = randomOf(seed);
   return (limit) => Math.floor(random() * limit);
 }

@@ -10,6 +10,7 @@ import {
   createClient,
   etagOf,
   NetworkError,
+  NotFoundError,
   ProblemError,
   ResultHiddenError,
   TimeoutError,
@@ -188,6 +189,23 @@ test("a proxy's 503 to what must not be repeated is an error", async (t) => {
     (error) => error instanceof ProblemError && error.code === undefined,
   );
   assert.deepEqual(seen, [{ method: "DELETE", key: undefined, token: "Bearer fixed" }]);
+});
+
+test("a proxy's 429 had no effect, so a 404 after it is an error", async (t) => {
+  const { seen, baseUrl } = await startStandIn(t, [429, 404]);
+  const client = createClient({ baseUrl, retry: { baseMs: 1 } });
+  await assert.rejects(async () => client.notes?.delete("1", { ifMatch: '"1"' }), NotFoundError);
+  assert.equal(seen.length, 2);
+});
+
+test("a call that fails before its request leaves no timer", async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((each) => each === "Timeout").length;
+  const before = timers();
+  const reason = new Error("no token");
+  const token = () => Promise.reject(reason);
+  const client = createClient({ baseUrl: "http://127.0.0.1:9", token });
+  await assert.rejects(async () => client.notes?.get("1"), reason);
+  assert.equal(timers(), before);
 });
 
 test("a stream is sent once", async (t) => {

@@ -2,9 +2,12 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
+import { globalAgent } from "node:https";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
+import { makeCertificate, removeCertificate } from "../http/certificates.ts";
+import { until } from "../until.ts";
 import { configuration, folder, type RunningService, run, serve, start } from "./cli.ts";
 
 const topics = {
@@ -152,6 +155,27 @@ test("another server, and one that is not there, are named in one line", async (
   );
 });
 
+test("a service with encryption is imported into if its certificate is trusted", async (t) => {
+  const certificate = await makeCertificate();
+  t.after(() => removeCertificate(certificate));
+  const { cwd, service, exported } = await started(
+    t,
+    { "topics.ndjson": jsonLines(a) },
+    { tls: certificate.files },
+  );
+  const args = ["import", "topics", "topics.ndjson", "--to", service.base];
+  const refused = await run(t, args, { cwd });
+  assert.match(refused.stderr, /cannot be reached: self-signed certificate.* Nothing was imported\.\n$/);
+  const { options } = globalAgent;
+  options.ca = certificate.pem;
+  t.after(() => {
+    delete options.ca;
+  });
+  const imported = await run(t, args, { cwd });
+  assert.equal(imported.exitCode, 0, imported.stderr);
+  assert.deepEqual(await exported(), [a]);
+});
+
 test("a collection can be named then, and a blank file has no resources", async (t) => {
   const cwd = await folder(t, { "blank.ndjson": " \n\n", "one.ndjson": jsonLines(a) });
   const service = await serve(t, [], { cwd });
@@ -163,6 +187,40 @@ test("a collection can be named then, and a blank file has no resources", async 
     assert.match(imported.stdout, says, imported.stderr);
   }
 });
+
+test("the import waits for its response longer than fetch would", async (t) => {
+  const cwd = await folder(t, { "topics.ndjson": jsonLines(a) });
+  const held: ServerResponse[] = [];
+  const slow = createServer((request, response) => request.on("end", () => held.push(response)).resume());
+  await new Promise<void>((resolve) => slow.listen(0, "127.0.0.1", resolve));
+  t.after(() => {
+    slow.closeAllConnections();
+    slow.close();
+  });
+  const origin = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
+  impatientFetch(t);
+  const importing = run(t, ["import", "topics", "topics.ndjson", "--to", origin], { cwd });
+  await until("the file has arrived", () => held.length === 1);
+  await assert.rejects(fetch(origin), /fetch failed/); // it began later than the import
+  const none = { count: 0, first: [] };
+  const tallies = { generatedIds: none, replacedIds: none, stringIds: none };
+  const report = { resources: 1, imported: 1, invalid: 0, complete: true, errors: [], ...tallies };
+  held[0]?.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(report));
+  const { stdout, stderr } = await importing;
+  assert.match(stdout, /^1 resource imported into topics in /, stderr);
+});
+
+/** Makes \`fetch\` wait for the headers of a response as briefly as it can, until the test ends. Its usual wait is five minutes. */
+function impatientFetch(t: TestContext): void {
+  const all = globalThis as unknown as Record<symbol, { constructor: new (options: object) => never }>;
+  const name = Symbol.for("undici.globalDispatcher.2");
+  const usual = all[name];
+  assert.ok(usual !== undefined);
+  all[name] = new usual.constructor({ headersTimeout: 1 });
+  t.after(() => {
+    all[name] = usual;
+  });
+}
 
 test("a connection that breaks after the file is sent leaves open what happened", async (t) => {
   const cwd = await folder(t, { "topics.ndjson": jsonLines(a, b) });

@@ -495,7 +495,7 @@ test("a module may leave options undefined, share objects and hold symbols that 
 
 test("other programs' variables, and those of our tests, are none of its business", async () => {
   const { config } = await load({
-    env: { HOLDFAST_SUITES: "x", HOLDFAST_KILLS: "9", PORT: "1", holdfast: "" },
+    env: { HOLDFAST_TEST_SUITES: "x", HOLDFAST_TEST_KILLS: "9", PORT: "1", holdfast: "" },
   });
   assert.equal(config.port, 3000);
 });

@@ -226,9 +226,9 @@ for (const each of breakers) {
   test(`a single wrong ${each.path.join(".")} is one fault`, () => check([each]));
 }
 
-const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-test(`each of several faults is reported at its place (HOLDFAST_SEED=${seed})`, async () => {
+test(`each of several faults is reported at its place (HOLDFAST_TEST_SEED=${seed})`, async () => {
   const chosen = fc.shuffledSubarray([...breakers], { minLength: 2 });
   await fc.assert(fc.asyncProperty(chosen, check), { numRuns: 200, seed });
 });

@@ -15,7 +15,7 @@ import { observe } from "./observe.ts";
 import { makePlace, ways } from "./places.ts";
 import { askEach, copy, copyPages, copyUntil, refusal } from "./run.ts";
 
-const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 /** Runs the program and returns its output; `undefined` if it was killed. */
 async function runProgram(from: StoreAddress, to: StoreAddress, kill: { pages: number; ms: number }) {
@@ -28,7 +28,7 @@ async function runProgram(from: StoreAddress, to: StoreAddress, kill: { pages: n
 }
 
 for (const { from, to } of ways.filter((way) => way.from !== way.to)) {
-  test(`a copy from ${from} to ${to} that is killed again and again goes on where it was (HOLDFAST_SEED=${seed})`, async (t) => {
+  test(`a copy from ${from} to ${to} that is killed again and again goes on where it was (HOLDFAST_TEST_SEED=${seed})`, async (t) => {
     const [source, target, straight] = [
       await makePlace(t, from),
       await makePlace(t, to),

@@ -6,10 +6,10 @@ import { goOn, observe } from "./observe.ts";
 import { makePlace, ways } from "./places.ts";
 import { askEach, copy } from "./run.ts";
 
-const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 for (const { from, to } of ways) {
-  test(`a copy from ${from} to ${to} answers as its source does, and goes on as it does (HOLDFAST_SEED=${seed})`, async (t) => {
+  test(`a copy from ${from} to ${to} answers as its source does, and goes on as it does (HOLDFAST_TEST_SEED=${seed})`, async (t) => {
     const [source, target] = [await makePlace(t, from), await makePlace(t, to)];
     await makeBusy(source, seed);
     const copied = await copy(source, target);

@@ -13,7 +13,7 @@ import { until } from "../until.ts";
 import { createClient, end, type Program, startStore } from "./program.ts";
 
 /** `npm run prove -- kills` repeats it more often. */
-const kills = Math.ceil(Number(process.env.HOLDFAST_KILLS ?? 4) / 2);
+const kills = Math.ceil(Number(process.env.HOLDFAST_TEST_KILLS ?? 4) / 2);
 const subscribers = 8;
 
 /** What runs, and is started again on another port. */

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { end, startProgram } from "./program.ts";
 
 /** A short form. `npm run prove kills` repeats it. */
-const kills = Math.ceil(Number(process.env.HOLDFAST_KILLS ?? 4) * 1.5);
+const kills = Math.ceil(Number(process.env.HOLDFAST_TEST_KILLS ?? 4) * 1.5);
 
 const resources = 20_000;
 

@@ -10,7 +10,7 @@ import { until } from "../until.ts";
 import { createClient, end, startProgram } from "./program.ts";
 
 /** A short form. `npm run prove kills` repeats it 200 times. */
-const kills = Number(process.env.HOLDFAST_KILLS ?? 2);
+const kills = Number(process.env.HOLDFAST_TEST_KILLS ?? 2);
 const clients = 32;
 
 /** The possible states of a resource: the acknowledged state, or the state after a write without a response. */

@@ -11,7 +11,7 @@ import { until } from "../until.ts";
 import { createClient, end, type Program, startProgram } from "./program.ts";
 
 /** A short form. `npm run prove kills` repeats it 200 times. */
-const kills = Number(process.env.HOLDFAST_KILLS ?? 3);
+const kills = Number(process.env.HOLDFAST_TEST_KILLS ?? 3);
 const clients = 16;
 
 function storeIn(t: TestContext): string {

@@ -14,7 +14,7 @@ import { createClient, end, type Program, startScript } from "./program.ts";
 import type { Delivery, KillOrder, Report } from "./webhooks/receiver.ts";
 
 /** `npm run prove -- kills` repeats it more often. */
-const kills = Math.ceil(Number(process.env.HOLDFAST_KILLS ?? 4) / 2);
+const kills = Math.ceil(Number(process.env.HOLDFAST_TEST_KILLS ?? 4) / 2);
 
 /** A receiver that is started again on the same port. */
 class Receiver {

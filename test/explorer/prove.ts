@@ -14,8 +14,8 @@ const imagesOfSession = 500;
 /** Starts of the store on an image of a session, during which the power fails again. */
 const startsOfSession = 3;
 
-/** Sessions of 500 images each: 200,000 images, unless HOLDFAST_RUNS says otherwise. */
-const aim = Number(process.env.HOLDFAST_RUNS ?? 400) * imagesOfSession;
+/** Sessions of 500 images each: 200,000 images, unless HOLDFAST_TEST_RUNS says otherwise. */
+const aim = Number(process.env.HOLDFAST_TEST_RUNS ?? 400) * imagesOfSession;
 const folder = "test-results";
 
 /** What one session found, or a control. */

@@ -29,6 +29,7 @@ const service = await startServiceForFile({
       },
     },
     boards: { id: "integer", schema: { type: "object", properties: { name: { type: "string" } } } },
+    uuids: { id: "integer" },
   },
 });
 
@@ -123,6 +124,17 @@ describe("a batch", () => {
     assert.equal(topic?.board, board?.id);
     assert.deepEqual(note, { id: note?.id, list: [topic?.id], data, two: { $ref: "t", x: 1 } });
     assert.deepEqual(patched, { id: topic?.id, title: "t", n: 5, board: { deep: board?.id } });
+  });
+
+  test("gives each collection ids of its kind, also one that is called uuids", async () => {
+    const results = await succeed([
+      { method: "POST", path: "/topics", body: { title: "t" } },
+      { method: "POST", path: "/uuids", body: {} },
+    ]);
+    assert.deepEqual(
+      results.map(({ body }) => typeof body?.id),
+      ["string", "number"],
+    );
   });
 
   test("takes an object that names nothing created before as data, and a body never as a name", async () => {
@@ -312,6 +324,35 @@ describe("a batch with an operation that fails", () => {
         ["TOO_MANY_COLLECTIONS", 1],
       );
       assert.equal((await send([create("d")])).status, 200);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  test("makes no collection, also if the store refuses the whole", async () => {
+    const own = await startServiceForFile({
+      openCollections: true,
+      collections: {
+        users: {
+          schema: { type: "object", properties: { name: { type: "string", maxLength: 50 } } },
+          unique: ["name"],
+        },
+      },
+    });
+    try {
+      const send = (operations: unknown) => own.send({ method: "POST", path, content: { operations } });
+      const create = (name: string) => ({ method: "POST", path: "/users", body: { name } });
+      const fresh = { method: "POST", path: "/fresh", body: {} };
+      const refused = await send([fresh, create("ada"), create("ada")]);
+      const { code, operation } = refused.json as Refusal;
+      assert.deepEqual([code, operation], ["UNIQUE_VIOLATION", 2]);
+      const names = async () =>
+        ((await own.send({ path: "/api/v1" })).json as { collections: { name: string }[] }).collections.map(
+          ({ name }) => name,
+        );
+      assert.deepEqual(await names(), ["users"]);
+      assert.equal((await send([fresh, create("ada")])).status, 200);
+      assert.deepEqual(await names(), ["fresh", "users"]);
     } finally {
       await own.stop();
     }

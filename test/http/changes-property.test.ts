@@ -1,6 +1,6 @@
 /**
  * Random updates, batches of updates and bulk changes: each has the effect, and the response, of a reading in memory.
- * `npm run prove changes` has more of them. HOLDFAST_SEED repeats a run.
+ * `npm run prove changes` has more of them. HOLDFAST_TEST_SEED repeats a run.
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -8,8 +8,8 @@ import * as fc from "fast-check";
 import { type Attributes, type Filter, merged, type Update, updated, valueAt } from "./changes-oracle.ts";
 import { type Answer, type Service, startService } from "./service.ts";
 
-const runs = Number(process.env.HOLDFAST_RUNS ?? 40);
-const seed = Number(process.env.HOLDFAST_SEED ?? Date.now() % 2 ** 31);
+const runs = Number(process.env.HOLDFAST_TEST_RUNS ?? 40);
+const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Date.now() % 2 ** 31);
 
 let service: Service;
 before(async () => {

@@ -6,7 +6,7 @@ import type { Connection, WireAnswer } from "./connection.ts";
 import { jsonType, type Made, type Service, startService } from "./service.ts";
 
 const clients = 64;
-const rounds = Number(process.env.HOLDFAST_ROUNDS ?? 15);
+const rounds = Number(process.env.HOLDFAST_TEST_ROUNDS ?? 15);
 /** Where every request is a commit, and each must wait for the one before it. */
 const commitsEach = Math.ceil(rounds / 5);
 

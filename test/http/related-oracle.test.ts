@@ -113,8 +113,8 @@ function shown(caller: Caller | undefined, collection: Name, resource: Resource)
   return Object.fromEntries(Object.entries(resource).filter(([name]) => hidden?.includes(name) !== true));
 }
 
-const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
-console.log(`HOLDFAST_SEED=${seed}`);
+const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+console.log(`HOLDFAST_TEST_SEED=${seed}`);
 const random = randomOf(seed);
 const below = (n: number) => Math.floor(random() * n);
 const oneOf = <T>(all: readonly T[]): T => all[below(all.length)] as T;
@@ -308,14 +308,14 @@ function cutQuestion(): Question {
   return { caller: "eve", path: `/api/v1/teams?embed=${toText(nodes).join(",")}`, expected };
 }
 
-const runs = Number(process.env.HOLDFAST_RELATED_RUNS ?? 400);
+const runs = Number(process.env.HOLDFAST_TEST_RELATED_RUNS ?? 400);
 
 test("random lists and resources contain what a reading of everything in memory says", async () => {
   let followed = 0;
   for (let n = 0; n < runs; n++) {
     const { caller, path, expected } = n === 0 ? cutQuestion() : randomQuestion();
     const answer = await sendAs(service, caller, { method: "GET", path });
-    const context = `HOLDFAST_SEED=${seed} ${caller} ${path}`;
+    const context = `HOLDFAST_TEST_SEED=${seed} ${caller} ${path}`;
     assert.equal(answer.status, 200, `${context} ${answer.text}`);
     const links: string[] = [];
     assert.deepEqual(withNames(answer.json, links), expected, context);
@@ -338,7 +338,7 @@ test("callers that read the same list again and again each get their own", async
     for (const caller of who) {
       const { json, text: body } = await sendAs(service, caller, { method: "GET", path });
       const expected = world.teams.map((each) => embedded(caller, "teams", each, nodes));
-      assert.deepEqual(withNames(json, []), expected, `HOLDFAST_SEED=${seed} ${caller}`);
+      assert.deepEqual(withNames(json, []), expected, `HOLDFAST_TEST_SEED=${seed} ${caller}`);
       pages.add(body);
     }
   assert.ok(pages.size > 1);
@@ -398,7 +398,11 @@ test("what a caller cannot list has no influence on what they get", async () => 
   for (const [n, question] of all.entries()) {
     const again = await ask(question);
     const first = before[n];
-    assert.deepEqual(again.body, first?.body, `HOLDFAST_SEED=${seed} ${question.caller} ${question.path}`);
+    assert.deepEqual(
+      again.body,
+      first?.body,
+      `HOLDFAST_TEST_SEED=${seed} ${question.caller} ${question.path}`,
+    );
     if (isOwnList(question)) assert.deepEqual(again.headers, first?.headers, question.path);
   }
 });

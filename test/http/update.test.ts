@@ -6,7 +6,7 @@ import { runScenarios, type Scenario } from "./scenarios.ts";
 import { type Answer, startServiceForFile } from "./service.ts";
 
 /** Increments of each client. */
-const rounds = Math.min(100, Number(process.env.HOLDFAST_ROUNDS ?? 10));
+const rounds = Math.min(100, Number(process.env.HOLDFAST_TEST_ROUNDS ?? 10));
 
 const service = await startServiceForFile();
 

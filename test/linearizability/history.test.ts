@@ -1,6 +1,6 @@
 /**
  * Checks that short histories are linearizable. Each history is of one resource that eight clients use at the same time over
- * HTTP. Some clients disconnect early, so that they never learn the outcome. HOLDFAST_SEED repeats the requests of the clients,
+ * HTTP. Some clients disconnect early, so that they never learn the outcome. HOLDFAST_TEST_SEED repeats the requests of the clients,
  * but not their timing.
  */
 import assert from "node:assert/strict";
@@ -19,8 +19,8 @@ before(async () => {
     collections: Object.fromEntries(names.map((name) => [name, { id: "integer" as const }])),
     probe: { standstillMs: Number.POSITIVE_INFINITY }, // plans are made and histories checked in this thread
   });
-  const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
-  console.log(`HOLDFAST_SEED=${seed}, ${histories} histories`);
+  const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+  console.log(`HOLDFAST_TEST_SEED=${seed}, ${histories} histories`);
   const target = { send: (_client: number, request: Sent) => service.send(request), port: service.port };
   recorded.push(...(await recordHistories(target, { seed, histories })));
 });

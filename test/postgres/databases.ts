@@ -15,7 +15,7 @@ let started: Promise<PostgresServer> | undefined;
 
 /** The server of this run, started once at most for each process of tests: the address of a database on it. */
 async function serverUrl(): Promise<string> {
-  const given = process.env.HOLDFAST_STARTED_POSTGRES;
+  const given = process.env.HOLDFAST_TEST_STARTED_POSTGRES;
   if (given !== undefined) return given;
   started ??= startPostgres();
   const { url, unref } = await started;

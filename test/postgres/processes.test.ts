@@ -13,7 +13,7 @@ import { openDatabase, query } from "./databases.ts";
 type Client = ReturnType<typeof createClient>;
 
 /** The time of the load, in milliseconds. */
-const loadMs = Number(process.env.HOLDFAST_LOAD_MS ?? 5_000);
+const loadMs = Number(process.env.HOLDFAST_TEST_LOAD_MS ?? 5_000);
 const writers = 8;
 const counters = 3;
 

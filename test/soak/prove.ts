@@ -1,5 +1,5 @@
 /**
- * A soak: a constant mixed load for 30 minutes (`HOLDFAST_SOAK_MINUTES`), with a restart in the middle. The service must not use more and
+ * A soak: a constant mixed load for 30 minutes (`HOLDFAST_TEST_SOAK_MINUTES`), with a restart in the middle. The service must not use more and
  * more memory, descriptors, threads or disk, and must have every confirmed write. The samples and a chart go to
  * `bench/results/soak/`.
  */
@@ -20,7 +20,7 @@ import { startReceiver } from "./receiver.ts";
 import { type Sample, takeSample } from "./samples.ts";
 import { ownEnvironment, type SoakService, startService } from "./service.ts";
 
-const minutes = Number(process.env.HOLDFAST_SOAK_MINUTES ?? 30);
+const minutes = Number(process.env.HOLDFAST_TEST_SOAK_MINUTES ?? 30);
 const resultsFolder = "bench/results/soak";
 
 /** Moderate, so that the figures do not depend on the speed of the machine. */

@@ -12,15 +12,15 @@ import { openReader, openStore, type StoreAddress, type StoreOptions } from "../
 import type { CollectionRecord } from "../../src/store/port/record.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { openCommandConnections, runPlan } from "../../src/store/postgres/connection/connections.ts";
-import { smallWrite, transact } from "../../src/store/postgres/connection/transaction.ts";
+import { smallWrite, transact, transactionModes } from "../../src/store/postgres/connection/transaction.ts";
 import { Catalogue, catalogueSql, toCollection } from "../../src/store/postgres/tables/declared-catalogue.ts";
-import { building } from "../../src/store/postgres/tables/migrate.ts";
+import { building, migrateServed } from "../../src/store/postgres/tables/migrate.ts";
 import { makePlace } from "../copy/places.ts";
 import { openBelow } from "../http/below.ts";
 import { ceilingMs, until } from "../until.ts";
 import { commit, created, declaration, deleted, topic, updated } from "./contract/fixture.ts";
 
-const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 const bare = declaration("topics");
 const byN: CollectionRecord = { ...bare, indexes: readIndexes(["n"], "indexes") };
@@ -180,7 +180,7 @@ for (const kind of ["sqlite", "postgres"] as const)
       assert.deepEqual(await findings(address), []);
     });
 
-    test(`and search words agree with random writes beside the build (HOLDFAST_SEED=${seed})`, async (t) => {
+    test(`and search words agree with random writes beside the build (HOLDFAST_TEST_SEED=${seed})`, async (t) => {
       const { store, address } = await filled(t, kind, 4_000);
       const [writes = []] = fc.sample(
         fc.array(fc.record({ n: fc.nat(4_200), value: fc.nat(1_000), isDelete: fc.boolean() }), {
@@ -311,7 +311,10 @@ test("two instances on PostgreSQL: both write while one has declared the index, 
       await commit(two, [updated(topic(idOf(written)), 1, { n: -written })]);
   })();
   await one.migrate([byN]);
-  await untilQuick(one);
+  await until("the index is complete", async () => {
+    await one.list(sorted); // the other instance can take the last step, and a read notices it
+    return one.isQuick(sorted);
+  });
   isDone = true;
   await writing;
   await two.list(sorted); // it notices the declaration
@@ -379,4 +382,18 @@ test("a step of an instance that does not know the present declaration writes no
   const step = () =>
     transact(connections, smallWrite, (transaction) => transaction.runPlan(building.step(collection, state)));
   await assert.rejects(step, StepTaken);
+});
+
+test("the step that ends the building of an index that is gone does not bring back an old declaration", async (t) => {
+  const { address, connections } = await begun(t);
+  const declare = (record: CollectionRecord) =>
+    transact(connections, transactionModes.longWrite, (transaction) => migrateServed(transaction, [record]));
+  await declare(bare);
+  const { collection, state } = await steps(t, address);
+  await declare({ ...bare, timestamps: true });
+  const step = () =>
+    transact(connections, smallWrite, (transaction) => transaction.runPlan(building.step(collection, state)));
+  await assert.rejects(step, StepTaken);
+  const now = await steps(t, address);
+  assert.equal(now.collection.timestamps, true);
 });

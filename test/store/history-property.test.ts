@@ -152,9 +152,9 @@ async function run(all: Step[], kept: number | undefined): Promise<void> {
   }
 }
 
-const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-test(`each version and each moment comes back as it was, also after restarts and sweeps (HOLDFAST_SEED=${seed})`, async () => {
+test(`each version and each moment comes back as it was, also after restarts and sweeps (HOLDFAST_TEST_SEED=${seed})`, async () => {
   const keeps = fc.option(fc.nat(30), { nil: undefined });
   await fc.assert(fc.asyncProperty(steps, keeps, run), { numRuns: 25, seed });
 });

@@ -4,8 +4,11 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { setTimeout as pass } from "node:timers/promises";
+import { MessageChannel } from "node:worker_threads";
 import type { Problem } from "../../src/errors.ts";
 import { ExpectedEnd } from "../../src/store/core/loads.ts";
+import { joinWriter } from "../../src/store/sqlite/commit/writer-client.ts";
 import { until } from "../until.ts";
 import { commit, created, declaration, rejectsWith, topic, updated } from "./contract/fixture.ts";
 import { interleavingContract } from "./contract/interleavings.ts";
@@ -13,7 +16,7 @@ import { storeContract, writesContract } from "./contract.ts";
 import { join, openJoinedFixture } from "./joined-fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
-const contract = process.env.HOLDFAST_RUNS === undefined ? writesContract : storeContract;
+const contract = process.env.HOLDFAST_TEST_RUNS === undefined ? writesContract : storeContract;
 contract("SQLite with several threads", openJoinedFixture);
 describe("SQLite with several threads", () => interleavingContract(openJoinedFixture));
 
@@ -154,4 +157,28 @@ test("the estimate of the end of an import follows from its pace and from what i
   assert.equal(other.secondsLeft(), 1);
   end.forget();
   assert.equal(other.secondsLeft(9_000), 9);
+});
+
+test("a write that is held again after its time is over waits no longer than once more", async (t) => {
+  const { port1, port2 } = new MessageChannel();
+  t.after(() => port2.close());
+  const events = { onFailure: () => {}, onChanged: () => {}, maxWaitMs: 1, expectedEnd: new ExpectedEnd() };
+  const writer = joinWriter(port1, events);
+  const arrivals: unknown[] = [];
+  port2.on("message", (request) => arrivals.push(request));
+  const answer = () =>
+    port2.postMessage({ kind: "answers", answers: [{ isHeld: true }], changed: [], failure: undefined });
+  const sent = writer.send({ name: "probe", args: [] });
+  let isRefused = false;
+  const refused = assert.rejects(sent, { code: "UNAVAILABLE" }).then(() => {
+    isRefused = true;
+  });
+  await until("the request has arrived", () => arrivals.length === 1);
+  answer();
+  port2.postMessage({ kind: "free" });
+  await until("the request has arrived again or was refused", () => arrivals.length === 2 || isRefused);
+  await pass(2); // the timer of the first wait is over before this one
+  answer();
+  await until("the request is refused", () => isRefused);
+  await refused;
 });

@@ -3,5 +3,5 @@ import { pastListProperties } from "./contract/past-lists.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
 pastListProperties(openSqliteFixture, {
-  cases: Number(process.env.HOLDFAST_QUERY_RUNS ?? 120),
+  cases: Number(process.env.HOLDFAST_TEST_QUERY_RUNS ?? 120),
 });

@@ -8,13 +8,13 @@ import type { CloudEvent } from "../http/follow.ts";
 import { threadsToTry } from "./count.ts";
 import { type Client, requestsByThread, serveThreads } from "./served.ts";
 
-const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 /** A short form. `npm run prove -- threads` writes more. */
-const changesOfWriter = Math.ceil(Number(process.env.HOLDFAST_RUNS ?? 40) / 4);
+const changesOfWriter = Math.ceil(Number(process.env.HOLDFAST_TEST_RUNS ?? 40) / 4);
 const writers = 8;
 const subscribers = 16;
-console.log(`HOLDFAST_SEED=${seed}, ${writers} writers with ${changesOfWriter} resources each`);
+console.log(`HOLDFAST_TEST_SEED=${seed}, ${writers} writers with ${changesOfWriter} resources each`);
 
 /** Creates resources and changes each of them through another connection. Returns the versions that were confirmed, by id. */
 async function write(clients: readonly Client[], writer: number): Promise<Map<string, number>> {

@@ -1,5 +1,9 @@
 /** Sends the input of an import to a running service. */
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
 import {
   type CollectionClient,
   type ImportReport,
@@ -51,12 +55,14 @@ export async function importRemotely(remote: Remote, input: RemoteInput): Promis
     }
     isSent = true;
   }
-  let response: Response | undefined;
-  const client = clientOf(remote, async (address, request) => {
-    const headers = new Headers(request?.headers);
-    if (size !== undefined) headers.set("Content-Length", `${size}`); // the service then refuses a large body at once
-    response = await fetch(address, { ...request, headers, redirect: "manual" });
-    return response;
+  let response: Answered | undefined;
+  const client = clientOf(remote, async (address, request = {}) => {
+    const url = String(address);
+    const headers = { ...(request.headers as Record<string, string>) };
+    if (size !== undefined) headers["Content-Length"] = `${size}`; // the service then refuses a large body at once
+    const answer = await post(url, { headers, signal, body: request.body as ReadableStream });
+    response = { status: answer.status, url };
+    return answer;
   });
   const options = { type, ...delimiterOf(input.format), dryRun, skipInvalid, signal, timeoutMs };
   const target = client[collection] as CollectionClient<object>;
@@ -65,6 +71,33 @@ export async function importRemotely(remote: Remote, input: RemoteInput): Promis
   const report = outcome instanceof ProblemError ? outcome.problem.report : outcome;
   if (isReport(report)) return resultOf(report, collection, remote);
   throw new StartError(refusalOf(outcome, remote, { isSent, response }));
+}
+
+/** What is known of a response. */
+interface Answered {
+  status: number;
+  url: string;
+}
+
+/** Sends a POST request. `fetch` waits at most five minutes for a response, and an import can take longer. */
+async function post(
+  url: string,
+  { body, ...options }: { headers: Record<string, string>; signal: AbortSignal; body: ReadableStream },
+): Promise<Response> {
+  const isEncrypted = url.startsWith("https:");
+  const { request } = process.getBuiltinModule(isEncrypted ? "node:https" : "node:http");
+  // The size of a file can change while it is sent. The service would wait for the rest, or take it for another request.
+  const sending = Object.assign(request(url, { method: "POST", ...options }), { strictContentLength: true });
+  const answered = once(sending, "response");
+  // Before the connection is there, nothing can be sent.
+  const connected = once(sending, "socket").then(
+    ([socket]) => socket.connecting && once(socket, isEncrypted ? "secureConnect" : "connect"),
+  );
+  connected.then(() => pipeline(body, sending)).catch(() => {}); // `answered` has the error, unless the response comes first
+  const [response] = (await answered) as [IncomingMessage];
+  const content = await text(response);
+  sending.destroy(); // the service can respond before it has the whole body
+  return new Response(content === "" ? null : content, { status: response.statusCode ?? 0 });
 }
 
 function delimiterOf(format: ImportFormat): { delimiter?: string } {
@@ -137,7 +170,7 @@ function byPlace(errors: ImportReport["errors"]): Counted<readonly Violation[]>[
 function refusalOf(
   error: unknown,
   { base: { origin }, token }: Remote,
-  { isSent, response }: { isSent: boolean; response: Response | undefined },
+  { isSent, response }: { isSent: boolean; response: Answered | undefined },
 ): string {
   if (error instanceof NetworkError && !isNotJson(error))
     return isSent

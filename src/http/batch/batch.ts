@@ -17,7 +17,7 @@ import { readContent } from "../protocol/content.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { findRoute } from "../route.ts";
 import { type Data, findCollection, type Service } from "../service.ts";
-import { type CommitPlan, overtaken, type Write, type WriteAttempt } from "../writes/commit.ts";
+import { type CommitPlan, commit, overtaken, type Write, type WriteAttempt } from "../writes/commit.ts";
 import { requireCollection } from "../writes/create.ts";
 import { nameOf, type PendingStates, runWrite, type WriteSteps } from "../writes/write.ts";
 import { type BatchOperation, parseBatch } from "./batch-content.ts";
@@ -104,14 +104,27 @@ async function decide(
   const body = await carryOutAll(inside, batch, overlay);
   batch.notBefore = overlay.latest();
   if (batch.notBefore > at) return overtaken;
-  const changes = overlay.changes();
-  await requireCollections(service, changes);
-  const explain = (error: unknown) => {
-    const index = error instanceof Problem ? error.change : undefined;
-    const operation = index === undefined ? undefined : overlay.operationOf(index);
-    return operation === undefined ? error : withOperation(error, operation);
-  };
-  return { kind: "plan", changes, at, result: { kind: "batch", body }, explain };
+  const all = overlay.changes();
+  const planFor = (changes: readonly Change[]): CommitPlan => ({
+    kind: "plan",
+    changes,
+    at,
+    result: { kind: "batch", body },
+    explain: (error) => {
+      const change = changes[(error instanceof Problem ? error.change : undefined) ?? -1];
+      const operation = change && overlay.operationOf(all.indexOf(change));
+      return operation === undefined ? error : withOperation(error, operation);
+    },
+  });
+  const known = service.store.collections();
+  const others = all.filter(({ key }) => known.has(key.collection));
+  // The store refuses no change in a new collection. A batch that fails must not create any.
+  if (others.length < all.length) {
+    const tried = await commit(write, { ...planFor(others), isDryRun: true });
+    if (tried.kind === "overtaken") return tried;
+    await requireCollections(service, all);
+  }
+  return planFor(all);
 }
 
 /** The store with the pending states of the resources. */
@@ -137,7 +150,7 @@ function serviceInBatch(
     writes: { run: (_key, task) => task() },
     pending: undefined, // each operation ends before the next one
     now: () => at,
-    newUuid: () => uuid("uuids"),
+    newUuid: () => uuid(""), // no collection has this name
     webhooks: undefined, // a batch has no webhooks
     isBatch: true,
   };
@@ -255,7 +268,7 @@ function withOperation(error: unknown, operation: number): unknown {
   return new Problem(code, message, { violations, headers, cause, operation });
 }
 
-/** Creates the collections only now, because a batch that fails must not create any. */
+/** Creates the collections that do not exist yet. */
 async function requireCollections(service: Service, changes: readonly Change[]): Promise<void> {
   for (const name of new Set(changes.map(({ key }) => key.collection))) {
     const collection = findCollection(service, name);

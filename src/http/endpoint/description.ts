@@ -93,7 +93,7 @@ function errorsOf<D extends InDocument>(
   const isUnknown = path.length > 0 || (isForSome && access !== undefined);
   const hasFormat = formats !== "any" && ignoresHeaders !== true;
   const mayRefuse = access !== undefined && credential !== "none";
-  const isForbidden = mayRefuse && isNeverForbidden !== true;
+  const isForbidden = mayRefuse && isNeverForbidden !== true && !isForSome; // for others, such a path does not exist
   const all = [
     400,
     ...(isUnknown ? [404] : []),

@@ -42,7 +42,6 @@ export const importEndpoint: CollectionEndpoint<Import> = {
   method: "POST",
   who: "administrators",
   exists: hasAdministrators,
-  isNeverForbidden: true, // for others, the path does not exist
   content: { types: importTypeNames, require: requireImportType, limit: "importBytes" },
   id: ({ names }) => operationIds(names).import,
   summary: (about) => `Import ${asMany(about)}`,

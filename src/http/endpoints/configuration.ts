@@ -24,7 +24,6 @@ export const configurationEndpoint: Endpoint = {
   method: "GET",
   who: "administrators",
   exists: hasAdministrators,
-  isNeverForbidden: true,
   id: "getConfiguration",
   summary: "Read the configuration",
   description:

@@ -116,7 +116,6 @@ export const documentEndpoints: readonly Endpoint[] = [
     method: "GET",
     who: "administrators",
     exists: ({ settings }) => settings.metrics,
-    isNeverForbidden: true, // for others, the path does not exist
     formats: "any",
     isAlwaysReady: true,
     id: "getMetrics",

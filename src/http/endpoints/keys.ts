@@ -159,7 +159,6 @@ const rotation: Body<Service> = {
 const common = {
   who: "administrators",
   exists: ({ settings }: Described) => settings.hasKeys,
-  isNeverForbidden: true,
 } as const;
 
 const id = { id: { description: "The prefix of the key.", is: isKeyPrefix } };

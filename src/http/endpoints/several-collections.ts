@@ -53,7 +53,6 @@ export const rewindEndpoint: Endpoint = {
   method: "POST",
   who: "administrators",
   exists: hasAdministrators,
-  isNeverForbidden: true, // for others, the path does not exist
   isKeyed: true,
   id: "rewind",
   summary: "Go back in time",

@@ -382,7 +382,9 @@ export const signInEndpoints: readonly Endpoint[] = [
     summary: "Sign out",
     description:
       "Ends the session of the caller, or all sessions of the user. Their tokens stop working within a second.",
-    successes: { 204: { description: "The session has ended.", must: ["Clear-Site-Data"], may: ["Set-Cookie"] } },
+    successes: {
+      204: { description: "The session has ended.", must: ["Clear-Site-Data"], may: ["Set-Cookie"] },
+    },
     work: async ({ users, given, current }) => {
       await users.end(current.account.id, given.everywhere === true ? "all" : current.session.id);
       const document = {

@@ -186,16 +186,14 @@ export class BuildingPlans {
     const { slots, words, unused } = numbers.building as Building;
     for (const slot of unused)
       if ((yield* this.#driver.removeEntries(collection, slot, slice.resources)) > 0) return collection;
-    let to: Value | undefined;
-    if (slots.length > 0 || words !== undefined) {
-      const read = yield* this.#read(collection, from, this.#driver.dialect.lockRows);
-      if (isFirst && read.damage.length > 0) return collection; // a later step reports it
-      damage.push(...read.damage);
-      if (!isFirst && !(yield* this.#driver.lockHead(collection))) throw new StepTaken();
-      if (slots.length > 0) yield* this.#driver.addKeys(collection, read.resources);
-      if (words !== undefined) yield* this.#driver.addWords(collection, read.resources);
-      to = read.to;
-    }
+    const hasWork = slots.length > 0 || words !== undefined;
+    const read = hasWork ? yield* this.#read(collection, from, this.#driver.dialect.lockRows) : nothing;
+    const { resources, to } = read;
+    if (isFirst && read.damage.length > 0) return collection; // a later step reports it
+    damage.push(...read.damage);
+    if (!isFirst && !(yield* this.#driver.lockHead(collection))) throw new StepTaken();
+    if (slots.length > 0) yield* this.#driver.addKeys(collection, resources);
+    if (words !== undefined) yield* this.#driver.addWords(collection, resources);
     if ((yield* this.#sql.moveBuilt(number, from, to ?? null)) === 0) throw new StepTaken();
     if (to !== undefined) return collection;
     if (!isFirst) yield* this.#driver.raiseDeclared([number]);
@@ -239,6 +237,8 @@ interface Slice {
   /** The key of the last one; `undefined` at the end of the collection. */
   to: Value | undefined;
 }
+
+const nothing: Slice = { resources: [], damage: [], to: undefined };
 
 function mostOf(sizes: readonly number[]): number {
   let bytes = 0;

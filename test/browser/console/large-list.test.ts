@@ -13,7 +13,7 @@ import { until } from "../../until.ts";
 import { openBrowser, patienceMs, watchPage } from "../browser.ts";
 
 /** How many resources there are. `npm run prove -- console` has 100,000. */
-const count = Number(process.env.HOLDFAST_CONSOLE_RESOURCES ?? 10_000);
+const count = Number(process.env.HOLDFAST_TEST_CONSOLE_RESOURCES ?? 10_000);
 
 const attributes = 60;
 

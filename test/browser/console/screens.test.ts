@@ -31,7 +31,7 @@ const allLooks: readonly Look[] = widths.flatMap((width) => [
 ]);
 
 const looks =
-  process.env.HOLDFAST_RUNS !== undefined
+  process.env.HOLDFAST_TEST_RUNS !== undefined
     ? allLooks
     : allLooks.filter(
         ({ width, colorScheme }) => width === widest || (width === 390 && colorScheme === "light"),

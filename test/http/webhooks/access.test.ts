@@ -76,6 +76,21 @@ describe("the paths of webhooks", () => {
       await as(ops, { method: "DELETE", path });
     });
 
+  test("are described without 403, because they do not exist for others", async () => {
+    const { paths } = (await as(ops, { path: "/openapi.json" })).json as {
+      paths: Record<string, Record<string, { responses: Record<string, unknown> }>>;
+    };
+    const described = Object.entries(paths).filter(([path]) => path.startsWith(hooks));
+    assert.equal(described.length, 7);
+    for (const [path, item] of described)
+      for (const [method, { responses }] of Object.entries(item))
+        assert.deepEqual(
+          [responses["403"], responses["404"] !== undefined],
+          [undefined, true],
+          `${method} ${path}`,
+        );
+  });
+
   test("do not exist without the rule", async () => {
     const without = await startService({ auth, collections: {} });
     const answer = await sendWith(without, ops, { method: "GET", path: hooks });

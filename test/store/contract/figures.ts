@@ -189,7 +189,7 @@ async function fill(store: Store, all: readonly Resource[], declared: readonly I
   return { collection, stored };
 }
 
-const runs = Number(process.env.HOLDFAST_FIGURE_RUNS ?? 45);
+const runs = Number(process.env.HOLDFAST_TEST_FIGURE_RUNS ?? 45);
 const queriesEach = 12;
 
 /** A new collection takes longer in a store that has many, so that each store gets only some of them. */
@@ -206,8 +206,8 @@ const plain = { group: [], sort: [], limit: 100, offset: 0 } as const;
 
 export function figuresContract(open: OpenFixture): void {
   test("figures equal a computation in memory, for random resources, filters, groups, sorts and indexes", async () => {
-    const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
-    console.log(`HOLDFAST_SEED=${seed}, ${runs * queriesEach} figures`);
+    const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+    console.log(`HOLDFAST_TEST_SEED=${seed}, ${runs * queriesEach} figures`);
     for (let done = 0; done < runs; done += runsPerStore)
       await onStore(open, async (store) => {
         const property = fc.asyncProperty(
@@ -227,8 +227,8 @@ export function figuresContract(open: OpenFixture): void {
   });
 
   test("sums of any numbers are within 1e-12 of the sum of their absolute values", async () => {
-    const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
-    console.log(`HOLDFAST_SEED=${seed}`);
+    const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+    console.log(`HOLDFAST_TEST_SEED=${seed}`);
     const any = fc.double({ noNaN: true, noDefaultInfinity: true });
     const near = fc.double({ min: -1e6, max: 1e6, noNaN: true });
     const numbers = fc.oneof(fc.array(any, { maxLength: 20 }), fc.array(near, { maxLength: 60 }));

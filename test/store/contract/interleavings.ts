@@ -10,10 +10,10 @@ import { createRecord, evidenceOf, requireOrder } from "./model/judgement.ts";
 import { emptyState, type State } from "./model/model.ts";
 import { begin, declarations, everyOutcome, type Plan, phaseMs, plans } from "./model/plans.ts";
 
-const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 /** A short form. `npm run prove models` repeats it 500 times. */
-const runs = Number(process.env.HOLDFAST_RUNS ?? 5);
+const runs = Number(process.env.HOLDFAST_TEST_RUNS ?? 5);
 
 /** The possible outcomes of a commit. The test must see all of them. */
 const outcomes = [
@@ -56,7 +56,7 @@ async function run(
 }
 
 export function interleavingContract(open: OpenFixture): void {
-  test(`what random clients get at the same time is what they would get one after the other (HOLDFAST_SEED=${seed})`, async (t) => {
+  test(`what random clients get at the same time is what they would get one after the other (HOLDFAST_TEST_SEED=${seed})`, async (t) => {
     const counts = new Map<string, number>();
     const property = fc.asyncProperty(
       declarations,
@@ -79,5 +79,5 @@ export function interleavingContract(open: OpenFixture): void {
 
 /** The history that failed says more than the plan that it came of. */
 function requireSuccess<T>({ failed, numRuns, errorInstance }: fc.RunDetails<T>): void {
-  if (failed) throw new Error(`run ${numRuns} of HOLDFAST_SEED=${seed}`, { cause: errorInstance });
+  if (failed) throw new Error(`run ${numRuns} of HOLDFAST_TEST_SEED=${seed}`, { cause: errorInstance });
 }

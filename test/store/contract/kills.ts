@@ -10,10 +10,10 @@ import { live } from "./model/killed.ts";
 import { emptyState } from "./model/model.ts";
 import { begin, declarations, phaseMs } from "./model/plans.ts";
 
-const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 /** A short form. `npm run prove models` repeats it 200 times. */
-const kills = Number(process.env.HOLDFAST_KILLS ?? 4);
+const kills = Number(process.env.HOLDFAST_TEST_KILLS ?? 4);
 
 const maxLines = 1_500;
 const life = fc.record({ seed: fc.nat(), lines: fc.integer({ min: 20, max: maxLines }) });
@@ -26,7 +26,7 @@ export function killContract(open: OpenFixture): void {
     .sample(life, { seed, numRuns: kills })
     .map((each, n) => (n === 0 ? { ...each, lines: maxLines } : each));
 
-  test(`killed ${kills} times under random clients, a store is what some order of all they did would make of it (HOLDFAST_SEED=${seed})`, async (t) => {
+  test(`killed ${kills} times under random clients, a store is what some order of all they did would make of it (HOLDFAST_TEST_SEED=${seed})`, async (t) => {
     const fixture = await open();
     const { address } = fixture;
     assert.ok(address, "the fixture tells where its store is");

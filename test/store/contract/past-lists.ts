@@ -214,7 +214,7 @@ async function checkSingle({ store, model, collection }: Run, time: number): Pro
   }
 }
 
-const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 /** Random writes and random lists, and half as many with a clock that was set back. */
 export function pastListProperties(open: OpenFixture, { cases }: { cases: number }): void {
@@ -223,7 +223,7 @@ export function pastListProperties(open: OpenFixture, { cases }: { cases: number
     ["agrees with single reads if the clock was set back", fc.integer({ min: -6, max: 5 }), cases / 2],
   ] as const) {
     test(
-      `a list ${title} (HOLDFAST_SEED=${seed})`,
+      `a list ${title} (HOLDFAST_TEST_SEED=${seed})`,
       onStore(open, async (store) => {
         let made = 0;
         const property = fc.asyncProperty(

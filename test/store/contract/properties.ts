@@ -121,7 +121,7 @@ async function act(
 }
 
 /** `npm run prove -- models lists` does more. */
-const runs = Number(process.env.HOLDFAST_RUNS ?? 12);
+const runs = Number(process.env.HOLDFAST_TEST_RUNS ?? 12);
 
 export function propertyContract(open: OpenFixture): void {
   test("random writes, arriving together and with reopening between, equal a Map", async () => {

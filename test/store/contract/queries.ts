@@ -205,7 +205,7 @@ async function ask(
 }
 
 /** The numbers of collections, and of queries for each. */
-const runs = Number(process.env.HOLDFAST_QUERY_RUNS ?? 60);
+const runs = Number(process.env.HOLDFAST_TEST_QUERY_RUNS ?? 60);
 const questions = 10;
 
 /** A new collection takes longer in a store that has many, so that each store gets only some of them. */
@@ -227,8 +227,8 @@ function listsEqual(store: Store) {
 
 export function queriesContract(open: OpenFixture): void {
   test("a list equals a reading of everything in memory, for random resources, filters, sorts, indexes and pages", async () => {
-    const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
-    console.log(`HOLDFAST_SEED=${seed}, ${runs * questions} lists`);
+    const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+    console.log(`HOLDFAST_TEST_SEED=${seed}, ${runs * questions} lists`);
     for (let done = 0; done < runs; done += runsPerStore)
       await onStore(open, async (store) => {
         const numRuns = Math.min(runsPerStore, runs - done);

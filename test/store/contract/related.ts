@@ -213,13 +213,13 @@ async function askReferring(
   assert.deepEqual(given, expected, JSON.stringify({ reference, inner, order }));
 }
 
-const runs = Number(process.env.HOLDFAST_RELATED_RUNS ?? 50);
+const runs = Number(process.env.HOLDFAST_TEST_RELATED_RUNS ?? 50);
 const runsPerStore = 10;
 
 export function relatedContract(open: OpenFixture): void {
   test("lists by related resources, and groups of them, equal a reading of everything in memory", async () => {
-    const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
-    console.log(`HOLDFAST_SEED=${seed}, ${runs} worlds`);
+    const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+    console.log(`HOLDFAST_TEST_SEED=${seed}, ${runs} worlds`);
     for (let done = 0; done < runs; done += runsPerStore)
       await onStore(open, async (store) => {
         let number = 0;

@@ -1,6 +1,6 @@
 /**
  * Rewinds: whatever was written, collections are again as they were at any moment. The state of each moment is recorded by
- * reading it. `npm run prove -- rewind` has more runs. HOLDFAST_SEED repeats a run.
+ * reading it. `npm run prove -- rewind` has more runs. HOLDFAST_TEST_SEED repeats a run.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -30,7 +30,7 @@ import {
   user,
 } from "./fixture.ts";
 
-const runs = Number(process.env.HOLDFAST_REWIND_RUNS ?? 25);
+const runs = Number(process.env.HOLDFAST_TEST_REWIND_RUNS ?? 25);
 
 const ids = ["a", "b", "c", "d"];
 const kinds = ["authors", "books", "shelves"] as const;
@@ -230,7 +230,7 @@ async function refusalsOf(store: Store, { commit: planned, misfits }: RewindPlan
 
 export function rewindContract(open: OpenFixture): void {
   test("a rewind to any moment brings back the state of that moment", async () => {
-    const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+    const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
     let rewinds = 0;
     const perStore = 200;
     for (let done = 0; done < runs; done += perStore) {
@@ -244,7 +244,7 @@ export function rewindContract(open: OpenFixture): void {
         await fc.assert(property, { numRuns: Math.min(perStore, runs - done), seed: seed + done });
       })();
     }
-    console.log(`HOLDFAST_SEED=${seed}, ${rewinds} rewinds`);
+    console.log(`HOLDFAST_TEST_SEED=${seed}, ${rewinds} rewinds`);
   });
 
   describe("the moment of a rewind", () => {

@@ -122,7 +122,7 @@ async function makeWorld(
 }
 
 /** `npm run prove -- lists` does more. */
-const runs = Number(process.env.HOLDFAST_QUERY_RUNS ?? 20);
+const runs = Number(process.env.HOLDFAST_TEST_QUERY_RUNS ?? 20);
 
 export function walksContract(open: OpenFixture): void {
   test(

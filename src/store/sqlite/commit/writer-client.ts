@@ -31,7 +31,7 @@ interface Pending {
   resolve(answer: FinalAnswer): void;
   reject(error: unknown): void;
   /** Ends the wait for a thread that holds the writer. */
-  timer?: NodeJS.Timeout;
+  timer?: NodeJS.Timeout | undefined;
 }
 
 /** The writer as the store uses it. */
@@ -158,7 +158,8 @@ export class WriterClient {
   #hold(pending: Pending): void {
     this.#held.add(pending);
     pending.timer ??= setTimeout(() => {
-      if (!this.#held.delete(pending)) return; // it was sent again
+      pending.timer = undefined;
+      if (!this.#held.delete(pending)) return; // it was sent again: if it is held again, it waits anew
       pending.reject(inProgress(this.#events.expectedEnd.secondsLeft(this.#events.maxWaitMs)));
     }, this.#events.maxWaitMs);
   }

@@ -29,8 +29,11 @@ const proofs: Record<string, () => Promise<boolean>> = {
       { HOLDFAST_QUERY_RUNS: "1500", HOLDFAST_RUNS: "200" },
     ),
   threads: async () => {
-    const files = ["linearizability/threads", "threads/streams"].map((name) => `test/${name}.test.ts`);
-    const isRight = await runAtLength(files, { HOLDFAST_RUNS: "1000" });
+    const files = ["linearizability/threads", "threads/idempotency", "threads/streams"];
+    const isRight = await runAtLength(
+      files.map((name) => `test/${name}.test.ts`),
+      { HOLDFAST_RUNS: "1000", HOLDFAST_ROUNDS: "40" },
+    );
     return (await runAtLength(killFiles, { HOLDFAST_KILLS: "100", HOLDFAST_TEST_THREADS: "4" })) && isRight;
   },
   figures: () =>

@@ -29,11 +29,12 @@ const proofs: Record<string, () => Promise<boolean>> = {
       { HOLDFAST_TEST_QUERY_RUNS: "1500", HOLDFAST_TEST_RUNS: "200" },
     ),
   threads: async () => {
-    const files = ["linearizability/threads", "threads/streams"].map((name) => `test/${name}.test.ts`);
-    const isRight = await runAtLength(files, { HOLDFAST_TEST_RUNS: "1000" });
-    return (
-      (await runAtLength(killFiles, { HOLDFAST_TEST_KILLS: "100", HOLDFAST_TEST_THREADS: "4" })) && isRight
+    const files = ["linearizability/threads", "threads/idempotency", "threads/streams"];
+    const isRight = await runAtLength(
+      files.map((name) => `test/${name}.test.ts`),
+      { HOLDFAST_TEST_RUNS: "1000", HOLDFAST_TEST_ROUNDS: "40" },
     );
+    return (await runAtLength(killFiles, { HOLDFAST_TEST_KILLS: "100", HOLDFAST_TEST_THREADS: "4" })) && isRight;
   },
   figures: () =>
     runAtLength(["test/store/sqlite-figures.test.ts", "test/store/postgres-figures.test.ts"], {

@@ -10,6 +10,7 @@ import { finished } from "node:stream/promises";
 import type { TestContext } from "node:test";
 import { runCli } from "../../src/commands/run.ts";
 import { inShell } from "../../src/commands/shell.ts";
+import { node, nodeFlags } from "../node.ts";
 import { usualThreads } from "../threads/count.ts";
 import { ceilingMs, until } from "../until.ts";
 
@@ -60,7 +61,7 @@ export interface RunningService extends Running {
 export function start(test: TestContext, args: readonly string[], options: RunOptions): Running {
   const child =
     options.program === undefined
-      ? spawn(process.execPath, ["--conditions=holdfast-source", binary, ...args], {
+      ? spawn(process.execPath, [...nodeFlags, binary, ...args], {
           cwd: options.cwd,
           env: { ...process.env, ...threadsVariable, ...options.env },
           stdio: "pipe",
@@ -73,7 +74,7 @@ export function start(test: TestContext, args: readonly string[], options: RunOp
 /** Starts the program as npm does: as the child of a shell. Signals reach only the shell. */
 export function startUnderShell(test: TestContext, args: readonly string[], options: RunOptions): Running {
   const { npm_lifecycle_event: _, ...env } = process.env;
-  const words = [process.execPath, "--conditions=holdfast-source", binary, ...args];
+  const words = [...node, binary, ...args];
   const child = spawn("sh", ["-c", '"$@"; exit $?', "sh", ...words], {
     cwd: options.cwd,
     env: { ...env, ...threadsVariable, ...options.env },

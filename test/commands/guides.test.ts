@@ -6,6 +6,7 @@ import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { claimsAt, createPair, tokenOf } from "../access/issuer.ts";
+import { node } from "../node.ts";
 import { folder, type RunningService, serve } from "./cli.ts";
 
 interface Step {
@@ -52,7 +53,7 @@ async function install(cwd: string): Promise<void> {
   await mkdir(join(cwd, "node_modules", ".bin"), { recursive: true });
   await symlink(resolve("."), join(cwd, "node_modules", "holdfast"), "junction");
   const program = join(cwd, "node_modules", ".bin", "holdfast");
-  const words = [process.execPath, "--conditions=holdfast-source", resolve("bin/holdfast.js")];
+  const words = [...node, resolve("bin/holdfast.js")];
   await writeFile(program, `#!/bin/sh\nexec ${words.map((word) => `'${word}'`).join(" ")} "$@"\n`);
   await chmod(program, 0o755);
 }

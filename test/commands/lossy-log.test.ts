@@ -8,6 +8,7 @@ import { join, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { nodeFlags } from "../node.ts";
 import { ceilingMs, until } from "../until.ts";
 import { folder } from "./cli.ts";
 
@@ -19,7 +20,7 @@ async function serveTo(
   cwd: string,
   stderr: number,
 ): Promise<{ child: ChildProcess; base: string }> {
-  const args = ["--conditions=holdfast-source", binary, "serve", "--port", "0", "--log", "requests"];
+  const args = [...nodeFlags, binary, "serve", "--port", "0", "--log", "requests"];
   const child = spawn(process.execPath, args, { cwd, stdio: ["ignore", "pipe", stderr] });
   t.after(() => child.kill("SIGKILL"));
   let stdout = "";

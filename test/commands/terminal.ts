@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import type { TestContext } from "node:test";
 import { stripVTControlCharacters } from "node:util";
+import { node } from "../node.ts";
 
 const hasScript = spawnSync("script", ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux");
 /** Why tests in a terminal cannot run here; `false` if they can. */
@@ -19,7 +20,7 @@ export interface Terminal {
 
 /** Runs the program in a terminal. */
 export function atTerminal(t: TestContext, cwd: string, args: readonly string[]): Terminal {
-  const words = [process.execPath, "--conditions=holdfast-source", resolve("bin/holdfast.js"), ...args];
+  const words = [...node, resolve("bin/holdfast.js"), ...args];
   const command = `exec ${words.map((word) => `'${word}'`).join(" ")}`;
   const child = spawn("script", ["-qefc", command, "/dev/null"], {
     cwd,

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { node } from "../node.ts";
 import { usualThreads } from "../threads/count.ts";
 
 /** A running program, and its port. */
@@ -11,8 +12,6 @@ export interface Program {
   child: ChildProcess;
   port: number;
 }
-
-const node = [process.execPath, "--conditions=holdfast-source"];
 
 /**
  * Starts `holdfast serve` on a store. `wrapper` is a command that runs it, such as strace; `from` is a folder with another version of

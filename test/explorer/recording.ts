@@ -7,6 +7,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { createClient, end, type Program, startProgram } from "../durability/program.ts";
+import { node } from "../node.ts";
 import { usualThreads } from "../threads/count.ts";
 import { until } from "../until.ts";
 import { Actor, type ClientLog, configurationOf, counters, type TextLength } from "./actor.ts";
@@ -70,8 +71,6 @@ export const logName = `${storeName}-wal`;
 
 /** Whether a file is read again after a power cut. SQLite always creates the index of a log again, and locks have no content. */
 export const isData = (name: string) => /\.db(-wal|-journal)?$/.test(name);
-
-const node = [process.execPath, "--conditions=holdfast-source"];
 
 /** What all parts of a recording use. */
 interface Scene {

@@ -19,7 +19,8 @@ export interface Clone {
 /** The variable that has the first hour run `npm ci` itself, as `npm run prove first-hour` does. */
 export const fullVariable = "FIRST_HOUR_IN_FULL";
 
-const isFull = process.env[fullVariable] !== undefined;
+/** Whether it does. */
+export const isFull = process.env[fullVariable] !== undefined;
 
 /**
  * What `npm ci` does, with the packages of this checkout in place of those of the registry: most of its time, npm unpacks them. CI

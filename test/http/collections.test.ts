@@ -1,12 +1,11 @@
 /** The list of collections at the prefix, over real sockets. */
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { after, before, describe, type TestContext, test } from "node:test";
-import { folder } from "../commands/cli.ts";
 import { openDatabase } from "../postgres/databases.ts";
 import { auth, type Caller, outcome, sendAs, sendWith } from "./access/callers.ts";
 import { check } from "./check.ts";
 import { type Answer, type Service, type ServiceOptions, startService } from "./service.ts";
+import { isOnPostgres } from "./test-store.ts";
 
 const prefix = "/api/v1";
 const allow = "GET, HEAD, OPTIONS";
@@ -73,16 +72,16 @@ describe("the list of collections", () => {
     check(await second.send({ path: prefix }), listing(["topics"]));
   });
 
-  test("has a thousand of them", async (t) => {
-    const names = Array.from({ length: 1_000 }, (_, n) => `c${String(n).padStart(4, "0")}`);
-    const collections = Object.fromEntries(names.toReversed().map((name) => [name, {}]));
-    // Always a file, because a test database has no space for this many tables.
-    const store = { kind: "sqlite", path: join(await folder(t, {}), "store.db") } as const;
-    // The schemas are compiled in the thread that is watched.
-    const service = await start(t, { collections, auth, store, probe: { standstillMs: 20_000 } });
-    assert.deepEqual(namesIn(await sendAs(service, "ada", { path: prefix })), names);
-    assert.deepEqual(namesIn(await service.send({ path: prefix })), []);
-  });
+  // A test database has no space for this many tables.
+  if (!isOnPostgres)
+    test("has a thousand of them", async (t) => {
+      const names = Array.from({ length: 1_000 }, (_, n) => `c${String(n).padStart(4, "0")}`);
+      const collections = Object.fromEntries(names.toReversed().map((name) => [name, {}]));
+      // The schemas are compiled in the thread that is watched.
+      const service = await start(t, { collections, auth, probe: { standstillMs: 20_000 } });
+      assert.deepEqual(namesIn(await sendAs(service, "ada", { path: prefix })), names);
+      assert.deepEqual(namesIn(await service.send({ path: prefix })), []);
+    });
 
   for (const [own, path] of [
     ["/v7", "/v7"],

@@ -83,7 +83,7 @@ describe("while an import runs", () => {
     await service.create("things", {});
     const lines = piece(1_000, mebibyte);
     const { request, outcome } = open(service);
-    const times = 60;
+    const times = 30;
     const sent = repeat(request, lines, times);
     let isDone = false;
     void outcome.finally(() => (isDone = true));
@@ -98,7 +98,7 @@ describe("while an import runs", () => {
     const { status, json } = await outcome;
     assert.equal(status, 200, JSON.stringify(json));
     const all = Number(json.imported) + 1;
-    assert.ok(Number(json.imported) > 50_000);
+    assert.ok(Number(json.imported) > 25_000);
     assert.ok(reads > 10, `${reads} reads`);
     assert.deepEqual(
       [...seen].filter((count) => count !== 1 && count !== all),
@@ -115,7 +115,7 @@ describe("while an import runs", () => {
     const lines = piece(100, mebibyte);
     let isDone = false;
     void outcome.finally(() => (isDone = true));
-    void repeat(request, lines, 4);
+    void repeat(request, lines, 2);
     let created = 5;
     while (!isDone) {
       await service.create("things", {});

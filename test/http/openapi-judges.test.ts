@@ -22,7 +22,11 @@ async function judge(command: string, args: readonly string[]): Promise<string> 
 test("the documents of a service satisfy Spectral and Redocly", async (t) => {
   const { users = {}, articles = {}, odd = {} } = declared.collections ?? {};
   const collections = { ...guarded.collections, users, articles, odd };
-  const short = await startService({ ...declared, ...guarded, collections, probe: { standstillMs: 2_000 } });
+  const short = await startService({
+    ...{ ...declared, ...guarded, collections },
+    openCollections: true,
+    probe: { standstillMs: 2_000 },
+  });
   const services = { ...(await startDescribed()), short };
   t.after(() => Promise.all(Object.values(services).map((service) => service.stop())));
   // No option sets the contact and the license of the interface.
@@ -48,15 +52,14 @@ test("the documents of a service satisfy Spectral and Redocly", async (t) => {
   const found = [...redocly.matchAll(/"(?:errors|warnings)": (\d+)/g)].map(([, count]) => count);
   assert.deepEqual(found, Array(2 * files.length).fill("0"), redocly);
   // Spectral knows nothing of OpenAPI 3.2 yet. It takes a minute of processor time for ten collections, so it gets the service
-  // that has each kind of collection once, and the one in which every name is a collection.
-  const older = ["short", "open"].map((name) => join(cwd, `${name}-openapi.json`));
+  // that has each kind of collection once, and in which every other name is a collection too.
   const spectral = await judge("spectral", [
     "lint",
     "--format=json",
     "--fail-severity=hint",
     "-r",
     join(cwd, "spectral.yaml"),
-    ...older,
+    join(cwd, "short-openapi.json"),
   ]);
   assert.deepEqual(JSON.parse(spectral.slice(spectral.indexOf("["), spectral.lastIndexOf("]") + 1)), []);
 });

@@ -261,15 +261,14 @@ async function sow({ store: address, collections }: Config, seeds: ServiceOption
   const store = await openStore(address);
   try {
     await store.migrate([...collections.values()].map(recordOf));
-    for (const [collection, resources] of Object.entries(seeds)) {
-      for (const resource of resources) {
+    const commits = Object.entries(seeds).flatMap(([collection, resources]) =>
+      resources.map((resource) => {
         const key = { collection, id: resource.id };
-        await store.commit({
-          changes: [{ key, expect: "absent", next: JSON.stringify(resource) }],
-          at: Date.now(),
-        });
-      }
-    }
+        const next = JSON.stringify(resource);
+        return store.commit({ changes: [{ key, expect: "absent", next }], at: Date.now() });
+      }),
+    );
+    await Promise.all(commits); // many share a flush
   } finally {
     await store.close();
   }

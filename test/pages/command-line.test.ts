@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { folder, run, serve, stop } from "../commands/cli.ts";
+import { node } from "../node.ts";
 import { openDatabase } from "../postgres/databases.ts";
 import { until } from "../until.ts";
 import { nodesOf, readPage } from "./markdown.ts";
@@ -112,7 +113,7 @@ test("the commands of the guide to go back in time undo what was changed", async
 async function environment(cwd: string): Promise<NodeJS.ProcessEnv> {
   const bin = join(cwd, "bin");
   await mkdir(bin);
-  const words = [process.execPath, "--conditions=holdfast-source", resolve("bin/holdfast.js")];
+  const words = [...node, resolve("bin/holdfast.js")];
   const program = `#!/bin/sh\nshift\nexec ${words.map((word) => `'${word}'`).join(" ")} "$@"\n`;
   await writeFile(join(bin, "npx"), program);
   await chmod(join(bin, "npx"), 0o755);

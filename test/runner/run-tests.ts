@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { enableCompileCache } from "node:module";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { bundlePrograms } from "./bundles.ts";
 import type { Message } from "./group.ts";
 import type { Line } from "./lines.ts";
 import { type Block, Printer } from "./printer.ts";
@@ -36,6 +37,9 @@ const { directory: compiled } = enableCompileCache();
 
 /** More groups than processors: many of them wait for disks, databases and clocks half of their time. */
 const groupsAtOnce = 2 * availableParallelism();
+
+/** Programs and threads load bundles of the sources. */
+const bundled = await bundlePrograms();
 
 const defaultCeilingMs = 600_000;
 
@@ -139,7 +143,7 @@ async function runProcess(
   watch: Watch,
 ): Promise<readonly Begun[]> {
   const child = fork(join(import.meta.dirname, "group.ts"), files, {
-    execArgv: [...process.execArgv, `--test-timeout=${ceilingMs}`, ...options],
+    execArgv: [...process.execArgv, bundled, `--test-timeout=${ceilingMs}`, ...options],
     env: {
       ...process.env,
       ...(compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled }),

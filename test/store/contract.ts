@@ -11,7 +11,7 @@ import { keysContract } from "./contract/keys.ts";
 import { listContract } from "./contract/list.ts";
 import { loadContract } from "./contract/load.ts";
 import { pastListsContract } from "./contract/past-lists.ts";
-import { propertyContract } from "./contract/properties.ts";
+import { propertyContract, togetherContract } from "./contract/properties.ts";
 import { queriesContract } from "./contract/queries.ts";
 import { referencesContract } from "./contract/references.ts";
 import { searchContract } from "./contract/search.ts";
@@ -32,17 +32,29 @@ export function storeContract(name: string, open: OpenFixture): void {
   });
 }
 
-/** Runs the part of the suite that writes: for a store that differs from another one only in how it commits. */
+/** Runs the part of the suite that writes: for a store that several threads have open. */
 export function writesContract(name: string, open: OpenFixture): void {
   describe(`${name} keeps the contract of writes`, { concurrency: 2 }, () => writes(open));
 }
 
-function writes(open: OpenFixture): void {
+/** Runs the part of the suite in which commits arrive together: for a store that differs only in how it groups them. */
+export function groupsContract(name: string, open: OpenFixture): void {
+  describe(`${name} keeps the contract of commits that arrive together`, { concurrency: 2 }, () =>
+    groups(open),
+  );
+}
+
+function groups(open: OpenFixture): void {
   commitContract(open);
   uniqueContract(open);
+  dryRunsContract(open);
+  togetherContract(open);
+}
+
+function writes(open: OpenFixture): void {
+  groups(open);
   referencesContract(open);
   driftContract(open);
-  dryRunsContract(open);
   receiptsContract(open);
   changeLogContract(open);
   historyContract(open);

@@ -9,6 +9,7 @@ import { defaultHistory } from "../../src/store/port/options.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { prepareFile } from "../../src/store/sqlite/file/open-file.ts";
 import { openWriter } from "../../src/store/sqlite/writer/writer.ts";
+import { nodeFlags } from "../node.ts";
 import { mountSmallDisk, noDisk } from "../small-disk.ts";
 import { until } from "../until.ts";
 import { commit, created, declaration, rejectsWith, topic } from "./contract/fixture.ts";
@@ -131,7 +132,7 @@ test("commands that find no room to write name the store in one line", async (t)
   await store.close();
   const big = JSON.stringify(Array.from({ length: 2_000 }, () => ({ pad })));
   const env = { PATH: process.env.PATH, HOLDFAST_STORE: path };
-  const args = ["--conditions=holdfast-source", "bin/holdfast.js", "import", "topics", "-"];
+  const args = [...nodeFlags, "bin/holdfast.js", "import", "topics", "-"];
   const { status, stderr } = spawnSync(process.execPath, args, { input: big, env, encoding: "utf8" });
   assert.equal(stderr, `holdfast: The disk of ${path} is full. Free some space, or choose another store.\n`);
   assert.equal(status, 1);

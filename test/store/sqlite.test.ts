@@ -1,7 +1,7 @@
-import { storeContract, writesContract } from "./contract.ts";
+import { groupsContract, storeContract } from "./contract.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
 storeContract("SQLite", openSqliteFixture);
-writesContract("SQLite without group commit", (options) =>
+groupsContract("SQLite without group commit", (options) =>
   openSqliteFixture({ groupCommit: false, ...options }),
 );

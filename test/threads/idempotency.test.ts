@@ -5,7 +5,8 @@ import { stop } from "../commands/cli.ts";
 import { threadsToTry } from "./count.ts";
 import { type Answer, type Client, type Served, serveThreads } from "./served.ts";
 
-const rounds = 20;
+/** `npm run prove -- threads` does more. */
+const rounds = Number(process.env.HOLDFAST_TEST_ROUNDS ?? 8);
 
 /** More connections than threads, so that every thread gets some of the requests. */
 const connections = 24;

@@ -1,6 +1,7 @@
 /** Starts the program with modules that Node loads before it. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { nodeFlags } from "../node.ts";
 import { until } from "../until.ts";
 
 export interface TracedProgram {
@@ -19,8 +20,8 @@ interface Start {
 
 export async function startTraced({ store, nodeOptions, env = {} }: Start): Promise<TracedProgram> {
   const args = ["bin/holdfast.js", "serve", "--port", "0", "--store", `sqlite:${store}`];
-  const child = spawn(process.execPath, ["--conditions=holdfast-source", ...nodeOptions, ...args], {
-    env: { PATH: process.env.PATH, ...env },
+  const child = spawn(process.execPath, [...nodeFlags, ...nodeOptions, ...args], {
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const output = { stdout: "", stderr: "" };

@@ -10,7 +10,7 @@ import { build, type Metafile, type Plugin } from "esbuild";
 export type Contents = Metafile;
 
 /** The threads that need only a part of the program. Each has its own bundle. */
-const threads = [
+export const threads = [
   "store/sqlite/writer/thread",
   "store/sqlite/list/query-thread",
   "store/sqlite/upkeep/check-thread",

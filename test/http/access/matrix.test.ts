@@ -341,6 +341,16 @@ const sentTo: Readonly<Record<string, (method: string, name: string, authorId: s
   "/_batch": (method) => [{ method, path: `${prefix}/_batch`, content: { operations: [] }, go: 200 }],
 };
 
+/** The requests of a row for each collection and owner. Each is there once: many have no collection or no owner. */
+function requestsOf(path: string, method: string) {
+  const all = Object.keys(collections).flatMap((name) =>
+    owners.flatMap((authorId) =>
+      (sentTo[path]?.(method, name, authorId) ?? []).map((sent) => ({ name, authorId, sent })),
+    ),
+  );
+  return new Map(all.map((each) => [JSON.stringify(each.sent), each])).values();
+}
+
 /** Sends the request as each caller, and compares the responses with the model. */
 async function compare(sent: Sent, expectedFor: (caller: Caller | undefined) => Expected): Promise<void> {
   for (const caller of who) {
@@ -371,34 +381,29 @@ describe("what each caller may", () => {
   for (const [row, action] of tested) {
     const [path = "", method = ""] = row.split(" ");
     test(`${row}: ${action}`, async () => {
-      for (const name of Object.keys(collections)) {
-        for (const authorId of owners) {
-          for (const sent of sentTo[path]?.(method, name, authorId) ?? []) {
-            if (action === "administration") {
-              await compare(sent, () => "go");
-            } else if (action === "anybody") {
-              const go = method === "OPTIONS" ? 204 : sent.go;
-              await compare({ ...sent, go }, () => "go");
-            } else if (action === "each collection") {
-              await compare(sent, (caller) => (isRefused(caller) ? 401 : "go"));
-            } else if (path === "/{collection}/{id}/{relation}") {
-              // The caller must also be able to read the parent.
-              const asked = action as Action;
-              await compare(sent, (caller) => {
-                const all = [
-                  expected(name, ["read"], caller),
-                  expected(name, [asked], caller),
-                  expected(name, ["read"], caller, authorId),
-                  expected(name, [asked], caller, authorId),
-                ];
-                return all.find((each) => each !== "go") ?? "go";
-              });
-            } else if (action !== "each operation" && action !== "each selected resource") {
-              const actions: Action[] =
-                path === "/{collection}/{id}/_restore" ? [action, "create"] : [action];
-              await compare(sent, (caller) => expected(name, actions, caller, authorId));
-            }
-          }
+      for (const { name, authorId, sent } of requestsOf(path, method)) {
+        if (action === "administration") {
+          await compare(sent, () => "go");
+        } else if (action === "anybody") {
+          const go = method === "OPTIONS" ? 204 : sent.go;
+          await compare({ ...sent, go }, () => "go");
+        } else if (action === "each collection") {
+          await compare(sent, (caller) => (isRefused(caller) ? 401 : "go"));
+        } else if (path === "/{collection}/{id}/{relation}") {
+          // The caller must also be able to read the parent.
+          const asked = action as Action;
+          await compare(sent, (caller) => {
+            const all = [
+              expected(name, ["read"], caller),
+              expected(name, [asked], caller),
+              expected(name, ["read"], caller, authorId),
+              expected(name, [asked], caller, authorId),
+            ];
+            return all.find((each) => each !== "go") ?? "go";
+          });
+        } else if (action !== "each operation" && action !== "each selected resource") {
+          const actions: Action[] = path === "/{collection}/{id}/_restore" ? [action, "create"] : [action];
+          await compare(sent, (caller) => expected(name, actions, caller, authorId));
         }
       }
     });

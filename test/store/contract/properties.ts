@@ -121,9 +121,10 @@ async function act(
 }
 
 /** `npm run prove -- models lists` does more. */
-const runs = Number(process.env.HOLDFAST_TEST_RUNS ?? 12);
+const runs = Number(process.env.HOLDFAST_TEST_RUNS ?? 6);
 
-export function propertyContract(open: OpenFixture): void {
+/** Commits that arrive together. */
+export function togetherContract(open: OpenFixture): void {
   test("random writes, arriving together and with reopening between, equal a Map", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), (steps) =>
@@ -149,6 +150,48 @@ export function propertyContract(open: OpenFixture): void {
     );
   });
 
+  test(
+    "of writers to one resource exactly one wins each version, and nothing that won is lost",
+    onStore(open, async (store) => {
+      await commit(store, [created(topic("a"), { by: [] })]);
+      const writers = 16;
+      const each = 12;
+      const append = async (mark: string) => {
+        for (;;) {
+          const current = await store.read(topic("a"));
+          assert.ok(current);
+          const { by } = JSON.parse(current.text) as { by: string[] };
+          const next = textOf("a", { by: [...by, mark] });
+          try {
+            await store.commit({ changes: [{ key: topic("a"), expect: current.version, next }], at: 0 });
+            return;
+          } catch (error) {
+            assert.equal((error as Problem).code, "PRECONDITION_FAILED");
+          }
+        }
+      };
+      const marks = Array.from({ length: writers }, (_, writer) =>
+        Array.from({ length: each }, (_, n) => `${writer}.${n}`),
+      );
+      await Promise.all(
+        marks.map(async (own) => {
+          for (const mark of own) await append(mark);
+        }),
+      );
+      const last = await store.read(topic("a"));
+      assert.equal(last?.version, writers * each + 1);
+      const { by } = JSON.parse(last.text) as { by: string[] };
+      assert.deepEqual([...by].sort(), marks.flat().sort());
+      for (const own of marks)
+        assert.deepEqual(
+          by.filter((mark) => own.includes(mark)),
+          own,
+        );
+    }),
+  );
+}
+
+export function propertyContract(open: OpenFixture): void {
   test("no version of an id ever has two texts, whatever deletes, erases and brings it back", async () => {
     const life = fc.record({
       id: fc.constantFrom("a", "b", "c"),
@@ -231,46 +274,6 @@ export function propertyContract(open: OpenFixture): void {
         if (!isDelete) written.set(`${id} ${lives.get(id)} v${version + 1}`, text);
       }
       assert.deepEqual(await rebuildHistory(store), written);
-    }),
-  );
-
-  test(
-    "of writers to one resource exactly one wins each version, and nothing that won is lost",
-    onStore(open, async (store) => {
-      await commit(store, [created(topic("a"), { by: [] })]);
-      const writers = 16;
-      const each = 12;
-      const append = async (mark: string) => {
-        for (;;) {
-          const current = await store.read(topic("a"));
-          assert.ok(current);
-          const { by } = JSON.parse(current.text) as { by: string[] };
-          const next = textOf("a", { by: [...by, mark] });
-          try {
-            await store.commit({ changes: [{ key: topic("a"), expect: current.version, next }], at: 0 });
-            return;
-          } catch (error) {
-            assert.equal((error as Problem).code, "PRECONDITION_FAILED");
-          }
-        }
-      };
-      const marks = Array.from({ length: writers }, (_, writer) =>
-        Array.from({ length: each }, (_, n) => `${writer}.${n}`),
-      );
-      await Promise.all(
-        marks.map(async (own) => {
-          for (const mark of own) await append(mark);
-        }),
-      );
-      const last = await store.read(topic("a"));
-      assert.equal(last?.version, writers * each + 1);
-      const { by } = JSON.parse(last.text) as { by: string[] };
-      assert.deepEqual([...by].sort(), marks.flat().sort());
-      for (const own of marks)
-        assert.deepEqual(
-          by.filter((mark) => own.includes(mark)),
-          own,
-        );
     }),
   );
 }

@@ -202,6 +202,8 @@ export interface ProblemExtras {
   violations?: readonly Violation[];
   /** Headers of the response, such as Allow or Retry-After. */
   headers?: Readonly<Record<string, string>>;
+  /** The name of the limit that the request exceeds; only with QUOTA_EXCEEDED. @default "default", the rate limit */
+  policy?: string | undefined;
   /** The number of the operation in its batch, from 0. */
   operation?: number | undefined;
   /** The path of the resource that the error is about, if a request changes many. */
@@ -226,6 +228,7 @@ export class Problem extends Error {
   readonly code: ProblemCode;
   readonly violations: readonly Violation[];
   readonly headers: Readonly<Record<string, string>>;
+  readonly policy: string | undefined;
   readonly operation: number | undefined;
   readonly resource: string | undefined;
   readonly matched: number | undefined;
@@ -239,6 +242,7 @@ export class Problem extends Error {
     this.code = code;
     this.violations = extras.violations ?? [];
     this.headers = extras.headers ?? {};
+    this.policy = extras.policy;
     this.operation = extras.operation;
     this.resource = extras.resource;
     this.matched = extras.matched;

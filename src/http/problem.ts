@@ -65,7 +65,7 @@ export function problemBody(problem: Problem, requestId: string): Record<string,
     ...(problem.resource === undefined ? {} : { resource: problem.resource }),
     ...(problem.matched === undefined ? {} : { matched: problem.matched }),
     ...(problem.report === undefined ? {} : { report: problem.report }),
-    ...(code === "QUOTA_EXCEEDED" ? { "violated-policies": ["default"] } : {}),
+    ...(code === "QUOTA_EXCEEDED" ? { "violated-policies": [problem.policy ?? "default"] } : {}),
     ...(patchCodes.has(code) ? {} : memberErrors(violations)),
     ...(violations.length === 0 ? {} : { violations }),
   };

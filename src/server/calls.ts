@@ -1,6 +1,6 @@
 /** Calls from another thread to the main thread. Arguments and results are plain data, or a function without arguments. */
 import type { MessagePort } from "node:worker_threads";
-import { Problem, type ProblemCode } from "../errors.ts";
+import { Problem } from "../errors.ts";
 
 /** What the main thread does for another thread, by name. The arguments are texts, or missing. */
 export type Methods = Readonly<Record<string, (...args: never[]) => unknown>>;
@@ -15,11 +15,10 @@ type ToMain = { id: number; method: string; args: Arguments } | { id: number; ca
 /** `isFunction`: the result is a function. Each `ToMain` with the id of the call calls it. */
 type FromMain = { id: number } & ({ value: unknown } | { isFunction: true } | Failure);
 
-/** What a method has thrown. `code` and `headers` are those of a Problem. Its other parts do not travel. */
+/** What a method has thrown. `problem`: the parts of a Problem that travel. */
 interface Failure {
   error: string;
-  code?: ProblemCode;
-  headers?: Readonly<Record<string, string>>;
+  problem?: Pick<Problem, "code" | "headers" | "policy">;
 }
 
 /** Answers the calls of another thread, in the main thread. A function that is a result is called once at most. */
@@ -67,12 +66,12 @@ export function createCalls(port: MessagePort): Call {
 
 function failureOf(error: unknown): Failure {
   if (error instanceof Problem) {
-    const { message, code, headers } = error;
-    return { error: message, code, headers };
+    const { message, code, headers, policy } = error;
+    return { error: message, problem: { code, headers, policy } };
   }
   return { error: error instanceof Error ? error.message : String(error) };
 }
 
-function errorOf({ error, code, headers }: Failure): Error {
-  return code === undefined ? new Error(error) : new Problem(code, error, { headers: headers ?? {} });
+function errorOf({ error, problem }: Failure): Error {
+  return problem === undefined ? new Error(error) : new Problem(problem.code, error, problem);
 }

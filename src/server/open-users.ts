@@ -92,7 +92,7 @@ export function openPeople(config: Config, parts: PeopleParts): People {
       mac: (...of) => vault().mac(...of),
     },
     hasher: passwords,
-    limits: new GuessLimits(records, (text) => vault().mac("guesses", text)),
+    limits: new GuessLimits({ store, mac: (text) => vault().mac("guesses", text) }),
     mail,
     profiles: profilesOf(service, settings),
     newUuid,

@@ -113,7 +113,7 @@ class ThreadedHasher implements PasswordHasher {
       throw new Problem(
         "QUOTA_EXCEEDED",
         `${most.ofNetwork} passwords of your network are being checked. Try again in 1 second.`,
-        { headers: { "retry-after": "1" } },
+        { headers: { "retry-after": "1" }, policy: "password-waiting" },
       );
     if (this.#waiting >= most.all)
       throw new Problem("UNAVAILABLE", "Too many passwords are being checked. Try again in a few seconds.", {

@@ -8,7 +8,7 @@ import type { Change } from "../store/port/commit.ts";
 import type { ServingStore } from "../store/port/store.ts";
 import { Cookies } from "./cookies.ts";
 import { isKnownDevice, newDevice, withDevice } from "./devices.ts";
-import { type GuessLimits, policies } from "./guess-limits.ts";
+import { type GuessLimits, guessPolicies } from "./guess-limits.ts";
 import type { MailQueue, MailToSend } from "./mail/mail-queue.ts";
 import { readMailAddress } from "./mail-address.ts";
 import { networkOf, shownNetwork } from "./networks.ts";
@@ -342,10 +342,10 @@ export class Users {
     const account = (await this.records.accountOf(key))?.value;
     const isKnown = account !== undefined && isKnownDevice(account, device, now());
     const byPlace = isKnown
-      ? { policy: policies.passwordOnDevice, subject: `${key} ${device}` }
-      : { policy: policies.passwordOnAddress, subject: key };
+      ? { policy: guessPolicies.passwordOfDevice, subject: `${key} ${device}` }
+      : { policy: guessPolicies.passwordOfAddress, subject: key };
     const taken = await limits.take(
-      [byPlace, { policy: policies.passwordsOfNetwork, subject: network }],
+      [byPlace, { policy: guessPolicies.passwordOfNetwork, subject: network }],
       now(),
     );
     const { isRight, isOutdated } = await hasher.verify(password, account?.password, network);
@@ -458,7 +458,7 @@ export class Users {
   /** Counts a ticket and its mail against the network. Throws QUOTA_EXCEEDED, and UNAVAILABLE if the store has too many tickets. */
   async #countTicket({ network }: Visitor): Promise<void> {
     const { limits, now, store } = this.#parts;
-    const policiesOf = [policies.ticketsOfNetwork, policies.mailsOfNetwork];
+    const policiesOf = [guessPolicies.ticketOfNetwork, guessPolicies.mailOfNetwork];
     await limits.take(
       policiesOf.map((policy) => ({ policy, subject: network })),
       now(),
@@ -516,7 +516,7 @@ export class Users {
   async #takeMail(address: string): Promise<boolean> {
     const { limits, now } = this.#parts;
     try {
-      await limits.take([{ policy: policies.mailsToAddress, subject: address }], now());
+      await limits.take([{ policy: guessPolicies.mailToAddress, subject: address }], now());
     } catch (error) {
       if (error instanceof Problem && error.code === "QUOTA_EXCEEDED") return false;
       throw error;

@@ -25,6 +25,7 @@ function isProblem(code: string, headers: Record<string, RegExp> = {}): (error: 
   return (error) => {
     assert.ok(error instanceof Problem, String(error));
     assert.equal(error.code, code);
+    assert.equal(error.policy, code === "QUOTA_EXCEEDED" ? "password-waiting" : undefined);
     for (const [name, value] of Object.entries(headers)) assert.match(error.headers[name] ?? "", value);
     return true;
   };

@@ -122,6 +122,16 @@ test("the contributor's order of the console is the one that it is held to", () 
   assert.deepEqual(order.split(" < "), orderOfConsole);
 });
 
+test("the code for people who sign in is loaded only on demand", () => {
+  const isTheirs = (file: string) => file.startsWith("users/") || file === "secrets.ts";
+  const loading = files.flatMap((file) =>
+    isTheirs(file)
+      ? []
+      : loadedBy(file, "src").flatMap((path) => (isTheirs(path) ? [`${file} loads ${path}`] : [])),
+  );
+  requireNone(loading, "Import only types of it, or import it where it is needed: await import().");
+});
+
 test("only one file knows Fastify", () => {
   const knowing = files.filter((file) =>
     /(?:from|import)\s*\(?\s*"fastify["/]/.test(readFileSync(`src/${file}`, "utf8")),

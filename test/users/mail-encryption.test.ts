@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
-import { createServer, type Socket } from "node:net";
+import { createServer } from "node:net";
 import { after, before, test } from "node:test";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import type { MailSettings, SmtpServer } from "../../src/users/mail/mail-settings.ts";
@@ -75,9 +75,7 @@ test("a server that offers no sign-in gets no mail if the configuration names a 
 });
 
 test("a server that answers without an end is left", async () => {
-  const sockets: Socket[] = [];
   const server = createServer((socket) => {
-    sockets.push(socket);
     socket.on("error", () => {});
     const more = () => {
       while (!socket.destroyed && socket.write(`220-${"x".repeat(1_000)}\r\n`));
@@ -88,8 +86,7 @@ test("a server that answers without an end is left", async () => {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const result = await sendTo((server.address() as AddressInfo).port, {});
-  assert.equal(result.kind, "failed");
-  assert.ok((sockets[0]?.bytesWritten ?? 0) < 4_000_000);
+  assert.deepEqual(result, { kind: "failed", reason: "CONN EPROTOCOL" });
   server.close();
 });
 

@@ -1,11 +1,11 @@
 /** Reads the option `mail`. */
+
 import { shortJson, withKnownMembers } from "../collection/messages.ts";
 import { readMembers, StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isLoopback } from "../http/protocol/hosts.ts";
 import { isObject } from "../json/values.ts";
 import {
-  isMailAddress,
   type MailSettings,
   namesIn,
   placeholder,
@@ -17,6 +17,7 @@ import {
   templateNames,
   usualMailsPerHour,
 } from "../users/mail/mail-settings.ts";
+import { isMailAddress } from "../users/mail-address.ts";
 import { type Reader, text, truth, wholeNumber } from "./readers.ts";
 
 /** How the service sends mail. */

@@ -45,6 +45,11 @@ export function readMailAddress(text: string): MailAddress | { fault: string } {
   return { address: text, key: `${toLowerCase(local)}@${domain}`, domain };
 }
 
+/** Whether a text is an address that `readMailAddress` accepts. */
+export function isMailAddress(text: string): boolean {
+  return !("fault" in readMailAddress(text));
+}
+
 /** Changes ASCII letters only. `toLowerCase` of a text also makes an ASCII letter of the Kelvin sign. */
 function toLowerCase(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());

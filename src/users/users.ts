@@ -2,7 +2,6 @@
 import type { Sessions } from "../access/authenticate.ts";
 import type { AdministratorRule } from "../access/roles.ts";
 import { Problem } from "../errors.ts";
-import { inBody, Violations } from "../query/violations.ts";
 import { isOvertaken, put, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { ServingStore } from "../store/port/store.ts";
@@ -612,13 +611,12 @@ function readAddress(email: string): ReadAddress {
 
 function wrongDomain({ signUp }: UserSettings): Error {
   const domains = typeof signUp === "object" ? signUp.domains : [];
-  return invalidEmail(`must be an address of ${domains.join(" or ")}`);
+  return invalidEmail(`The mail address must be one of ${domains.join(" or ")}.`);
 }
 
 function invalidEmail(detail: string): Error {
-  const violations = new Violations();
-  violations.add(inBody("email"), "email", detail);
-  return violations.problem() as Problem;
+  const violation = { in: "body", pointer: "#/email", code: "email", detail } as const;
+  return new Problem("INVALID_PARAMETER", detail, { violations: [violation] });
 }
 
 /** Every wrong proof has this one error, so that nobody learns which addresses have accounts. */

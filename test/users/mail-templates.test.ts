@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { mailSettings } from "../../src/config/mail.ts";
-import { isMailAddress, type MailValues, templateNames } from "../../src/users/mail/mail-settings.ts";
+import { type MailValues, templateNames } from "../../src/users/mail/mail-settings.ts";
 import { renderMail } from "../../src/users/mail/mail-templates.ts";
 
 const values = {
@@ -78,47 +78,4 @@ test("a subject has one line, and is never empty", () => {
     "A Bcc: a b x",
   );
   assert.equal(render({ subject: "{{code}}" }).subject, "Shop");
-});
-
-test("an address is one plain address", () => {
-  for (const right of [
-    "a@b",
-    "a.b+c@x-y.example",
-    "A!#$%&'*+/=?^_`{|}~-z@xn--exmple-cua.org",
-    `${"a".repeat(64)}@b.org`,
-  ])
-    assert.equal(isMailAddress(right), true, right);
-  for (const wrong of [
-    "",
-    "@",
-    "a@",
-    "@b",
-    "a",
-    ".a@b",
-    "a.@b",
-    "a..b@c",
-    "a b@c",
-    "a@b c",
-    "a@-b",
-    "a@b-",
-    "a@b.",
-    "a@.b",
-    "a@b..c",
-    "a@b,c",
-    "a,b@c",
-    "a@b@c",
-    '"a"@b',
-    "a(x)@b",
-    "<a@b>",
-    "a@[1.2.3.4]",
-    "ä@b",
-    "a@ä.org",
-    "a@b\n",
-    "a\0@b",
-    "a@b\r\nBcc: c@d",
-    `${"a".repeat(65)}@b.org`,
-    `a@${"b".repeat(64)}.org`,
-    `a@${"b.".repeat(130)}org`,
-  ])
-    assert.equal(isMailAddress(wrong), false, JSON.stringify(wrong));
 });

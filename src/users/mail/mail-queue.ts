@@ -10,8 +10,8 @@ import { readIndexes } from "../../collection/indexes.ts";
 import { Problem, StartError } from "../../errors.ts";
 import { isOvertaken, put, type Records, remove, type Versioned } from "../../records.ts";
 import type { Change } from "../../store/port/commit.ts";
+import { isMailAddress } from "../mail-address.ts";
 import {
-  isMailAddress,
   type MailSettings,
   type MailValues,
   smtpPasswordVariable,

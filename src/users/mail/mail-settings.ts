@@ -65,23 +65,3 @@ export interface MailSettings {
   /** The password of `smtp.user`; `undefined` if the environment has none. */
   readonly password: string | undefined;
 }
-
-const localPart = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/i;
-
-const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
-const domain = new RegExp(`^${label}(?:\\.${label})*$`, "i");
-
-/** The longest address, in characters, and its longest part before the `@`. */
-const longest = { address: 254, localPart: 64 };
-
-/**
- * Whether a text is one address and nothing else: plain ASCII, without quotes, comments, lists, spaces and line breaks. A
- * domain with other letters must be in its ASCII form (`xn--…`).
- */
-export function isMailAddress(text: string): boolean {
-  if (text.length > longest.address) return false;
-  const [local = "", host = "", ...others] = text.split("@");
-  return (
-    others.length === 0 && local.length <= longest.localPart && localPart.test(local) && domain.test(host)
-  );
-}

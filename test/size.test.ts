@@ -31,11 +31,11 @@ const bounds: Readonly<Record<string, number>> = {
   index: 100,
   observe: 1_100,
   records: 100,
-  users: 750,
+  users: 800,
 };
 
 /** The most files in `src`. */
-const mostFiles = 448;
+const mostFiles = 449;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

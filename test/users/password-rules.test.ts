@@ -114,7 +114,13 @@ describe("the list of known passwords", () => {
 
   for (const [what, answer] of [
     ["an error", (_, response) => response.writeHead(503).end(`${suffix}:5`)],
-    ["a redirect", (_, response) => response.writeHead(302, { location: "/other" }).end()],
+    [
+      "a redirect",
+      ({ url }, response) =>
+        url === "/other"
+          ? response.end(`${suffix}:5`)
+          : response.writeHead(302, { location: "/other" }).end(),
+    ],
     ["an endless text", (_, response) => void fill(response)],
     [
       "half of a response",

@@ -33,6 +33,11 @@ export function readProgramFile(path: string): string | undefined {
   return existsSync(file) ? readFileSync(file, "utf8") : undefined;
 }
 
+/** The text of a file in `dist/`, also from a clone; `undefined` if it does not exist. */
+export function readBuiltText(path: string): string | undefined {
+  return readProgramFile(isSingleFile ? path : `../dist/${path}`);
+}
+
 /** The bytes of a file in `dist/`, also from a clone; `undefined` if it does not exist. */
 export async function readBuiltFile(path: string): Promise<Buffer | undefined> {
   if (isSingleFile) return Buffer.from(getRawAsset(path));

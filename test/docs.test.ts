@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { reservedIds } from "../src/collection/ids.ts";
 import { createCommands } from "../src/commands/command-table.ts";
 import { processMetrics } from "../src/observe/families.ts";
+import { commonPasswordsPackage } from "../tools/build/common-passwords.ts";
 import { docsPagePackage } from "../tools/build/docs-page.ts";
 import { outdatedPages } from "../tools/reference.ts";
 import { pathsBelow } from "./project.ts";
@@ -53,7 +54,7 @@ test("the dependencies that are explained are those of the package, and the reas
   const all = [dependencies, devDependencies, optionalDependencies, ofTests]
     .flatMap(Object.keys)
     .concat(docsPagePackage);
-  const used = packagesOf("src").add(docsPagePackage);
+  const used = packagesOf("src").add(docsPagePackage).add(commonPasswordsPackage);
   const onPage = packagesOf("console/src");
   const known = [
     all.filter((name) => used.has(name)),

@@ -32,12 +32,13 @@ const bounds: Readonly<Record<string, number>> = {
   index: 100,
   observe: 1_100,
   records: 100,
-  users: 2_600,
+  users: 2_700,
   secrets: 150,
 };
 
 /** The most files in `src`. */
 const mostFiles = 467;
+
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;
 

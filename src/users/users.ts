@@ -551,16 +551,14 @@ export class Users {
   ): Promise<void> {
     const { settings, title } = this.#parts;
     const texts = Object.values(profile).filter((value) => typeof value === "string");
-    const refused = await refusedPassword(password, {
-      title,
-      address,
-      texts,
-      words: settings.password.words,
-    });
-    const isKnown = refused === undefined && settings.password.breached && (await isBreached(password));
-    const fault = isKnown ? { code: "breached", detail: "is in a list of stolen passwords" } : refused;
+    const refused = refusedPassword(password, { title, address, texts, words: settings.password.words });
+    const isKnown =
+      refused === undefined && settings.password.breached && (await isBreached(password, fetch));
+    const fault = isKnown
+      ? { code: "breached", detail: "This password is on a list of stolen passwords." }
+      : refused;
     if (fault === undefined) return;
-    throw new Problem("PASSWORD_REFUSED", `The password ${fault.detail}.`, {
+    throw new Problem("PASSWORD_REFUSED", fault.detail, {
       violations: [{ in: "body", pointer: "#/password", ...fault }],
     });
   }

@@ -23,6 +23,7 @@ import {
   servingThreadFile,
   threadFiles,
 } from "./bundle.ts";
+import { commonPasswordsFile, writeCommonPasswords } from "./common-passwords.ts";
 import { buildConsole } from "./console.ts";
 import { copyDocsPage, docsPageFile } from "./docs-page.ts";
 import { licencesFile, writeInventory } from "./inventory.ts";
@@ -44,12 +45,13 @@ async function build(): Promise<void> {
   const contents = await bundleProgram(parts, []);
   await bundleModule(parts);
   copyDocsPage(parts, contents);
+  writeCommonPasswords(parts, contents);
   const consoleFiles = await buildConsole(parts, contents);
   copyFileSync("package.json", join(temporary, "package.json"));
   addFile(contents, nodeLicence());
   writeInventory(target, contents);
   compile();
-  makeExecutable([...threadFiles, moduleFile, docsPageFile, ...consoleFiles]);
+  makeExecutable([...threadFiles, moduleFile, docsPageFile, commonPasswordsFile, ...consoleFiles]);
 }
 
 /** Writes the program as a function, and the code that V8 compiles for it while it serves. */

@@ -4,6 +4,7 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { bundleModule, bundleProgram, packagesOutside, servingThreadFile } from "./bundle.ts";
+import { writeCommonPasswords } from "./common-passwords.ts";
 import { buildConsole } from "./console.ts";
 import { copyDocsPage } from "./docs-page.ts";
 import { writeInventory } from "./inventory.ts";
@@ -19,5 +20,6 @@ mkdirSync("dist/server", { recursive: true });
 writeFileSync(`dist/${servingThreadFile}`, 'require("../holdfast.cjs").runThread();\n');
 writeFileSync("dist/cli.cjs", 'require("./holdfast.cjs").runCommandLine();\n');
 copyDocsPage("dist", contents);
+writeCommonPasswords("dist", contents);
 await buildConsole("dist", contents);
 writeInventory("dist", contents);

@@ -1,5 +1,6 @@
 /** Signing in and up: the flows that strangers start, and what a user changes about the own account. */
 import type { Sessions } from "../access/authenticate.ts";
+import { networkOf, shownNetwork } from "../access/networks.ts";
 import type { AdministratorRule } from "../access/roles.ts";
 import { Problem } from "../errors.ts";
 import { isOvertaken, put, type Versioned } from "../records.ts";
@@ -10,7 +11,6 @@ import { isKnownDevice, newDevice, withDevice } from "./devices.ts";
 import { type GuessLimits, guessPolicies } from "./guess-limits.ts";
 import type { MailQueue, MailToSend } from "./mail/mail-queue.ts";
 import { readMailAddress } from "./mail-address.ts";
-import { networkOf, shownNetwork } from "./networks.ts";
 import type { PasswordHasher } from "./password-hash.ts";
 import { isBreached, refusedPassword } from "./password-rules.ts";
 import { confirmedMs, endingOf, endOf, maxSessions, newSession, openSessions, timesOf } from "./sessions.ts";

@@ -119,6 +119,14 @@ function requireMembers<Name extends string>(
   return given as Record<Name, string>;
 }
 
+/** Throws INVALID_PARAMETER if somebody sends a password to a service that takes none. */
+function requirePasswords({ settings }: Users, { password: given }: Readonly<Record<string, unknown>>): void {
+  if (given === undefined || settings.methods.includes("password")) return;
+  const violations = new Violations();
+  violations.add(inBody("password"), "excess", "cannot be here: nobody has a password in this service");
+  throw violations.problem();
+}
+
 /** The proof with what the device of the request shows: a member of the body, or a cookie. */
 function withDevice<P extends object>({ users, given, asked }: Sent, proof: P): P & { device?: string } {
   const shown = (given.device as string | undefined) ?? users.cookies.deviceIn(asked.request);
@@ -127,11 +135,17 @@ function withDevice<P extends object>({ users, given, asked }: Sent, proof: P): 
 
 /** A ticket with its code, or else a password and what comes with it. */
 function proofOf<Name extends string>(
-  given: Readonly<Record<string, unknown>>,
+  { given, users }: Sent,
   names: readonly Name[],
 ): TicketProof | Record<Name, string> {
   const { ticket, code } = given as { ticket?: string; code?: string };
-  if (ticket === undefined && code === undefined) return requireMembers(given, names);
+  if (ticket === undefined && code === undefined) {
+    requirePasswords(users, given);
+    const needed: readonly string[] = users.settings.methods.includes("password")
+      ? names
+      : ["ticket", "code"];
+    return requireMembers(given, needed) as Record<Name, string>;
+  }
   const excess = names.find((name) => given[name] !== undefined);
   if (excess === undefined) return requireMembers(given, ["ticket", "code"]);
   const violations = new Violations();
@@ -256,6 +270,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     successes: ticketGiven,
     work: async ({ users, given, visitor }) => {
       const { email: address } = requireMembers(given, ["email"]);
+      requirePasswords(users, given);
       const { password: chosen, profile } = given as { password?: string; profile?: Record<string, unknown> };
       return ticketOf(await users.signUp({ email: address, password: chosen, profile }, visitor));
     },
@@ -282,8 +297,8 @@ export const signInEndpoints: readonly Endpoint[] = [
       "Begins a session, by an address and a password, or by a ticket and the code from the mail. The session of the caller until now ends.",
     successes: newSession,
     work: async (sent) => {
-      const { users, given, visitor, asked } = sent;
-      const proof = withDevice(sent, proofOf(given, ["email", "password"]) as Proof);
+      const { users, visitor, asked } = sent;
+      const proof = withDevice(sent, proofOf(sent, ["email", "password"]) as Proof);
       return started(sent, await users.signIn(proof, visitor, asked.caller.principal?.session?.id));
     },
   }),
@@ -297,14 +312,15 @@ export const signInEndpoints: readonly Endpoint[] = [
       "Begins a new session in place of the one of the caller. For ten minutes, it can change the account. Send a password, or a ticket and its code.",
     successes: newSession,
     work: async (sent) => {
-      const { users, given, visitor, current } = sent;
-      const proof = withDevice(sent, proofOf(given, ["password"]) as Confirmation);
+      const { users, visitor, current } = sent;
+      const proof = withDevice(sent, proofOf(sent, ["password"]) as Confirmation);
       return started(sent, await users.confirm(current, proof, visitor));
     },
   }),
   endpointOf({
     path: "/_auth/password",
     method: "POST",
+    has: ({ methods }) => methods.includes("password"),
     body: bodyOf({ password, cookie, ...ticketMembers }, { password: byPassword.password }),
     id: "setPassword",
     summary: "Set a password",

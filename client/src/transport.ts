@@ -108,13 +108,27 @@ function errorOf(tried: Tried, afterLostAnswer: boolean): Error {
 
 async function attempt(options: ClientOptions, call: Call): Promise<Tried> {
   call.signal?.throwIfAborted();
-  const send = options.fetch ?? globalThis.fetch;
-  const headers = await headersOf(options, call);
-  const content = call.body ?? (call.content === undefined ? undefined : JSON.stringify(call.content));
-  const body = content === undefined ? {} : { body: content, duplex: "half" as const }; // a stream needs `duplex`
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(), call.timeoutMs ?? options.timeoutMs ?? 30_000);
   const signal = call.signal === undefined ? timeout.signal : AbortSignal.any([call.signal, timeout.signal]);
+  try {
+    const headers = await unlessAborted(signal, () => headersOf(options, call));
+    if (headers !== undefined) return await exchange(options, call, { headers, signal });
+    call.signal?.throwIfAborted();
+    throw new TimeoutError(`No token for ${call.method} ${addressOf(options, call)} in time.`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function exchange(
+  options: ClientOptions,
+  call: Call,
+  { headers, signal }: { headers: Record<string, string>; signal: AbortSignal },
+): Promise<Tried> {
+  const send = options.fetch ?? globalThis.fetch;
+  const content = call.body ?? (call.content === undefined ? undefined : JSON.stringify(call.content));
+  const body = content === undefined ? {} : { body: content, duplex: "half" as const }; // a stream needs `duplex`
   try {
     const response = await send(addressOf(options, call), { method: call.method, headers, signal, ...body });
     const { Authorization: credential } = headers;
@@ -123,15 +137,21 @@ async function attempt(options: ClientOptions, call: Call): Promise<Tried> {
   } catch (cause) {
     call.signal?.throwIfAborted();
     const what = `${call.method} ${addressOf(options, call)}`;
-    const error = timeout.signal.aborted
+    const error = signal.aborted
       ? new TimeoutError(`No response to ${what} in time.`, { cause })
       : new NetworkError(`No response to ${what}: ${cause instanceof Error ? cause.message : cause}`, {
           cause,
         });
     return { kind: "network", error };
-  } finally {
-    clearTimeout(timer);
   }
+}
+
+/** The result of some work; `undefined` if the signal is aborted first. */
+function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
+  const aborted = new Promise<undefined>((resolve) => {
+    signal.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
+  return Promise.race([work(), aborted]);
 }
 
 function addressOf({ baseUrl }: ClientOptions, { path }: Call): string {

@@ -11,6 +11,7 @@ import {
   sleep,
   waitMs,
 } from "./retry.ts";
+import type { AuthOptions } from "./session-keeper.ts";
 
 /** The options of a client. */
 export interface ClientOptions {
@@ -18,6 +19,8 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** An API key or a JSON Web Token, or a function that returns one. The client calls it before every attempt. */
   readonly token?: string | (() => string | Promise<string>);
+  /** How the session of a user who has signed in is kept. Its token comes before `token`. */
+  readonly auth?: AuthOptions;
   /** The function that sends requests. @default the global `fetch` */
   readonly fetch?: typeof globalThis.fetch;
   /** The time limit for the response to one attempt, in milliseconds. @default 30000 */

@@ -1,7 +1,9 @@
 /** What somebody hostile tries at the sign-in, and what must not come of it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
 import { until } from "../../until.ts";
+import { follow } from "../follow.ts";
 import { bearer, bodyOf, goodPassword, type People, problemOf, type Signed, startPeople } from "./people.ts";
 
 const ada = "ada@example.org";
@@ -105,4 +107,58 @@ test("of two changes of the password in one session, the second finds the sessio
     [200, 401],
     answers.map(({ text }) => text).join(),
   );
+});
+
+test("a token of another issuer cannot act as a user, unless the configuration says so", async (t) => {
+  const pair = createPair("EdDSA");
+  const jwt = settingsFor([pair]);
+  const own = async (given: typeof jwt) => {
+    const people = await startPeople(t, { auth: { jwt: given } });
+    const { user } = await people.join(ada);
+    const write = (sub: string) =>
+      people.service.send({
+        method: "POST",
+        path: "/api/v1/articles",
+        content: { authorId: user.id },
+        headers: bearer(tokenOf(pair, claimsAt(Date.now(), { sub }))),
+      });
+    return [await write(user.id), await write(user.id), await write("kim")].map(
+      ({ status, json }) => `${status} ${(json as { code?: string }).code}`,
+    );
+  };
+  assert.deepEqual(await own(jwt), ["401 INVALID_TOKEN", "401 INVALID_TOKEN", "403 INSUFFICIENT_SCOPE"]);
+  assert.deepEqual(await own({ ...jwt, actAsUsers: true }), [
+    "201 undefined",
+    "201 undefined",
+    "403 INSUFFICIENT_SCOPE",
+  ]);
+});
+
+test("a stream of events follows the cookie, and ends with the session", async (t) => {
+  let elapsed = 0;
+  const people = await startPeople(t, {
+    elapsed: () => elapsed,
+    heartbeatMs: 600_000,
+    collections: {
+      users: { access: { read: "public" } },
+      notes: { access: { read: "authenticated", write: "public" } },
+      news: { access: { read: "public", write: "public" } },
+    },
+  });
+  const { service } = people;
+  const inCookie = (token: string) => ({ cookie: `holdfast-${service.port}=${token}`, ...sameOrigin });
+  for (const name of ["notes", "news"])
+    for (const headersOf of [bearer, inCookie]) {
+      const { token } = await people.join(`${name}${headersOf.name}@example.org`.toLowerCase());
+      const stream = await follow(service, `/api/v1/${name}/_events`, headersOf(token));
+      t.after(() => stream.close());
+      await until("the first frame has come", () => stream.frames().length > 0);
+      elapsed += 1_000; // the credential is checked again
+      const request = { method: "POST", path: `/api/v1/${name}`, content: {} };
+      assert.equal((await service.send(request)).status, 201);
+      await until("the event has come", () => stream.frames().length > 1);
+      assert.equal((await people.post("sign-out", {}, bearer(token))).status, 204);
+      elapsed += 1_000;
+      await until("the stream has ended", () => stream.hasEnded());
+    }
 });

@@ -242,7 +242,6 @@ export class Users {
    */
   async signIn(proof: Proof, visitor: Visitor, before?: string): Promise<SignedIn> {
     if ("ticket" in proof) return this.#signInByCode(proof, visitor, { before });
-    if (!this.settings.methods.includes("password")) throw signInFailed();
     const { account, rehashed } = await this.#requireOwner(proof, visitor);
     return this.#untilCommitted(async () => {
       const current = await this.records.account(account.id);
@@ -619,14 +618,11 @@ function readAddress(email: string): ReadAddress {
   throw invalidEmail(read.fault);
 }
 
-/** Throws INVALID_PARAMETER unless the user could sign in with what is sent. */
+/** Throws INVALID_PARAMETER if the user could not sign in without a password. */
 function requireMethod({ methods }: UserSettings, password: string | undefined): void {
-  const detail =
-    password === undefined
-      ? !methods.includes("email") && "The password is missing."
-      : !methods.includes("password") && "The service has no passwords. Users sign in with a code by mail.";
-  if (detail === false) return;
-  const violation = { in: "body", pointer: "#/password", code: "method", detail } as const;
+  if (password !== undefined || methods.includes("email")) return;
+  const detail = "The password is missing.";
+  const violation = { in: "body", pointer: "#/password", code: "required", detail } as const;
   throw new Problem("INVALID_PARAMETER", detail, { violations: [violation] });
 }
 

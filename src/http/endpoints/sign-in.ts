@@ -123,7 +123,7 @@ function requireMembers<Name extends string>(
 function requirePasswords({ settings }: Users, { password: given }: Readonly<Record<string, unknown>>): void {
   if (given === undefined || settings.methods.includes("password")) return;
   const violations = new Violations();
-  violations.add(inBody("password"), "excess", "cannot be here: nobody has a password in this service");
+  violations.add(inBody("password"), "excess", "cannot be here: users of this service have no passwords");
   throw violations.problem();
 }
 

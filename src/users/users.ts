@@ -1,5 +1,6 @@
 /** Signing in and up: the flows that strangers start, and what a user changes about the own account. */
 import type { Sessions } from "../access/authenticate.ts";
+import { networkOf, shownNetwork } from "../access/networks.ts";
 import type { AdministratorRule } from "../access/roles.ts";
 import { Problem } from "../errors.ts";
 import { isOvertaken, put, type Versioned } from "../records.ts";
@@ -7,10 +8,9 @@ import type { Change } from "../store/port/commit.ts";
 import type { ServingStore } from "../store/port/store.ts";
 import { Cookies } from "./cookies.ts";
 import { isKnownDevice, newDevice, withDevice } from "./devices.ts";
-import { type GuessLimits, guessPolicies } from "./guess-limits.ts";
+import { type GuessLimits, guessPolicies, mailOfService } from "./guess-limits.ts";
 import type { MailQueue, MailToSend } from "./mail/mail-queue.ts";
 import { readMailAddress } from "./mail-address.ts";
-import { networkOf, shownNetwork } from "./networks.ts";
 import type { PasswordHasher } from "./password-hash.ts";
 import { isBreached, refusedPassword } from "./password-rules.ts";
 import { confirmedMs, endingOf, endOf, maxSessions, newSession, openSessions, timesOf } from "./sessions.ts";
@@ -59,6 +59,8 @@ export interface UserParts {
   hasher: PasswordHasher;
   limits: GuessLimits;
   mail: Pick<MailQueue, "changeFor" | "wake">;
+  /** The most mails with codes of the service in an hour. */
+  mailsPerHour: number;
   profiles: Profiles;
   newUuid: () => string;
   /** Unix time in milliseconds. */
@@ -208,6 +210,7 @@ export class Users {
     const read = readAddress(email);
     const { settings, profiles, hasher, newUuid, now } = this.#parts;
     if (!takesSignUp(settings, read.domain)) throw wrongDomain(settings);
+    requireMethod(settings, password);
     // The id is only for this check. The profile gets another one when the code comes back.
     profiles.textOf(profile, newUuid(), now());
     if (password !== undefined) await this.#requireGoodPassword(password, read.address, profile);
@@ -239,6 +242,7 @@ export class Users {
    */
   async signIn(proof: Proof, visitor: Visitor, before?: string): Promise<SignedIn> {
     if ("ticket" in proof) return this.#signInByCode(proof, visitor, { before });
+    if (!this.settings.methods.includes("password")) throw signInFailed();
     const { account, rehashed } = await this.#requireOwner(proof, visitor);
     return this.#untilCommitted(async () => {
       const current = await this.records.account(account.id);
@@ -516,9 +520,10 @@ export class Users {
 
   /** Whether a mail to the address is allowed now. Throws UNAVAILABLE if the service sends too many. */
   async #takeMail(address: string): Promise<boolean> {
-    const { limits, now } = this.#parts;
+    const { limits, mailsPerHour, now } = this.#parts;
     try {
-      await limits.take([{ policy: guessPolicies.mailToAddress, subject: address }], now());
+      const ofService = { policy: mailOfService(mailsPerHour), subject: "" };
+      await limits.take([{ policy: guessPolicies.mailToAddress, subject: address }, ofService], now());
     } catch (error) {
       if (error instanceof Problem && error.code === "QUOTA_EXCEEDED") return false;
       throw error;
@@ -612,6 +617,17 @@ function readAddress(email: string): ReadAddress {
   const read = readMailAddress(email);
   if (!("fault" in read)) return read;
   throw invalidEmail(read.fault);
+}
+
+/** Throws INVALID_PARAMETER unless the user could sign in with what is sent. */
+function requireMethod({ methods }: UserSettings, password: string | undefined): void {
+  const detail =
+    password === undefined
+      ? !methods.includes("email") && "The password is missing."
+      : !methods.includes("password") && "The service has no passwords. Users sign in with a code by mail.";
+  if (detail === false) return;
+  const violation = { in: "body", pointer: "#/password", code: "method", detail } as const;
+  throw new Problem("INVALID_PARAMETER", detail, { violations: [violation] });
 }
 
 function wrongDomain({ signUp }: UserSettings): Error {

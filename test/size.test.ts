@@ -32,7 +32,7 @@ const bounds: Readonly<Record<string, number>> = {
   index: 100,
   observe: 1_100,
   records: 100,
-  users: 2_700,
+  users: 2_750,
   secrets: 150,
 };
 

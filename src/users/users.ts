@@ -576,8 +576,11 @@ export class Users {
       try {
         await this.records.commit(changes, this.#parts.now());
       } catch (error) {
-        if (isOvertaken(error) && attempt < maxAttempts) continue;
-        throw error;
+        if (!isOvertaken(error)) throw error;
+        if (attempt < maxAttempts) continue;
+        throw new Problem("UNAVAILABLE", "Too many others change the same account. Try again.", {
+          cause: error,
+        });
       }
       this.#parts.mail.wake();
       if (result instanceof Problem) throw result;

@@ -135,17 +135,11 @@ function withDevice<P extends object>({ users, given, asked }: Sent, proof: P): 
 
 /** A ticket with its code, or else a password and what comes with it. */
 function proofOf<Name extends string>(
-  { given, users }: Sent,
+  given: Readonly<Record<string, unknown>>,
   names: readonly Name[],
 ): TicketProof | Record<Name, string> {
   const { ticket, code } = given as { ticket?: string; code?: string };
-  if (ticket === undefined && code === undefined) {
-    requirePasswords(users, given);
-    const needed: readonly string[] = users.settings.methods.includes("password")
-      ? names
-      : ["ticket", "code"];
-    return requireMembers(given, needed) as Record<Name, string>;
-  }
+  if (ticket === undefined && code === undefined) return requireMembers(given, names);
   const excess = names.find((name) => given[name] !== undefined);
   if (excess === undefined) return requireMembers(given, ["ticket", "code"]);
   const violations = new Violations();
@@ -270,7 +264,6 @@ export const signInEndpoints: readonly Endpoint[] = [
     successes: ticketGiven,
     work: async ({ users, given, visitor }) => {
       const { email: address } = requireMembers(given, ["email"]);
-      requirePasswords(users, given);
       const { password: chosen, profile } = given as { password?: string; profile?: Record<string, unknown> };
       return ticketOf(await users.signUp({ email: address, password: chosen, profile }, visitor));
     },

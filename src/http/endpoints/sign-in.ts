@@ -119,14 +119,6 @@ function requireMembers<Name extends string>(
   return given as Record<Name, string>;
 }
 
-/** Throws INVALID_PARAMETER if somebody sends a password to a service that takes none. */
-function requirePasswords({ settings }: Users, { password: given }: Readonly<Record<string, unknown>>): void {
-  if (given === undefined || settings.methods.includes("password")) return;
-  const violations = new Violations();
-  violations.add(inBody("password"), "excess", "cannot be here: users of this service have no passwords");
-  throw violations.problem();
-}
-
 /** The proof with what the device of the request shows: a member of the body, or a cookie. */
 function withDevice<P extends object>({ users, given, asked }: Sent, proof: P): P & { device?: string } {
   const shown = (given.device as string | undefined) ?? users.cookies.deviceIn(asked.request);
@@ -291,7 +283,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     successes: newSession,
     work: async (sent) => {
       const { users, visitor, asked } = sent;
-      const proof = withDevice(sent, proofOf(sent, ["email", "password"]) as Proof);
+      const proof = withDevice(sent, proofOf(sent.given, ["email", "password"]) as Proof);
       return started(sent, await users.signIn(proof, visitor, asked.caller.principal?.session?.id));
     },
   }),
@@ -306,7 +298,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     successes: newSession,
     work: async (sent) => {
       const { users, visitor, current } = sent;
-      const proof = withDevice(sent, proofOf(sent, ["password"]) as Confirmation);
+      const proof = withDevice(sent, proofOf(sent.given, ["password"]) as Confirmation);
       return started(sent, await users.confirm(current, proof, visitor));
     },
   }),

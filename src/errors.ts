@@ -73,7 +73,7 @@ export const problems = {
   },
   CROSS_SITE: {
     status: 403,
-    meaning: "A page of another site sent the request with the cookie of somebody who has signed in.",
+    meaning: "A page of another site sent the request with the cookie of a user.",
   },
   TLS_REQUIRED: { status: 403, meaning: "The service accepts only encrypted requests (https)." },
   METHOD_NOT_ALLOWED: { status: 405, meaning: "The path does not support this method." },

@@ -34,7 +34,9 @@ const proofs: Record<string, () => Promise<boolean>> = {
       files.map((name) => `test/${name}.test.ts`),
       { HOLDFAST_TEST_RUNS: "1000", HOLDFAST_TEST_ROUNDS: "40" },
     );
-    return (await runAtLength(killFiles, { HOLDFAST_TEST_KILLS: "100", HOLDFAST_TEST_THREADS: "4" })) && isRight;
+    return (
+      (await runAtLength(killFiles, { HOLDFAST_TEST_KILLS: "100", HOLDFAST_TEST_THREADS: "4" })) && isRight
+    );
   },
   figures: () =>
     runAtLength(["test/store/sqlite-figures.test.ts", "test/store/postgres-figures.test.ts"], {

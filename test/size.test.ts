@@ -20,7 +20,7 @@ const bounds: Readonly<Record<string, number>> = {
   "store/postgres": 5_350,
   import: 1_250,
   rewind: 400,
-  access: 2_100,
+  access: 2_150,
   changes: 900,
   webhooks: 2_600,
   http: 17_600,

@@ -8,6 +8,7 @@ import {
   type ServiceConfiguration,
 } from "./administration.ts";
 import { ApiKeysClient } from "./api-keys.ts";
+import { AuthClient } from "./auth.ts";
 import { type BatchCollection, BatchPlan, type Operation, type Results } from "./batch.ts";
 import { CollectionClient } from "./collection.ts";
 import { ResultHiddenError } from "./errors.ts";
@@ -16,17 +17,20 @@ import type { EventOf, EventsQuery } from "./event-types.ts";
 import { keyedPost } from "./posts.ts";
 import type { CollectionsOf, ConfigurationTypes } from "./resource-types.ts";
 import type { Rewind, RewindReport } from "./rewind-types.ts";
-import { type CallOptions, type ClientOptions, createTransport } from "./transport.ts";
+import { SessionKeeper } from "./session-keeper.ts";
+import type { CallOptions, ClientOptions } from "./transport.ts";
 import { type Webhooks, WebhooksClient } from "./webhooks.ts";
 
-/** A client has a member for each collection. Members for the whole service begin with `$`. */
+/** A client has a member for each collection. Members for the whole service begin with `$`, except `auth`. */
 export type Client<C extends ConfigurationTypes> = {
-  readonly [Name in keyof CollectionsOf<C>]: CollectionClient<
+  readonly [Name in Exclude<keyof CollectionsOf<C>, "auth">]: CollectionClient<
     CollectionsOf<C>[Name],
     Name & string,
     CollectionsOf<C>
   >;
 } & {
+  /** People sign up and in, and manage their own sessions and password. */
+  readonly auth: AuthClient;
   /** Carries out all operations that the function returns, or none of them. */
   $batch<const O extends readonly Operation<unknown>[]>(
     plan: (collections: BatchCollections<C>) => O,
@@ -77,7 +81,8 @@ export type BatchCollections<C extends ConfigurationTypes> = {
 export function createClient<C extends ConfigurationTypes = ConfigurationTypes>(
   options: ClientOptions,
 ): Client<C> {
-  const send = createTransport(options);
+  const keeper = new SessionKeeper(options);
+  const { send } = keeper;
   const $batch = async (
     plan: (collections: BatchCollections<C>) => readonly Operation<unknown>[],
     call: CallOptions = {},
@@ -113,6 +118,7 @@ export function createClient<C extends ConfigurationTypes = ConfigurationTypes>(
     $read,
     $rewind,
     $webhooks: new WebhooksClient(send),
+    auth: new AuthClient(keeper),
   };
   return byName((name) => new CollectionClient(send, name), own) as unknown as Client<C>;
 }

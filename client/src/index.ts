@@ -10,6 +10,7 @@ export type {
   ServiceConfiguration,
 } from "./administration.ts";
 export type { ApiKey, ApiKeyInput, ApiKeyRotation, ApiKeysClient, NewApiKey } from "./api-keys.ts";
+export type { AuthClient, ResetTicket, SignedIn, SignInTicket, SignUp, UserSession } from "./auth.ts";
 export type { BatchCollection, Operation, PlannedCreate } from "./batch.ts";
 export type { BulkChange, BulkResult } from "./bulk-types.ts";
 export { type Client, type CollectionLink, createClient } from "./client.ts";
@@ -66,6 +67,7 @@ export type {
 export type { RetryOptions } from "./retry.ts";
 export type { Rewind, RewindCounts, RewindMisfit, RewindReport } from "./rewind-types.ts";
 export type { FromSchema } from "./schema.ts";
+export type { AuthOptions, TextStore, User } from "./session-keeper.ts";
 export { etagOf } from "./tags.ts";
 export type { CallOptions, ClientOptions } from "./transport.ts";
 export type {

@@ -11,6 +11,7 @@ import {
   sleep,
   waitMs,
 } from "./retry.ts";
+import type { AuthOptions } from "./session-keeper.ts";
 
 /** The options of a client. */
 export interface ClientOptions {
@@ -18,6 +19,8 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** An API key or a JSON Web Token, or a function that returns one. The client calls it before every attempt. */
   readonly token?: string | (() => string | Promise<string>);
+  /** How the session of a user who has signed in is kept. Its token comes before `token`. */
+  readonly auth?: AuthOptions;
   /** The function that sends requests. @default the global `fetch` */
   readonly fetch?: typeof globalThis.fetch;
   /** The time limit for the response to one attempt, in milliseconds. @default 30000 */
@@ -108,13 +111,27 @@ function errorOf(tried: Tried, afterLostAnswer: boolean): Error {
 
 async function attempt(options: ClientOptions, call: Call): Promise<Tried> {
   call.signal?.throwIfAborted();
-  const send = options.fetch ?? globalThis.fetch;
-  const headers = await headersOf(options, call);
-  const content = call.body ?? (call.content === undefined ? undefined : JSON.stringify(call.content));
-  const body = content === undefined ? {} : { body: content, duplex: "half" as const }; // a stream needs `duplex`
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(), call.timeoutMs ?? options.timeoutMs ?? 30_000);
   const signal = call.signal === undefined ? timeout.signal : AbortSignal.any([call.signal, timeout.signal]);
+  try {
+    const headers = await unlessAborted(signal, () => headersOf(options, call));
+    if (headers !== undefined) return await exchange(options, call, { headers, signal });
+    call.signal?.throwIfAborted();
+    throw new TimeoutError(`No token for ${call.method} ${addressOf(options, call)} in time.`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function exchange(
+  options: ClientOptions,
+  call: Call,
+  { headers, signal }: { headers: Record<string, string>; signal: AbortSignal },
+): Promise<Tried> {
+  const send = options.fetch ?? globalThis.fetch;
+  const content = call.body ?? (call.content === undefined ? undefined : JSON.stringify(call.content));
+  const body = content === undefined ? {} : { body: content, duplex: "half" as const }; // a stream needs `duplex`
   try {
     const response = await send(addressOf(options, call), { method: call.method, headers, signal, ...body });
     const { Authorization: credential } = headers;
@@ -123,15 +140,21 @@ async function attempt(options: ClientOptions, call: Call): Promise<Tried> {
   } catch (cause) {
     call.signal?.throwIfAborted();
     const what = `${call.method} ${addressOf(options, call)}`;
-    const error = timeout.signal.aborted
+    const error = signal.aborted
       ? new TimeoutError(`No response to ${what} in time.`, { cause })
       : new NetworkError(`No response to ${what}: ${cause instanceof Error ? cause.message : cause}`, {
           cause,
         });
     return { kind: "network", error };
-  } finally {
-    clearTimeout(timer);
   }
+}
+
+/** The result of some work; `undefined` if the signal is aborted first. */
+function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
+  const aborted = new Promise<undefined>((resolve) => {
+    signal.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
+  return Promise.race([work(), aborted]);
 }
 
 function addressOf({ baseUrl }: ClientOptions, { path }: Call): string {

@@ -64,6 +64,8 @@ export interface Sessions {
   isSession(text: string): boolean;
   /** Throws INVALID_TOKEN, and the errors of the store. */
   principalOf(text: string): Principal | Promise<Principal>;
+  /** Whether a subject is the id of an account. An account that is new can be unknown for less than a second. */
+  isUser(subject: string): boolean | Promise<boolean>;
 }
 
 /** What authentication depends on. */
@@ -93,18 +95,34 @@ export async function openAuthenticate({
     settings.jwt === undefined
       ? undefined
       : await (await import("./jwt/tokens.ts")).Tokens.open({ settings: settings.jwt, now, elapsed, warn });
+  const refuseUser =
+    settings.jwt?.actAsUsers === true || sessions === undefined ? asItIs : refuserOf(sessions);
   return ({ authorization }) => {
     const token = bearerToken(authorization);
     if (token === undefined) return undefined;
     if (token.startsWith(keyMark) && ring !== undefined) return ring.principalOf(token);
     if (sessions?.isSession(token) === true) return sessions.principalOf(token);
     const known = tokens?.known(token);
-    if (known !== undefined) return known;
+    if (known !== undefined) return refuseUser(known);
     requireTokenShape(token);
     if (token.startsWith(keyMark) || tokens === undefined) {
       throw invalidToken("The service does not accept this kind of credential.");
     }
-    return tokens.principalOf(token);
+    return tokens.principalOf(token).then(refuseUser);
+  };
+}
+
+const asItIs = (principal: Principal): Principal => principal;
+
+/** Refuses tokens whose subject is the id of an account. These ids are public, and an issuer can let people choose a subject. */
+function refuserOf(sessions: Sessions): (principal: Principal) => Principal | Promise<Principal> {
+  return (principal) => {
+    const judge = (isUser: boolean): Principal => {
+      if (!isUser) return principal;
+      throw invalidToken("The subject of the token is the id of a user of this service.");
+    };
+    const found = sessions.isUser(principal.subject);
+    return found instanceof Promise ? found.then(judge) : judge(found);
   };
 }
 

@@ -7,6 +7,7 @@ import { readBuiltFile } from "../program.ts";
 import { type RunningServer, startServer } from "../server.ts";
 import { isPostgresUrl, shownAddress } from "../store/address.ts";
 import { withoutHistory } from "../store/port/options.ts";
+import type { KeptMail } from "../users/mail/mail-queue.ts";
 import { configOf, type Environment, type Flags, type OnListening } from "./flags.ts";
 import { createLog, type ProcessLog } from "./serve/process-log.ts";
 import { shellWord } from "./wording.ts";
@@ -70,7 +71,16 @@ export async function serveUntilShutdown(
   };
   const starting = startServer(
     { ...config, logRequests: config.logRequests || isTerminal },
-    { log, writeLines, onFailure },
+    {
+      log,
+      writeLines,
+      onFailure,
+      // Only a terminal shows a mail, because other outputs are often kept.
+      ...(process.stdout.isTTY === true && {
+        onLocalMail: ({ to, subject, text }: KeptMail) =>
+          process.stdout.write(`\n  mail to ${to}: ${subject}\n\n${indented(text)}\n`),
+      }),
+    },
   );
   if (config.http.tls !== undefined) reloadOnHangup(starting);
   let server: RunningServer | undefined;
@@ -88,6 +98,10 @@ export async function serveUntilShutdown(
   const exitCode = await shutdown.requested;
   await server.stop();
   process.exit(exitCode);
+}
+
+function indented(text: string): string {
+  return text.trim().replaceAll(/^/gm, "    ");
 }
 
 /** SIGHUP means that the certificate was renewed. It can arrive while the service is starting. */

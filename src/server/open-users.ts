@@ -9,6 +9,7 @@ import type { Vault } from "../secrets.ts";
 import type { Store } from "../store/port/store.ts";
 import { GuessLimits } from "../users/guess-limits.ts";
 import { type KeptMail, MailQueue } from "../users/mail/mail-queue.ts";
+import { usualMailsPerHour } from "../users/mail/mail-settings.ts";
 import { openVault } from "../users/open-vault.ts";
 import {
   createPasswordHasher,
@@ -94,6 +95,7 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     hasher: passwords,
     limits: new GuessLimits({ store, mac: (text) => vault().mac("guesses", text) }),
     mail,
+    mailsPerHour: config.mail?.perHour ?? usualMailsPerHour,
     profiles: profilesOf(service, settings),
     newUuid,
     now,

@@ -27,6 +27,9 @@ export interface CookieParts {
   sessionMs: number;
 }
 
+/** What the service sets. A cookie can have any other text too, such as one with NUL. */
+const secretText = /^[a-z\d_]+$/;
+
 const safeMethods: readonly string[] = ["GET", "HEAD", "OPTIONS", "QUERY"];
 
 /** The cookies of one service. */
@@ -81,7 +84,8 @@ export class Cookies {
   /** Cookies of several sites can have one name, and the first of them is not always the right one: then none counts. */
   #read(cookie: string, name: string): string | undefined {
     const count = cookie.split(";").filter((each) => each.split("=", 1)[0]?.trim() === name).length;
-    return count === 1 ? parseCookie(cookie)[name] || undefined : undefined;
+    const value = count === 1 ? (parseCookie(cookie)[name] ?? "") : "";
+    return secretText.test(value) ? value : undefined;
   }
 
   #set(name: string, value: string, ms: number): string {

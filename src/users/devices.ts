@@ -9,9 +9,6 @@ const maxDevices = 20;
 /** How long a device is known after its last sign-in, in milliseconds. */
 export const deviceMs = 400 * 24 * 3_600_000;
 
-/** The precision of the stored time, in milliseconds. A higher precision would make each sign-in a write to the account. */
-const noteEveryMs = 24 * 3_600_000;
-
 /** What a new device shows at its next sign-in: 256 random bits. */
 export function newDevice(): string {
   return `hfd_${randomText(32, 50)}`;
@@ -28,11 +25,9 @@ export function isKnownDevice({ devices }: Account, device: string | undefined, 
   return devices.some((each) => each.hash === hash && now - each.at < deviceMs);
 }
 
-/** The account with the sign-in of a device. The same object if nothing changes. */
+/** The account with the sign-in of a device. */
 export function withDevice(account: Account, device: string, now: number): Account {
   const hash = hashOf(device);
-  const known = account.devices.find((each) => each.hash === hash);
-  if (known !== undefined && now - known.at < noteEveryMs) return account;
   const others = account.devices.filter((each) => each.hash !== hash);
   return { ...account, devices: [{ hash, at: now }, ...others].slice(0, maxDevices) };
 }

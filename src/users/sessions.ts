@@ -1,4 +1,5 @@
 /** Sessions: how they begin, are checked, and end. */
+import { LRUCache } from "lru-cache";
 import { randomText } from "../access/api-key.ts";
 import type { Sessions } from "../access/authenticate.ts";
 import { invalidToken } from "../access/challenges.ts";
@@ -110,6 +111,24 @@ export function openSessions(parts: SessionParts): Sessions {
   return {
     isSession: (text) => text.startsWith(sessionMark),
     principalOf: (text) => ring.principalOf(text),
+    isUser: knownUsers(parts),
+  };
+}
+
+/** How long it is known whether a subject is a user, in milliseconds, and of how many subjects. */
+const known = { ms: 900, most: 10_000 };
+
+function knownUsers({ records, elapsed }: SessionParts): Sessions["isUser"] {
+  const subjects = new LRUCache<string, { isUser: boolean; readAt: number }>({ max: known.most });
+  return (subject) => {
+    const found = subjects.peek(subject);
+    const readAt = elapsed();
+    if (found !== undefined && readAt - found.readAt < known.ms) return found.isUser;
+    return records.account(subject).then((account) => {
+      const isUser = account !== undefined;
+      subjects.set(subject, { isUser, readAt });
+      return isUser;
+    });
   };
 }
 

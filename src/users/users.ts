@@ -1,5 +1,6 @@
 /** Signing in and up: the flows that strangers start, and what a user changes about the own account. */
 import type { Sessions } from "../access/authenticate.ts";
+import { networkOf, shownNetwork } from "../access/networks.ts";
 import type { AdministratorRule } from "../access/roles.ts";
 import { Problem } from "../errors.ts";
 import { isOvertaken, put, type Versioned } from "../records.ts";
@@ -7,10 +8,9 @@ import type { Change } from "../store/port/commit.ts";
 import type { ServingStore } from "../store/port/store.ts";
 import { Cookies } from "./cookies.ts";
 import { isKnownDevice, newDevice, withDevice } from "./devices.ts";
-import { type GuessLimits, guessPolicies } from "./guess-limits.ts";
+import { type GuessLimits, guessPolicies, mailOfService } from "./guess-limits.ts";
 import type { MailQueue, MailToSend } from "./mail/mail-queue.ts";
 import { readMailAddress } from "./mail-address.ts";
-import { networkOf, shownNetwork } from "./networks.ts";
 import type { PasswordHasher } from "./password-hash.ts";
 import { isBreached, refusedPassword } from "./password-rules.ts";
 import { confirmedMs, endingOf, endOf, maxSessions, newSession, openSessions, timesOf } from "./sessions.ts";
@@ -59,6 +59,8 @@ export interface UserParts {
   hasher: PasswordHasher;
   limits: GuessLimits;
   mail: Pick<MailQueue, "changeFor" | "wake">;
+  /** The most mails with codes of the service in an hour. */
+  mailsPerHour: number;
   profiles: Profiles;
   newUuid: () => string;
   /** Unix time in milliseconds. */
@@ -93,6 +95,7 @@ export interface PasswordProof {
 export interface TicketProof {
   ticket: string;
   code: string;
+  device?: string | undefined;
 }
 
 /** What a sign-in proves. */
@@ -207,20 +210,17 @@ export class Users {
     const read = readAddress(email);
     const { settings, profiles, hasher, newUuid, now } = this.#parts;
     if (!takesSignUp(settings, read.domain)) throw wrongDomain(settings);
+    requireMethod(settings, password);
     // The id is only for this check. The profile gets another one when the code comes back.
     profiles.textOf(profile, newUuid(), now());
     if (password !== undefined) await this.#requireGoodPassword(password, read.address, profile);
     await this.#countTicket(visitor);
     const hashed = password === undefined ? undefined : await hasher.hash(password, visitor.network);
-    const isKnown = (await this.records.accountOf(read.key)) !== undefined;
+    const account = await this.records.accountOf(read.key);
     const content = { password: hashed, profile };
-    return this.#giveTicket({
-      kind: "signUp",
-      read,
-      template: isKnown ? "exists" : "signUp",
-      visitor,
-      content,
-    });
+    const asked = { kind: "signUp", visitor, content } as const;
+    if (account === undefined) return this.#giveTicket({ ...asked, read, template: "signUp" });
+    return this.#giveTicket({ ...asked, read: provenFor(read, account.value), template: "exists" });
   }
 
   /**
@@ -233,9 +233,7 @@ export class Users {
     const account = await this.records.accountOf(read.key);
     if (account === undefined || account.value.disabled)
       return this.#giveTicket({ kind, read, template: undefined, visitor });
-    // Mail goes to the address that was proven, in its own letters.
-    const proven = { ...read, address: account.value.email };
-    return this.#giveTicket({ kind, read: proven, template: kind, visitor });
+    return this.#giveTicket({ kind, read: provenFor(read, account.value), template: kind, visitor });
   }
 
   /**
@@ -285,7 +283,9 @@ export class Users {
     const hashed = await this.#parts.hasher.hash(password, visitor.network);
     return this.#untilCommitted(async () => {
       const current = await this.records.account(account.id);
-      if (current === undefined || current.value.disabled) throw signInFailed();
+      // The session can have ended while the password was hashed, because the owner has set another one.
+      const isOpen = (await this.records.session(session.id)) !== undefined;
+      if (!isOpen || current === undefined || current.value.disabled) throw signInFailed();
       const also = [await this.#notice(current.value, "password")];
       return this.#begin(current, { visitor, ends: "all", set: { password: hashed, devices: [] }, also });
     });
@@ -358,17 +358,18 @@ export class Users {
     visitor: Visitor,
     { before, user }: { before?: string | undefined; user?: string },
   ): Promise<SignedIn> {
+    const { device } = proof;
     const kinds: TicketKind[] = user === undefined ? ["signUp", "signIn"] : ["signIn"];
     const redeem = () =>
       this.#redeem(proof, kinds, async (found) => {
         const account = await this.records.accountOf(found.value.address);
         const also = await this.#endTicketsOf(found);
         if (account === undefined && found.value.kind === "signUp")
-          return this.#createAccount(found.value, { visitor, ends: before, also });
+          return this.#createAccount(found.value, { visitor, device, ends: before, also });
         const isUsable =
           account !== undefined && !account.value.disabled && (user ?? account.value.id) === account.value.id;
         if (!isUsable || !this.settings.methods.includes("email")) throw signInFailed();
-        return this.#begin(account, { visitor, ends: before, also });
+        return this.#begin(account, { visitor, device, ends: before, also });
       });
     return this.#untilCommitted(redeem);
   }
@@ -439,15 +440,20 @@ export class Users {
     const ended = others.filter(
       ({ value: { id } }, n) => ends === "all" || id === ends || n >= maxSessions - 1,
     );
+    // The session of the client until now can be that of another user.
+    const former =
+      ends === undefined || ends === "all" || ended.some((each) => each.value.id === ends)
+        ? undefined
+        : await this.records.session(ends);
     const shown = isKnownDevice({ ...value, ...set }, device, now) ? device : undefined;
     const made = shown === undefined ? newDevice() : undefined;
     const account = withDevice({ ...value, ...set }, shown ?? made ?? "", now);
-    const isSame = version !== undefined && account === value;
     return {
       changes: [
-        ...(isSame ? [] : [put(accountsName, account.id, version, account)]),
+        // Also if nothing in it changes: a session begins only with the account that was judged.
+        put(accountsName, account.id, version, account),
         change,
-        ...endingOf(ended),
+        ...endingOf(former === undefined ? ended : [...ended, former]),
         ...also,
       ],
       result: { session, expiresAt: this.endOf(session, account), account, token, device: made },
@@ -513,9 +519,10 @@ export class Users {
 
   /** Whether a mail to the address is allowed now. Throws UNAVAILABLE if the service sends too many. */
   async #takeMail(address: string): Promise<boolean> {
-    const { limits, now } = this.#parts;
+    const { limits, mailsPerHour, now } = this.#parts;
     try {
-      await limits.take([{ policy: guessPolicies.mailToAddress, subject: address }], now());
+      const ofService = { policy: mailOfService(mailsPerHour), subject: "" };
+      await limits.take([{ policy: guessPolicies.mailToAddress, subject: address }, ofService], now());
     } catch (error) {
       if (error instanceof Problem && error.code === "QUOTA_EXCEEDED") return false;
       throw error;
@@ -526,9 +533,8 @@ export class Users {
   /** The ticket whose code was mailed last to an address. In a flood, later tickets take its code. */
   async #lastMailed(address: string): Promise<Ticket | undefined> {
     const all = await this.records.ticketsFor(address);
-    return all
-      .map(({ value }) => value)
-      .findLast(({ code, mailedAt }) => code !== undefined && mailedAt !== undefined);
+    const mailed = all.flatMap(({ value }) => (value.code === undefined ? [] : [value]));
+    return mailed.toSorted((a, b) => (b.mailedAt ?? 0) - (a.mailedAt ?? 0))[0];
   }
 
   /** The change that tells a user by mail what has changed in the account. */
@@ -600,11 +606,24 @@ function takesSignUp({ signUp }: UserSettings, domain: string): boolean {
   return signUp === "open" || (typeof signUp === "object" && signUp.domains.includes(domain));
 }
 
+/** Mail goes to the address that was proven, in its own letters: another mailbox can differ in them alone. */
+function provenFor(read: ReadAddress, { email }: Account): ReadAddress {
+  return { ...read, address: email };
+}
+
 /** Throws INVALID_PARAMETER. */
 function readAddress(email: string): ReadAddress {
   const read = readMailAddress(email);
   if (!("fault" in read)) return read;
   throw invalidEmail(read.fault);
+}
+
+/** Throws INVALID_PARAMETER if the user could not sign in without a password. */
+function requireMethod({ methods }: UserSettings, password: string | undefined): void {
+  if (password !== undefined || methods.includes("email")) return;
+  const detail = "The password is missing.";
+  const violation = { in: "body", pointer: "#/password", code: "required", detail } as const;
+  throw new Problem("INVALID_PARAMETER", detail, { violations: [violation] });
 }
 
 function wrongDomain({ signUp }: UserSettings): Error {

@@ -208,6 +208,18 @@ test("a call that fails before its request leaves no timer", async () => {
   assert.equal(timers(), before);
 });
 
+test("a token that never comes ends with the time limit or the signal of the call, and nothing is sent", async (t) => {
+  const { seen, baseUrl } = await startStandIn(t, []);
+  const client = createClient({ baseUrl, token: () => new Promise<string>(() => {}), timeoutMs: 20 });
+  await assert.rejects(async () => client.notes?.get("1"), TimeoutError);
+  const stop = new AbortController();
+  const reason = new Error("stopped");
+  const call = client.notes?.get("1", { signal: stop.signal, timeoutMs: 100_000 });
+  stop.abort(reason);
+  await assert.rejects(async () => call, reason);
+  assert.deepEqual(seen, []);
+});
+
 test("a stream is sent once", async (t) => {
   const { seen, baseUrl } = await startStandIn(t, [503, 429]);
   const client = createClient({ baseUrl, retry: { baseMs: 1 } });

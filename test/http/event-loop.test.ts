@@ -5,11 +5,10 @@
  */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { longestStandstill, standstillBoundMs } from "./probe.ts";
+import { staysResponsive } from "./probe.ts";
 import { jsonType, type Made, startServiceForFile } from "./service.ts";
 
 const size = 1_048_576;
-const tries = 4;
 
 const items = { type: "object", properties: { a: { type: "integer" } }, required: ["a"] };
 const schema = { type: "object", properties: { items: { type: "array", items } } };
@@ -70,16 +69,6 @@ const shapes: [what: string, body: string][] = [
   ["duplicates at the very end", fill('{"a":[0', ",0", '],"b":1,"b":2}')],
   ["a lone surrogate at the very end", fill('{"a":"', "x", '\\ud800"}')],
 ];
-
-/** Runs `work` until one try stays within the bound. */
-async function staysResponsive(work: () => Promise<unknown>): Promise<void> {
-  const seen: number[] = [];
-  for (let n = 0; n < tries; n++) {
-    seen.push(await longestStandstill(work));
-    if ((seen.at(-1) ?? 0) <= standstillBoundMs) return;
-  }
-  assert.fail(`held up for ${seen.map((ms) => ms.toFixed(0)).join(", ")} ms`);
-}
 
 async function send(method: string, path: string, body: string | Uint8Array, type = jsonType): Promise<void> {
   const answer = await service.send({ method, path, headers: { "Content-Type": type }, body });

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { maxPageBytes } from "../../src/store/port/page.ts";
+import { staysResponsive } from "./probe.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";
 import { watchQueries } from "./store-spy.ts";
 
@@ -172,11 +173,14 @@ test("1,000 embedded resources with almost 2 MiB at each end stay within the bou
     "author,comments(limit:10),comments.article.author",
     "comments(limit:10,sort:-id)",
   ]) {
-    const answer = await service.send({ path: `/api/v1/articles?limit=100&embed=${embed}` });
-    assert.equal(answer.status, 200, embed);
-    assert.ok(answer.bytes.length <= 2 * maxPageBytes, `${embed}: ${answer.bytes.length}`);
-    assert.equal(answer.text.includes("secret"), false);
-    assert.match(answer.headers.link ?? "", /rel="next"/);
+    let limit = 100; // another page for each try, because the service keeps the response
+    await staysResponsive(async () => {
+      const answer = await service.send({ path: `/api/v1/articles?limit=${limit--}&embed=${embed}` });
+      assert.equal(answer.status, 200, embed);
+      assert.ok(answer.bytes.length <= 2 * maxPageBytes, `${embed}: ${answer.bytes.length}`);
+      assert.equal(answer.text.includes("secret"), false);
+      assert.match(answer.headers.link ?? "", /rel="next"/);
+    });
   }
 });
 
@@ -209,9 +213,17 @@ for (const [what, count, bytes] of [
       },
       probe: { rssBytes: 600_000_000 },
     });
-    for (const path of ["articles?limit=100&", `articles/${idOf(0)}?`]) {
-      const answer = await service.send({ path: `/api/v1/${path}embed=${relations.join(",")}` });
-      assert.equal(answer.status, 200, path);
-      assert.equal(answer.text.includes("secret"), false);
+    // Another path for each try, because the service keeps the response.
+    for (const pathOf of [
+      (n: number) => `articles?limit=${100 - n}&`,
+      (n: number) => `articles/${idOf(n % count)}?`,
+    ]) {
+      let n = 0;
+      await staysResponsive(async () => {
+        const path = pathOf(n++);
+        const answer = await service.send({ path: `/api/v1/${path}embed=${relations.join(",")}` });
+        assert.equal(answer.status, 200, path);
+        assert.equal(answer.text.includes("secret"), false);
+      });
     }
   });

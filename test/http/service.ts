@@ -261,14 +261,14 @@ async function sow({ store: address, collections }: Config, seeds: ServiceOption
   const store = await openStore(address);
   try {
     await store.migrate([...collections.values()].map(recordOf));
-    const commits = Object.entries(seeds).flatMap(([collection, resources]) =>
-      resources.map((resource) => {
+    for (const [collection, resources] of Object.entries(seeds)) {
+      const commits = resources.map((resource) => {
         const key = { collection, id: resource.id };
         const next = JSON.stringify(resource);
         return store.commit({ changes: [{ key, expect: "absent", next }], at: Date.now() });
-      }),
-    );
-    await Promise.all(commits); // many share a flush
+      });
+      await Promise.all(commits); // many share a flush
+    }
   } finally {
     await store.close();
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { networkOf, shownNetwork } from "../../src/users/networks.ts";
+import { networkOf, shownNetwork } from "../../src/access/networks.ts";
 
 for (const [ip, network, shown] of [
   ["192.0.2.7", "192.0.2.7", "192.0.2.0/24"],

@@ -1,9 +1,9 @@
 /** Notices that a client goes away while it waits for its response, and cancels its work. */
 import type { Socket } from "node:net";
+import { networkOf } from "../../access/networks.ts";
 import type { Principal } from "../../access/principal.ts";
 import { Problem } from "../../errors.ts";
 import type { ReadClient } from "../../store/port/page.ts";
-import { networkOf } from "../../users/networks.ts";
 import type { Counted } from "./quotas.ts";
 
 /** The part of a request that this needs. */

@@ -5,10 +5,10 @@
  * allow more than the quota. What other threads have leased and not used is at most a tenth of it.
  */
 import { hash } from "node:crypto";
+import { networkOf } from "../../access/networks.ts";
 import type { Principal } from "../../access/principal.ts";
 import { clockSeconds } from "../../counters.ts";
 import { Problem } from "../../errors.ts";
-import { networkOf } from "../../users/networks.ts";
 import { after } from "../after.ts";
 import type { Rate } from "../settings.ts";
 import type { ExactCounts } from "./exact-counts.ts";

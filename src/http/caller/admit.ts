@@ -1,6 +1,7 @@
 /** Admission: checks that the request was encrypted if it must be, identifies the caller, and counts the request. It does not check rights. */
 import type { Principal } from "../../access/principal.ts";
 import { Problem } from "../../errors.ts";
+import type { CookieRequest } from "../../users/cookies.ts";
 import { type Quota, takeFromQuota } from "../admission/quotas.ts";
 import { after } from "../after.ts";
 import type { HttpRequest } from "../protocol/message.ts";
@@ -46,13 +47,20 @@ function principalOf(
       throw problem;
     });
   try {
-    const token = service.users?.cookies.tokenIn(request);
-    if (token !== undefined) return bySession(service, token).catch(refuse);
-    const found = service.authenticate?.(request.headers);
+    const found = identify(service, request);
     return found instanceof Promise ? found.catch(refuse) : found;
   } catch (problem) {
     return refuse(problem);
   }
+}
+
+/** The principal of a request's credential: a cookie, or the header Authorization. Throws as `Authenticate`, and CROSS_SITE. */
+export function identify(
+  service: Callers,
+  request: CookieRequest,
+): Principal | undefined | Promise<Principal | undefined> {
+  const token = service.users?.cookies.tokenIn(request);
+  return token === undefined ? service.authenticate?.(request.headers) : bySession(service, token);
 }
 
 /** The caller of a cookie. A browser sends the cookie of an ended session until it gets another one, so it counts as no caller. */

@@ -1,7 +1,7 @@
 /** The list of collections, at the prefix, and the hint about a misspelled collection. */
 import { collectionName } from "../../collection/collection.ts";
 import { nearestTo } from "../../collection/messages.ts";
-import { type Caller, isEncrypted } from "../caller/admit.ts";
+import { type Caller, identify, isEncrypted } from "../caller/admit.ts";
 import type { Document, Result } from "../operations/result.ts";
 import { type HttpRequest, jsonType } from "../protocol/message.ts";
 import { type Route, serviceDescription } from "../route.ts";
@@ -71,7 +71,7 @@ function undeclaredName({ collections }: Service, route: Route): string | undefi
 /** An unknown path has no caller yet. Rejects if the credential is invalid: the status of the response stays the same. */
 async function listedByRequest(service: Service, request: HttpRequest): Promise<string[]> {
   if (service.settings.requireTls && !isEncrypted(service.settings, request)) return [];
-  return listedNames(service, { principal: await service.authenticate?.(request.headers) });
+  return listedNames(service, { principal: await identify(service, request) });
 }
 
 function hintAt(nearest: string | undefined): string | undefined {

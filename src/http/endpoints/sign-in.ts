@@ -58,7 +58,7 @@ function endpointOf({ has = () => true, body, work, errors = [], ...row }: Peopl
       if (readOnly && !isRead)
         throw new Problem(
           "UNAVAILABLE",
-          "The service is read-only now. Nobody can sign in, and no account changes.",
+          "The service is read-only now. You cannot sign in, and no account changes.",
         );
       const given =
         body && bytes ? await readBody(body, bytes, { limits: settings.limits, context: service }) : {};
@@ -119,6 +119,14 @@ function requireMembers<Name extends string>(
   return given as Record<Name, string>;
 }
 
+/** Throws INVALID_PARAMETER if somebody sends a password to a service that takes none. */
+function requirePasswords({ settings }: Users, { password: given }: Readonly<Record<string, unknown>>): void {
+  if (given === undefined || settings.methods.includes("password")) return;
+  const violations = new Violations();
+  violations.add(inBody("password"), "excess", "cannot be here: users of this service have no passwords");
+  throw violations.problem();
+}
+
 /** The proof with what the device of the request shows: a member of the body, or a cookie. */
 function withDevice<P extends object>({ users, given, asked }: Sent, proof: P): P & { device?: string } {
   const shown = (given.device as string | undefined) ?? users.cookies.deviceIn(asked.request);
@@ -127,11 +135,17 @@ function withDevice<P extends object>({ users, given, asked }: Sent, proof: P): 
 
 /** A ticket with its code, or else a password and what comes with it. */
 function proofOf<Name extends string>(
-  given: Readonly<Record<string, unknown>>,
+  { given, users }: Sent,
   names: readonly Name[],
 ): TicketProof | Record<Name, string> {
   const { ticket, code } = given as { ticket?: string; code?: string };
-  if (ticket === undefined && code === undefined) return requireMembers(given, names);
+  if (ticket === undefined && code === undefined) {
+    requirePasswords(users, given);
+    const needed: readonly string[] = users.settings.methods.includes("password")
+      ? names
+      : ["ticket", "code"];
+    return requireMembers(given, needed) as Record<Name, string>;
+  }
   const excess = names.find((name) => given[name] !== undefined);
   if (excess === undefined) return requireMembers(given, ["ticket", "code"]);
   const violations = new Violations();
@@ -172,9 +186,9 @@ const sessionMembers = {
   agent: { ...text, description: "The start of the header `User-Agent`." },
 };
 
-const beginning: Readonly<Record<number, Success>> = {
+const newSession: Readonly<Record<number, Success>> = {
   200: {
-    description: "A session has begun.",
+    description: "The new session.",
     may: ["Set-Cookie"],
     content: json(
       closedObject(
@@ -256,6 +270,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     successes: ticketGiven,
     work: async ({ users, given, visitor }) => {
       const { email: address } = requireMembers(given, ["email"]);
+      requirePasswords(users, given);
       const { password: chosen, profile } = given as { password?: string; profile?: Record<string, unknown> };
       return ticketOf(await users.signUp({ email: address, password: chosen, profile }, visitor));
     },
@@ -280,11 +295,11 @@ export const signInEndpoints: readonly Endpoint[] = [
     summary: "Sign in",
     description:
       "Begins a session, by an address and a password, or by a ticket and the code from the mail. The session of the caller until now ends.",
-    successes: beginning,
+    successes: newSession,
     work: async (sent) => {
-      const { users, given, visitor, asked } = sent;
-      const proof = withDevice(sent, proofOf(given, ["email", "password"]) as Proof);
-      return begun(sent, await users.signIn(proof, visitor, asked.caller.principal?.session?.id));
+      const { users, visitor, asked } = sent;
+      const proof = withDevice(sent, proofOf(sent, ["email", "password"]) as Proof);
+      return started(sent, await users.signIn(proof, visitor, asked.caller.principal?.session?.id));
     },
   }),
   ownEndpoint({
@@ -295,32 +310,33 @@ export const signInEndpoints: readonly Endpoint[] = [
     summary: "Prove again who you are",
     description:
       "Begins a new session in place of the one of the caller. For ten minutes, it can change the account. Send a password, or a ticket and its code.",
-    successes: beginning,
+    successes: newSession,
     work: async (sent) => {
-      const { users, given, visitor, current } = sent;
-      const proof = withDevice(sent, proofOf(given, ["password"]) as Confirmation);
-      return begun(sent, await users.confirm(current, proof, visitor));
+      const { users, visitor, current } = sent;
+      const proof = withDevice(sent, proofOf(sent, ["password"]) as Confirmation);
+      return started(sent, await users.confirm(current, proof, visitor));
     },
   }),
   endpointOf({
     path: "/_auth/password",
     method: "POST",
+    has: ({ methods }) => methods.includes("password"),
     body: bodyOf({ password, cookie, ...ticketMembers }, { password: byPassword.password }),
     id: "setPassword",
     summary: "Set a password",
     description:
       "Sets a password, with a ticket and the code of a reset, or in a session that was confirmed in the last ten minutes. All sessions of the user end, and a new one begins.",
-    successes: beginning,
+    successes: newSession,
     errors: [403],
     work: async (sent) => {
       const { users, given, visitor, asked } = sent;
       const { password: chosen } = requireMembers(given, ["password"]);
       if (given.ticket === undefined && given.code === undefined) {
         const current = await requireCurrent(users, asked);
-        return begun(sent, await users.changePassword(current, chosen, visitor));
+        return started(sent, await users.changePassword(current, chosen, visitor));
       }
       const proof = requireMembers(given, ["ticket", "code"]);
-      return begun(sent, await users.resetPassword({ ...proof, password: chosen }, visitor));
+      return started(sent, await users.resetPassword({ ...proof, password: chosen }, visitor));
     },
   }),
   ownEndpoint({
@@ -448,7 +464,7 @@ function timeText(at: number): string {
 }
 
 /** The response that begins a session. With `"cookie": true`, only its cookies have the secrets. */
-function begun({ users, given }: Sent, { session, account, token, device: made }: SignedIn): Result {
+function started({ users, given }: Sent, { session, account, token, device: made }: SignedIn): Result {
   const shown = { session: shownSession(users, { session, account }), user: shownUser(account) };
   if (given.cookie === true) return answer(shown, { cookies: users.cookies.begin({ token, device: made }) });
   return answer({ ...shown, token, ...(made !== undefined && { device: made }) });

@@ -1,10 +1,10 @@
 /** Responds to the request for a feed, with a page or with a stream: reads the events, and makes the response. */
 import { setTimeout as pass } from "node:timers/promises";
+import { networkOf } from "../../access/networks.ts";
 import { type FeedPage, readFeed } from "../../changes/feed.ts";
 import type { Position } from "../../changes/position.ts";
 import { Gone } from "../../changes/shared-log.ts";
 import { Problem } from "../../errors.ts";
-import { networkOf } from "../../users/networks.ts";
 import { onGone } from "../admission/gone.ts";
 import type { FeedAsked } from "../operations/feed-parameters.ts";
 import type { Subscription } from "../operations/operation.ts";

@@ -1,8 +1,10 @@
 /** The caller of a feed. Its rights and collections can change while it waits for events. */
+import { invalidToken } from "../../access/challenges.ts";
 import type { Principal } from "../../access/principal.ts";
 import { anyCollection } from "../../changes/commit-watch.ts";
 import { type Mark, noChange, type Position } from "../../changes/position.ts";
 import { isRelative, timelessText } from "../../query/filter.ts";
+import { identify } from "../caller/admit.ts";
 import type { Subscription } from "../operations/operation.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import type { Feed, Service } from "../service.ts";
@@ -79,7 +81,8 @@ export class Subscriber {
 
   async #authenticate(): Promise<Principal | undefined> {
     const checkedAt = this.#service.elapsed();
-    const principal = await this.#service.authenticate?.(this.#request.headers);
+    const principal = await identify(this.#service, this.#request);
+    if (principal === undefined && this.hasCredential) throw invalidToken("The session has ended.");
     this.#checkedAt = checkedAt;
     return principal;
   }

@@ -5,9 +5,9 @@
  * two. Only successes are stored: a request that failed had no effect, and can run again with the same key.
  */
 import { hash } from "node:crypto";
+import { networkOf } from "../../access/networks.ts";
 import { Problem } from "../../errors.ts";
 import type { KeptReceipt, Receipt } from "../../store/port/commit.ts";
-import { networkOf } from "../../users/networks.ts";
 import type { Caller } from "../caller/admit.ts";
 import type { Idempotency } from "../operations/operation.ts";
 import type { Asked, Result } from "../operations/result.ts";

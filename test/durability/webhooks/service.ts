@@ -2,9 +2,10 @@
  * The service as a program whose webhooks have a fast clock: `service.ts <store> <start>`. A second lasts 10 ms, counted from
  * `start` (Unix time in milliseconds), so that all instances of one test agree.
  */
+
+import { systemClock } from "../../../src/clock.ts";
 import { loadConfig } from "../../../src/config.ts";
 import { startServer } from "../../../src/server.ts";
-import { systemClock } from "../../../src/clock.ts";
 
 const speed = 100;
 const [store = "", start] = process.argv.slice(2);

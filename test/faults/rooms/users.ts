@@ -31,7 +31,7 @@ export const usersFaults: readonly Fault[] = [
   {
     name: "strangers-without-rules",
     what: "A service where anyone can sign up starts with a collection without rules.",
-    noticedBy: "test/config/users.test.ts",
+    noticedBy: "test/config/user-options.test.ts",
     replacements: [
       ["if (declared.rules.get(name) === defaultRules)", "if (declared.rules.get(name) === undefined)"],
     ],
@@ -39,7 +39,7 @@ export const usersFaults: readonly Fault[] = [
   {
     name: "local-behind-proxy",
     what: "A service behind a proxy counts as local, so it needs neither an address nor a secret.",
-    noticedBy: "test/config/users.test.ts",
+    noticedBy: "test/config/user-options.test.ts",
     replacements: [['get("tls"), get("trustProxy")[0],', 'get("tls"),']],
   },
   {

@@ -14,6 +14,11 @@ type Action = "list" | "read" | "create" | "update" | "delete";
 /** The methods of each path of the table of endpoints. */
 const methodsOfAll = Object.fromEntries(endpointTable.paths.map(({ template, allow }) => [template, allow]));
 
+/** The paths of people who sign in. This service has none of them, because it has no users. */
+const ofPeople = endpointTable.paths.filter(({ template }) =>
+  /^\/_(?:auth|accounts|invitations)\b/.test(template),
+);
+
 /** The documents that need no caller, each with a path and the status of a GET. */
 const documents: Readonly<Record<string, readonly [path: string, status: number]>> = {
   "/livez": ["/livez", 200],
@@ -91,6 +96,11 @@ const rows: Readonly<
   "/_configuration GET": "administration",
   "/_configuration HEAD": "administration",
   "/_configuration OPTIONS": "administration",
+  ...Object.fromEntries(
+    ofPeople.flatMap(({ template, allow }) =>
+      allow.split(", ").map((method) => [`${template} ${method}`, "administration"] as const),
+    ),
+  ),
   "/_keys GET": "administration",
   "/_keys HEAD": "administration",
   "/_keys POST": "administration",
@@ -323,6 +333,19 @@ const sentTo: Readonly<Record<string, (method: string, name: string, authorId: s
       go: 404,
     })),
   "/_configuration": (method) => [{ method, path: `${prefix}/_configuration`, go: 404 }],
+  ...Object.fromEntries(
+    ofPeople.map(({ template }) => [
+      template,
+      (method: string) => [
+        {
+          method,
+          path: prefix + template.replaceAll(/\{.*?\}/g, "1"),
+          ...(method === "POST" && { content: {} }),
+          go: 404,
+        },
+      ],
+    ]),
+  ),
   "/_keys": (method) => [{ method, path: `${prefix}/_keys`, content: { name: "a" }, go: 404 }],
   "/_keys/{id}": (method) => [{ method, path: `${prefix}/_keys/hf_00000000`, go: 404 }],
   "/_keys/{id}/_rotate": (method) => [{ method, path: `${prefix}/_keys/hf_00000000/_rotate`, go: 404 }],

@@ -33,6 +33,16 @@ GET     /_events                                                   caller
 POST    /_batch                                                    writer
 POST    /_rewind                                                   administrator
 GET     /_configuration                                            administrator
+GET     /_auth                                                     caller
+POST    /_auth/sign-up                                             caller
+POST    /_auth/code                                                caller
+POST    /_auth/reset                                               caller
+POST    /_auth/sign-in                                             caller
+POST    /_auth/confirm                                             caller
+POST    /_auth/password                                            caller
+GET     /_auth/sessions                                            caller
+DELETE  /_auth/sessions/{id}                                       caller
+POST    /_auth/sign-out                                            caller
 GET     /_keys                                                     administrator
 POST    /_keys                                                     administrator
 GET     /_keys/{id}                                                administrator

@@ -213,3 +213,17 @@ test("where sign-up is closed, the path does not exist, and a domain is checked"
   assert.equal(problemOf(await some.post("sign-up", { email: ada })), "400 INVALID_PARAMETER");
   assert.deepEqual((await some.join("ada@acme.example")).user.roles, ["member"]);
 });
+
+test("only the methods of the service work", async (t) => {
+  const byCode = await startPeople(t, { users: { methods: ["email"] } });
+  const asked = { email: ada, password: goodPassword };
+  assert.equal(problemOf(await byCode.post("sign-up", asked)), "400 INVALID_PARAMETER");
+  const { ticket } = bodyOf<{ ticket: string }>(await byCode.post("sign-up", { email: ada }), 202);
+  bodyOf(await byCode.post("sign-in", { ticket, code: await byCode.codeFor(ada) }));
+  assert.equal(problemOf(await byCode.post("sign-in", asked)), "400 INVALID_PARAMETER");
+  assert.equal((await byCode.post("reset", { email: ada })).status, 404);
+  const byPassword = await startPeople(t, { users: { methods: ["password"] } });
+  assert.equal(problemOf(await byPassword.post("sign-up", { email: ada })), "400 INVALID_PARAMETER");
+  assert.equal((await byPassword.post("code", { email: ada })).status, 404);
+  await byPassword.join(ada);
+});

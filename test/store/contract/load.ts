@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Problem, StartError } from "../../../src/errors.ts";
-import { until } from "../../until.ts";
+import { ceilingMs, until } from "../../until.ts";
 import {
   commit,
   created,
@@ -94,37 +94,42 @@ export function loadContract(open: OpenFixture): void {
 
   test(
     "other writes wait for a load, whether it finishes or is cancelled",
-    onStore(open, async (store) => {
-      const earlier = commit(store, [created(topic("before"))]);
-      for (const [end, id] of [
-        ["finish", "first"],
-        ["cancel", "second"],
-      ] as const) {
-        const load = await store.load("topics");
-        await earlier;
-        let isWritten = false;
-        const waiting = commit(store, [created(topic(`while ${id}`))]).then(() => {
-          isWritten = true;
-        });
-        const reserving = store.reserveIds("numbers", 1);
-        await load.add([arrival(id)]);
-        await rejectsWith("UNAVAILABLE", store.load("users"));
-        assert.equal((await store.read(topic("before")))?.version, 1);
-        assert.ok(!isWritten);
-        await load[end]();
-        await waiting;
-        assert.ok((await reserving) > 0);
-        await assert.rejects(load.add([arrival("late")]));
-      }
-      await commit(store, [created(topic("after"))]);
-      assert.deepEqual(await scannedIds(store, "topics"), [
-        "after",
-        "before",
-        "first",
-        "while first",
-        "while second",
-      ]);
-    }),
+    onStore(
+      open,
+      async (store) => {
+        const earlier = commit(store, [created(topic("before"))]);
+        for (const [end, id] of [
+          ["finish", "first"],
+          ["cancel", "second"],
+        ] as const) {
+          const load = await store.load("topics");
+          await earlier;
+          let isWritten = false;
+          const waiting = commit(store, [created(topic(`while ${id}`))]).then(() => {
+            isWritten = true;
+          });
+          const reserving = store.reserveIds("numbers", 1);
+          await load.add([arrival(id)]);
+          await rejectsWith("UNAVAILABLE", store.load("users"));
+          assert.equal((await store.read(topic("before")))?.version, 1);
+          assert.ok(!isWritten);
+          await load[end]();
+          await waiting;
+          assert.ok((await reserving) > 0);
+          await assert.rejects(load.add([arrival("late")]));
+        }
+        await commit(store, [created(topic("after"))]);
+        assert.deepEqual(await scannedIds(store, "topics"), [
+          "after",
+          "before",
+          "first",
+          "while first",
+          "while second",
+        ]);
+      },
+      // A busy machine can take longer than the default.
+      { importWaitMs: ceilingMs },
+    ),
   );
 
   test(

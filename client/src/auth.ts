@@ -1,0 +1,210 @@
+/** People who sign up and in, and manage their own sessions and password. */
+import { ProblemError } from "./errors.ts";
+import type { Beginning, SessionKeeper, User } from "./session-keeper.ts";
+import type { CallOptions } from "./transport.ts";
+
+/** A session of a user. */
+export interface UserSession {
+  readonly id: string;
+  readonly createdAt: string;
+  /** The last use, to five minutes. */
+  readonly usedAt: string;
+  /** When it ends if nothing uses it. */
+  readonly expiresAt: string;
+  /** Until when it can change the account. */
+  readonly confirmedUntil: string;
+  /** The network of the browser or program, without the last part of its address. */
+  readonly network: string;
+  /** The start of its header `User-Agent`. */
+  readonly agent?: string;
+}
+
+/** A session that has begun. The client keeps its token. */
+export interface SignedIn {
+  readonly user: User;
+  readonly session: UserSession;
+}
+
+/** A ticket waits for the code from a mail. */
+interface Ticket {
+  /** The secret text of the ticket, for a program that goes on elsewhere. */
+  readonly ticket: string;
+  readonly expiresAt: string;
+}
+
+/** A sign-up or sign-in that waits for the code from a mail. */
+export interface SignInTicket extends Ticket {
+  /** Signs in with the code. Throws ProblemError, with the code SIGN_IN_FAILED if the code is wrong or too old. */
+  verify(code: string, options?: CallOptions): Promise<SignedIn>;
+}
+
+/** A reset of a password that waits for the code from a mail. */
+export interface ResetTicket extends Ticket {
+  /**
+   * Sets the password, ends all sessions of the user, and signs in. Throws ProblemError, with the code SIGN_IN_FAILED or
+   * PASSWORD_REFUSED.
+   */
+  set(code: string, password: string, options?: CallOptions): Promise<SignedIn>;
+}
+
+/** What somebody sends to sign up. */
+export interface SignUp {
+  readonly email: string;
+  /** Without a password, the user signs in with codes. */
+  readonly password?: string;
+  /** The attributes of the profile. */
+  readonly profile?: Readonly<Record<string, unknown>>;
+}
+
+/** The sign-in of a service. All methods throw ProblemError if the service refuses, and NotFoundError if it has no users. */
+export class AuthClient {
+  readonly #keeper: SessionKeeper;
+
+  constructor(keeper: SessionKeeper) {
+    this.#keeper = keeper;
+  }
+
+  /** Signs somebody up. The account exists when the code from the mail is verified. */
+  async signUp({ email, password, profile }: SignUp, options: CallOptions = {}): Promise<SignInTicket> {
+    return this.#toVerify(await this.#ask("sign-up", { email, password, profile }, options));
+  }
+
+  /** Begins a session by a password. */
+  async signIn(
+    { email, password }: { readonly email: string; readonly password: string },
+    options: CallOptions = {},
+  ): Promise<SignedIn> {
+    return this.#signIn({ email, password }, options);
+  }
+
+  /** Mails a code, if the address has an account. */
+  async signInWithCode(email: string, options: CallOptions = {}): Promise<SignInTicket> {
+    return this.#toVerify(await this.#ask("code", { email }, options));
+  }
+
+  /** Begins a session by a ticket from before, for example if the page was loaded again. */
+  async verify(ticket: string, code: string, options: CallOptions = {}): Promise<SignedIn> {
+    return this.#signIn({ ticket, code }, options);
+  }
+
+  /** Mails a code to set a new password, if the address has an account. */
+  async resetPassword(email: string, options: CallOptions = {}): Promise<ResetTicket> {
+    const { ticket, expiresAt } = (await this.#ask("reset", { email }, options)) as Ticket;
+    return {
+      ticket,
+      expiresAt,
+      set: (code, password, more = {}) => this.#begin("password", { ticket, code, password }, more),
+    };
+  }
+
+  /** Proves again who the user is. For ten minutes, the session can change the account. */
+  async confirm({ password }: { readonly password: string }, options: CallOptions = {}): Promise<SignedIn> {
+    return this.#begin("confirm", { password, device: await this.#device() }, options);
+  }
+
+  /** Sets a new password, and ends all other sessions. Throws ProblemError with the code CONFIRMATION_REQUIRED: call `confirm`. */
+  async changePassword(password: string, options: CallOptions = {}): Promise<SignedIn> {
+    return this.#begin("password", { password }, options);
+  }
+
+  /** Ends the session, or all sessions of the user. Without a response, the user stays signed in. */
+  async signOut({
+    everywhere = false,
+    ...options
+  }: CallOptions & { readonly everywhere?: boolean } = {}): Promise<void> {
+    const call = { ...options, method: "POST", path: "/_auth/sign-out", content: { everywhere } };
+    try {
+      await this.#keeper.send({ ...call, isRepeatable: true });
+    } catch (error) {
+      // A session that has ended already is signed out, but it cannot end the others.
+      const isOver = error instanceof ProblemError && error.status === 401;
+      if (!isOver || (everywhere && !error.afterLostAnswer)) throw error;
+    }
+    await this.#keeper.end();
+  }
+
+  /** Who has signed in; `undefined` if nobody has. */
+  async user(options: CallOptions = {}): Promise<User | undefined> {
+    let user: User | undefined;
+    try {
+      ({ user } = (await this.#read("", options)) as { user?: User });
+    } catch (error) {
+      if (!isInvalidToken(error)) throw error;
+    }
+    this.#keeper.learn(user);
+    return user;
+  }
+
+  /** The sessions of the user, the latest used first. */
+  async sessions(
+    options: CallOptions = {},
+  ): Promise<readonly (UserSession & { readonly current: boolean })[]> {
+    const { sessions } = (await this.#read("/sessions", options)) as {
+      sessions: (UserSession & { current: boolean })[];
+    };
+    return sessions;
+  }
+
+  /** Ends a session of the user. Throws ProblemError with the code CONFIRMATION_REQUIRED: call `confirm`. For the own one, use `signOut`. */
+  async endSession(id: string, options: CallOptions = {}): Promise<void> {
+    const path = `/_auth/sessions/${encodeURIComponent(id)}`;
+    try {
+      await this.#keeper.send({ ...options, method: "DELETE", path, isRepeatable: true });
+    } catch (error) {
+      if (!(error instanceof ProblemError && error.status === 404 && error.afterLostAnswer)) throw error;
+    }
+  }
+
+  /**
+   * Calls the listener when somebody signs in, or the session ends. With cookies, also when this happens in another tab. Returns
+   * the function that ends this.
+   */
+  onChange(listener: (user: User | undefined) => void): () => void {
+    return this.#keeper.onChange(listener);
+  }
+
+  async #read(path: string, options: CallOptions): Promise<unknown> {
+    const call = { ...options, method: "GET", path: `/_auth${path}`, isRepeatable: true };
+    return (await this.#keeper.send(call)).body;
+  }
+
+  /** Another try of these requests could send a second mail or begin a second session, so there is none after a lost response. */
+  async #post(path: string, content: object, options: CallOptions): Promise<unknown> {
+    const call = { ...options, method: "POST", path: `/_auth/${path}`, content, isRepeatable: false };
+    return (await this.#keeper.send(call)).body;
+  }
+
+  /** A request that needs no session. If the token of the last one has ended, the service has not looked at the request. */
+  async #ask(path: string, content: object, options: CallOptions): Promise<unknown> {
+    try {
+      return await this.#post(path, content, options);
+    } catch (error) {
+      if (!isInvalidToken(error)) throw error;
+      return this.#post(path, content, options);
+    }
+  }
+
+  #toVerify(answer: unknown): SignInTicket {
+    const { ticket, expiresAt } = answer as Ticket;
+    return { ticket, expiresAt, verify: (code, options) => this.verify(ticket, code, options) };
+  }
+
+  async #signIn(proof: object, options: CallOptions): Promise<SignedIn> {
+    return this.#begin("sign-in", { ...proof, device: await this.#device() }, options);
+  }
+
+  async #begin(path: string, content: object, options: CallOptions): Promise<SignedIn> {
+    const asked = this.#keeper.usesCookie ? { ...content, cookie: true } : content;
+    const answer = await this.#ask(path, asked, options);
+    return this.#keeper.begin(answer as Beginning<UserSession>);
+  }
+
+  /** A browser sends what it is recognised by in a cookie. */
+  async #device(): Promise<string | undefined> {
+    return this.#keeper.usesCookie ? undefined : this.#keeper.device();
+  }
+}
+
+function isInvalidToken(error: unknown): boolean {
+  return error instanceof ProblemError && error.code === "INVALID_TOKEN";
+}

@@ -1,0 +1,52 @@
+/** The typed client in a page of the service itself, in a real browser: it signs in by cookie, and tabs hear of each other. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { after, test } from "node:test";
+import { goodPassword, startPeople } from "../http/users/people.ts";
+import { type Browser, openBrowser, patienceMs } from "./browser.ts";
+
+const opened = await openBrowser();
+const skip = "why" in opened ? opened.why : false;
+const { browser } = opened as { browser: Browser };
+after(() => browser?.close());
+
+const page = `<!doctype html><script type="module">
+  import { createClient } from "./client/index.ts";
+  window.client = createClient({ baseUrl: "/api/v1" });
+  window.told = [];
+  client.auth.onChange((user) => told.push(user?.email ?? "nobody"));
+</script>`;
+
+test("a page of the service signs in by a cookie that no script sees, and another tab hears it", {
+  skip,
+}, async (t) => {
+  const { service, join } = await startPeople(t, { probe: { standstillMs: Number.POSITIVE_INFINITY } });
+  await join("ada@example.org");
+  const context = await browser.newContext();
+  t.after(() => context.close());
+  context.setDefaultTimeout(patienceMs);
+  await context.route("**/page", (route) => route.fulfill({ contentType: "text/html", body: page }));
+  await context.route("**/client/*.ts", (route) => {
+    const source = readFileSync(
+      `client/src${new URL(route.request().url()).pathname.slice("/client".length)}`,
+      "utf8",
+    );
+    return route.fulfill({ contentType: "text/javascript", body: stripTypeScriptTypes(source) });
+  });
+  const openTab = async () => {
+    const tab = await context.newPage();
+    await tab.goto(`${service.origin}/page`);
+    await tab.waitForFunction("window.client !== undefined");
+    return tab;
+  };
+  const [tab, other] = [await openTab(), await openTab()];
+  const asked = JSON.stringify({ email: "ada@example.org", password: goodPassword });
+  await tab.evaluate(`client.auth.signIn(${asked})`);
+  assert.equal(await tab.evaluate("document.cookie"), "");
+  await other.waitForFunction("told.includes('ada@example.org')");
+  assert.equal(await other.evaluate("client.auth.user().then(({ email }) => email)"), "ada@example.org");
+  await other.evaluate("client.auth.signOut()");
+  await tab.waitForFunction("told.includes('nobody')");
+  assert.equal(await tab.evaluate("client.auth.user().then((user) => user === undefined)"), true);
+});

@@ -1,0 +1,164 @@
+/** What somebody hostile tries at the sign-in, and what must not come of it. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
+import { until } from "../../until.ts";
+import { follow } from "../follow.ts";
+import { bearer, bodyOf, goodPassword, type People, problemOf, type Signed, startPeople } from "./people.ts";
+
+const ada = "ada@example.org";
+const bob = "bob@example.org";
+const sameOrigin = { "sec-fetch-site": "same-origin" };
+
+const statusOf = async ({ service }: People, token: string) =>
+  (await service.send({ path: "/api/v1/_auth/sessions", headers: bearer(token) })).status;
+
+const ticketFor = async ({ post }: People, path: string, content: object) =>
+  bodyOf<{ ticket: string }>(await post(path, content), 202).ticket;
+
+test("in a flood of mails, a new ticket takes the code that was mailed last", async (t) => {
+  const people = await startPeople(t);
+  await people.join(ada);
+  for (let n = 0; n < 4; n++) await ticketFor(people, "code", { email: ada });
+  const code = await people.codeFor(ada, 4);
+  const mails = people.mails.length;
+  const ticket = await ticketFor(people, "code", { email: ada });
+  assert.equal(bodyOf<Signed>(await people.post("sign-in", { ticket, code })).user.email, ada);
+  assert.equal(people.mails.length, mails);
+});
+
+test("a sign-up for a known address mails to the address that was proven, in its own letters", async (t) => {
+  const people = await startPeople(t);
+  await people.join(ada);
+  const before = people.mails.length;
+  await ticketFor(people, "sign-up", { email: "ADA@example.org" });
+  await until("a mail", () => people.mails.length > before);
+  assert.equal(people.mails.at(-1)?.to, ada);
+});
+
+test("without the method password, no password signs in, confirms, or can be set", async (t) => {
+  const people = await startPeople(t, { users: { methods: ["email"] } });
+  const ticket = await ticketFor(people, "sign-up", { email: ada });
+  const { token } = bodyOf<Signed>(await people.post("sign-in", { ticket, code: await people.codeFor(ada) }));
+  assert.equal((await people.post("password", { password: goodPassword }, bearer(token))).status, 404);
+  assert.equal(
+    problemOf(await people.post("sign-up", { email: bob, password: goodPassword })),
+    "400 INVALID_PARAMETER",
+  );
+  assert.equal(
+    problemOf(await people.post("sign-in", { email: ada, password: goodPassword })),
+    "400 INVALID_PARAMETER",
+  );
+  assert.equal(
+    problemOf(await people.post("confirm", { password: goodPassword }, bearer(token))),
+    "400 INVALID_PARAMETER",
+  );
+});
+
+test("a cookie with any text is no caller", async (t) => {
+  const people = await startPeople(t);
+  const { token } = await people.join(ada);
+  const texts = [
+    `hfs_%00${token.slice(5)}`,
+    `hfs_%ff${token.slice(5)}`,
+    `${token.slice(0, -1)}${encodeURIComponent(String.fromCodePoint(0x100 + (token.codePointAt(token.length - 1) ?? 0)))}`,
+    `hfk_${token.slice(4)}`,
+    "%00".repeat(80),
+  ];
+  await statusOf(people, token);
+  for (const text of texts) {
+    const headers = { cookie: `holdfast-${people.service.port}=${text}`, ...sameOrigin };
+    const answer = await people.service.send({ path: "/api/v1/_auth", headers });
+    assert.equal("user" in bodyOf<object>(answer), false, text);
+  }
+});
+
+test("a sign-in ends the session of the caller, also if it was of another user", async (t) => {
+  const people = await startPeople(t);
+  const [first, other] = [await people.join(ada), await people.join(bob)];
+  bodyOf(await people.post("sign-in", { email: ada, password: goodPassword }, bearer(other.token)));
+  await until(
+    "the session of the other user has ended",
+    async () => (await statusOf(people, other.token)) === 401,
+  );
+  assert.equal(await statusOf(people, first.token), 200);
+});
+
+test("a known device stays one device when it signs in by code", async (t) => {
+  const people = await startPeople(t);
+  const { device = "" } = await people.join(ada);
+  const ticket = await ticketFor(people, "code", { email: ada });
+  const signed = bodyOf<Signed>(
+    await people.post("sign-in", { ticket, code: await people.codeFor(ada, 1), device }),
+  );
+  assert.equal(signed.device, undefined);
+});
+
+test("of two changes of the password in one session, the second finds the session ended", async (t) => {
+  const people = await startPeople(t);
+  const { token } = await people.join(ada);
+  const change = (password: string) => people.post("password", { password }, bearer(token));
+  const answers = await Promise.all([
+    change("a quite different password"),
+    change("another different password"),
+  ]);
+  assert.deepEqual(
+    answers.map(({ status }) => status).sort(),
+    [200, 401],
+    answers.map(({ text }) => text).join(),
+  );
+});
+
+test("a token of another issuer cannot act as a user, unless the configuration says so", async (t) => {
+  const pair = createPair("EdDSA");
+  const jwt = settingsFor([pair]);
+  const own = async (given: typeof jwt) => {
+    const people = await startPeople(t, { auth: { jwt: given } });
+    const { user } = await people.join(ada);
+    const write = (sub: string) =>
+      people.service.send({
+        method: "POST",
+        path: "/api/v1/articles",
+        content: { authorId: user.id },
+        headers: bearer(tokenOf(pair, claimsAt(Date.now(), { sub }))),
+      });
+    return [await write(user.id), await write(user.id), await write("kim")].map(
+      ({ status, json }) => `${status} ${(json as { code?: string }).code}`,
+    );
+  };
+  assert.deepEqual(await own(jwt), ["401 INVALID_TOKEN", "401 INVALID_TOKEN", "403 INSUFFICIENT_SCOPE"]);
+  assert.deepEqual(await own({ ...jwt, actAsUsers: true }), [
+    "201 undefined",
+    "201 undefined",
+    "403 INSUFFICIENT_SCOPE",
+  ]);
+});
+
+test("a stream of events follows the cookie, and ends with the session", async (t) => {
+  let elapsed = 0;
+  const people = await startPeople(t, {
+    elapsed: () => elapsed,
+    heartbeatMs: 600_000,
+    collections: {
+      users: { access: { read: "public" } },
+      notes: { access: { read: "authenticated", write: "public" } },
+      news: { access: { read: "public", write: "public" } },
+    },
+  });
+  const { service } = people;
+  const inCookie = (token: string) => ({ cookie: `holdfast-${service.port}=${token}`, ...sameOrigin });
+  for (const name of ["notes", "news"])
+    for (const headersOf of [bearer, inCookie]) {
+      const { token } = await people.join(`${name}${headersOf.name}@example.org`.toLowerCase());
+      const stream = await follow(service, `/api/v1/${name}/_events`, headersOf(token));
+      t.after(() => stream.close());
+      await until("the first frame has come", () => stream.frames().length > 0);
+      elapsed += 1_000; // the credential is checked again
+      const request = { method: "POST", path: `/api/v1/${name}`, content: {} };
+      assert.equal((await service.send(request)).status, 201);
+      await until("the event has come", () => stream.frames().length > 1);
+      assert.equal((await people.post("sign-out", {}, bearer(token))).status, 204);
+      elapsed += 1_000;
+      await until("the stream has ended", () => stream.hasEnded());
+    }
+});

@@ -118,7 +118,7 @@ for (const folder of ["src", "client/src", "console/src"])
   });
 
 test("the contributor's order of the console is the one that it is held to", () => {
-  const [, order = ""] = / {4}(service < .+)/.exec(readFileSync("CONTRIBUTING.md", "utf8")) ?? [];
+  const [, order = ""] = / {4}(sign-in < .+)/.exec(readFileSync("CONTRIBUTING.md", "utf8")) ?? [];
   assert.deepEqual(order.split(" < "), orderOfConsole);
 });
 

@@ -1,5 +1,6 @@
 /** Builds the console into the folder that the service serves and the package publishes. */
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
@@ -61,6 +62,9 @@ export default defineConfig({
     outDir: "../dist/console",
     assetsDir,
     emptyOutDir: true,
+    rolldownOptions: {
+      input: ["index", "sign-in"].map((name) => join(import.meta.dirname, `${name}.html`)),
+    },
     target: "es2022",
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1_000, // in kB

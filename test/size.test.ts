@@ -23,7 +23,7 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_150,
   changes: 900,
   webhooks: 2_600,
-  http: 17_550,
+  http: 17_600,
   config: 2_500,
   fit: 250,
   server: 1_700,

@@ -186,6 +186,7 @@ export const ownRootNames: readonly string[] = [
   ".well-known",
   "docs",
   "_console",
+  "_sign-in",
 ];
 
 /** The path before the names of collections; empty for the root. */

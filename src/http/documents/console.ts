@@ -1,5 +1,5 @@
 /**
- * The console: a web page, and the files that it loads. The build writes them to `dist/console/`, with a list of their names.
+ * The console and the page for signing in: two web pages, and the files that they load. The build writes them to `dist/console/`, with a list of their names.
  * They are read on first use, and then kept in memory: about three megabytes.
  */
 import { randomBytes } from "node:crypto";
@@ -8,6 +8,7 @@ import type { Document } from "../operations/result.ts";
 import { acceptedCodings } from "../protocol/codings.ts";
 import type { Coding, HttpRequest } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
+import { escapeHtml } from "./html-page.ts";
 
 /** The types of the files. A text has two compressed forms beside it. */
 const types: Readonly<Record<string, { type: string; isText: boolean }>> = {
@@ -19,15 +20,27 @@ const types: Readonly<Record<string, { type: string; isText: boolean }>> = {
 /** The names contain a hash of the content, so the content behind a name never changes. */
 const forever = "public, max-age=31536000, immutable";
 
-/** The page; `undefined` if the console was not built. */
-export async function consolePage({ settings }: Service): Promise<Document | undefined> {
-  const html = (await read("index.html"))?.toString();
+/** The console; `undefined` if it was not built. */
+export async function consolePage({ settings: { prefix, users } }: Service): Promise<Document | undefined> {
+  return pageOf("index.html", { prefix, ...(users && { users: users.collection }) });
+}
+
+/** The page on which people sign in; `undefined` if it was not built, or if the service has no users. */
+export async function signInPage({ settings }: Service): Promise<Document | undefined> {
+  const { prefix, users, info } = settings;
+  if (users === undefined) return undefined;
+  const { collection, origins } = users;
+  return pageOf("sign-in.html", { prefix, users: collection, origins: origins.join(" "), title: info.title });
+}
+
+async function pageOf(name: string, tags: Readonly<Record<string, string>>): Promise<Document | undefined> {
+  const html = (await read(name))?.toString();
   if (html === undefined) return undefined;
   const nonce = randomBytes(18).toString("base64");
   return {
     status: 200,
     type: "text/html; charset=utf-8",
-    body: html.replace(prefixTag, () => metaTags({ prefix: settings.prefix, nonce })),
+    body: html.replace(prefixTag, () => metaTags({ ...tags, nonce })),
     headers: {
       "content-security-policy": policyOf(nonce),
       "cross-origin-opener-policy": "same-origin",
@@ -38,10 +51,9 @@ export async function consolePage({ settings }: Service): Promise<Document | und
 /** The prefix in the page as it is built. */
 const prefixTag = /<meta name="holdfast-prefix"[^>]*>/;
 
-/** A prefix has no characters that HTML escapes, and neither has a nonce. */
-function metaTags(contents: Readonly<Record<"prefix" | "nonce", string>>): string {
+function metaTags(contents: Readonly<Record<string, string>>): string {
   return Object.entries(contents)
-    .map(([name, content]) => `<meta name="holdfast-${name}" content="${content}">`)
+    .map(([name, content]) => `<meta name="holdfast-${name}" content="${escapeHtml(content)}">`)
     .join("");
 }
 
@@ -53,14 +65,18 @@ function policyOf(nonce: string): string {
   return `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-${nonce}'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 }
 
-/** A file that the page loads, such as `_console/index-1x2y3z.js`; `undefined` if the build has no such file. */
+/**
+ * A file that a page loads, such as `_console/index-1x2y3z.js`; `undefined` if the build has no such file. A service without the
+ * console has only the files of the page for signing in.
+ */
 export async function consoleFile(
   { settings }: Service,
   path: string,
   request: HttpRequest,
 ): Promise<Document | undefined> {
   const { type, isText } = types[path.slice(path.lastIndexOf(".") + 1)] ?? {};
-  if (type === undefined || !(await names()).includes(path)) return undefined;
+  const isServed = settings.console || path.startsWith("_console/sign-in-");
+  if (type === undefined || !isServed || !(await names()).includes(path)) return undefined;
   const coding = isText && settings.compression ? codingFor(request) : undefined;
   const body = await read(coding === undefined ? path : `${path}.${coding}`);
   if (body === undefined) return undefined;

@@ -1,5 +1,6 @@
 /** The endpoints of documents outside the prefix: health checks, error codes, descriptions of the interface, pages and metrics. */
 import { type ProblemCode, problems } from "../../errors.ts";
+import { requireNoParameters } from "../../query/list-parameters.ts";
 import type { StoreHealth } from "../../store/port/store.ts";
 import { descriptionOf } from "../describe/descriptions.ts";
 import { absence, documentResult, rootPage } from "../documents/root-page.ts";
@@ -17,7 +18,16 @@ import type { Service } from "../service.ts";
 interface DocumentRow
   extends Pick<
     Endpoint,
-    "path" | "id" | "summary" | "description" | "successes" | "exists" | "names" | "isDescribed" | "isFree"
+    | "path"
+    | "id"
+    | "summary"
+    | "description"
+    | "successes"
+    | "exists"
+    | "names"
+    | "parse"
+    | "isDescribed"
+    | "isFree"
   > {
   /** `undefined` if it does not exist. */
   document(service: Service, asked: Asked): Document | undefined | Promise<Document | undefined>;
@@ -153,9 +163,16 @@ export const documentEndpoints: readonly Endpoint[] = [
     names: {
       file: { description: "The name of the file.", is: (name) => isName(name) && name !== "first-key" },
     },
-    exists: ({ settings }) => settings.console,
+    exists: ({ settings }) => settings.console || settings.users !== undefined,
     document: async (service, { names, request }) =>
       (await import("../documents/console.ts")).consoleFile(service, `_console/${names.file}`, request),
+  }),
+  publicDocument({
+    ...page("getSignInPage"),
+    path: "/_sign-in",
+    exists: ({ settings }) => settings.users !== undefined,
+    parse: (_, { route }) => requireNoParameters(withoutReturn(route.query)),
+    document: async (service) => (await import("../documents/console.ts")).signInPage(service),
   }),
 ];
 
@@ -168,6 +185,13 @@ function page(id: string) {
     isDescribed: () => false,
     successes: {},
   } as const;
+}
+
+/** A query string without `return`, which only the page itself reads. */
+function withoutReturn(query: string): string {
+  const parameters = new URLSearchParams(query);
+  parameters.delete("return");
+  return String(parameters);
 }
 
 async function docsFile({ settings }: Service, name: string): Promise<Document | undefined> {

@@ -115,6 +115,9 @@ const rows: Readonly<
   "/_console/{file} GET": "administration",
   "/_console/{file} HEAD": "administration",
   "/_console/{file} OPTIONS": "administration",
+  "/_sign-in GET": "administration",
+  "/_sign-in HEAD": "administration",
+  "/_sign-in OPTIONS": "administration",
   "/_console/first-key POST": "administration",
   "/_console/first-key OPTIONS": "administration",
   "/{collection}/_import POST": "administration",
@@ -349,6 +352,8 @@ const sentTo: Readonly<Record<string, (method: string, name: string, authorId: s
   "/_keys/{id}/_revoke": (method) => [{ method, path: `${prefix}/_keys/hf_00000000/_revoke`, go: 404 }],
   // This service has no console, and no link was printed.
   "/_console/{file}": (method) => [{ method, path: "/_console/none.js", go: 404 }],
+  // Nor has it users.
+  "/_sign-in": (method) => [{ method, path: "/_sign-in", go: 404 }],
   "/_console/first-key": (method) => [
     { method, path: "/_console/first-key", content: { token: "a" }, go: 404 },
   ],

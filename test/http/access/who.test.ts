@@ -22,6 +22,7 @@ GET     /.well-known/api-catalog                          outside  anyone
 GET     /docs                                             outside  anyone
 GET     /docs/{file}                                      outside  anyone
 GET     /_console/{file}                                  outside  anyone
+GET     /_sign-in                                         outside  anyone
 POST    /_console/first-key                               outside  caller
 GET     /metrics                                          outside  administrator
 

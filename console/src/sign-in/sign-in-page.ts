@@ -1,0 +1,255 @@
+/**
+ * The page at `/_sign-in`: people sign in and up, and look after their account. The fragment of the address says which part is shown.
+ * The link of a mail leads to `#code=…`. It does nothing by itself: in the browser that has the ticket, one press of a button
+ * finishes, and every other browser only shows the code.
+ */
+import "./sign-in-page.css";
+import { showAccount } from "./account.ts";
+import { otherOrigins, Refusal, send, serviceTitle, usersName, type Ways } from "./auth-service.ts";
+import { element, type Field, formOf } from "./form.ts";
+import { forgetPending, keepPending, type Pending, readPending } from "./pending.ts";
+import { type ProfileCollection, profileField, profileFields } from "./profile-fields.ts";
+import { returnTarget } from "./return-target.ts";
+import { signInPageTexts as texts } from "./sign-in-page-texts.ts";
+
+const page = document.getElementById("page") as HTMLElement;
+
+const email: Field = { name: "email", label: texts.email, type: "email", autocomplete: "username" };
+
+const newPassword: Field = {
+  name: "password",
+  label: texts.newPassword,
+  type: "password",
+  autocomplete: "new-password",
+  hint: texts.passwordHint,
+};
+
+/** Shows a part of the page. The focus goes to its first field that is empty, or to its heading. */
+function show(heading: string, ...content: (Node | string)[]): void {
+  document.title = serviceTitle === "" ? heading : `${heading} - ${serviceTitle}`;
+  const title = element("h1", { tabindex: "-1" }, heading);
+  page.replaceChildren(element("p", { class: "service" }, serviceTitle), title, ...content);
+  const inputs = [...page.querySelectorAll<HTMLInputElement>("form input:not([readonly])")];
+  const isComplete = inputs.length > 0 && inputs.every(({ value }) => value !== "");
+  const first = isComplete
+    ? page.querySelector<HTMLElement>("button.main")
+    : inputs.find(({ value }) => value === "");
+  (first ?? title).focus();
+}
+
+function hint(text: string): HTMLElement {
+  return element("p", { class: "lead" }, text);
+}
+
+/** Links to other parts. */
+function links(...all: (readonly [fragment: string, text: string] | false)[]): HTMLElement {
+  const shown = all.filter((each) => each !== false);
+  return element(
+    "nav",
+    {},
+    ...shown.map(([fragment, text]) => element("a", { href: `${location.search}#${fragment}` }, text)),
+  );
+}
+
+const returnParameter = new URLSearchParams(location.search).get("return");
+
+/** Goes where the page was asked to return to, or to the account. */
+function goOn(returnTo = returnParameter): void {
+  forgetPending();
+  const target = returnTarget(returnTo, location.origin, otherOrigins);
+  if (target === undefined) goTo("#account");
+  else location.replace(target);
+}
+
+/** Shows the part of a fragment, also if the address has it already. */
+function goTo(fragment: string): void {
+  if (location.hash === fragment) reopen();
+  else location.hash = fragment;
+}
+
+function signInPart({ methods, signUp }: Ways): void {
+  const hasCode = methods.includes("email");
+  const password: Field = {
+    name: "password",
+    label: texts.password,
+    type: "password",
+    autocomplete: "current-password",
+  };
+  show(
+    texts.signIn,
+    formOf({
+      fields: [email, password],
+      submit: texts.signIn,
+      work: async (values) => {
+        await send("POST", "_auth/sign-in", { ...values, cookie: true });
+        goOn();
+      },
+    }),
+    links(
+      hasCode && ["by-code", texts.byCode],
+      ["forgotten", texts.forgotten],
+      canSignUp(signUp) && ["sign-up", texts.signUp],
+    ),
+  );
+}
+
+function canSignUp(signUp: string): boolean {
+  return signUp === "open" || signUp === "domains";
+}
+
+/** Asks the service for a code, and then for the code itself. */
+async function ask(kind: Pending["kind"], path: string, body: { email: string }): Promise<void> {
+  const { ticket, expiresAt } = await send<{ ticket: string; expiresAt: string }>("POST", path, body);
+  keepPending({
+    kind,
+    email: body.email,
+    ticket,
+    expiresAt: Date.parse(expiresAt),
+    returnTo: returnParameter,
+  });
+  goTo("#enter");
+}
+
+/** A form that has the service mail a code. */
+function codeForm(kind: Pending["kind"], path: string): HTMLFormElement {
+  return formOf({
+    fields: [email],
+    submit: texts.sendCode,
+    work: (values) => ask(kind, path, { email: String(values.email) }),
+  });
+}
+
+function byCodePart(signUp: string): void {
+  const others = links(["", texts.signIn], canSignUp(signUp) && ["sign-up", texts.signUp]);
+  show(texts.byCode, hint(texts.codeHint), codeForm("signIn", "_auth/code"), others);
+}
+
+function forgottenPart(): void {
+  show(
+    texts.forgotten,
+    hint(texts.forgottenHint),
+    codeForm("reset", "_auth/reset"),
+    links(["", texts.signIn]),
+  );
+}
+
+/** Where the names of the fields of the profile begin. */
+const inProfile = "profile/";
+
+async function signUpPart({ methods }: Ways): Promise<void> {
+  const profile = profileFields(await profileCollection()).map(asProfile);
+  show(
+    texts.signUp,
+    hint(texts.signUpHint),
+    formOf({
+      fields: [...profile, email, ...(methods.includes("password") ? [newPassword] : [])],
+      submit: texts.signUp,
+      // What is required, but cannot be read, becomes a field when the service asks for it.
+      fieldFor: (name) =>
+        name.startsWith(inProfile) ? asProfile(profileField(name.slice(inProfile.length))) : undefined,
+      work: async (values) => {
+        const names = Object.keys(values).filter((name) => name.startsWith(inProfile));
+        const body = {
+          email: String(values.email),
+          ...(values.password !== undefined && { password: values.password }),
+          profile: Object.fromEntries(names.map((name) => [name.slice(inProfile.length), values[name]])),
+        };
+        await ask("signUp", "_auth/sign-up", body).catch(aboutProfile);
+      },
+    }),
+    links(["", texts.haveAccount]),
+  );
+}
+
+function asProfile(field: Field): Field {
+  return { ...field, name: `${inProfile}${field.name}` };
+}
+
+/** The schema judges the profile alone, so it points into the profile. */
+function aboutProfile(error: unknown): never {
+  if (!(error instanceof Refusal) || error.code !== "VALIDATION_FAILED") throw error;
+  const violations = error.violations.map(({ pointer = "#", ...others }) => ({
+    ...others,
+    pointer: pointer.startsWith(`#/${inProfile}`) ? pointer : pointer.replace("#/", `#/${inProfile}`),
+  }));
+  throw new Refusal(error.message, error.code, violations);
+}
+
+/** The collection of the profiles; without its schema if strangers cannot see it. */
+async function profileCollection(): Promise<ProfileCollection> {
+  const { collections } = await send<{ collections: readonly (ProfileCollection & { name: string })[] }>(
+    "GET",
+    "_collections",
+  ).catch(() => ({ collections: [] }));
+  return collections.find(({ name }) => name === usersName) ?? {};
+}
+
+/** Asks for the code of a ticket in this browser. `code` came with the link of the mail. */
+function enterPart({ kind, email: address, ticket, returnTo }: Pending, code = ""): void {
+  const codeField: Field = {
+    name: "code",
+    label: texts.code,
+    autocomplete: "one-time-code",
+    value: code,
+    isReadOnly: code !== "",
+  };
+  const user: Field = { ...email, value: address, isReadOnly: true };
+  show(
+    texts.enterCode,
+    hint(code === "" ? texts.mailed(address) : texts.byLink(address)),
+    formOf({
+      fields: kind === "reset" ? [user, codeField, newPassword] : [user, codeField],
+      submit: texts.finish[kind],
+      work: async ({ email: _, ...values }) => {
+        const path = kind === "reset" ? "_auth/password" : "_auth/sign-in";
+        await send("POST", path, { ...values, ticket, cookie: true });
+        goOn(returnTo);
+      },
+    }),
+    links([kind === "reset" ? "forgotten" : kind === "signUp" ? "sign-up" : "by-code", texts.startAgain]),
+  );
+}
+
+/** What a browser without the ticket shows: nobody can do anything here but read. */
+function otherBrowserPart(code: string): void {
+  show(texts.yourCode, element("p", { class: "shown-code" }, code), hint(texts.otherBrowser));
+}
+
+const codePattern = /^#code=([\dA-Za-z]{4}-?[\dA-Za-z]{4})$/;
+
+/** Shows the part that the address names. */
+async function open(): Promise<void> {
+  const [, code] = codePattern.exec(location.hash) ?? [];
+  const pending = readPending();
+  if (code !== undefined) {
+    // The code does not stay in the address, and so not in the history of the browser.
+    history.replaceState(null, "", `${location.search || location.pathname}#enter`);
+    return pending === undefined ? otherBrowserPart(code) : enterPart(pending, code);
+  }
+  const part = location.hash.slice(1);
+  if (part === "enter" && pending !== undefined) return enterPart(pending);
+  const ways = await send<Ways>("GET", "_auth");
+  const isOpen = canSignUp(ways.signUp);
+  if (part === "sign-up" && isOpen) return signUpPart(ways);
+  if (part === "by-code" && ways.methods.includes("email")) return byCodePart(ways.signUp);
+  if (part === "forgotten" && ways.methods.includes("password")) return forgottenPart();
+  const { user } = ways;
+  if (user === undefined)
+    return ways.methods.includes("password") ? signInPart(ways) : byCodePart(ways.signUp);
+  return showAccount({
+    show,
+    user,
+    methods: ways.methods,
+    target: returnTarget(returnParameter, location.origin, otherOrigins),
+    leave: () => goTo("#sign-in"),
+  });
+}
+
+function reopen(): void {
+  open().catch((error: Error) =>
+    show(texts.signIn, element("p", { class: "alert", role: "alert" }, error.message)),
+  );
+}
+
+addEventListener("hashchange", reopen);
+reopen();

@@ -1,0 +1,384 @@
+/** The page at /_sign-in in a real browser: people sign up, in and out, without a line of code of the application. */
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { after, describe, type TestContext, test } from "node:test";
+import { returnTarget } from "../../console/src/sign-in/return-target.ts";
+import { signInPageTexts as texts } from "../../console/src/sign-in/sign-in-page-texts.ts";
+import { goodPassword, type People, startPeople } from "../http/users/people.ts";
+import { until } from "../until.ts";
+import { type Browser, openBrowser, type Page, patienceMs, picturesFolder, watchPage } from "./browser.ts";
+import { focusOf, notLost, tabTo } from "./console/focus.ts";
+
+const opened = await openBrowser();
+const skip = "why" in opened ? opened.why : false;
+const { browser } = opened as { browser: Browser };
+after(() => browser?.close());
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+const otherPassword = "battery staple correct horse";
+
+/** Starts a service whose profiles need a name. */
+function start(t: TestContext, options: Parameters<typeof startPeople>[1] = {}): Promise<People> {
+  return startPeople(t, {
+    // What drives the browser runs in the thread of the service.
+    probe: { standstillMs: Number.POSITIVE_INFINITY },
+    console: true,
+    collections: {
+      users: {
+        schema: {
+          type: "object",
+          required: ["name"],
+          properties: { name: { type: "string", minLength: 2 }, about: { type: "string" } },
+          additionalProperties: false,
+        },
+        access: { read: "public" },
+      },
+    },
+    ...options,
+  });
+}
+
+/** The address of a service as its mails have it. */
+function ownOrigin({ service }: People): string {
+  return service.origin.replace("127.0.0.1", "localhost");
+}
+
+/** A page in a browser of its own, or in that of another page. */
+async function openPage(
+  t: TestContext,
+  people: People,
+  { path = "/_sign-in", beside, options = {} }: { path?: string; beside?: Page; options?: object } = {},
+): Promise<{ page: Page; errors: string[] }> {
+  const context = beside?.context() ?? (await browser.newContext(options));
+  const page = await context.newPage();
+  t.after(async () => {
+    await page.screenshot({ path: join(picturesFolder, `sign-in-${process.pid}.png`) }).catch(() => {});
+    await context.close();
+  });
+  page.setDefaultTimeout(patienceMs);
+  const { errors } = watchPage(page);
+  await page.goto(new URL(path, ownOrigin(people)).href);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  return { page, errors };
+}
+
+async function heading(page: Page, name: string): Promise<void> {
+  await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
+}
+
+const field = (page: Page, label: string) => page.getByLabel(label, { exact: true });
+
+const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
+
+async function signUp(page: Page, email: string, name: string): Promise<void> {
+  await page.getByRole("link", { name: texts.signUp }).click();
+  await heading(page, texts.signUp);
+  await field(page, "Name").fill(name);
+  await field(page, texts.email).fill(email);
+  await field(page, texts.newPassword).fill(goodPassword);
+  await press(page, texts.signUp);
+  await heading(page, texts.enterCode);
+}
+
+async function signIn(page: Page, email: string, password: string): Promise<void> {
+  await field(page, texts.email).fill(email);
+  await field(page, texts.password).fill(password);
+  await press(page, texts.signIn);
+}
+
+/** The link in the last mail to an address. */
+function linkIn({ mails }: People, email: string): string {
+  const { text = "" } = mails.findLast(({ to }) => to === email) ?? {};
+  return /http\S+/.exec(text)?.[0] ?? "";
+}
+
+async function hasSession(page: Page): Promise<boolean> {
+  const answer = await page.evaluate("fetch('/api/v1/_auth').then((answer) => answer.json())");
+  return (answer as { user?: object }).user !== undefined;
+}
+
+/** A browser notes a refused request on its console. */
+function faultsIn(errors: readonly string[]): string[] {
+  return errors.filter((error) => !/status of (?:400|401|403)/.test(error));
+}
+
+describe("the page for signing in", { skip }, () => {
+  test("somebody signs up with the code of the mail, out, and in again", async (t) => {
+    const people = await start(t);
+    const { page, errors } = await openPage(t, people);
+    await signUp(page, "ada@example.org", "Ada");
+    await field(page, texts.code).fill(await people.codeFor("ada@example.org"));
+    await press(page, texts.finish.signUp);
+    await heading(page, texts.account);
+    await page.getByText("ada@example.org", { exact: true }).waitFor();
+    await press(page, texts.signOut);
+    await heading(page, texts.signIn);
+    assert.equal(await hasSession(page), false);
+    await signIn(page, "ada@example.org", "wrong horse battery");
+    await page.getByRole("alert").getByText("The address, the password or the code is wrong").waitFor();
+    await notLost(page, "after a wrong password");
+    await signIn(page, "ada@example.org", goodPassword);
+    await heading(page, texts.account);
+    const { json } = await people.service.send({ path: "/api/v1/users" });
+    assert.deepEqual(
+      (json as { name: string }[]).map(({ name }) => name),
+      ["Ada"],
+    );
+    assert.deepEqual(faultsIn(errors), []);
+  });
+
+  test("what the service refuses is shown at its field", async (t) => {
+    const people = await start(t);
+    const { page } = await openPage(t, people, { path: "/_sign-in#sign-up" });
+    const faultOf = async (label: string) => {
+      const input = field(page, label);
+      const described = (await input.getAttribute("aria-describedby"))?.split(" ").at(-1);
+      return `${await input.getAttribute("aria-invalid")} ${await page.locator(`#${described}`).textContent()}`;
+    };
+    await press(page, texts.signUp);
+    assert.equal(await faultOf("Name"), `true ${texts.fillIn}`);
+    for (const [label, name, email, password, fault] of [
+      ["Name", "A", "ada@example.org", goodPassword, /^true must /],
+      [texts.email, "Ada", "ada", goodPassword, /^true A mail address has one @/],
+      [texts.newPassword, "Ada", "ada@example.org", "password1", /^true This password is on a list/],
+    ] as const) {
+      await field(page, "Name").fill(name);
+      await field(page, texts.email).fill(email);
+      await field(page, texts.newPassword).fill(password);
+      await press(page, texts.signUp);
+      await until(`the fault of ${label}`, async () => fault.test(await faultOf(label)));
+      assert.equal((await focusOf(page)).label, label);
+    }
+    assert.deepEqual(people.mails, []);
+  });
+
+  test("an attribute that strangers cannot see becomes a field when it is needed", async (t) => {
+    const people = await start(t, {
+      collections: {
+        users: {
+          schema: { type: "object", required: ["email"], properties: { email: { type: "string" } } },
+          access: { read: { role: "ops" } },
+        },
+      },
+    });
+    const { page } = await openPage(t, people, { path: "/_sign-in#sign-up" });
+    await field(page, texts.email).fill("ada@example.org");
+    await field(page, texts.newPassword).fill(goodPassword);
+    await press(page, texts.signUp);
+    await page.locator("input[name='profile/email']").fill("shown@example.org");
+    await press(page, texts.signUp);
+    await heading(page, texts.enterCode);
+  });
+
+  test("a forgotten password is replaced by a code", async (t) => {
+    const people = await start(t);
+    await people.join("ada@example.org", { profile: { name: "Ada" } });
+    const { page, errors } = await openPage(t, people);
+    await page.getByRole("link", { name: texts.forgotten }).click();
+    await field(page, texts.email).fill("ada@example.org");
+    await press(page, texts.sendCode);
+    await heading(page, texts.enterCode);
+    await field(page, texts.code).fill(await people.codeFor("ada@example.org", 1));
+    await field(page, texts.newPassword).fill(otherPassword);
+    await press(page, texts.finish.reset);
+    await heading(page, texts.account);
+    await press(page, texts.signOut);
+    await heading(page, texts.signIn);
+    await signIn(page, "ada@example.org", otherPassword);
+    await heading(page, texts.account);
+    assert.deepEqual(faultsIn(errors), []);
+  });
+
+  test("the link of the mail finishes by one press in the browser that asked, and in no other", async (t) => {
+    const people = await start(t);
+    const { page } = await openPage(t, people);
+    await signUp(page, "ada@example.org", "Ada");
+    const code = await people.codeFor("ada@example.org");
+    const path = linkIn(people, "ada@example.org");
+    assert.ok(path.startsWith(`${ownOrigin(people)}/_sign-in#code=`), path);
+
+    // A scanner opens the link elsewhere, and presses everything.
+    const { page: scanner } = await openPage(t, people, { path });
+    await heading(scanner, texts.yourCode);
+    await scanner.getByText(code, { exact: true }).waitFor();
+    for (const each of await scanner.locator("button, a, input").all()) await each.click();
+    assert.equal(await hasSession(scanner), false);
+    assert.deepEqual((await scanner.context().cookies()).length, 0);
+
+    // To open it alone does nothing in the right browser either.
+    const { page: tab } = await openPage(t, people, { path, beside: page });
+    await heading(tab, texts.enterCode);
+    assert.doesNotMatch(tab.url(), /code=/);
+    assert.equal(await hasSession(tab), false);
+    await press(tab, texts.finish.signUp);
+    await heading(tab, texts.account);
+    assert.equal(await hasSession(page), true);
+  });
+
+  test("the account ends other sessions and changes the password, after a proof if it is old", async (t) => {
+    let ahead = 0;
+    const people = await start(t, { now: () => Date.now() + ahead });
+    await people.join("ada@example.org", { profile: { name: "Ada" } });
+    const { page, errors } = await openPage(t, people);
+    await signIn(page, "ada@example.org", goodPassword);
+    await heading(page, texts.account);
+    ahead = 11 * 60_000;
+    assert.equal(await page.locator("li").count(), 2);
+    await page.locator("li button").click();
+    await heading(page, texts.confirm);
+    await field(page, texts.currentPassword).fill(goodPassword);
+    await press(page, texts.confirmButton);
+    await page.getByText(texts.ended).waitFor();
+    assert.equal(await page.locator("li").count(), 1);
+    await field(page, texts.newPassword).fill(otherPassword);
+    await press(page, texts.changePassword);
+    await page.getByText(texts.changed).waitFor();
+    await press(page, texts.everywhere);
+    await heading(page, texts.signIn);
+    // The address of the account is the one that the page had before the sign-in.
+    await page.evaluate('location.hash = "account"');
+    await signIn(page, "ada@example.org", otherPassword);
+    await heading(page, texts.account);
+    assert.deepEqual(faultsIn(errors), []);
+  });
+
+  test("everything works by keyboard alone", async (t) => {
+    const people = await start(t);
+    const { page } = await openPage(t, people);
+    assert.equal((await focusOf(page)).label, texts.email);
+    await tabTo(page, ({ text }) => text === texts.signUp);
+    await page.keyboard.press("Enter");
+    await heading(page, texts.signUp);
+    assert.equal((await focusOf(page)).label, "Name");
+    for (const [label, value] of [
+      ["Name", "Ada"],
+      [texts.email, "ada@example.org"],
+      [texts.newPassword, goodPassword],
+    ] as const) {
+      await tabTo(page, (focus) => focus.label === label);
+      await page.keyboard.type(value);
+    }
+    await page.keyboard.press("Enter");
+    await heading(page, texts.enterCode);
+    assert.equal((await focusOf(page)).label, texts.code);
+    await page.keyboard.type(await people.codeFor("ada@example.org"));
+    await page.keyboard.press("Enter");
+    await heading(page, texts.account);
+    await tabTo(page, ({ text }) => text === texts.signOut);
+    await page.keyboard.press("Enter");
+    await heading(page, texts.signIn);
+    assert.equal((await focusOf(page)).label, texts.email);
+  });
+
+  test("goes to a path of the service afterwards, and to no foreign address", async (t) => {
+    const people = await start(t);
+    await people.join("ada@example.org", { profile: { name: "Ada" } });
+    for (const [target, path] of [
+      ["/api/v1/users?limit=1", "/api/v1/users?limit=1"],
+      ["//evil.example/", "/_sign-in"],
+      ["javascript:alert(1)", "/_sign-in"],
+    ] as const) {
+      const query = new URLSearchParams({ return: target });
+      const { page } = await openPage(t, people, { path: `/_sign-in?${query}` });
+      await signIn(page, "ada@example.org", goodPassword);
+      await page.waitForURL((url) => url.hash === "#account" || url.pathname !== "/_sign-in");
+      const { pathname, search, origin } = new URL(page.url());
+      assert.equal(origin, ownOrigin(people));
+      assert.equal(pathname + (pathname === "/_sign-in" ? "" : search), path);
+    }
+  });
+
+  for (const colorScheme of ["light", "dark"] as const)
+    test(`has no fault that axe-core finds, and fits a telephone: ${colorScheme}`, async (t) => {
+      const people = await start(t);
+      await people.join("ada@example.org", { profile: { name: "Ada" } });
+      const options = { colorScheme, bypassCSP: true, viewport: { width: 390, height: 844 } };
+      const { page } = await openPage(t, people, { options });
+      const judge = async (name: string) => {
+        await heading(page, name);
+        await page.evaluate(axe);
+        const faults = await page.evaluate(
+          "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))",
+        );
+        assert.deepEqual(faults, [], name);
+        const isTooWide = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
+        assert.equal(await page.evaluate(isTooWide), false, name);
+      };
+      await press(page, texts.signIn); // with empty fields, so that there are faults
+      await judge(texts.signIn);
+      for (const [fragment, name] of [
+        ["by-code", texts.byCode],
+        ["forgotten", texts.forgotten],
+        ["sign-up", texts.signUp],
+        ["code=K7QF-29MX", texts.yourCode],
+      ] as const) {
+        await page.evaluate(`location.hash = "${fragment}"`);
+        await judge(name);
+      }
+      await page.evaluate('location.hash = "by-code"');
+      await heading(page, texts.byCode);
+      await field(page, texts.email).fill("ada@example.org");
+      await press(page, texts.sendCode);
+      await judge(texts.enterCode);
+      await page.evaluate('location.hash = ""');
+      await heading(page, texts.signIn);
+      await signIn(page, "ada@example.org", goodPassword);
+      await judge(texts.account);
+    });
+});
+
+test("the page is a document of services with users alone", async (t) => {
+  const people = await start(t, { console: false, users: { origins: ["https://shop.example"] } });
+  const { status, headers, text } = await people.service.send({ path: "/_sign-in?return=/x" });
+  assert.equal(status, 200);
+  assert.match(String(headers["content-security-policy"]), /default-src 'none'.* frame-ancestors 'none'/);
+  assert.match(text, /<meta name="holdfast-origins" content="https:\/\/shop\.example">/);
+  assert.doesNotMatch(text, /<style|<script(?![^>]* src=)|<[^>]* (?:style|on[a-z]+)=/i);
+  for (const [, file = ""] of text.matchAll(/(?:src|href)="\.(\/_console[^"]+)"/g))
+    assert.equal((await people.service.send({ path: file })).status, 200, file);
+  const inConsole = readdirSync("dist/console/_console").find((name) => /^index-.*\.js$/.test(name));
+  assert.equal((await people.service.send({ path: `/_console/${inConsole}` })).status, 404);
+  assert.equal((await people.service.send({ path: "/_sign-in?x=1" })).status, 400);
+});
+
+test("the page has at most 60 kB", () => {
+  const files = readdirSync("dist/console/_console").filter((name) => /^sign-in-.*\.br$/.test(name));
+  const { size: page } = statSync("dist/console/sign-in.html");
+  const sizes = files.map((name) => statSync(join("dist/console/_console", name)).size);
+  assert.equal(sizes.length, 2);
+  assert.ok(sizes.reduce((sum, size) => sum + size, page) < 60_000);
+});
+
+test("only addresses of the service and of its other origins can be returned to", () => {
+  const own = "https://shop.example";
+  const read = (text: string) => returnTarget(text, own, ["https://app.example"]);
+  assert.equal(read("/orders?x=1#y"), "https://shop.example/orders?x=1#y");
+  assert.equal(read("https://app.example/a"), "https://app.example/a");
+  for (const text of [
+    "//evil.example",
+    "\\\\evil.example",
+    "/\\evil.example",
+    "/\t/evil.example",
+    "https:evil.example//",
+    "https://evil.example",
+    "https://app.example.evil.example",
+    "https://app.example:444/",
+    "https://shop.example@evil.example",
+    "https://user@shop.example/",
+    "http://shop.example/",
+    "javascript:alert(1)",
+    "java\nscript:alert(1)",
+    "data:text/html,x",
+    "blob:https://shop.example/1",
+    "",
+  ]) {
+    const target = read(text);
+    // A browser reads some of these texts as a path of the service.
+    assert.ok(target === undefined || new URL(target).origin === own, text);
+    if (!text.startsWith("https:evil")) assert.equal(target, undefined, text);
+  }
+  assert.equal(returnTarget(null, own, []), undefined);
+});

@@ -242,6 +242,7 @@ export class Users {
    */
   async signIn(proof: Proof, visitor: Visitor, before?: string): Promise<SignedIn> {
     if ("ticket" in proof) return this.#signInByCode(proof, visitor, { before });
+    if (!this.settings.methods.includes("password")) throw signInFailed();
     const { account, rehashed } = await this.#requireOwner(proof, visitor);
     return this.#untilCommitted(async () => {
       const current = await this.records.account(account.id);
@@ -621,11 +622,14 @@ function readAddress(email: string): ReadAddress {
   throw invalidEmail(read.fault);
 }
 
-/** Throws INVALID_PARAMETER if the user could not sign in without a password. */
+/** Throws INVALID_PARAMETER unless the user could sign in with what is sent. */
 function requireMethod({ methods }: UserSettings, password: string | undefined): void {
-  if (password !== undefined || methods.includes("email")) return;
-  const detail = "The password is missing.";
-  const violation = { in: "body", pointer: "#/password", code: "required", detail } as const;
+  const detail =
+    password === undefined
+      ? !methods.includes("email") && "The password is missing."
+      : !methods.includes("password") && "The service has no passwords. Users sign in with a code by mail.";
+  if (detail === false) return;
+  const violation = { in: "body", pointer: "#/password", code: "method", detail } as const;
   throw new Problem("INVALID_PARAMETER", detail, { violations: [violation] });
 }
 

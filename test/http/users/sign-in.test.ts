@@ -220,7 +220,7 @@ test("only the methods of the service work", async (t) => {
   assert.equal(problemOf(await byCode.post("sign-up", asked)), "400 INVALID_PARAMETER");
   const { ticket } = bodyOf<{ ticket: string }>(await byCode.post("sign-up", { email: ada }), 202);
   bodyOf(await byCode.post("sign-in", { ticket, code: await byCode.codeFor(ada) }));
-  assert.equal(problemOf(await byCode.post("sign-in", asked)), "400 INVALID_PARAMETER");
+  assert.equal(problemOf(await byCode.post("sign-in", asked)), "401 SIGN_IN_FAILED");
   assert.equal((await byCode.post("reset", { email: ada })).status, 404);
   const byPassword = await startPeople(t, { users: { methods: ["password"] } });
   assert.equal(problemOf(await byPassword.post("sign-up", { email: ada })), "400 INVALID_PARAMETER");

@@ -150,9 +150,12 @@ test("a sign-out forgets the token, and one from everywhere ends the sessions of
   await first.client.auth.signOut();
 });
 
-test("a sign-out whose response is lost has happened", async (t) => {
+test("the end of a session and a sign-out whose responses are lost have happened", async (t) => {
   const people = await startPeople(t);
-  const { token } = await people.join(ada);
+  const { session } = await people.join(ada);
+  const { client: first, store: kept } = clientOf(people);
+  await first.auth.signIn({ email: ada, password: goodPassword });
+  const token = kept.get();
   const proxy = await startFaultProxy(people.service.port);
   t.after(() => proxy.stop());
   const store = place(token);
@@ -161,6 +164,8 @@ test("a sign-out whose response is lost has happened", async (t) => {
     auth: { store },
     retry: { baseMs: 1 },
   });
+  proxy.loseAnswers(1);
+  await client.auth.endSession(session.id);
   proxy.loseAnswers(1);
   await client.auth.signOut({ everywhere: true });
   assert.equal(store.kept.text, undefined);

@@ -358,7 +358,7 @@ export const httpFaults: readonly Fault[] = [
     noticedBy: "test/http/collections.test.ts",
     replacements: [
       [
-        "return listedNames(service, { principal: await service.authenticate?.(request.headers) });",
+        "return listedNames(service, { principal: await identify(service, request) });",
         "return servedNames(service);",
       ],
     ],

@@ -159,7 +159,7 @@ test("a stream of events follows the cookie, and ends with the session", async (
     }
 });
 
-test("many codes at once for one ticket: one right code signs in, and no answer but SIGN_IN_FAILED tells of the others", async (t) => {
+test("many codes at once for one ticket: the right one signs in once, and all others are SIGN_IN_FAILED", async (t) => {
   const people = await startPeople(t);
   await people.join(ada);
   const ticket = await ticketFor(people, "code", { email: ada });

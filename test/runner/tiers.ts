@@ -88,6 +88,9 @@ export const onPostgres: Readonly<Record<"middle" | "slow", readonly string[]>> 
     "shared-streams",
     "webhooks/changed",
     "webhooks/durable",
+    // people
+    "users/attacks",
+    "users/hijack",
   ].map(httpFile),
   slow: [
     "access/bulk",

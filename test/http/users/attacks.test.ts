@@ -158,3 +158,107 @@ test("a stream of events follows the cookie, and ends with the session", async (
       await until("the stream has ended", () => stream.hasEnded());
     }
 });
+
+test("many codes at once for one ticket: the right one signs in once, and all others are SIGN_IN_FAILED", async (t) => {
+  const people = await startPeople(t);
+  await people.join(ada);
+  const ticket = await ticketFor(people, "code", { email: ada });
+  const code = await people.codeFor(ada, 1);
+  const answers = await Promise.all(
+    Array.from({ length: 64 }, () => people.post("sign-in", { ticket, code })),
+  );
+  const found = answers.map((answer) => (answer.status === 200 ? "200" : problemOf(answer)));
+  assert.deepEqual([...new Set(found)].sort(), ["200", "401 SIGN_IN_FAILED"]);
+  assert.equal(found.filter((each) => each === "200").length, 1);
+  const second = await ticketFor(people, "code", { email: ada });
+  const wrong = await Promise.all(
+    Array.from({ length: 64 }, () => people.post("sign-in", { ticket: second, code: "AAAA-AAAA" })),
+  );
+  assert.deepEqual([...new Set(wrong.map(problemOf))], ["401 SIGN_IN_FAILED"]);
+});
+
+test("no member of a request gives a role, an address or an id", async (t) => {
+  const people = await startPeople(t, {
+    collections: { users: { access: { read: "public", write: "authenticated" } } },
+  });
+  const given = {
+    id: "mine",
+    roles: ["ops"],
+    email: bob,
+    claims: { tenant: "a" },
+    disabled: true,
+    user: "x",
+    password: "y",
+  };
+  const ticket = await ticketFor(people, "sign-up", {
+    email: ada,
+    profile: { ...given, __proto__: { roles: ["ops"] } },
+  });
+  const { user, token } = bodyOf<Signed>(
+    await people.post("sign-in", { ticket, code: await people.codeFor(ada) }),
+  );
+  const path = `/api/v1/users/${user.id}`;
+  const headers = bearer(token);
+  const merge = { ...headers, "content-type": "application/merge-patch+json" };
+  const body = JSON.stringify(given)
+    .replace("{", '{"__proto__":{"roles":["ops"]},')
+    .replace('"id":"mine",', "");
+  const written = [
+    await people.service.send({ method: "PATCH", path, body, headers: merge }),
+    await people.service.send({ method: "PUT", path, content: { ...given, id: user.id }, headers }),
+    await people.service.send({
+      method: "POST",
+      path: "/api/v1/users",
+      content: { ...given, id: user.id },
+      headers,
+    }),
+  ];
+  for (const { status, text } of written) assert.ok(status < 300 || status === 400, text);
+  const own = bodyOf<Signed>(await people.service.send({ path: "/api/v1/_auth", headers }));
+  assert.deepEqual(own.user, { id: user.id, email: ada, roles: [], claims: {} });
+});
+
+test("the links in mails come from the configuration, whatever the request says", async (t) => {
+  const people = await startPeople(t, { trustProxy: ["127.0.0.1"] });
+  const headers = {
+    "x-forwarded-host": "evil.example.org",
+    forwarded: "host=evil.example.org",
+    origin: "https://evil.example.org",
+  };
+  bodyOf(await people.post("sign-up", { email: ada }, headers), 202);
+  await people.codeFor(ada);
+  const text = JSON.stringify(people.mails);
+  assert.ok(text.includes(`http://localhost:${people.service.port}/_sign-in#`), text);
+  assert.equal(text.includes("evil"), false);
+});
+
+test("a token in the query is no credential", async (t) => {
+  const people = await startPeople(t);
+  const { token } = await people.join(ada);
+  for (const name of ["access_token", "token", "session"]) {
+    const answer = await people.service.send({ path: `/api/v1/_auth?${name}=${token}` });
+    assert.equal("user" in (answer.json as object), false);
+  }
+});
+
+test("passwords and codes of any text are wrong, and nothing else", async (t) => {
+  const people = await startPeople(t);
+  await people.join(ada);
+  const long = "x".repeat(1_024);
+  for (const password of [long, `${goodPassword} `, goodPassword.toUpperCase()])
+    assert.equal(problemOf(await people.post("sign-in", { email: ada, password })), "401 SIGN_IN_FAILED");
+  for (const password of [`${goodPassword}\0`, `\0${goodPassword}`])
+    assert.match(problemOf(await people.post("sign-in", { email: ada, password })), /^40[01] /);
+  const half = { email: ada, password: `${goodPassword}\ud800` };
+  const status = problemOf(await people.post("sign-in", half));
+  assert.match(status, /^40[01] /);
+  assert.match(problemOf(await people.post("sign-up", { ...half, email: bob })), /^400 /);
+  const tooLong = { email: bob, password: "x".repeat(257) };
+  assert.equal(problemOf(await people.post("sign-up", tooLong)), "400 PASSWORD_REFUSED");
+  for (const [ticket, code] of [
+    ["\0", "\0"],
+    ["x".repeat(100), "ſſſſ-ſſſſ"],
+    ["\ud800", "K7QF-29MX"],
+  ])
+    assert.match(problemOf(await people.post("sign-in", { ticket, code })), /^40[01] /);
+});

@@ -126,6 +126,10 @@ export const problems = {
     meaning:
       "A valid API key already has the name, the service already has all the keys it can have, or the key cannot be replaced.",
   },
+  LAST_ADMINISTRATOR: {
+    status: 409,
+    meaning: "The account is the last one that administers the service.",
+  },
   POSITION_GONE: {
     status: 410,
     meaning: "The change log does not have all changes after this position. List the resources again.",

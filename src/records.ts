@@ -43,6 +43,11 @@ export class Records {
     return stored && recordIn<T>(stored);
   }
 
+  /** Whether a collection has a resource with an id. */
+  async exists(collection: string, id: string): Promise<boolean> {
+    return (await this.#store.read({ collection, id })) !== undefined;
+  }
+
   /** A page of records. An unknown collection is empty. */
   async list<T>(query: ListQuery): Promise<{ records: Versioned<T>[]; more: boolean }> {
     const { items, more } = await this.#store.list(query);

@@ -23,7 +23,7 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_150,
   changes: 900,
   webhooks: 2_600,
-  http: 17_600,
+  http: 18_050,
   config: 2_500,
   fit: 250,
   server: 1_700,
@@ -32,12 +32,12 @@ const bounds: Readonly<Record<string, number>> = {
   index: 100,
   observe: 1_100,
   records: 100,
-  users: 2_750,
+  users: 3_150,
   secrets: 150,
 };
 
 /** The most files in `src`. */
-const mostFiles = 467;
+const mostFiles = 469;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

@@ -23,8 +23,15 @@ interface SessionTimeOptions {
 export interface UserOptions {
   /** The declared collection of their profiles, whose ids have the kind `uuid`. */
   collection: string;
-  /** Who can get an account: nobody, anyone, or who has an address of these domains. @default "closed" */
-  signUp?: "closed" | "open" | { readonly domains: readonly string[]; readonly roles?: readonly string[] };
+  /**
+   * Who can get an account without an invitation: nobody (`closed`), anyone, or who has an address of these domains. `invited` is
+   * like `closed`, but says that the invited people can be strangers: every collection needs `access`. @default "closed"
+   */
+  signUp?:
+    | "closed"
+    | "invited"
+    | "open"
+    | { readonly domains: readonly string[]; readonly roles?: readonly string[] };
   /** What a sign-in can prove. @default ["password", "email"] */
   methods?: readonly SignInMethod[];
   /** @default 14d without a request, 90d in all; for administrators 1h and 24h */
@@ -108,12 +115,10 @@ const collection: MemberReader<string> = (value, place) => {
 };
 
 const signUp: MemberReader<SignUp> = (value, place) => {
-  if (value === undefined || value === "closed" || value === "open") return value;
-  const expected = '"closed", "open" or an object such as { domains: ["acme.example"], roles: ["member"] }';
-  if (!isObject(value)) {
-    const advice = value === "invited" ? " This release has no invitations." : "";
-    throw new StartError(`${place} must be ${expected}, not ${shortJson(value)}.${advice}`);
-  }
+  if (value === undefined || value === "closed" || value === "invited" || value === "open") return value;
+  const expected =
+    '"closed", "invited", "open" or an object such as { domains: ["acme.example"], roles: ["member"] }';
+  if (!isObject(value)) throw new StartError(`${place} must be ${expected}, not ${shortJson(value)}.`);
   const { domains, roles = [] } = membersOf<Exclude<SignUp, string>>(value, place, {
     domains: (declared, of) => {
       if (declared === undefined)

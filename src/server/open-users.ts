@@ -82,6 +82,7 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     records,
     settings,
     administrators: config.auth?.administrators ?? [],
+    grantable: settings.roles ?? config.keyRoles,
     readOnly,
     title: config.http.info.title,
     publicUrl: () => service().publicUrl ?? "",

@@ -4,11 +4,10 @@ import { randomText } from "../access/api-key.ts";
 import type { Sessions } from "../access/authenticate.ts";
 import { invalidToken } from "../access/challenges.ts";
 import { type CredentialKind, CredentialRing, hashCredential } from "../access/credential-ring.ts";
-import type { Principal } from "../access/principal.ts";
 import { type AdministratorRule, isAdministrator } from "../access/roles.ts";
 import { put, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
-import { type Account, type Session, sessionsName, type UserRecords } from "./user-records.ts";
+import { type Account, principalOf, type Session, sessionsName, type UserRecords } from "./user-records.ts";
 import type { SessionTimes, UserSettings } from "./user-settings.ts";
 
 /** The start of every token of a session. */
@@ -91,7 +90,7 @@ export function timesOf(
   { settings, administrators }: Pick<SessionParts, "settings" | "administrators">,
   account: Account,
 ): SessionTimes {
-  return isAdministrator(administrators, principalFor(account))
+  return isAdministrator(administrators, principalOf(account))
     ? settings.sessions.administrators
     : settings.sessions;
 }
@@ -99,10 +98,6 @@ export function timesOf(
 /** When a session ends if nothing uses it any more: Unix time in milliseconds. */
 export function endOf({ createdAt, usedAt }: Session, { idle, absolute }: SessionTimes): number {
   return Math.min(createdAt + absolute, usedAt + idle);
-}
-
-function principalFor({ id, roles, claims }: Account): Principal {
-  return { subject: id, roles, claims, scopes: undefined };
 }
 
 /** Checks the tokens of sessions. */
@@ -145,7 +140,7 @@ function sessionCredentials(parts: SessionParts): CredentialKind<FoundSession> {
     },
     hashOf: ({ session }) => session.value.hash,
     principalOf: ({ session: { value }, account }) => ({
-      ...principalFor(account),
+      ...principalOf(account),
       session: { id: value.id, confirmedAt: value.confirmedAt },
     }),
     usedAt: ({ session }) => session.value.usedAt,

@@ -1,4 +1,5 @@
 /** What the store keeps about users: accounts, sessions and tickets. The profile of a user is an ordinary resource. */
+import type { Principal } from "../access/principal.ts";
 import { type Collection, openCollection } from "../collection/collection.ts";
 import { readIndexes } from "../collection/indexes.ts";
 import type { Filter } from "../query/filter.ts";
@@ -10,6 +11,7 @@ import { mailCollection } from "./mail/mail-queue.ts";
 export const accountsName = "_accounts";
 export const sessionsName = "_sessions";
 export const ticketsName = "_tickets";
+export const invitationsName = "_invitations";
 
 /**
  * An account: what lets a user sign in, and what the user can do. It has the id of the profile. No resource shows it, and no
@@ -83,6 +85,28 @@ export interface Ticket {
   sealed?: string | undefined;
 }
 
+/** An invitation. With its token, somebody who proves the address gets an account with these roles and claims. */
+export interface Invitation {
+  id: string;
+  /** The SHA-256 of the token in the link, in base64url. */
+  hash: string;
+  email: string;
+  address: string;
+  roles: readonly string[];
+  claims: Readonly<Record<string, unknown>>;
+  /** Attributes of the new profile. */
+  profile?: Readonly<Record<string, unknown>> | undefined;
+  /** The existing profile that gets the account. The delete of the profile deletes the invitation. */
+  user?: string | undefined;
+  createdAt: number;
+  expiresAt: number;
+}
+
+/** The caller that a session of an account is. */
+export function principalOf({ id, roles, claims }: Account): Principal {
+  return { subject: id, roles, claims, scopes: undefined };
+}
+
 /** The internal collections. `profiles` is the name of the collection of the profiles. */
 function collectionsFor(profiles: string): Collection[] {
   const toProfile = { path: ["user"], collection: profiles, onDelete: "cascade" } as const;
@@ -100,6 +124,11 @@ function collectionsFor(profiles: string): Collection[] {
     {
       ...openCollection(ticketsName),
       indexes: readIndexes([["address", "-createdAt"], ["network", "createdAt"], ["expiresAt"]], "indexes"),
+    },
+    {
+      ...openCollection(invitationsName),
+      references: [toProfile],
+      indexes: readIndexes([["hash"], ["address"], ["expiresAt"]], "indexes"),
     },
   ];
 }
@@ -157,5 +186,27 @@ export class UserRecords extends Records {
     const filter: Filter = { kind: "lt", path: ["expiresAt"], values: [now] };
     const { records } = await this.list<Ticket>({ collection: ticketsName, filter, limit });
     return records;
+  }
+
+  invitation(id: string): Promise<Versioned<Invitation> | undefined> {
+    return this.read(invitationsName, id);
+  }
+
+  /** The invitation whose token has this SHA-256, in base64url. */
+  async invitationWith(hash: string): Promise<Versioned<Invitation> | undefined> {
+    return (await this.#invitations(isIn("hash", hash), 1))[0];
+  }
+
+  /** The invitations of an address, in the form in which addresses are compared. */
+  invitationsFor(address: string): Promise<Versioned<Invitation>[]> {
+    return this.#invitations(isIn("address", address), 100);
+  }
+
+  expiredInvitations(now: number, limit: number): Promise<Versioned<Invitation>[]> {
+    return this.#invitations({ kind: "lt", path: ["expiresAt"], values: [now] }, limit);
+  }
+
+  async #invitations(filter: Filter, limit: number): Promise<Versioned<Invitation>[]> {
+    return (await this.list<Invitation>({ collection: invitationsName, filter, limit })).records;
   }
 }

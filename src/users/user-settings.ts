@@ -1,8 +1,12 @@
 /** What a configuration says about users (`auth.users`). */
 
-/** How somebody can get an account. With `domains`, only addresses of these domains can. */
+/**
+ * How somebody can get an account. Administrators can always invite people. `invited` says that these can be strangers, so every
+ * collection needs rules. With `domains`, only addresses of these domains can sign up without an invitation.
+ */
 export type SignUp =
   | "closed"
+  | "invited"
   | "open"
   | {
       readonly domains: readonly string[] /** The roles of a new account. */;
@@ -41,3 +45,6 @@ export interface UserSettings {
   /** The origins of other sites of the same owner, whose pages can use the cookie and can be returned to. @default none */
   readonly origins: readonly string[];
 }
+
+/** The most bytes of the claims of an account, as JSON. */
+export const maxClaimBytes = 2_048;

@@ -6,6 +6,7 @@ import { Problem } from "../errors.ts";
 import { isOvertaken, put, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { ServingStore } from "../store/port/store.ts";
+import { Administration, endInvitations, requireInvitation } from "./administration.ts";
 import { Cookies } from "./cookies.ts";
 import { isKnownDevice, newDevice, withDevice } from "./devices.ts";
 import { type GuessLimits, guessPolicies, mailOfService } from "./guess-limits.ts";
@@ -28,6 +29,7 @@ import {
 import {
   type Account,
   accountsName,
+  type Invitation,
   type Session,
   type Ticket,
   type TicketKind,
@@ -42,6 +44,8 @@ export interface UserParts {
   records: UserRecords;
   settings: UserSettings;
   administrators: readonly AdministratorRule[];
+  /** The roles that administrators can give over HTTP. */
+  grantable: readonly string[];
   readOnly: boolean;
   /** The title of the service. */
   title: string;
@@ -109,6 +113,8 @@ export interface SignUpAsked {
   email: string;
   password?: string | undefined;
   profile?: Readonly<Record<string, unknown>> | undefined;
+  /** The token of an invitation. */
+  invitation?: string | undefined;
 }
 
 /** The part of a sign-up that the ticket keeps, encrypted. */
@@ -116,6 +122,8 @@ interface SignUpContent {
   /** A hash. */
   password?: string | undefined;
   profile: Readonly<Record<string, unknown>>;
+  /** The id of the invitation. */
+  invitation?: string | undefined;
 }
 
 type ReadAddress = Exclude<ReturnType<typeof readMailAddress>, { fault: string }>;
@@ -188,6 +196,7 @@ export class Users {
   /** Checks the tokens of sessions. */
   readonly sessions: Sessions;
   readonly cookies: Cookies;
+  readonly administration: Administration;
 
   constructor(parts: UserParts) {
     const { settings } = parts;
@@ -196,31 +205,55 @@ export class Users {
     this.cookies = new Cookies({ ...parts, origins: settings.origins, sessionMs });
     this.records = parts.records;
     this.sessions = openSessions(parts);
+    this.administration = new Administration({
+      ...parts,
+      collection: settings.collection,
+      mailChange: (mail, at) => parts.mail.changeFor(mail, at),
+      onMail: () => parts.mail.wake(),
+    });
   }
 
   get settings(): UserSettings {
     return this.#parts.settings;
   }
 
+  /** The roles that administrators can give over HTTP. */
+  get grantable(): readonly string[] {
+    return this.#parts.grantable;
+  }
+
   /**
    * Begins a sign-up: mails a code to the address. Nothing exists before the code comes back. Throws INVALID_PARAMETER,
    * PASSWORD_REFUSED, VALIDATION_FAILED, QUOTA_EXCEEDED and UNAVAILABLE.
    */
-  async signUp({ email, password, profile = {} }: SignUpAsked, visitor: Visitor): Promise<GivenTicket> {
+  async signUp(
+    { email, password, profile = {}, invitation: token }: SignUpAsked,
+    visitor: Visitor,
+  ): Promise<GivenTicket> {
     const read = readAddress(email);
-    const { settings, profiles, hasher, newUuid, now } = this.#parts;
-    if (!takesSignUp(settings, read.domain)) throw wrongDomain(settings);
+    const { settings, hasher, now, records } = this.#parts;
+    if (token === undefined && !takesSignUp(settings, read.domain)) throw signUpRefused(settings);
     requireMethod(settings, password);
-    // The id is only for this check. The profile gets another one when the code comes back.
-    profiles.textOf(profile, newUuid(), now());
+    const invitation =
+      token === undefined
+        ? undefined
+        : await requireInvitation(records, { token, address: read.key, now: now() });
+    if (invitation?.user === undefined) this.requireFitting({ ...profile, ...invitation?.profile });
+    else if (Object.keys(profile).length > 0) throw profileExists();
     if (password !== undefined) await this.#requireGoodPassword(password, read.address, profile);
     await this.#countTicket(visitor);
     const hashed = password === undefined ? undefined : await hasher.hash(password, visitor.network);
     const account = await this.records.accountOf(read.key);
-    const content = { password: hashed, profile };
+    const content = { password: hashed, profile, invitation: invitation?.id };
     const asked = { kind: "signUp", visitor, content } as const;
     if (account === undefined) return this.#giveTicket({ ...asked, read, template: "signUp" });
     return this.#giveTicket({ ...asked, read: provenFor(read, account.value), template: "exists" });
+  }
+
+  /** Judges a profile as that of somebody who signs up. Throws VALIDATION_FAILED. */
+  requireFitting(profile: Readonly<Record<string, unknown>>): void {
+    const { profiles, newUuid, now } = this.#parts;
+    profiles.textOf(profile, newUuid(), now()); // the profile gets another id when it is created
   }
 
   /**
@@ -404,26 +437,41 @@ export class Users {
 
   /** The profile, the account and the session of a sign-up, in one commit. */
   async #createAccount(ticket: Ticket, beginning: Beginning): Promise<Planned<SignedIn>> {
-    const { settings, vault, newUuid, profiles, now } = this.#parts;
+    const { settings, vault, newUuid, profiles, now, records } = this.#parts;
     const content = vault.open("ticket", placeOf(ticket.id), ticket.sealed ?? "");
-    const { password, profile } = JSON.parse(content) as SignUpContent;
-    const id = newUuid();
+    const { password, profile, invitation: invitationId } = JSON.parse(content) as SignUpContent;
+    const invitation = await this.#openInvitation(invitationId);
+    const id = invitation?.user ?? newUuid();
+    const usual = typeof settings.signUp === "object" ? settings.signUp.roles : [];
     const account: Account = {
       id,
       user: id,
       email: ticket.email,
       address: ticket.address,
-      roles: typeof settings.signUp === "object" ? settings.signUp.roles : [],
-      claims: {},
+      roles: invitation?.roles ?? usual,
+      claims: invitation?.claims ?? {},
       disabled: false,
       createdAt: now(),
       password,
       devices: [],
     };
-    const next = profiles.textOf(profile, id, now());
-    const create: Change = { key: { collection: settings.collection, id }, expect: "absent", next };
-    const also = [create, ...(beginning.also ?? [])];
+    const next = () => profiles.textOf({ ...profile, ...invitation?.profile }, id, now());
+    const key = { collection: settings.collection, id };
+    const create: Change[] = invitation?.user === undefined ? [{ key, expect: "absent", next: next() }] : [];
+    const ended = endInvitations(await records.invitationsFor(ticket.address));
+    const also = [...create, ...ended, ...(beginning.also ?? [])];
     return this.#begin({ value: account, version: undefined }, { ...beginning, also });
+  }
+
+  /** The invitation of a sign-up, if it had one. Throws SIGN_IN_FAILED if it can no longer be used. */
+  async #openInvitation(id: string | undefined): Promise<Invitation | undefined> {
+    if (id === undefined) return undefined;
+    const { records, now } = this.#parts;
+    const invitation = (await records.invitation(id))?.value;
+    if (invitation === undefined || invitation.expiresAt <= now()) throw signInFailed();
+    const { user } = invitation;
+    if (user !== undefined && (await records.account(user)) !== undefined) throw signInFailed();
+    return invitation;
   }
 
   /** What begins a session of an account. An account without a version is new. */
@@ -633,13 +681,24 @@ function requireMethod({ methods }: UserSettings, password: string | undefined):
   throw new Problem("INVALID_PARAMETER", detail, { violations: [violation] });
 }
 
-function wrongDomain({ signUp }: UserSettings): Error {
-  const domains = typeof signUp === "object" ? signUp.domains : [];
+function signUpRefused({ signUp }: UserSettings): Error {
+  const detail = "You cannot sign up here without an invitation. Open the link in yours.";
+  if (typeof signUp !== "object") return invalidMember("invitation", "required", detail);
+  const { domains } = signUp;
   return invalidEmail(`The mail address must be one of ${domains.join(" or ")}.`);
 }
 
+function profileExists(): Error {
+  const detail = "The invitation is for a profile that exists already. Sign up without attributes.";
+  return invalidMember("profile", "excess", detail);
+}
+
 function invalidEmail(detail: string): Error {
-  const violation = { in: "body", pointer: "#/email", code: "email", detail } as const;
+  return invalidMember("email", "email", detail);
+}
+
+function invalidMember(name: string, code: string, detail: string): Error {
+  const violation = { in: "body", pointer: `#/${name}`, code, detail } as const;
   return new Problem("INVALID_PARAMETER", detail, { violations: [violation] });
 }
 

@@ -116,6 +116,11 @@ test("what is said is taken", async () => {
   });
 });
 
+test("people can be invited who are strangers, so every collection needs rules", async () => {
+  const invited = { signUp: "invited" };
+  assert.equal((await load(withUsers(invited))).auth?.users?.signUp, "invited");
+});
+
 test("roles of a domain are optional, and a collection may keep its usual kind of id", async () => {
   const { auth } = await load(withUsers({ signUp: { domains: ["acme.example"] } }));
   assert.deepEqual(auth?.users?.signUp, { domains: ["acme.example"], roles: [] });
@@ -125,8 +130,7 @@ for (const [what, users, text] of [
   ["no collection", { collection: undefined }, "collection is missing. It names the declared collection"],
   ["a collection that is no text", { collection: 5 }, "collection must be a non-empty string, not 5"],
   ["a misspelled member", { signup: "open" }, 'auth.users.signup is not an option. Did you mean "signUp"\\?'],
-  ["a sign-up of another kind", { signUp: true }, 'signUp must be "closed", "open" or an object'],
-  ["invitations", { signUp: "invited" }, 'not "invited". This release has no invitations'],
+  ["a sign-up of another kind", { signUp: true }, 'signUp must be "closed", "invited", "open" or an object'],
   ["domains that are missing", { signUp: {} }, "signUp.domains is missing. For every address"],
   ["no domain", { signUp: { domains: [] } }, "signUp.domains must be a list of domains"],
   ["a domain in upper case", { signUp: { domains: ["Acme.example"] } }, "signUp.domains must be"],

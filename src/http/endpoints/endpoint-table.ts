@@ -15,6 +15,7 @@ import { resourceEndpoints } from "./one-resource.ts";
 import { changesEndpoint, restoreEndpoint } from "./resource-history.ts";
 import { batchEndpoint, rewindEndpoint } from "./several-collections.ts";
 import { signInEndpoints } from "./sign-in.ts";
+import { userAdministrationEndpoints } from "./user-administration.ts";
 import { webhookEndpoints } from "./webhooks.ts";
 
 export const endpointTable = new EndpointTable({
@@ -27,6 +28,7 @@ export const endpointTable = new EndpointTable({
     ...keyEndpoints,
     ...webhookEndpoints,
     ...signInEndpoints,
+    ...userAdministrationEndpoints,
     feedEndpoint,
     collectionsEndpoint,
     ...documentEndpoints,

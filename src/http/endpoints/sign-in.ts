@@ -10,6 +10,7 @@ import type {
   GivenTicket,
   Proof,
   SignedIn,
+  SignUpAsked,
   TicketProof,
   Users,
   Visitor,
@@ -153,7 +154,8 @@ const cookie: Member<Service> = {
   fault: ["type", "must be true or false"],
 };
 
-const time: Part = { ...text, format: "date-time" };
+/** The schema of a time. */
+export const time: Part = { ...text, format: "date-time" };
 
 const user = closedObject({
   id: { ...text, description: "The id of the profile." },
@@ -162,7 +164,8 @@ const user = closedObject({
   claims: { type: "object" },
 });
 
-const sessionMembers = {
+/** The members of a session. */
+export const sessionMembers = {
   id: text,
   createdAt: time,
   usedAt: { ...time, description: "The last use, to five minutes." },
@@ -236,7 +239,6 @@ export const signInEndpoints: readonly Endpoint[] = [
   endpointOf({
     path: "/_auth/sign-up",
     method: "POST",
-    has: ({ signUp }) => signUp !== "closed",
     body: bodyOf(
       {
         email,
@@ -246,18 +248,22 @@ export const signInEndpoints: readonly Endpoint[] = [
           isOptional: true,
           fault: ["type", "must be an object"],
         },
+        invitation: textMember("The token in the link of an invitation.", 100),
       },
       { ...byPassword, profile: { name: "Ada" } },
     ),
     id: "signUp",
     summary: "Sign up",
     description:
-      "Mails a code to the address. The account exists when the code comes back in a sign-in. The response is the same for every address.",
+      "Mails a code to the address. Without an invitation, the service can refuse every address, or all but those of some domains. The account exists when the code comes back in a sign-in. The response is the same for every address.",
     successes: ticketGiven,
     work: async ({ users, given, visitor }) => {
       const { email: address } = requireMembers(given, ["email"]);
-      const { password: chosen, profile } = given as { password?: string; profile?: Record<string, unknown> };
-      return ticketOf(await users.signUp({ email: address, password: chosen, profile }, visitor));
+      const { password: chosen, ...others } = given as Pick<
+        SignUpAsked,
+        "password" | "profile" | "invitation"
+      >;
+      return ticketOf(await users.signUp({ ...others, email: address, password: chosen }, visitor));
     },
   }),
   requestOf("signIn", {
@@ -431,7 +437,11 @@ function shownUser({ id, email: address, roles, claims }: Account): object {
   return { id, email: address, roles, claims };
 }
 
-function shownSession(users: Users, { session, account }: { session: Session; account: Account }): object {
+/** A session as responses contain it. */
+export function shownSession(
+  users: Users,
+  { session, account }: { session: Session; account: Account },
+): object {
   const { id, createdAt, usedAt, network, agent } = session;
   return {
     id,
@@ -444,7 +454,8 @@ function shownSession(users: Users, { session, account }: { session: Session; ac
   };
 }
 
-function timeText(at: number): string {
+/** A time as responses contain it. */
+export function timeText(at: number): string {
   return new Date(at).toISOString();
 }
 
@@ -459,7 +470,8 @@ function ticketOf({ ticket, expiresAt }: GivenTicket): Result {
   return answer({ ticket, expiresAt: timeText(expiresAt) }, { status: 202 });
 }
 
-function answer(value: object, more: Partial<Document> = {}): Result {
+/** A response with JSON. */
+export function answer(value: object, more: Partial<Document> = {}): Result {
   return {
     kind: "document",
     document: { status: 200, type: jsonType, body: JSON.stringify(value), ...more },

@@ -206,9 +206,11 @@ test("a wrong body is refused with what is right", async (t) => {
   assert.equal(problemOf(profile), "400 VALIDATION_FAILED");
 });
 
-test("where sign-up is closed, the path does not exist, and a domain is checked", async (t) => {
+test("where sign-up is closed, it needs an invitation, and a domain is checked", async (t) => {
   const { post } = await startPeople(t, { users: { signUp: "closed" } });
-  assert.equal((await post("sign-up", { email: ada })).status, 404);
+  const uninvited = await post("sign-up", { email: ada });
+  assert.equal(problemOf(uninvited), "400 INVALID_PARAMETER");
+  assert.match(uninvited.text, /without an invitation/);
   const some = await startPeople(t, { users: { signUp: { domains: ["acme.example"], roles: ["member"] } } });
   assert.equal(problemOf(await some.post("sign-up", { email: ada })), "400 INVALID_PARAMETER");
   assert.deepEqual((await some.join("ada@acme.example")).user.roles, ["member"]);

@@ -1,0 +1,445 @@
+/** The endpoints with which administrators manage people: accounts and invitations. None shows a password, a code or a token. */
+import { isKeyRole } from "../../access/api-key.ts";
+import { shortJson } from "../../collection/messages.ts";
+import { Problem } from "../../errors.ts";
+import { applyMergePatch } from "../../json/merge-patch.ts";
+import { inBody, inQuery, Violations } from "../../query/violations.ts";
+import type { Versioned } from "../../records.ts";
+import type { AccountChange } from "../../users/administration.ts";
+import type { Account, Invitation } from "../../users/user-records.ts";
+import { maxClaimBytes } from "../../users/user-settings.ts";
+import type { Users } from "../../users/users.ts";
+import { type Body, type Fault, type Member, readBody } from "../endpoint/body.ts";
+import type { Endpoint } from "../endpoint/endpoint.ts";
+import {
+  closedObject,
+  type Described,
+  hasAdministrators,
+  json,
+  listOf,
+  next,
+  text,
+  texts,
+  truth,
+} from "../openapi/described.ts";
+import { type Asked, notFound, type Result } from "../operations/result.ts";
+import { requirePreconditions, validatorsOf } from "../protocol/conditional.ts";
+import { jsonLimits } from "../protocol/content.ts";
+import { patchFormat, requireContentType } from "../protocol/content-types.ts";
+import type { Service } from "../service.ts";
+import { answer, sessionMembers, shownSession, time, timeText } from "./sign-in.ts";
+
+/** A body, and the administration of the service that a request asks. */
+interface Sent {
+  service: Service;
+  users: Users;
+  /** The members of the body. */
+  given: Readonly<Record<string, unknown>>;
+  asked: Asked;
+}
+
+type Row = Pick<
+  Endpoint,
+  "path" | "method" | "page" | "names" | "id" | "summary" | "description" | "successes" | "errors" | "content"
+> & { body?: Body<Service>; work(sent: Sent): Promise<Result> };
+
+function hasUsers(described: Described): boolean {
+  return described.settings.users !== undefined && hasAdministrators(described);
+}
+
+/** A row for administrators of a service with users. */
+function endpointOf({ work, body, ...row }: Row): Endpoint {
+  return {
+    ...row,
+    tag: "Users",
+    who: "administrators",
+    exists: hasUsers,
+    ...(body && { body }),
+    handle: async (service, asked) => {
+      const { users, settings, readOnly } = service;
+      if (users === undefined) return notFound;
+      const isRead = row.method === "GET";
+      const bytes = isRead ? undefined : await asked.request.content.receive(settings.limits.bodyBytes);
+      if (!isRead && readOnly)
+        throw new Problem("UNAVAILABLE", "The service is read-only now. No account changes.");
+      const given =
+        body && bytes ? await readBody(body, bytes, { limits: settings.limits, context: service }) : {};
+      return work({ service, users, given, asked });
+    },
+  };
+}
+
+const mostRoles = 100;
+
+const rolesMember: Member<Service> = {
+  schema: { ...texts, maxItems: mostRoles, description: "Only roles that `auth.users.roles` allows." },
+  isOptional: true,
+  fault: ["type", `must be an array of at most ${mostRoles} strings`],
+};
+
+const claimsFault: Fault = ["claims", `must be an object of at most ${maxClaimBytes} bytes as JSON`];
+
+const claimsMember: Member<Service> = {
+  schema: { type: "object", description: "What access rules read as `$claims`." },
+  isOptional: true,
+  is: (claims: object) => areShort(claims),
+  fault: claimsFault,
+};
+
+function areShort(claims: object): boolean {
+  return Buffer.byteLength(JSON.stringify(claims)) <= maxClaimBytes;
+}
+
+const newInvitation: Body<Service> = {
+  insteadOfArray: 'send {"email":"ada@example.org"}',
+  example: { email: "ada@example.org", roles: ["editor"] },
+  members: {
+    email: {
+      schema: { ...text, minLength: 1, maxLength: 1_000 },
+      fault: ["type", "must be a mail address"],
+    },
+    roles: rolesMember,
+    claims: claimsMember,
+    profile: {
+      schema: { type: "object", description: "The attributes of the new profile." },
+      isOptional: true,
+      fault: ["type", "must be an object"],
+    },
+    user: {
+      schema: {
+        ...text,
+        maxLength: 100,
+        description: "The id of a profile without an account, instead of `profile`.",
+      },
+      isOptional: true,
+      fault: ["type", "must be the id of a profile"],
+      together: ({ given }) =>
+        given.user !== undefined && given.profile !== undefined
+          ? { member: "user", fault: ["excess", 'cannot be together with "profile"'] }
+          : undefined,
+    },
+  },
+};
+
+const accountChange: Body<Service> = {
+  insteadOfArray: 'send {"disabled":true}',
+  example: { roles: ["editor"], claims: { tenant: "acme" } },
+  members: {
+    roles: rolesMember,
+    claims: {
+      ...claimsMember,
+      schema: {
+        type: ["object", "null"],
+        description: "A merge patch of the claims: `null` removes a claim, or all of them.",
+      },
+      is: () => true, // the result of the patch counts
+    },
+    disabled: {
+      schema: { ...truth, description: "Whether the user can sign in no more. Their sessions end." },
+      isOptional: true,
+      fault: ["type", "must be true or false"],
+    },
+  },
+};
+
+const mergePatch = "application/merge-patch+json, application/json";
+
+const account = closedObject({
+  id: { ...text, description: "The id of the profile." },
+  email: text,
+  roles: texts,
+  claims: { type: "object" },
+  disabled: truth,
+  createdAt: time,
+});
+
+const invitation = closedObject(
+  {
+    id: text,
+    email: text,
+    roles: texts,
+    claims: { type: "object" },
+    profile: { type: "object" },
+    user: text,
+    createdAt: time,
+    expiresAt: time,
+  },
+  { optional: ["profile", "user"] },
+);
+
+const ofAccount = { id: { description: "The id of the account, which is that of the profile." } };
+const ofInvitation = { id: { description: "The id of the invitation." } };
+const page = { usual: 100, most: 1_000, hasAfter: true } as const;
+
+const oneAccount: Endpoint["successes"] = {
+  200: { description: "The account.", must: ["ETag"], content: json(account) },
+};
+
+/** The endpoints. */
+export const userAdministrationEndpoints: readonly Endpoint[] = [
+  endpointOf({
+    path: "/_accounts",
+    method: "GET",
+    page,
+    id: "listAccounts",
+    summary: "List the accounts",
+    description: "Lists the accounts in the order of their ids.",
+    successes: {
+      200: {
+        description: "The accounts.",
+        content: json(closedObject({ accounts: listOf(account), next }, { optional: ["next"] })),
+      },
+    },
+    work: (sent) =>
+      pageOf<Account>(sent, { collection: "_accounts", member: "accounts", shown: shownAccount }),
+  }),
+  endpointOf({
+    path: "/_accounts/{id}",
+    method: "GET",
+    names: ofAccount,
+    id: "getAccount",
+    summary: "Read an account",
+    description: "Returns the address, the roles and the claims of a user.",
+    successes: oneAccount,
+    work: async ({ users, asked }) => answerAccount(await users.records.account(idOf(asked))),
+  }),
+  endpointOf({
+    path: "/_accounts/{id}",
+    method: "PATCH",
+    names: ofAccount,
+    body: accountChange,
+    content: {
+      types: mergePatch,
+      limit: "bodyBytes",
+      require: (request) => {
+        requireContentType(request, "PATCH");
+        if (patchFormat(request) === "merge-patch") return;
+        throw new Problem("UNSUPPORTED_MEDIA_TYPE", `This path accepts only ${mergePatch}.`, {
+          headers: { "accept-patch": mergePatch },
+        });
+      },
+    },
+    id: "changeAccount",
+    summary: "Change an account",
+    description:
+      "Changes the roles or the claims of a user, or disables the account. The change takes effect within a second.",
+    successes: oneAccount,
+    errors: [409, 412],
+    work: async ({ service, users, given, asked }) => {
+      const decide = (found: Versioned<Account>): AccountChange => {
+        requireMatch(asked, found);
+        return changeOf(service, found.value, given);
+      };
+      return answerAccount(await users.administration.change(idOf(asked), decide));
+    },
+  }),
+  endpointOf({
+    path: "/_accounts/{id}",
+    method: "DELETE",
+    names: ofAccount,
+    id: "deleteAccount",
+    summary: "Delete an account",
+    description: "Deletes the account and ends its sessions. The profile stays.",
+    successes: { 205: { description: "The account is deleted." } },
+    errors: [409, 412],
+    work: async ({ users, asked }) => {
+      const deleted = await users.administration.delete(idOf(asked), (found) => requireMatch(asked, found));
+      return deleted ? { kind: "deleted" } : notFound;
+    },
+  }),
+  endpointOf({
+    path: "/_accounts/{id}/_sessions",
+    method: "GET",
+    names: ofAccount,
+    id: "listSessionsOfAccount",
+    summary: "List the sessions of an account",
+    description: "Lists the sessions of the user, the latest used first.",
+    successes: {
+      200: {
+        description: "The sessions.",
+        content: json(closedObject({ sessions: listOf(closedObject(sessionMembers)) })),
+      },
+    },
+    work: async ({ users, asked }) => {
+      const found = await users.records.account(idOf(asked));
+      if (found === undefined) return notFound;
+      const sessions = await users.records.sessionsOf(found.value.id);
+      return answer({
+        sessions: sessions.map(({ value }) => shownSession(users, { session: value, account: found.value })),
+      });
+    },
+  }),
+  endpointOf({
+    path: "/_accounts/{id}/_sign-out",
+    method: "POST",
+    names: ofAccount,
+    id: "signOutAccount",
+    summary: "End all sessions of an account",
+    description: "Their tokens stop working within a second.",
+    successes: { 204: { description: "All sessions have ended." } },
+    work: async ({ users, asked }) => doneIf(await users.administration.signOut(idOf(asked))),
+  }),
+  endpointOf({
+    path: "/_accounts/{id}/_reset",
+    method: "POST",
+    names: ofAccount,
+    id: "resetAccount",
+    summary: "Make a user choose another password",
+    description:
+      "The password stops working, all sessions end, and a mail asks the user to choose another password. Only the user gets a code.",
+    successes: { 204: { description: "The mail is on its way." } },
+    work: async ({ users, asked }) => doneIf(await users.administration.reset(idOf(asked))),
+  }),
+  endpointOf({
+    path: "/_invitations",
+    method: "GET",
+    page,
+    id: "listInvitations",
+    summary: "List the invitations",
+    description: "Lists the open invitations, also expired ones, the oldest first.",
+    successes: {
+      200: {
+        description: "The invitations.",
+        content: json(closedObject({ invitations: listOf(invitation), next }, { optional: ["next"] })),
+      },
+    },
+    work: (sent) =>
+      pageOf<Invitation>(sent, {
+        collection: "_invitations",
+        member: "invitations",
+        shown: shownInvitation,
+      }),
+  }),
+  endpointOf({
+    path: "/_invitations",
+    method: "POST",
+    body: newInvitation,
+    id: "createInvitation",
+    summary: "Invite a person",
+    description:
+      "Mails a link, which works for 7 days. With it, a person who proves the address gets an account. Earlier invitations of the address end.",
+    successes: {
+      201: { description: "The invitation.", must: ["Location"], content: json(invitation) },
+    },
+    errors: [409],
+    work: async ({ service, users, given }) => {
+      const { email, roles = [], claims = {}, profile, user } = given as Partial<Invitation>;
+      requireRoles(service, roles, []);
+      if (user === undefined) users.requireFitting(profile ?? {});
+      const wanted = { email: email as string, roles, claims, profile, user };
+      const made = await users.administration.invite(wanted, { mails: true });
+      const location = `${service.settings.prefix}/_invitations/${made.invitation.id}`;
+      return answer(shownInvitation(made.invitation), { status: 201, headers: { location } });
+    },
+  }),
+  endpointOf({
+    path: "/_invitations/{id}",
+    method: "GET",
+    names: ofInvitation,
+    id: "getInvitation",
+    summary: "Read an invitation",
+    description: "Returns an invitation without its link, which only the mail has.",
+    successes: { 200: { description: "The invitation.", content: json(invitation) } },
+    work: async ({ users, asked }) => {
+      const found = await users.records.invitation(idOf(asked));
+      return found === undefined ? notFound : answer(shownInvitation(found.value));
+    },
+  }),
+  endpointOf({
+    path: "/_invitations/{id}",
+    method: "DELETE",
+    names: ofInvitation,
+    id: "deleteInvitation",
+    summary: "Withdraw an invitation",
+    description: "Its link stops working at once.",
+    successes: { 205: { description: "The invitation is withdrawn." } },
+    work: async ({ users, asked }) =>
+      (await users.administration.withdraw(idOf(asked))) ? { kind: "deleted" } : notFound,
+  }),
+];
+
+function idOf({ names }: Asked): string {
+  return names.id as string;
+}
+
+/** Throws PRECONDITION_FAILED if the request names another version. */
+function requireMatch({ request }: Asked, { version, value }: Versioned<Account>): void {
+  requirePreconditions(request.headers, validatorsOf({ version, updatedAt: value.createdAt }, ""));
+}
+
+/** What a PATCH changes. Throws INVALID_PARAMETER. */
+function changeOf(
+  service: Service,
+  before: Account,
+  { roles, claims, disabled }: Partial<AccountChange>,
+): AccountChange {
+  if (roles !== undefined) requireRoles(service, roles, before.roles);
+  const patched =
+    claims === undefined
+      ? before.claims
+      : (applyMergePatch(
+          claims === null ? {} : before.claims,
+          claims ?? {},
+          jsonLimits(service.settings.limits),
+        ) as Account["claims"]);
+  if (!areShort(patched)) refuse("claims", claimsFault);
+  return {
+    roles: roles === undefined ? before.roles : [...new Set(roles)],
+    claims: patched,
+    disabled: disabled ?? before.disabled,
+  };
+}
+
+/** Throws INVALID_PARAMETER for a role that administrators cannot give. An account can keep those that it has. */
+function requireRoles(service: Service, roles: readonly string[], kept: readonly string[]): void {
+  const { grantable } = service.users as Users;
+  const wrong = roles.find((role) => !kept.includes(role) && (!grantable.includes(role) || !isKeyRole(role)));
+  if (wrong === undefined) return;
+  const allowed =
+    grantable.length === 0 ? "no role is allowed" : `the allowed roles are ${grantable.join(", ")}`;
+  const what = `cannot contain ${shortJson(wrong)}: ${allowed}. The option "auth.users.roles" changes this`;
+  refuse("roles", ["role", what]);
+}
+
+function refuse(member: string, fault: Fault): never {
+  const violations = new Violations();
+  violations.add(inBody(member), ...fault);
+  throw violations.problem();
+}
+
+/** A page of records, in the order of their ids. */
+async function pageOf<T extends { id: string }>(
+  { service, users, asked: { page: asked } }: Sent,
+  { collection, member, shown }: { collection: string; member: string; shown: (value: T) => object },
+): Promise<Result> {
+  const { limit, after } = asked;
+  if (after !== undefined && !/^[0-9a-f-]{36}$/.test(after)) {
+    const violations = new Violations();
+    violations.add(inQuery("after"), "after", "must be the last id of a page");
+    throw violations.problem();
+  }
+  const query = { collection, limit, ...(after !== undefined && { after: [after] }) };
+  const { records, more } = await users.records.list<T>(query);
+  const last = records.at(-1)?.value.id;
+  const path = `${service.settings.prefix}/${collection}?limit=${limit}&after=${last}`;
+  return answer({ [member]: records.map(({ value }) => shown(value)), ...(more && { next: path }) });
+}
+
+function shownAccount({ id, email, roles, claims, disabled, createdAt }: Account): object {
+  return { id, email, roles, claims, disabled, createdAt: timeText(createdAt) };
+}
+
+function shownInvitation(shown: Invitation): object {
+  const { id, email, roles, claims, profile, user, createdAt, expiresAt } = shown;
+  const times = { createdAt: timeText(createdAt), expiresAt: timeText(expiresAt) };
+  return { id, email, roles, claims, ...(profile && { profile }), ...(user && { user }), ...times };
+}
+
+function answerAccount(found: Versioned<Account> | undefined): Result {
+  if (found === undefined) return notFound;
+  return answer(shownAccount(found.value), { headers: { etag: `"${found.version}"` } });
+}
+
+function doneIf(isDone: boolean): Result {
+  return isDone ? answer({}, { status: 204, body: "" }) : notFound;
+}

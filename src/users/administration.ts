@@ -1,0 +1,309 @@
+/** What administrators do with accounts: they invite people, give roles and claims, disable, delete and sign out. */
+import { type AdministratorRule, isAdministrator } from "../access/roles.ts";
+import { Problem, type Violation } from "../errors.ts";
+import type { Filter } from "../query/filter.ts";
+import { isIn, isOvertaken, put, remove, type Versioned } from "../records.ts";
+import type { Change } from "../store/port/commit.ts";
+import type { MailToSend } from "./mail/mail-queue.ts";
+import { readMailAddress } from "./mail-address.ts";
+import { endingOf } from "./sessions.ts";
+import { endTickets, newTicketText, ticketId } from "./tickets.ts";
+import {
+  type Account,
+  accountsName,
+  type Invitation,
+  invitationsName,
+  principalOf,
+  type UserRecords,
+} from "./user-records.ts";
+
+/** How long an invitation can be used, in milliseconds. */
+export const invitationMs = 7 * 24 * 3_600_000;
+
+/** The most invitations in the store. */
+const maxInvitations = 10_000;
+
+/** The expired invitations that a new one removes. */
+const sweptInvitations = 10;
+
+/** How many times a change is decided again if another process was faster. */
+const maxAttempts = 20;
+
+/** How long the service tries to send a notice, in milliseconds. */
+const noticeMs = 24 * 3_600_000;
+
+/** What administration depends on. */
+export interface AdministrationParts {
+  records: UserRecords;
+  /** The collection of the profiles. */
+  collection: string;
+  administrators: readonly AdministratorRule[];
+  /** Where people find the service: an origin. */
+  publicUrl: () => string;
+  newUuid: () => string;
+  /** Unix time in milliseconds. */
+  now: () => number;
+  /** The change that queues a mail. */
+  mailChange: (mail: MailToSend, at: number) => Promise<Change>;
+  /** Called after a commit with a mail. */
+  onMail: () => void;
+}
+
+/** Whom an administrator invites. */
+export interface InvitationAsked {
+  email: string;
+  roles: readonly string[];
+  claims: Readonly<Record<string, unknown>>;
+  /** The attributes of a new profile, which are judged already. */
+  profile?: Readonly<Record<string, unknown>> | undefined;
+  /** The id of an existing profile without an account, instead of `profile`. */
+  user?: string | undefined;
+}
+
+/** An invitation with the link that opens it. Nothing stores the link. */
+export interface MadeInvitation {
+  invitation: Invitation;
+  link: string;
+}
+
+/** What an administrator can change in an account. */
+export type AccountChange = Partial<Pick<Account, "roles" | "claims" | "disabled">>;
+
+/** What a change of an account writes; `undefined` if the account does not exist. */
+interface Decided<T> {
+  changes: readonly Change[];
+  result: T;
+}
+
+/** The administration of the users of one store. */
+export class Administration {
+  readonly #parts: AdministrationParts;
+
+  constructor(parts: AdministrationParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Invites somebody, in place of all earlier invitations of the address. `mails`: whether a mail brings the link. Throws
+   * INVALID_PARAMETER, UNIQUE_VIOLATION and UNAVAILABLE.
+   */
+  async invite(asked: InvitationAsked, { mails }: { mails: boolean }): Promise<MadeInvitation> {
+    const { records, collection, newUuid, now, publicUrl, mailChange, onMail } = this.#parts;
+    const read = readMailAddress(asked.email);
+    if ("fault" in read) throw invalid("email", "email", read.fault);
+    const { text, id: hash } = newTicketText();
+    const made = await this.#untilCommitted(async () => {
+      const at = now();
+      if ((await records.accountOf(read.key)) !== undefined)
+        throw taken("email", "The address has an account already.");
+      if (asked.user !== undefined) {
+        if ((await records.account(asked.user)) !== undefined)
+          throw taken("user", "The profile has an account already.");
+        if (!(await records.exists(collection, asked.user)))
+          throw invalid("user", "user", `There is no profile with the id "${asked.user}".`);
+      }
+      const earlier = await records.invitationsFor(read.key);
+      const expired = await records.expiredInvitations(at, sweptInvitations);
+      const ended = new Map([...earlier, ...expired].map((each) => [each.value.id, each]));
+      if ((await records.count(invitationsName)) - ended.size >= maxInvitations)
+        throw new Problem(
+          "UNAVAILABLE",
+          `The service has ${maxInvitations} invitations already. Delete some of them.`,
+        );
+      const invitation: Invitation = {
+        id: newUuid(),
+        hash,
+        email: read.address,
+        address: read.key,
+        roles: [...new Set(asked.roles)],
+        claims: asked.claims,
+        profile: asked.profile,
+        user: asked.user,
+        createdAt: at,
+        expiresAt: at + invitationMs,
+      };
+      const link = linkTo(publicUrl(), `invitation=${text}`);
+      const mail: MailToSend = {
+        template: "invitation",
+        to: read.address,
+        values: { link },
+        expiresAt: invitation.expiresAt,
+      };
+      const changes = [
+        ...endInvitations([...ended.values()]),
+        put(invitationsName, invitation.id, undefined, invitation),
+        ...(mails ? [await mailChange(mail, at)] : []),
+      ];
+      return { changes, result: { invitation, link } };
+    });
+    if (mails) onMail();
+    return made as MadeInvitation;
+  }
+
+  /** Ends an invitation. Returns whether there was one. */
+  async withdraw(id: string): Promise<boolean> {
+    const ended = await this.#untilCommitted(async () => {
+      const found = await this.#parts.records.invitation(id);
+      return found && { changes: endInvitations([found]), result: true };
+    });
+    return ended ?? false;
+  }
+
+  /**
+   * Changes an account; `undefined` if it does not exist. `decide` gets the account as it is, and can refuse. `isFree`: whether
+   * nobody has to remain as an administrator. Throws LAST_ADMINISTRATOR, and what `decide` throws.
+   */
+  async change(
+    id: string,
+    decide: (account: Versioned<Account>) => AccountChange,
+    { isFree = false }: { isFree?: boolean } = {},
+  ): Promise<Versioned<Account> | undefined> {
+    const { records } = this.#parts;
+    return this.#untilCommitted(async () => {
+      const found = await records.account(id);
+      if (found === undefined) return undefined;
+      const value = { ...found.value, ...decide(found) };
+      if (JSON.stringify(value) === JSON.stringify(found.value)) return { changes: [], result: found };
+      const witness = isFree ? [] : await this.#witness(found.value, value);
+      // Who is enabled again later has to sign in again.
+      const ended = value.disabled ? endingOf(await records.sessionsOf(id)) : [];
+      return {
+        changes: [put(accountsName, id, found.version, value), ...ended, ...witness],
+        result: { value, version: found.version + 1 },
+      };
+    });
+  }
+
+  /**
+   * Deletes an account with its sessions and tickets. The profile stays. `requireFit` can refuse. Returns whether there was an
+   * account. Throws LAST_ADMINISTRATOR, and what `requireFit` throws.
+   */
+  async delete(id: string, requireFit: (account: Versioned<Account>) => void): Promise<boolean> {
+    const { records } = this.#parts;
+    const deleted = await this.#untilCommitted(async () => {
+      const found = await records.account(id);
+      if (found === undefined) return undefined;
+      requireFit(found);
+      const witness = await this.#witness(found.value, undefined);
+      const sessions = endingOf(await records.sessionsOf(id));
+      const tickets = endTickets(await records.ticketsFor(found.value.address));
+      const changes = [remove(accountsName, id, found.version), ...sessions, ...tickets, ...witness];
+      return { changes, result: true };
+    });
+    return deleted ?? false;
+  }
+
+  /** Ends all sessions of a user. Returns whether there is an account. */
+  async signOut(id: string): Promise<boolean> {
+    const { records } = this.#parts;
+    const done = await this.#untilCommitted(async () => {
+      if ((await records.account(id)) === undefined) return undefined;
+      return { changes: endingOf(await records.sessionsOf(id)), result: true };
+    });
+    return done ?? false;
+  }
+
+  /**
+   * Starts a reset: the password stops working, all sessions end, and a mail tells the user to choose another password. Nobody but
+   * the user sees a code. Returns whether there is an account. Throws UNAVAILABLE.
+   */
+  async reset(id: string): Promise<boolean> {
+    const { records, now, publicUrl, mailChange, onMail } = this.#parts;
+    const done = await this.#untilCommitted(async () => {
+      const found = await records.account(id);
+      if (found === undefined) return undefined;
+      const at = now();
+      const { email } = found.value;
+      const values = { notice: resetNotice, link: linkTo(publicUrl(), "reset") };
+      const mail = { template: "notice", to: email, values, expiresAt: at + noticeMs, user: id } as const;
+      const value: Account = { ...found.value, password: undefined, devices: [] };
+      const sessions = endingOf(await records.sessionsOf(id));
+      const changes = [put(accountsName, id, found.version, value), ...sessions, await mailChange(mail, at)];
+      return { changes, result: true };
+    });
+    onMail();
+    return done ?? false;
+  }
+
+  /**
+   * What a commit has to contain so that somebody remains who administers. If two administrators take the role from each other at
+   * the same time, each commit also writes the account of the other, so that one of them fails. Throws LAST_ADMINISTRATOR.
+   */
+  async #witness(before: Account, after: Account | undefined): Promise<Change[]> {
+    const { administrators, records } = this.#parts;
+    const administers = (account: Account) =>
+      !account.disabled && isAdministrator(administrators, principalOf(account));
+    if (!administers(before) || (after !== undefined && administers(after))) return [];
+    const ruleFilters = administrators.map(
+      (rule): Filter =>
+        "role" in rule
+          ? { kind: "contains", path: ["roles"], values: [rule.role] }
+          : isIn("id", rule.subject),
+    );
+    const filter: Filter = { kind: "or", filters: ruleFilters };
+    for (let after: string | undefined; ; ) {
+      const query = { collection: accountsName, filter, limit: 200, ...(after && { after: [after] }) };
+      const { records: accounts, more } = await records.list<Account>(query);
+      const other = accounts.find(({ value }) => value.id !== before.id && administers(value));
+      if (other !== undefined) return [put(accountsName, other.value.id, other.version, other.value)];
+      after = accounts.at(-1)?.value.id;
+      if (!more) break;
+    }
+    throw new Problem(
+      "LAST_ADMINISTRATOR",
+      "This is the last account that administers the service. Give another account the role first.",
+    );
+  }
+
+  async #untilCommitted<T>(decide: () => Promise<Decided<T> | undefined>): Promise<T | undefined> {
+    for (let attempt = 1; ; attempt++) {
+      const decided = await decide();
+      if (decided === undefined) return undefined;
+      try {
+        await this.#parts.records.commit(decided.changes, this.#parts.now());
+        return decided.result;
+      } catch (error) {
+        if (!isOvertaken(error) || attempt >= maxAttempts) throw error;
+      }
+    }
+  }
+}
+
+const resetNotice =
+  "An administrator has ended all sessions of your account, and its password no longer works. Choose a new one.";
+
+/** A link to a place on the page for signing in. Its secrets are in the fragment, which no server gets. */
+function linkTo(publicUrl: string, fragment: string): string {
+  return `${publicUrl}/_sign-in#${fragment}`;
+}
+
+/** The changes that end invitations. */
+export function endInvitations(invitations: readonly Versioned<Invitation>[]): Change[] {
+  return invitations.map(({ value, version }) => remove(invitationsName, value.id, version));
+}
+
+/** The open invitation of a token for an address. Throws INVALID_PARAMETER without saying what is wrong. */
+export async function requireInvitation(
+  records: UserRecords,
+  { token, address, now }: { token: string; address: string; now: number },
+): Promise<Invitation> {
+  const found = (await records.invitationWith(ticketId(token)))?.value;
+  if (found !== undefined && found.address === address && now < found.expiresAt) return found;
+  throw invalid(
+    "invitation",
+    "invitation",
+    "The invitation has expired, was withdrawn, or is for another address. Ask for a new one.",
+  );
+}
+
+function invalid(member: string, code: string, detail: string): Problem {
+  return new Problem("INVALID_PARAMETER", detail, { violations: [violation(member, code, detail)] });
+}
+
+function taken(member: string, detail: string): Problem {
+  return new Problem("UNIQUE_VIOLATION", detail, { violations: [violation(member, "unique", detail)] });
+}
+
+function violation(member: string, code: string, detail: string): Violation {
+  return { in: "body", pointer: `#/${member}`, code, detail };
+}

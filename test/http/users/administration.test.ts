@@ -1,0 +1,304 @@
+/** Administrators invite people, and manage their accounts. */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { until } from "../../until.ts";
+import type { Answer } from "../service.ts";
+import { bearer, bodyOf, goodPassword, type People, problemOf, type Signed, startPeople } from "./people.ts";
+
+const ada = "ada@example.org";
+const bob = "bob@example.org";
+
+interface Account {
+  id: string;
+  email: string;
+  roles: string[];
+  claims: Record<string, unknown>;
+  disabled: boolean;
+}
+
+/** A service in which the addresses of one domain administer. All others need an invitation. */
+async function start(t: TestContext, options: Parameters<typeof startPeople>[1] = {}) {
+  const { users, ...others } = options;
+  const signUp = { domains: ["root.example"], roles: ["ops"] };
+  const people = await startPeople(t, {
+    ...others,
+    users: { signUp, roles: ["member", "editor", "ops"], ...users },
+  });
+  const root = await people.join("root@root.example");
+  const ask = (method: string, path: string, content?: unknown, headers: Record<string, string> = {}) =>
+    people.service.send({
+      method,
+      path: `/api/v1/${path}`,
+      ...(content !== undefined && { content }),
+      headers: { ...bearer(root.token), ...headers },
+    });
+  /** Invites somebody, who then signs up. */
+  const joinInvited = async (email: string, roles: string[] = []) => {
+    const before = people.mails.filter(({ to }) => to === email).length;
+    bodyOf(await ask("POST", "_invitations", { email, roles }), 201);
+    return accept(people, email, await mailedToken(people, email, before));
+  };
+  return { ...people, people, root, ask, joinInvited };
+}
+
+function tokenIn(link: string): string {
+  return /#invitation=([\w-]{43})/.exec(link)?.[1] ?? assert.fail(`no token in ${link}`);
+}
+
+/** Signs up with an invitation, and proves the address. */
+async function accept(
+  { post, codeFor, mails }: People,
+  email: string,
+  invitation: string,
+  more: object = {},
+): Promise<Signed> {
+  const before = mails.filter(({ to }) => to === email).length;
+  const asked = await post("sign-up", { email, password: goodPassword, invitation, ...more });
+  const { ticket } = bodyOf<{ ticket: string }>(asked, 202);
+  return bodyOf<Signed>(await post("sign-in", { ticket, code: await codeFor(email, before) }));
+}
+
+/** The token in the last mail to an address. */
+async function mailedToken({ mails }: People, email: string, before = 0): Promise<string> {
+  const own = () => mails.filter(({ to }) => to === email);
+  await until(`a mail to ${email}`, () => own().length > before);
+  return tokenIn(own().at(-1)?.text ?? "");
+}
+
+function listed(answer: Answer): Account[] {
+  return bodyOf<{ accounts: Account[] }>(answer).accounts;
+}
+
+test("an invited person proves the address, and gets the roles, the claims and the profile of the invitation", async (t) => {
+  const { people, ask, post, service, mails } = await start(t);
+  const wanted = {
+    email: ada,
+    roles: ["member"],
+    claims: { tenant: "acme" },
+    profile: { name: "Ada" },
+  };
+  const made = await ask("POST", "_invitations", wanted);
+  const { id, ...shown } = bodyOf<{ id: string; expiresAt: string; createdAt: string }>(made, 201);
+  assert.equal(made.headers.location, `/api/v1/_invitations/${id}`);
+  const { createdAt, expiresAt, ...others } = shown;
+  assert.deepEqual(others, wanted);
+  assert.equal(Date.parse(expiresAt) - Date.parse(createdAt), 7 * 24 * 3_600_000);
+  const invitation = await mailedToken(people, ada);
+  assert.equal(made.text.includes(invitation), false);
+  assert.match(
+    mails.find(({ to }) => to === ada)?.text ?? "",
+    /^http:\/\/localhost:\d+\/_sign-in#invitation=/m,
+  );
+  const one = await ask("GET", `_invitations/${id}`);
+  assert.deepEqual(bodyOf(one), { id, ...wanted, createdAt, expiresAt });
+  const list = await ask("GET", "_invitations");
+  assert.deepEqual(bodyOf(list), { invitations: [one.json] });
+
+  assert.equal(problemOf(await post("sign-up", { email: bob, invitation })), "400 INVALID_PARAMETER");
+  const wrong = `${invitation.slice(0, -1)}${invitation.endsWith("A") ? "B" : "A"}`;
+  assert.equal(problemOf(await post("sign-up", { email: ada, invitation: wrong })), "400 INVALID_PARAMETER");
+  const signed = await accept(people, ada, invitation, { profile: { about: "Hello", name: "Eve" } });
+  assert.deepEqual(signed.user.roles, ["member"]);
+  assert.deepEqual(signed.user.claims, { tenant: "acme" });
+  const profile = await service.send({ path: `/api/v1/users/${signed.user.id}` });
+  assert.deepEqual(profile.json, { id: signed.user.id, name: "Ada", about: "Hello" });
+  assert.deepEqual(bodyOf(await ask("GET", "_invitations")), { invitations: [] });
+  assert.equal(problemOf(await post("sign-up", { email: ada, invitation })), "400 INVALID_PARAMETER");
+});
+
+test("nobody signs up without an invitation where sign-up is closed or by invitation", async (t) => {
+  for (const signUp of ["closed", "invited"] as const) {
+    const { post } = await startPeople(t, { users: { signUp } });
+    const answer = await post("sign-up", { email: ada, password: goodPassword });
+    assert.equal(problemOf(answer), "400 INVALID_PARAMETER");
+    assert.match(answer.text, /#\/invitation/);
+  }
+});
+
+test("an invitation for a profile gives it an account, and goes with the profile", async (t) => {
+  const { people, ask, service, post, root } = await start(t, {
+    collections: {
+      users: {
+        schema: { type: "object", properties: { name: { type: "string" } } },
+        access: { read: "public", create: { role: "ops" }, update: { role: "ops" }, delete: { role: "ops" } },
+      },
+    },
+  });
+  const create = async (name: string) => {
+    const request = { method: "POST", path: "/api/v1/users", content: { name }, headers: bearer(root.token) };
+    return bodyOf<{ id: string }>(await service.send(request), 201).id;
+  };
+  const user = await create("Ada");
+  const both = await ask("POST", "_invitations", { email: ada, user, profile: {} });
+  assert.equal(problemOf(both), "400 INVALID_PARAMETER");
+  const unknown = await ask("POST", "_invitations", { email: ada, user: crypto.randomUUID() });
+  assert.equal(problemOf(unknown), "400 INVALID_PARAMETER");
+  bodyOf(await ask("POST", "_invitations", { email: ada, user }), 201);
+  const invitation = await mailedToken(people, ada);
+  const given = await post("sign-up", { email: ada, invitation, profile: { name: "Eve" } });
+  assert.equal(problemOf(given), "400 INVALID_PARAMETER");
+  const signed = await accept(people, ada, invitation);
+  assert.equal(signed.user.id, user);
+  assert.equal(problemOf(await ask("POST", "_invitations", { email: bob, user })), "409 UNIQUE_VIOLATION");
+  assert.equal(problemOf(await ask("POST", "_invitations", { email: ada })), "409 UNIQUE_VIOLATION");
+
+  const other = await create("Bob");
+  bodyOf(await ask("POST", "_invitations", { email: bob, user: other }), 201);
+  assert.equal((await ask("DELETE", `users/${other}`)).status, 205);
+  assert.deepEqual(bodyOf(await ask("GET", "_invitations")), { invitations: [] });
+});
+
+test("an invitation ends after 7 days, with a new one for the address, and when it is withdrawn", async (t) => {
+  let now = Date.now();
+  const { people, ask, post, codeFor } = await start(t, { now: () => now });
+  bodyOf(await ask("POST", "_invitations", { email: ada }), 201);
+  const first = await mailedToken(people, ada);
+  const { id } = bodyOf<{ id: string }>(await ask("POST", "_invitations", { email: ada }), 201);
+  const second = await mailedToken(people, ada, 1);
+  const tryWith = async (invitation: string) =>
+    (await post("sign-up", { email: ada, password: goodPassword, invitation })).status;
+  assert.equal(await tryWith(first), 400);
+  const { ticket } = bodyOf<{ ticket: string }>(
+    await post("sign-up", { email: ada, password: goodPassword, invitation: second }),
+    202,
+  );
+  const code = await codeFor(ada, 2);
+  assert.equal((await ask("DELETE", `_invitations/${id}`)).status, 205);
+  assert.equal((await ask("DELETE", `_invitations/${id}`)).status, 404);
+  assert.equal(problemOf(await post("sign-in", { ticket, code })), "401 SIGN_IN_FAILED");
+  assert.equal(await tryWith(second), 400);
+  bodyOf(await ask("POST", "_invitations", { email: bob }), 201);
+  const late = await mailedToken(people, bob);
+  now += 7 * 24 * 3_600_000;
+  assert.equal(problemOf(await post("sign-up", { email: bob, invitation: late })), "400 INVALID_PARAMETER");
+});
+
+test("administrators give only the roles that the configuration allows, and only administrators reach the paths", async (t) => {
+  const { people, ask, service } = await start(t, { users: { roles: ["member"] } });
+  const invited = await ask("POST", "_invitations", { email: ada, roles: ["ops"] });
+  assert.equal(problemOf(invited), "400 INVALID_PARAMETER");
+  assert.match(invited.text, /the allowed roles are member/);
+  const large = await ask("POST", "_invitations", { email: ada, claims: { a: "x".repeat(2_048) } });
+  assert.equal(problemOf(large), "400 INVALID_PARAMETER");
+  const wrongProfile = await ask("POST", "_invitations", { email: ada, profile: { role: "ops" } });
+  assert.equal(problemOf(wrongProfile), "400 VALIDATION_FAILED");
+  bodyOf(await ask("POST", "_invitations", { email: ada, roles: ["member"] }), 201);
+  const { token, user } = await accept(people, ada, await mailedToken(people, ada));
+  for (const roles of [["ops"], ["member", "ops"]])
+    assert.equal(problemOf(await ask("PATCH", `_accounts/${user.id}`, { roles })), "400 INVALID_PARAMETER");
+  const paths = ["_accounts", `_accounts/${user.id}`, `_accounts/${user.id}/_sessions`, "_invitations"];
+  for (const path of paths)
+    for (const headers of [bearer(token), {}]) {
+      const answer = await service.send({ path: `/api/v1/${path}`, headers });
+      assert.notEqual(answer.status, 200);
+      assert.equal(answer.text.includes(ada), false);
+    }
+});
+
+test("a changed role, claim or state of an account counts within a second, and the address shows nowhere else", async (t) => {
+  const { ask, joinInvited, service, post } = await start(t);
+  const { token, user } = await joinInvited(ada);
+  assert.deepEqual(
+    listed(await ask("GET", "_accounts")).map(({ email }) => email),
+    ["root@root.example", ada],
+  );
+  const path = `_accounts/${user.id}`;
+  const read = await ask("GET", path);
+  assert.equal(bodyOf<Account>(read).email, ada);
+  const etag = read.headers.etag as string;
+  const roles = ["member", "editor"];
+  const changed = await ask(
+    "PATCH",
+    path,
+    { roles, claims: { tenant: "acme", plan: 1 } },
+    { "if-match": etag },
+  );
+  assert.deepEqual(bodyOf<Account>(changed).roles, roles);
+  assert.notEqual(changed.headers.etag, etag);
+  const late = await ask("PATCH", path, { roles: [] }, { "if-match": etag });
+  assert.equal(problemOf(late), "412 PRECONDITION_FAILED");
+  const patched = await ask("PATCH", path, { claims: { plan: null } });
+  assert.deepEqual(bodyOf<Account>(patched), { ...bodyOf<Account>(changed), claims: { tenant: "acme" } });
+  const large = await ask("PATCH", path, { claims: { a: "x".repeat(2_040) } });
+  assert.equal(problemOf(large), "400 INVALID_PARAMETER");
+  const form = { "content-type": "application/json-patch+json" };
+  assert.equal((await ask("PATCH", path, [], form)).status, 415);
+  const own = () => service.send({ path: "/api/v1/_auth", headers: bearer(token) });
+  await until("the roles count", async () => bodyOf<Signed>(await own()).user.roles.length === 2);
+  bodyOf(await ask("PATCH", path, { disabled: true }));
+  await until("the session has ended", async () => (await own()).status === 401);
+  const asked = { email: ada, password: goodPassword };
+  assert.equal(problemOf(await post("sign-in", asked)), "401 SIGN_IN_FAILED");
+  bodyOf(await ask("PATCH", path, { disabled: false }));
+  assert.equal((await own()).status, 401);
+  bodyOf(await post("sign-in", asked));
+});
+
+test("an administrator sees and ends the sessions of an account, and starts a reset without seeing a code", async (t) => {
+  const { ask, joinInvited, post, codeFor, mails } = await start(t);
+  const { user, session } = await joinInvited(ada);
+  const sessions = async () =>
+    bodyOf<{ sessions: { id: string }[] }>(await ask("GET", `_accounts/${user.id}/_sessions`)).sessions;
+  assert.deepEqual(
+    (await sessions()).map(({ id }) => id),
+    [session.id],
+  );
+  assert.equal((await ask("POST", `_accounts/${user.id}/_sign-out`)).status, 204);
+  assert.deepEqual(await sessions(), []);
+  const asked = { email: ada, password: goodPassword };
+  bodyOf(await post("sign-in", asked));
+  const before = mails.filter(({ to }) => to === ada).length;
+  const reset = await ask("POST", `_accounts/${user.id}/_reset`);
+  assert.equal(reset.status, 204);
+  assert.equal(reset.text, "");
+  assert.deepEqual(await sessions(), []);
+  await until("the mail", () => mails.filter(({ to }) => to === ada).length > before);
+  assert.match(mails.at(-1)?.text ?? "", /An administrator has ended all sessions/);
+  assert.equal(problemOf(await post("sign-in", asked)), "401 SIGN_IN_FAILED");
+  const { ticket } = bodyOf<{ ticket: string }>(await post("reset", { email: ada }), 202);
+  const code = await codeFor(ada, before + 1);
+  bodyOf(await post("password", { ticket, code, password: "a quite different password" }));
+  for (const name of ["_sign-out", "_reset"])
+    assert.equal((await ask("POST", `_accounts/${crypto.randomUUID()}/${name}`)).status, 404);
+});
+
+test("the delete of an account leaves the profile, which can get another account", async (t) => {
+  const { people, ask, joinInvited, post, service } = await start(t);
+  const { user, token } = await joinInvited(ada);
+  const path = `_accounts/${user.id}`;
+  const wrong = await ask("DELETE", path, undefined, { "if-match": '"999"' });
+  assert.equal(problemOf(wrong), "412 PRECONDITION_FAILED");
+  assert.equal((await ask("DELETE", path)).status, 205);
+  assert.equal((await ask("DELETE", path)).status, 404);
+  const own = () => service.send({ path: "/api/v1/_auth/sessions", headers: bearer(token) });
+  await until("the session has ended", async () => (await own()).status === 401);
+  assert.equal(
+    problemOf(await post("sign-in", { email: ada, password: goodPassword })),
+    "401 SIGN_IN_FAILED",
+  );
+  assert.equal((await service.send({ path: `/api/v1/users/${user.id}` })).status, 200);
+  bodyOf(await ask("POST", "_invitations", { email: bob, user: user.id }), 201);
+  const again = await accept(people, bob, await mailedToken(people, bob));
+  assert.equal(again.user.id, user.id);
+});
+
+test("the last account that administers cannot be disabled, deleted or lose its role, and two cannot remove each other", async (t) => {
+  const { ask, joinInvited, root, service } = await start(t);
+  const own = `_accounts/${root.user.id}`;
+  const refused = [
+    await ask("PATCH", own, { disabled: true }),
+    await ask("PATCH", own, { roles: ["member"] }),
+    await ask("DELETE", own),
+  ];
+  for (const answer of refused) assert.equal(problemOf(answer), "409 LAST_ADMINISTRATOR");
+  const other = await joinInvited(ada, ["ops"]);
+  const remove = (token: string, id: string) =>
+    service.send({
+      method: "PATCH",
+      path: `/api/v1/_accounts/${id}`,
+      content: { roles: [] },
+      headers: bearer(token),
+    });
+  const both = await Promise.all([remove(root.token, other.user.id), remove(other.token, root.user.id)]);
+  assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409]);
+});

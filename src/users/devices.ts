@@ -31,3 +31,9 @@ export function withDevice(account: Account, device: string, now: number): Accou
   const others = account.devices.filter((each) => each.hash !== hash);
   return { ...account, devices: [{ hash, at: now }, ...others].slice(0, maxDevices) };
 }
+
+/** The account without a device. */
+export function withoutDevice(account: Account, device: string): Account {
+  const hash = hashOf(device);
+  return { ...account, devices: account.devices.filter((each) => each.hash !== hash) };
+}

@@ -8,8 +8,8 @@ import type { Change } from "../store/port/commit.ts";
 import type { ServingStore } from "../store/port/store.ts";
 import { Administration, endInvitations, requireInvitation } from "./administration.ts";
 import { Cookies } from "./cookies.ts";
-import { isKnownDevice, newDevice, withDevice } from "./devices.ts";
-import { type GuessLimits, guessPolicies, mailOfService } from "./guess-limits.ts";
+import { isKnownDevice, newDevice, withDevice, withoutDevice } from "./devices.ts";
+import { type GuessLimits, guessPolicies, mailOfService, type Taken } from "./guess-limits.ts";
 import type { MailQueue, MailToSend } from "./mail/mail-queue.ts";
 import { readMailAddress } from "./mail-address.ts";
 import type { PasswordHasher } from "./password-hash.ts";
@@ -164,6 +164,9 @@ export interface SignedIn {
 /** How many times a flow is decided again if another process was faster. */
 const maxAttempts = 20;
 
+/** How far the clocks of two instances can differ, in milliseconds. */
+const skewMs = 60_000;
+
 /** The most tickets in the store. */
 const maxTickets = 100_000;
 
@@ -173,6 +176,8 @@ const sweptTickets = 10;
 /** What a flow writes, and its result. */
 interface Planned<T> {
   changes: readonly Change[];
+  /** Who makes the changes, for the history of the profile. @default nobody */
+  principal?: string;
   result: T;
 }
 
@@ -327,7 +332,9 @@ export class Users {
 
   /** Throws CONFIRMATION_REQUIRED unless the user has proven who they are within the last ten minutes. */
   requireConfirmed({ confirmedAt }: Pick<Session, "confirmedAt">): void {
-    if (this.#parts.now() - confirmedAt < confirmedMs) return;
+    const age = this.#parts.now() - confirmedAt;
+    // The clocks of two instances can differ a little. A clock that was set back confirms nothing.
+    if (age > -skewMs && age < confirmedMs) return;
     throw new Problem(
       "CONFIRMATION_REQUIRED",
       "This change needs a proof that is at most ten minutes old. Send your password, or a ticket with its code, to _auth/confirm.",
@@ -373,18 +380,35 @@ export class Users {
     const { hasher, limits, now } = this.#parts;
     const { key } = readAddress(email);
     const account = (await this.records.accountOf(key))?.value;
+    const ofNetwork = { policy: guessPolicies.passwordOfNetwork, subject: network };
+    const takeFor = async (known: string | undefined): Promise<Taken> => {
+      if (known === undefined)
+        return limits.take([{ policy: guessPolicies.passwordOfAddress, subject: key }, ofNetwork], now());
+      const policy = guessPolicies.passwordOfDevice;
+      try {
+        return await limits.take([{ policy, subject: `${key} ${known}` }, ofNetwork], now());
+      } catch (error) {
+        if (!(error instanceof Problem && error.policy === policy.name)) throw error;
+        if (account !== undefined) await this.#forgetDevice(account.id, known);
+        return takeFor(undefined);
+      }
+    };
     const isKnown = account !== undefined && isKnownDevice(account, device, now());
-    const byPlace = isKnown
-      ? { policy: guessPolicies.passwordOfDevice, subject: `${key} ${device}` }
-      : { policy: guessPolicies.passwordOfAddress, subject: key };
-    const taken = await limits.take(
-      [byPlace, { policy: guessPolicies.passwordOfNetwork, subject: network }],
-      now(),
-    );
+    const taken = await takeFor(isKnown ? device : undefined);
     const { isRight, isOutdated } = await hasher.verify(password, account?.password, network);
     if (!isRight || account === undefined || account.disabled) throw signInFailed();
     await taken.giveBack();
     return { account, rehashed: isOutdated ? await hasher.hash(password, network) : undefined };
+  }
+
+  /** A device with too many wrong passwords is no longer known. */
+  async #forgetDevice(user: string, device: string): Promise<void> {
+    await this.#untilCommitted(async () => {
+      const current = await this.records.account(user);
+      if (current === undefined) return { changes: [], result: undefined };
+      const account = withoutDevice(current.value, device);
+      return { changes: [put(accountsName, user, current.version, account)], result: undefined };
+    });
   }
 
   async #signInByCode(
@@ -460,7 +484,8 @@ export class Users {
     const create: Change[] = invitation?.user === undefined ? [{ key, expect: "absent", next: next() }] : [];
     const ended = endInvitations(await records.invitationsFor(ticket.address));
     const also = [...create, ...ended, ...(beginning.also ?? [])];
-    return this.#begin({ value: account, version: undefined }, { ...beginning, also });
+    const begun = await this.#begin({ value: account, version: undefined }, { ...beginning, also });
+    return { ...begun, principal: id };
   }
 
   /** The invitation of a sign-up, if it had one. Throws SIGN_IN_FAILED if it can no longer be used. */
@@ -621,9 +646,9 @@ export class Users {
   /** Decides and commits, again if another process was faster. A result that is a problem is thrown after the commit. */
   async #untilCommitted<T>(decide: () => Promise<Planned<T | Problem>>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
-      const { changes, result } = await decide();
+      const { changes, result, principal } = await decide();
       try {
-        await this.records.commit(changes, this.#parts.now());
+        await this.records.commit(changes, this.#parts.now(), principal === undefined ? {} : { principal });
       } catch (error) {
         if (!isOvertaken(error)) throw error;
         if (attempt < maxAttempts) continue;

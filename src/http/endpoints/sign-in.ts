@@ -287,6 +287,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     description:
       "Begins a session, by an address and a password, or by a ticket and the code from the mail. The session of the caller until now ends.",
     successes: newSession,
+    errors: [409],
     work: async (sent) => {
       const { users, visitor, asked } = sent;
       const proof = withDevice(sent, proofOf(sent.given, ["email", "password"]) as Proof);

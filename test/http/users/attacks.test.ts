@@ -262,3 +262,25 @@ test("passwords and codes of any text are wrong, and nothing else", async (t) =>
   ])
     assert.match(problemOf(await people.post("sign-in", { ticket, code })), /^40[01] /);
 });
+
+test("a known device with ten wrong passwords is no longer known", async (t) => {
+  const { post, join } = await startPeople(t);
+  const { device } = await join(ada);
+  const wrong = { email: ada, password: "not the right password", device };
+  for (let n = 0; n < 10; n++) assert.equal(problemOf(await post("sign-in", wrong)), "401 SIGN_IN_FAILED");
+  // Now the limit of unknown devices counts, and its tries too.
+  for (let n = 0; n < 10; n++) assert.equal(problemOf(await post("sign-in", wrong)), "401 SIGN_IN_FAILED");
+  assert.equal(problemOf(await post("sign-in", wrong)), "429 QUOTA_EXCEEDED");
+  const right = await post("sign-in", { email: ada, password: goodPassword, device });
+  assert.equal(problemOf(right), "429 QUOTA_EXCEEDED");
+});
+
+test("the history of a profile names its user as the one who has made it", async (t) => {
+  const { service, join } = await startPeople(t, { showPrincipal: true });
+  const { user } = await join(ada);
+  const changes = await service.send({ path: `/api/v1/users/${user.id}/_changes` });
+  assert.deepEqual(
+    bodyOf<{ principal: string }[]>(changes).map(({ principal }) => principal),
+    [user.id],
+  );
+});

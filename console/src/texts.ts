@@ -360,6 +360,7 @@ export const listTexts = {
 
 /** The texts of the page that asks for a credential. */
 export const signInTexts = {
+  withAccount: "Sign in with your account",
   title: "Sign in to Holdfast",
   hasEnded: "The service no longer accepts your credential. Sign in again to continue where you were.",
   isEmpty: "Enter an API key or a token.",

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, describe, type TestContext, test } from "node:test";
 import { returnTarget } from "../../console/src/sign-in/return-target.ts";
 import { signInPageTexts as texts } from "../../console/src/sign-in/sign-in-page-texts.ts";
+import { signInTexts } from "../../console/src/texts.ts";
 import { goodPassword, type People, startPeople } from "../http/users/people.ts";
 import { until } from "../until.ts";
 import { type Browser, openBrowser, type Page, patienceMs, picturesFolder, watchPage } from "./browser.ts";
@@ -289,6 +290,21 @@ describe("the page for signing in", { skip }, () => {
       assert.equal(origin, ownOrigin(people));
       assert.equal(pathname + (pathname === "/_sign-in" ? "" : search), path);
     }
+  });
+
+  test("the console is used by an administrator who has signed in here", async (t) => {
+    const people = await start(t, {
+      collections: { users: { access: { read: { role: "ops" } } } },
+      users: { signUp: { domains: ["example.org"], roles: ["ops"] } },
+    });
+    await people.join("ada@example.org", { profile: { name: "Ada" } });
+    const { page, errors } = await openPage(t, people, { path: "/#/users" });
+    await page.getByRole("link", { name: signInTexts.withAccount }).click();
+    await heading(page, texts.signIn);
+    await signIn(page, "ada@example.org", goodPassword);
+    await page.waitForURL((url) => url.pathname === "/" && url.hash.startsWith("#/users"));
+    await page.getByRole("grid").getByText("Ada", { exact: true }).waitFor();
+    assert.deepEqual(faultsIn(errors), []);
   });
 
   for (const colorScheme of ["light", "dark"] as const)

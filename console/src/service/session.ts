@@ -12,6 +12,13 @@ export const baseUrl = new URL(`.${prefix}`, document.baseURI).href;
 /** The nonce that the service put into the page; empty without the service, while the console is developed. */
 export const nonce = document.querySelector<HTMLMetaElement>('meta[name="holdfast-nonce"]')?.content ?? "";
 
+/** Where people with an account sign in, to come back afterwards; `undefined` if the service has no users. */
+export function accountPage(): string | undefined {
+  if (document.querySelector('meta[name="holdfast-users"]') === null) return undefined;
+  const here = encodeURIComponent(location.pathname + location.hash);
+  return new URL(`./_sign-in?return=${here}`, document.baseURI).href;
+}
+
 const storageKey = "holdfast.credential";
 
 const session = shared({

@@ -5,7 +5,7 @@ import { type FormEvent, useState } from "react";
 import { Logo } from "../parts/icons.tsx";
 import { messageOf } from "../service/errors.ts";
 import { useAction } from "../service/queries.ts";
-import { keepCredential, setCredential, tryCredential, useSession } from "../service/session.ts";
+import { accountPage, keepCredential, setCredential, tryCredential, useSession } from "../service/session.ts";
 import { signInTexts, texts } from "../texts.ts";
 import { signOut } from "./sidebar.tsx";
 
@@ -21,6 +21,7 @@ export function SignIn() {
       setCredential(credential);
     },
   });
+  const account = accountPage();
   const [hasEnded, setEnded] = useState(hasCredential);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -56,6 +57,11 @@ export function SignIn() {
         <Button type="submit" loading={isPending} rightSection={<IconArrowRight size={15} />}>
           {texts.signIn}
         </Button>
+        {account !== undefined && (
+          <Button component="a" href={account} size="sm" variant="subtle">
+            {signInTexts.withAccount}
+          </Button>
+        )}
         {isOptional && (
           <Button size="sm" variant="subtle" color="gray" onClick={keepCredential}>
             {signInTexts.without}

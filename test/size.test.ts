@@ -27,7 +27,7 @@ const bounds: Readonly<Record<string, number>> = {
   config: 2_500,
   fit: 250,
   server: 1_700,
-  commands: 4_350,
+  commands: 4_500,
   cli: 50,
   index: 100,
   observe: 1_100,
@@ -37,7 +37,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 469;
+const mostFiles = 470;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

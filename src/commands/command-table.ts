@@ -234,6 +234,60 @@ const commands: Readonly<Record<string, CommandRow>> = {
       },
     },
   },
+  users: {
+    summary: "Invite users, and manage their accounts",
+    description:
+      "Invite users, and manage their accounts in the store. With a SQLite store, stop the service first, or use the paths of administrators.",
+    examples: ["users invite ada@example.org --role ops", "users list"],
+    commands: {
+      invite: {
+        description: "Invite an address, and print the link, this one time; no mail is sent",
+        arguments: { "<email>": "address to invite" },
+        options: {
+          "--role <role>": {
+            about: "role of the account; repeat the option for several roles",
+            repeats: true,
+          },
+        },
+        run: async ([email]: [string], { flags, env }) =>
+          (await import("./users-command.ts")).runInvite(email, flags, env),
+      },
+      list: {
+        description: "Print every account as a line of JSON",
+        run: async (_, { flags, env }) => (await import("./users-command.ts")).runUsersList(flags, env),
+      },
+      roles: {
+        description: "Give an account these roles, in place of those that it has",
+        arguments: {
+          "<account>": "address or id of the account",
+          "[roles]": "roles with commas between them",
+        },
+        run: async ([account, roles = ""]: [string, string | undefined], { flags, env }) =>
+          (await import("./users-command.ts")).runRoles(account, roles.split(",").filter(Boolean), [
+            flags,
+            env,
+          ]),
+      },
+      disable: {
+        description: "Disable an account, and end its sessions",
+        arguments: { "<account>": "address or id of the account" },
+        run: async ([account]: [string], { flags, env }) =>
+          (await import("./users-command.ts")).runDisable(account, true, [flags, env]),
+      },
+      enable: {
+        description: "Enable an account again",
+        arguments: { "<account>": "address or id of the account" },
+        run: async ([account]: [string], { flags, env }) =>
+          (await import("./users-command.ts")).runDisable(account, false, [flags, env]),
+      },
+      "sign-out": {
+        description: "End all sessions of an account",
+        arguments: { "<account>": "address or id of the account" },
+        run: async ([account]: [string], { flags, env }) =>
+          (await import("./users-command.ts")).runSignOut(account, flags, env),
+      },
+    },
+  },
   secret: {
     summary: "Print a new secret",
     description:

@@ -1,0 +1,106 @@
+/** `holdfast users invite`, `list`, `roles`, `disable`, `enable` and `sign-out`: the people of a service, in its store. */
+import { isKeyRole } from "../access/api-key.ts";
+import { StartError } from "../errors.ts";
+import { openService } from "../server/open-service.ts";
+import type { AccountChange } from "../users/administration.ts";
+import type { Account } from "../users/user-records.ts";
+import type { Users } from "../users/users.ts";
+import { withOpen } from "./command-store.ts";
+import { configOf, type Environment, type Flags } from "./flags.ts";
+import { print, say } from "./shell.ts";
+
+/** The accounts that are read at once. */
+const pageLength = 500;
+
+/** Invites an address, and prints the link. Throws StartError. */
+export async function runInvite(email: string, flags: Flags, env: Environment): Promise<void> {
+  const roles = rolesOf((flags.role ?? []) as readonly string[]);
+  await withUsers(flags, env, async (users) => {
+    const asked = { email, roles, claims: {} };
+    const { invitation, link } = await users.administration.invite(asked, { mails: false });
+    const end = new Date(invitation.expiresAt).toISOString();
+    say(`invited ${invitation.email}. The link works until ${end}, and is not shown again:`);
+    print(link);
+  });
+}
+
+/** Prints every account as a line of JSON. Throws StartError. */
+export async function runUsersList(flags: Flags, env: Environment): Promise<void> {
+  await withUsers(flags, env, async ({ records }) => {
+    for (let last: string | undefined; ; ) {
+      const query = { collection: "_accounts", limit: pageLength, ...(last && { after: [last] }) };
+      const page = await records.list<Account>(query);
+      for (const { value } of page.records) print(JSON.stringify(shown(value)));
+      last = page.records.at(-1)?.value.id;
+      if (!page.more) return;
+    }
+  });
+}
+
+/** Gives an account these roles, in place of those that it has. Throws StartError. */
+export async function runRoles(
+  named: string,
+  roles: readonly string[],
+  run: [Flags, Environment],
+): Promise<void> {
+  await change(named, { roles: rolesOf(roles) }, run);
+}
+
+/** Disables an account, or enables it again. Throws StartError. */
+export async function runDisable(named: string, disabled: boolean, run: [Flags, Environment]): Promise<void> {
+  await change(named, { disabled }, run);
+}
+
+/** Ends all sessions of an account. Throws StartError. */
+export async function runSignOut(named: string, flags: Flags, env: Environment): Promise<void> {
+  await withUsers(flags, env, async (users) => {
+    const { id, email } = await requireAccount(users, named);
+    await users.administration.signOut(id);
+    say(`ended all sessions of ${email}`);
+  });
+}
+
+async function change(
+  named: string,
+  changed: AccountChange,
+  [flags, env]: [Flags, Environment],
+): Promise<void> {
+  await withUsers(flags, env, async (users) => {
+    const { id } = await requireAccount(users, named);
+    const account = await users.administration.change(id, () => changed, { isFree: true });
+    if (account !== undefined) print(JSON.stringify(shown(account.value)));
+  });
+}
+
+function rolesOf(roles: readonly string[]): string[] {
+  const invalid = roles.find((role) => !isKeyRole(role));
+  if (invalid === undefined) return [...new Set(roles)];
+  throw new StartError(`A role must be 1 to 100 printable characters without spaces, not "${invalid}".`);
+}
+
+/** The account with an address or an id. Throws StartError. */
+async function requireAccount({ records }: Users, named: string): Promise<Account> {
+  const found = named.includes("@")
+    ? await records.accountOf(named.toLowerCase())
+    : await records.account(named);
+  if (found !== undefined) return found.value;
+  throw new StartError(`No account has the address or the id "${named}".`);
+}
+
+async function withUsers(
+  flags: Flags,
+  env: Environment,
+  work: (users: Users) => Promise<void>,
+): Promise<void> {
+  const config = await configOf(flags, env);
+  if (config.auth?.users === undefined)
+    throw new StartError("The service has no users. Add auth: { users: … } to the configuration.");
+  await withOpen(openService(config, { delivers: false }), async ({ service }) => {
+    if (!service.hasStarted()) throw new StartError("The store cannot be reached now.");
+    await work(service.users as Users);
+  });
+}
+
+function shown({ id, email, roles, claims, disabled, createdAt }: Account): object {
+  return { id, email, roles, claims, disabled, createdAt: new Date(createdAt).toISOString() };
+}

@@ -123,8 +123,8 @@ test("the contributor's order of the console is the one that it is held to", () 
 });
 
 test("the code for people who sign in is loaded only on demand", () => {
-  // The option `mail` is checked with these two, which load nothing else.
-  const ofOptions = ["users/mail/mail-settings.ts", "users/mail-address.ts"];
+  // These have the constants and checks of options, and load nothing else.
+  const ofOptions = ["users/mail/mail-settings.ts", "users/mail-address.ts", "users/user-settings.ts"];
   const isTheirs = (file: string) =>
     ["secrets.ts", "server/open-users.ts"].includes(file) ||
     (file.startsWith("users/") && !ofOptions.includes(file));

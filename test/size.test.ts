@@ -27,12 +27,12 @@ const bounds: Readonly<Record<string, number>> = {
   config: 2_500,
   fit: 250,
   server: 1_700,
-  commands: 4_500,
+  commands: 4_550,
   cli: 50,
   index: 100,
   observe: 1_100,
   records: 100,
-  users: 3_150,
+  users: 3_200,
   secrets: 150,
 };
 

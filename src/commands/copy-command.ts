@@ -92,10 +92,15 @@ async function copy(
   );
 }
 
-/** Disables all webhooks of a store. They show the reason. */
+/** Disables all webhooks of a store, which show the reason, and ends all sessions. */
 async function disable(store: StoreAddress, name: string, reason: string): Promise<void> {
-  const disabled = await withOpen(openStore(store), (opened) => disableWebhooks(opened, reason, Date.now()));
-  if (disabled > 0) say(`disabled ${counted(disabled, "webhook")} of the ${name}`);
+  const { endAllSessions } = await import("../users/user-records.ts");
+  await withOpen(openStore(store), async (opened) => {
+    const disabled = await disableWebhooks(opened, reason, Date.now());
+    if (disabled > 0) say(`disabled ${counted(disabled, "webhook")} of the ${name}`);
+    const ended = await endAllSessions(opened, Date.now());
+    if (ended > 0) say(`ended ${counted(ended, "session")} of the ${name}`);
+  });
 }
 
 type Described = VerifiedContents & Partial<Pick<Copied, "resumedAt">>;

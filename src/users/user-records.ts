@@ -3,7 +3,7 @@ import type { Principal } from "../access/principal.ts";
 import { type Collection, openCollection } from "../collection/collection.ts";
 import { readIndexes } from "../collection/indexes.ts";
 import type { Filter } from "../query/filter.ts";
-import { isIn, Records, type Versioned } from "../records.ts";
+import { isIn, Records, remove, type Versioned } from "../records.ts";
 import type { ServingStore } from "../store/port/store.ts";
 import { mailCollection } from "./mail/mail-queue.ts";
 
@@ -209,4 +209,25 @@ export class UserRecords extends Records {
   async #invitations(filter: Filter, limit: number): Promise<Versioned<Invitation>[]> {
     return (await this.list<Invitation>({ collection: invitationsName, filter, limit })).records;
   }
+}
+
+/** The sessions and tickets that are removed in one commit. */
+const atOnce = 500;
+
+/** Ends all sessions and tickets, after a store was copied or restored. Returns how many sessions they were. */
+export async function endAllSessions(store: ServingStore, at: number): Promise<number> {
+  const records = new Records(store, []);
+  let ended = 0;
+  for (const collection of [sessionsName, ticketsName]) {
+    for (;;) {
+      const page = await records.list<{ id: string }>({ collection, limit: atOnce });
+      await records.commit(
+        page.records.map(({ value, version }) => remove(collection, value.id, version)),
+        at,
+      );
+      if (collection === sessionsName) ended += page.records.length;
+      if (!page.more) break;
+    }
+  }
+  return ended;
 }

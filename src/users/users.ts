@@ -258,7 +258,11 @@ export class Users {
   /** Judges a profile as that of somebody who signs up. Throws VALIDATION_FAILED. */
   requireFitting(profile: Readonly<Record<string, unknown>>): void {
     const { profiles, newUuid, now } = this.#parts;
-    profiles.textOf(profile, newUuid(), now()); // the profile gets another id when it is created
+    try {
+      profiles.textOf(profile, newUuid(), now()); // the profile gets another id when it is created
+    } catch (error) {
+      throw error instanceof Problem ? inProfile(error) : error;
+    }
   }
 
   /**
@@ -704,6 +708,12 @@ function requireMethod({ methods }: UserSettings, password: string | undefined):
   if (detail === false) return;
   const violation = { in: "body", pointer: "#/password", code: "method", detail } as const;
   throw new Problem("INVALID_PARAMETER", detail, { violations: [violation] });
+}
+
+/** The same problem, with the places of its violations in the member `profile` of the body. */
+function inProfile({ code, message, violations }: Problem): Problem {
+  const moved = violations.map((each) => ({ ...each, pointer: `#/profile${each.pointer?.slice(1) ?? ""}` }));
+  return new Problem(code, message, { violations: moved });
 }
 
 function signUpRefused({ signUp }: UserSettings): Error {

@@ -204,6 +204,8 @@ test("a wrong body is refused with what is right", async (t) => {
   assert.equal((await service.send(request)).status, 415);
   const profile = await post("sign-up", { email: ada, profile: { name: "", role: "ops" } });
   assert.equal(problemOf(profile), "400 VALIDATION_FAILED");
+  const { violations } = profile.json as { violations: { pointer: string }[] };
+  assert.deepEqual(violations.map(({ pointer }) => pointer).sort(), ["#/profile/name", "#/profile/role"]);
 });
 
 test("where sign-up is closed, it needs an invitation, and a domain is checked", async (t) => {

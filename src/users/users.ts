@@ -2,7 +2,7 @@
 import type { Sessions } from "../access/authenticate.ts";
 import { networkOf, shownNetwork } from "../access/networks.ts";
 import type { AdministratorRule } from "../access/roles.ts";
-import { Problem } from "../errors.ts";
+import { Problem, type Violation } from "../errors.ts";
 import { isOvertaken, put, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { ServingStore } from "../store/port/store.ts";
@@ -255,13 +255,17 @@ export class Users {
     return this.#giveTicket({ ...asked, read: provenFor(read, account.value), template: "exists" });
   }
 
-  /** Judges a profile as that of somebody who signs up. Throws VALIDATION_FAILED. */
-  requireFitting(profile: Readonly<Record<string, unknown>>): void {
+  /**
+   * Judges a profile as that of somebody who signs up. `isPart`: required attributes can be missing. Throws VALIDATION_FAILED.
+   */
+  requireFitting(profile: Readonly<Record<string, unknown>>, { isPart = false } = {}): void {
     const { profiles, newUuid, now } = this.#parts;
     try {
       profiles.textOf(profile, newUuid(), now()); // the profile gets another id when it is created
     } catch (error) {
-      throw error instanceof Problem ? inProfile(error) : error;
+      if (!(error instanceof Problem)) throw error;
+      const violations = error.violations.filter(({ code }) => !isPart || code !== "required");
+      if (violations.length > 0) throw inProfile(error, violations);
     }
   }
 
@@ -711,7 +715,7 @@ function requireMethod({ methods }: UserSettings, password: string | undefined):
 }
 
 /** The same problem, with the places of its violations in the member `profile` of the body. */
-function inProfile({ code, message, violations }: Problem): Problem {
+function inProfile({ code, message }: Problem, violations: readonly Violation[]): Problem {
   const moved = violations.map((each) => ({ ...each, pointer: `#/profile${each.pointer?.slice(1) ?? ""}` }));
   return new Problem(code, message, { violations: moved });
 }

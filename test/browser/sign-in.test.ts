@@ -7,7 +7,7 @@ import { after, describe, type TestContext, test } from "node:test";
 import { returnTarget } from "../../console/src/sign-in/return-target.ts";
 import { signInPageTexts as texts } from "../../console/src/sign-in/sign-in-page-texts.ts";
 import { signInTexts } from "../../console/src/texts.ts";
-import { goodPassword, type People, startPeople } from "../http/users/people.ts";
+import { bearer, goodPassword, type People, startPeople } from "../http/users/people.ts";
 import { until } from "../until.ts";
 import { type Browser, openBrowser, type Page, patienceMs, picturesFolder, watchPage } from "./browser.ts";
 import { focusOf, notLost, tabTo } from "./console/focus.ts";
@@ -107,6 +107,33 @@ function faultsIn(errors: readonly string[]): string[] {
 }
 
 describe("the page for signing in", { skip }, () => {
+  test("an invited person opens the link, and signs up with the code that follows", async (t) => {
+    const people = await start(t, { users: { signUp: { domains: ["root.example"], roles: ["ops"] } } });
+    const { token } = await people.join("root@root.example", { profile: { name: "Root" } });
+    const email = "ada@example.org";
+    const invited = await people.service.send({
+      method: "POST",
+      path: "/api/v1/_invitations",
+      content: { email },
+      headers: bearer(token),
+    });
+    assert.equal(invited.status, 201, invited.text);
+    await until("the invitation is mailed", () => linkIn(people, email) !== "");
+    const { pathname, hash } = new URL(linkIn(people, email));
+    const { page, errors } = await openPage(t, people, { path: `${pathname}${hash}` });
+    await page.getByText(texts.invitedHint).waitFor();
+    assert.equal(new URL(page.url()).hash, "#sign-up", "the token is not in the address");
+    await field(page, "Name").fill("Ada");
+    await field(page, texts.email).fill(email);
+    await field(page, texts.newPassword).fill(goodPassword);
+    await press(page, texts.signUp);
+    await heading(page, texts.enterCode);
+    await field(page, texts.code).fill(await people.codeFor(email, 1));
+    await press(page, texts.finish.signUp);
+    await heading(page, texts.account);
+    assert.deepEqual(faultsIn(errors), []);
+  });
+
   test("somebody signs up with the code of the mail, out, and in again", async (t) => {
     const people = await start(t);
     const { page, errors } = await openPage(t, people);
@@ -179,6 +206,7 @@ describe("the page for signing in", { skip }, () => {
     await people.join("ada@example.org", { profile: { name: "Ada" } });
     const { page, errors } = await openPage(t, people);
     await page.getByRole("link", { name: texts.forgotten }).click();
+    await heading(page, texts.forgotten); // until then, the page has the fields of the part before
     await field(page, texts.email).fill("ada@example.org");
     await press(page, texts.sendCode);
     await heading(page, texts.enterCode);

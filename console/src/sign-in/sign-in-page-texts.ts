@@ -22,6 +22,8 @@ export const signInPageTexts = {
   forgotten: "Forgotten password",
   forgottenHint: "You get a mail with a code. With it, you set a new password.",
   signUp: "Create an account",
+  invitedHint:
+    "You were invited. Give the address that the invitation came to. You get a mail with a code, and your account exists when you have entered it here.",
   signUpHint: "You get a mail with a code. Your account exists when you have entered it here.",
   haveAccount: "I have an account",
   passwordHint: "Any characters, 8 or more.",

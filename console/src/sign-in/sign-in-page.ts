@@ -98,7 +98,11 @@ function canSignUp(signUp: string): boolean {
 }
 
 /** Asks the service for a code, and then for the code itself. */
-async function ask(kind: Pending["kind"], path: string, body: { email: string }): Promise<void> {
+async function ask(
+  kind: Pending["kind"],
+  path: string,
+  body: { email: string; invitation?: string },
+): Promise<void> {
   const { ticket, expiresAt } = await send<{ ticket: string; expiresAt: string }>("POST", path, body);
   keepPending({
     kind,
@@ -136,11 +140,12 @@ function forgottenPart(): void {
 /** Where the names of the fields of the profile begin. */
 const inProfile = "profile/";
 
-async function signUpPart({ methods }: Ways): Promise<void> {
+/** `invitation` is what the link of an invitation has brought. */
+async function signUpPart({ methods }: Ways, invitation?: string): Promise<void> {
   const profile = profileFields(await profileCollection()).map(asProfile);
   show(
     texts.signUp,
-    hint(texts.signUpHint),
+    hint(invitation === undefined ? texts.signUpHint : texts.invitedHint),
     formOf({
       fields: [...profile, email, ...(methods.includes("password") ? [newPassword] : [])],
       submit: texts.signUp,
@@ -153,6 +158,7 @@ async function signUpPart({ methods }: Ways): Promise<void> {
           email: String(values.email),
           ...(values.password !== undefined && { password: values.password }),
           profile: Object.fromEntries(names.map((name) => [name.slice(inProfile.length), values[name]])),
+          ...(invitation !== undefined && { invitation }),
         };
         await ask("signUp", "_auth/sign-up", body).catch(aboutProfile);
       },
@@ -217,6 +223,8 @@ function otherBrowserPart(code: string): void {
 
 const codePattern = /^#code=([\dA-Za-z]{4}-?[\dA-Za-z]{4})$/;
 
+const invitationPattern = /^#invitation=([\w-]{1,100})$/;
+
 /** Shows the part that the address names. */
 async function open(): Promise<void> {
   const [, code] = codePattern.exec(location.hash) ?? [];
@@ -226,13 +234,19 @@ async function open(): Promise<void> {
     history.replaceState(null, "", `${location.search || location.pathname}#enter`);
     return pending === undefined ? otherBrowserPart(code) : enterPart(pending, code);
   }
+  const [, invitation] = invitationPattern.exec(location.hash) ?? [];
+  if (invitation !== undefined) {
+    const { pathname, search } = location;
+    history.replaceState(null, "", `${pathname}${search}#sign-up`); // as with the code
+    return signUpPart(await send<Ways>("GET", "_auth"), invitation);
+  }
   const part = location.hash.slice(1);
   if (part === "enter" && pending !== undefined) return enterPart(pending);
   const ways = await send<Ways>("GET", "_auth");
   const isOpen = canSignUp(ways.signUp);
   if (part === "sign-up" && isOpen) return signUpPart(ways);
   if (part === "by-code" && ways.methods.includes("email")) return byCodePart(ways.signUp);
-  if (part === "forgotten" && ways.methods.includes("password")) return forgottenPart();
+  if ((part === "forgotten" || part === "reset") && ways.methods.includes("password")) return forgottenPart();
   const { user } = ways;
   if (user === undefined)
     return ways.methods.includes("password") ? signInPart(ways) : byCodePart(ways.signUp);

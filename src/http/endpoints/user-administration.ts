@@ -325,7 +325,8 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
     work: async ({ service, users, given }) => {
       const { email, roles = [], claims = {}, profile, user } = given as Partial<Invitation>;
       requireRoles(service, roles, []);
-      if (user === undefined) users.requireFitting(profile ?? {});
+      // The person adds what is missing.
+      if (profile !== undefined) users.requireFitting(profile, { isPart: true });
       const wanted = { email: email as string, roles, claims, profile, user };
       const made = await users.administration.invite(wanted, { mails: true });
       const location = `${service.settings.prefix}/_invitations/${made.invitation.id}`;

@@ -65,8 +65,8 @@ export interface Commit {
   maxCascadeText?: number;
   /**
    * Set if the commit brings whole collections to a state: the sequence that each of these collections must have. Its deletes
-   * then change no other resources: a reference to a deleted resource is refused, whatever its `onDelete`. The error has all
-   * refusals (`Problem.others`), up to `maxRefusals`. @default the commit changes only some resources
+   * then change no other resources: a reference to a deleted resource is refused, whatever its `onDelete`. Only internal collections
+   * follow their `onDelete`. The error has all refusals (`Problem.others`), up to `maxRefusals`. @default the commit changes only some resources
    */
   whole?: ReadonlyMap<string, number>;
 }

@@ -43,6 +43,17 @@ POST    /_auth/password                                            caller
 GET     /_auth/sessions                                            caller
 DELETE  /_auth/sessions/{id}                                       caller
 POST    /_auth/sign-out                                            caller
+GET     /_accounts                                                 administrator
+GET     /_accounts/{id}                                            administrator
+PATCH   /_accounts/{id}                                            administrator
+DELETE  /_accounts/{id}                                            administrator
+GET     /_accounts/{id}/_sessions                                  administrator
+POST    /_accounts/{id}/_sign-out                                  administrator
+POST    /_accounts/{id}/_reset                                     administrator
+GET     /_invitations                                              administrator
+POST    /_invitations                                              administrator
+GET     /_invitations/{id}                                         administrator
+DELETE  /_invitations/{id}                                         administrator
 GET     /_keys                                                     administrator
 POST    /_keys                                                     administrator
 GET     /_keys/{id}                                                administrator

@@ -2,6 +2,7 @@
 import { clearReference } from "../../../collection/references.ts";
 import { resourceText } from "../../../collection/resource.ts";
 import { clientAttributes, withTimestamps } from "../../../collection/timestamps.ts";
+import { isInternal } from "../../port/record.ts";
 import type { Plan } from "../../sql/plans.ts";
 import type { Referrer } from "../catalogue.ts";
 import type { ReadLimit } from "./lookups.ts";
@@ -43,8 +44,8 @@ export function propagateDeletes(
 }
 
 /**
- * Finds the first `most` resources that still refer to deleted ones after all changes, whatever their `onDelete` is. The
- * changes must be staged already.
+ * Finds the first `most` resources that still refer to deleted ones after all changes, whatever their `onDelete` is. Leaves out
+ * internal collections. The changes must be staged already.
  */
 export function* findReferrersOfDeleted(
   judging: Judging,
@@ -58,6 +59,7 @@ export function* findReferrersOfDeleted(
   for (const [name, own] of Map.groupBy(deleted, (each) => each.name)) {
     const byId = new Map(own.map((each) => [each.id, each]));
     for (const referrer of judging.catalogue().referrersTo(name)) {
+      if (isInternal(referrer.from.name)) continue;
       const limit = { resources: most - found.length, text: maxCascadeText };
       if (limit.resources <= 0) return found;
       const referrers = yield* referrersOf(judging, referrer, { ids: new Set(byId.keys()), limit });

@@ -117,7 +117,9 @@ function* refuseStaged(
   const all = first === undefined ? [] : [first, ...others];
   all.push(...(yield* findReferrersOfDeleted(judging, changes, maxRefusals - all.length)));
   const [refusal, ...rest] = all;
-  return refusal && { ...refusal, others: rest };
+  if (refusal !== undefined) return { ...refusal, others: rest };
+  // Only records of the service itself still refer to what is deleted.
+  return yield* propagateDeletes(judging, commit, origin);
 }
 
 function* refuseReceipt(

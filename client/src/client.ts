@@ -21,16 +21,16 @@ import { SessionKeeper } from "./session-keeper.ts";
 import type { CallOptions, ClientOptions } from "./transport.ts";
 import { type Webhooks, WebhooksClient } from "./webhooks.ts";
 
-/** A client has a member for each collection. Members for the whole service begin with `$`, except `auth`. */
+/** A client has a member for each collection. Members for the whole service begin with `$`. */
 export type Client<C extends ConfigurationTypes> = {
-  readonly [Name in Exclude<keyof CollectionsOf<C>, "auth">]: CollectionClient<
+  readonly [Name in keyof CollectionsOf<C>]: CollectionClient<
     CollectionsOf<C>[Name],
     Name & string,
     CollectionsOf<C>
   >;
 } & {
   /** People sign up and in, and manage their own sessions and password. */
-  readonly auth: AuthClient;
+  readonly $auth: AuthClient;
   /** Carries out all operations that the function returns, or none of them. */
   $batch<const O extends readonly Operation<unknown>[]>(
     plan: (collections: BatchCollections<C>) => O,
@@ -109,6 +109,7 @@ export function createClient<C extends ConfigurationTypes = ConfigurationTypes>(
   };
   const own = {
     $access,
+    $auth: new AuthClient(keeper),
     $batch,
     $collections,
     $configuration,
@@ -118,7 +119,6 @@ export function createClient<C extends ConfigurationTypes = ConfigurationTypes>(
     $read,
     $rewind,
     $webhooks: new WebhooksClient(send),
-    auth: new AuthClient(keeper),
   };
   return byName((name) => new CollectionClient(send, name), own) as unknown as Client<C>;
 }

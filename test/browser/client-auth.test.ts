@@ -15,7 +15,7 @@ const page = `<!doctype html><script type="module">
   import { createClient } from "./client/index.ts";
   window.client = createClient({ baseUrl: "/api/v1" });
   window.told = [];
-  client.auth.onChange((user) => told.push(user?.email ?? "nobody"));
+  client.$auth.onChange((user) => told.push(user?.email ?? "nobody"));
 </script>`;
 
 test("a page of the service signs in by a cookie that no script sees, and another tab hears it", {
@@ -42,11 +42,11 @@ test("a page of the service signs in by a cookie that no script sees, and anothe
   };
   const [tab, other] = [await openTab(), await openTab()];
   const asked = JSON.stringify({ email: "ada@example.org", password: goodPassword });
-  await tab.evaluate(`client.auth.signIn(${asked})`);
+  await tab.evaluate(`client.$auth.signIn(${asked})`);
   assert.equal(await tab.evaluate("document.cookie"), "");
   await other.waitForFunction("told.includes('ada@example.org')");
-  assert.equal(await other.evaluate("client.auth.user().then(({ email }) => email)"), "ada@example.org");
-  await other.evaluate("client.auth.signOut()");
+  assert.equal(await other.evaluate("client.$auth.user().then(({ email }) => email)"), "ada@example.org");
+  await other.evaluate("client.$auth.signOut()");
   await tab.waitForFunction("told.includes('nobody')");
-  assert.equal(await tab.evaluate("client.auth.user().then((user) => user === undefined)"), true);
+  assert.equal(await tab.evaluate("client.$auth.user().then((user) => user === undefined)"), true);
 });

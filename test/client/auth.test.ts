@@ -26,7 +26,7 @@ function clientOf({ service }: People, options: Partial<Parameters<typeof create
   const store = place();
   const client = createClient({ baseUrl: `${service.origin}/api/v1`, auth: { store }, ...options });
   const told: (string | undefined)[] = [];
-  const stop = client.auth.onChange((user) => told.push(user?.email));
+  const stop = client.$auth.onChange((user) => told.push(user?.email));
   return { client, store, told, stop };
 }
 
@@ -51,8 +51,8 @@ function browserOf(t: TestContext, people: People, credentials: (string | undefi
   const tab = () => {
     const client = createClient({ baseUrl, fetch: browse, auth: { cookie: true } });
     const told: (string | undefined)[] = [];
-    t.after(client.auth.onChange((user) => told.push(user?.email)));
-    return { auth: client.auth, told };
+    t.after(client.$auth.onChange((user) => told.push(user?.email)));
+    return { auth: client.$auth, told };
   };
   return { jar, tab };
 }
@@ -67,13 +67,13 @@ async function startPeopleWithClock(t: TestContext) {
 test("somebody signs up, and every request then carries the token", async (t) => {
   const people = await startPeople(t);
   const { client, store, told } = clientOf(people);
-  assert.equal(await client.auth.user(), undefined);
-  const ticket = await client.auth.signUp({ email: ada, password: goodPassword, profile: { name: "Ada" } });
+  assert.equal(await client.$auth.user(), undefined);
+  const ticket = await client.$auth.signUp({ email: ada, password: goodPassword, profile: { name: "Ada" } });
   assert.ok(Date.parse(ticket.expiresAt) > 0);
   const signed = await ticket.verify(await people.codeFor(ada));
   assert.deepEqual(Object.keys(signed).sort(), ["session", "user"]);
   assert.match(store.kept.text ?? "", /^hfs_/);
-  assert.deepEqual(await client.auth.user(), signed.user);
+  assert.deepEqual(await client.$auth.user(), signed.user);
   const mine = await client.articles?.create({ authorId: signed.user.id });
   assert.equal(mine?.authorId, signed.user.id);
   assert.deepEqual(told, [undefined, ada]);
@@ -83,11 +83,11 @@ test("a code signs in, also by the ticket alone", async (t) => {
   const people = await startPeople(t);
   await people.join(ada);
   const { client } = clientOf(people);
-  const { ticket } = await client.auth.signInWithCode(ada);
+  const { ticket } = await client.$auth.signInWithCode(ada);
   const other = clientOf(people).client;
-  const { user } = await other.auth.verify(ticket, await people.codeFor(ada, 1));
+  const { user } = await other.$auth.verify(ticket, await people.codeFor(ada, 1));
   assert.equal(user.email, ada);
-  assert.equal((await other.auth.user())?.id, user.id);
+  assert.equal((await other.$auth.user())?.id, user.id);
 });
 
 test("a forgotten password is set by a code, and the device is known at the next sign-in", async (t) => {
@@ -95,16 +95,16 @@ test("a forgotten password is set by a code, and the device is known at the next
   await people.join(ada);
   const deviceStore = place();
   const { client, store } = clientOf(people, { auth: { deviceStore } });
-  const ticket = await client.auth.resetPassword(ada);
+  const ticket = await client.$auth.resetPassword(ada);
   const password = "another horse and a battery";
   await ticket.set(await people.codeFor(ada, 1), password);
   const device = deviceStore.kept.text;
   assert.match(device ?? "", /^hfd_/);
-  await client.auth.signOut();
-  await client.auth.signIn({ email: ada, password });
+  await client.$auth.signOut();
+  await client.$auth.signIn({ email: ada, password });
   assert.equal(deviceStore.kept.text, device);
   assert.equal(store.kept.text, undefined); // this client has another place
-  await assert.rejects(client.auth.signIn({ email: ada, password: goodPassword }), (error) => {
+  await assert.rejects(client.$auth.signIn({ email: ada, password: goodPassword }), (error) => {
     assert.ok(error instanceof ProblemError);
     assert.equal(error.code, "SIGN_IN_FAILED");
     assert.doesNotMatch(JSON.stringify({ ...error, message: error.message }), /horse|hf[sd]_/);
@@ -116,22 +116,22 @@ test("who proves again who they are changes the password and ends other sessions
   const { people, advance } = await startPeopleWithClock(t);
   await people.join(ada);
   const { client, store } = clientOf(people);
-  await client.auth.signIn({ email: ada, password: goodPassword });
+  await client.$auth.signIn({ email: ada, password: goodPassword });
   advance(11 * 60_000);
-  await assert.rejects(client.auth.changePassword("another horse and a battery"), {
+  await assert.rejects(client.$auth.changePassword("another horse and a battery"), {
     code: "CONFIRMATION_REQUIRED",
   });
   const before = store.kept.text;
-  await client.auth.confirm({ password: goodPassword });
+  await client.$auth.confirm({ password: goodPassword });
   assert.notEqual(store.kept.text, before);
-  const all = await client.auth.sessions();
+  const all = await client.$auth.sessions();
   const other = all.find(({ current }) => !current);
   assert.equal(all.length, 2);
-  await client.auth.endSession(other?.id ?? "");
-  await assert.rejects(client.auth.endSession(other?.id ?? ""), NotFoundError);
-  await client.auth.changePassword("another horse and a battery");
+  await client.$auth.endSession(other?.id ?? "");
+  await assert.rejects(client.$auth.endSession(other?.id ?? ""), NotFoundError);
+  await client.$auth.changePassword("another horse and a battery");
   assert.deepEqual(
-    (await client.auth.sessions()).map(({ current }) => current),
+    (await client.$auth.sessions()).map(({ current }) => current),
     [true],
   );
 });
@@ -141,20 +141,20 @@ test("a sign-out forgets the token, and one from everywhere ends the sessions of
   const { token } = await people.join(ada);
   const first = clientOf(people);
   const second = clientOf(people, { auth: { store: place(token) } });
-  await first.client.auth.signIn({ email: ada, password: goodPassword });
-  await first.client.auth.signOut({ everywhere: true });
+  await first.client.$auth.signIn({ email: ada, password: goodPassword });
+  await first.client.$auth.signOut({ everywhere: true });
   assert.equal(first.store.kept.text, undefined);
   assert.deepEqual(first.told, [ada, undefined]);
-  await until("the session has ended", async () => (await second.client.auth.user()) === undefined);
-  await assert.rejects(first.client.auth.signOut({ everywhere: true }), { status: 401 });
-  await first.client.auth.signOut();
+  await until("the session has ended", async () => (await second.client.$auth.user()) === undefined);
+  await assert.rejects(first.client.$auth.signOut({ everywhere: true }), { status: 401 });
+  await first.client.$auth.signOut();
 });
 
 test("the end of a session and a sign-out whose responses are lost have happened", async (t) => {
   const people = await startPeople(t);
   const { session } = await people.join(ada);
   const { client: first, store: kept } = clientOf(people);
-  await first.auth.signIn({ email: ada, password: goodPassword });
+  await first.$auth.signIn({ email: ada, password: goodPassword });
   const token = kept.get();
   const proxy = await startFaultProxy(people.service.port);
   t.after(() => proxy.stop());
@@ -165,9 +165,9 @@ test("the end of a session and a sign-out whose responses are lost have happened
     retry: { baseMs: 1 },
   });
   proxy.loseAnswers(1);
-  await client.auth.endSession(session.id);
+  await client.$auth.endSession(session.id);
   proxy.loseAnswers(1);
-  await client.auth.signOut({ everywhere: true });
+  await client.$auth.signOut({ everywhere: true });
   assert.equal(store.kept.text, undefined);
 });
 
@@ -176,16 +176,16 @@ test("a token that has ended goes, the listeners hear it, and the next sign-in w
   const { token } = await people.join(ada);
   const store = place(token);
   const { client, told, stop } = clientOf(people, { auth: { store } });
-  assert.equal((await client.auth.user())?.email, ada);
+  assert.equal((await client.$auth.user())?.email, ada);
   advance(100 * 24 * 3_600_000);
   await assert.rejects(async () => client.articles?.list().all(), { code: "INVALID_TOKEN" });
   assert.equal(store.kept.text, undefined);
   assert.deepEqual(told, [ada, undefined]);
   store.set(token);
-  await client.auth.signIn({ email: ada, password: goodPassword });
+  await client.$auth.signIn({ email: ada, password: goodPassword });
   assert.deepEqual(told, [ada, undefined, ada]);
   stop();
-  await client.auth.signOut();
+  await client.$auth.signOut();
   assert.equal(told.length, 3);
 });
 
@@ -212,12 +212,12 @@ test("a listener that throws stops neither the others nor the sign-in", async (t
   process.setUncaughtExceptionCaptureCallback(seen);
   t.after(() => process.setUncaughtExceptionCaptureCallback(null));
   const fault = new Error("the listener");
-  client.auth.onChange(() => {
+  client.$auth.onChange(() => {
     throw fault;
   });
   const told: (User | undefined)[] = [];
-  client.auth.onChange((user) => told.push(user));
-  const { user } = await client.auth.signIn({ email: ada, password: goodPassword });
+  client.$auth.onChange((user) => told.push(user));
+  const { user } = await client.$auth.signIn({ email: ada, password: goodPassword });
   assert.deepEqual([thrown, told], [[fault], [user]]);
 });
 
@@ -254,6 +254,6 @@ test("in a browser the end of a session is seen at the next request that needs o
 test("a service without users has no sign-in", async (t) => {
   const service = await startService();
   t.after(() => service.stop());
-  const { auth } = createClient({ baseUrl: `${service.origin}/api/v1` });
+  const { $auth: auth } = createClient({ baseUrl: `${service.origin}/api/v1` });
   await assert.rejects(auth.user(), NotFoundError);
 });

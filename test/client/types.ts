@@ -391,14 +391,14 @@ export async function compile(): Promise<void> {
   await client.$batch(({ books }) => [books.create({ title: "Emma", yaer: 1815 })]);
 
   // People
-  const { user, session } = await client.auth.signIn({ email: "ada@example.org", password: "secret" });
+  const { user, session } = await client.$auth.signIn({ email: "ada@example.org", password: "secret" });
   holds<Same<typeof user.roles, readonly string[]>>();
   // @ts-expect-error: the client keeps the token
   console.log(session.token);
-  const ticket = await client.auth.resetPassword("ada@example.org");
+  const ticket = await client.$auth.resetPassword("ada@example.org");
   // @ts-expect-error: a reset needs a password
   await ticket.set("K7QF-29MX");
-  client.auth.onChange((now) => console.log(now?.email));
+  client.$auth.onChange((now) => console.log(now?.email));
 
   // Configurations
   // @ts-expect-error: no such option

@@ -17,6 +17,17 @@ export interface Versioned<T> {
   version: number;
 }
 
+/** What a decision writes, and its result. */
+export interface Decided<T> {
+  changes: readonly Change[];
+  /** Who makes the changes, for the history of the resources among them. @default nobody */
+  principal?: string;
+  result: T;
+}
+
+/** How many times something is decided again if another process was faster. */
+const maxAttempts = 20;
+
 /** The records of one store in some internal collections. */
 export class Records {
   readonly #store: ServingStore;
@@ -64,6 +75,27 @@ export class Records {
     if (changes.length === 0) return;
     await this.prepare();
     await this.#store.commit({ changes, at, ...more });
+  }
+
+  /**
+   * Decides and commits, again if another process was faster. A result that is a problem is thrown after the commit. Throws
+   * UNAVAILABLE if others are faster again and again, and what `decide` and `commit` throw.
+   */
+  async untilCommitted<T>(decide: () => Promise<Decided<T | Problem>>, now: () => number): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      const { changes, result, principal } = await decide();
+      try {
+        await this.commit(changes, now(), principal === undefined ? {} : { principal });
+      } catch (error) {
+        if (!isOvertaken(error)) throw error;
+        if (attempt < maxAttempts) continue;
+        throw new Problem("UNAVAILABLE", "Too many others change the same at once. Try again.", {
+          cause: error,
+        });
+      }
+      if (result instanceof Problem) throw result;
+      return result;
+    }
   }
 }
 

@@ -31,8 +31,8 @@ const bounds: Readonly<Record<string, number>> = {
   cli: 50,
   index: 100,
   observe: 1_100,
-  records: 100,
-  users: 3_200,
+  records: 150,
+  users: 3_150,
   secrets: 150,
 };
 

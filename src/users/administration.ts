@@ -2,7 +2,7 @@
 import { type AdministratorRule, isAdministrator } from "../access/roles.ts";
 import { Problem, type Violation } from "../errors.ts";
 import type { Filter } from "../query/filter.ts";
-import { isIn, isOvertaken, put, remove, type Versioned } from "../records.ts";
+import { type Decided, isIn, put, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { MailToSend } from "./mail/mail-queue.ts";
 import { readMailAddress } from "./mail-address.ts";
@@ -25,9 +25,6 @@ const maxInvitations = 10_000;
 
 /** The expired invitations that a new one removes. */
 const sweptInvitations = 10;
-
-/** How many times a change is decided again if another process was faster. */
-const maxAttempts = 20;
 
 /** How long the service tries to send a notice, in milliseconds. */
 const noticeMs = 24 * 3_600_000;
@@ -68,12 +65,6 @@ export interface MadeInvitation {
 
 /** What an administrator can change in an account. */
 export type AccountChange = Partial<Pick<Account, "roles" | "claims" | "disabled">>;
-
-/** What a change of an account writes; `undefined` if the account does not exist. */
-interface Decided<T> {
-  changes: readonly Change[];
-  result: T;
-}
 
 /** The administration of the users of one store. */
 export class Administration {
@@ -255,17 +246,9 @@ export class Administration {
     );
   }
 
-  async #untilCommitted<T>(decide: () => Promise<Decided<T> | undefined>): Promise<T | undefined> {
-    for (let attempt = 1; ; attempt++) {
-      const decided = await decide();
-      if (decided === undefined) return undefined;
-      try {
-        await this.#parts.records.commit(decided.changes, this.#parts.now());
-        return decided.result;
-      } catch (error) {
-        if (!isOvertaken(error) || attempt >= maxAttempts) throw error;
-      }
-    }
+  #untilCommitted<T>(decide: () => Promise<Decided<T> | undefined>): Promise<T | undefined> {
+    const nothing: Decided<T | undefined> = { changes: [], result: undefined };
+    return this.#parts.records.untilCommitted(async () => (await decide()) ?? nothing, this.#parts.now);
   }
 }
 

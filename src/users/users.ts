@@ -3,7 +3,7 @@ import type { Sessions } from "../access/authenticate.ts";
 import { networkOf, shownNetwork } from "../access/networks.ts";
 import type { AdministratorRule } from "../access/roles.ts";
 import { Problem, type Violation } from "../errors.ts";
-import { isOvertaken, put, type Versioned } from "../records.ts";
+import { type Decided, isOvertaken, put, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { ServingStore } from "../store/port/store.ts";
 import { Administration, endInvitations, requireInvitation } from "./administration.ts";
@@ -161,9 +161,6 @@ export interface SignedIn {
   device: string | undefined;
 }
 
-/** How many times a flow is decided again if another process was faster. */
-const maxAttempts = 20;
-
 /** How far the clocks of two instances can differ, in milliseconds. */
 const skewMs = 60_000;
 
@@ -172,14 +169,6 @@ const maxTickets = 100_000;
 
 /** The expired tickets that one request for a ticket removes. */
 const sweptTickets = 10;
-
-/** What a flow writes, and its result. */
-interface Planned<T> {
-  changes: readonly Change[];
-  /** Who makes the changes, for the history of the profile. @default nobody */
-  principal?: string;
-  result: T;
-}
 
 /** What a new session comes with. */
 interface Beginning {
@@ -309,7 +298,7 @@ export class Users {
 
   /** Sets a password by the code of a reset. All sessions of the user end. Throws as `signIn` does, and PASSWORD_REFUSED. */
   async resetPassword(asked: TicketProof & { password: string }, visitor: Visitor): Promise<SignedIn> {
-    const reset = (decide: (found: Versioned<Ticket>) => Promise<Planned<SignedIn>>) =>
+    const reset = (decide: (found: Versioned<Ticket>) => Promise<Decided<SignedIn>>) =>
       this.#untilCommitted(() => this.#redeem(asked, ["reset"], decide));
     const { password } = asked;
     const address = await this.#provenAddress(asked);
@@ -451,8 +440,8 @@ export class Users {
   async #redeem<T>(
     { ticket, code }: TicketProof,
     kinds: readonly TicketKind[],
-    decide: (found: Versioned<Ticket>) => Promise<Planned<T>>,
-  ): Promise<Planned<T | Problem>> {
+    decide: (found: Versioned<Ticket>) => Promise<Decided<T>>,
+  ): Promise<Decided<T | Problem>> {
     const found = await this.records.ticket(ticketId(ticket));
     if (found === undefined || !kinds.includes(found.value.kind)) throw signInFailed();
     const { now, vault } = this.#parts;
@@ -468,7 +457,7 @@ export class Users {
   }
 
   /** The profile, the account and the session of a sign-up, in one commit. */
-  async #createAccount(ticket: Ticket, beginning: Beginning): Promise<Planned<SignedIn>> {
+  async #createAccount(ticket: Ticket, beginning: Beginning): Promise<Decided<SignedIn>> {
     const { settings, vault, newUuid, profiles, now, records } = this.#parts;
     const content = vault.open("ticket", placeOf(ticket.id), ticket.sealed ?? "");
     const { password, profile, invitation: invitationId } = JSON.parse(content) as SignUpContent;
@@ -511,7 +500,7 @@ export class Users {
   async #begin(
     { value, version }: { value: Account; version: number | undefined },
     { visitor, device, ends, set = {}, also = [] }: Beginning,
-  ): Promise<Planned<SignedIn>> {
+  ): Promise<Decided<SignedIn>> {
     const now = this.#parts.now();
     const { session, token, change } = newSession(
       value.id,
@@ -571,7 +560,7 @@ export class Users {
     const code = newCode();
     const at = now();
     const isMailed = await this.#takeMail(read.key);
-    const ticket = await this.#untilCommitted(async (): Promise<Planned<Ticket>> => {
+    const ticket = await this.#untilCommitted(async (): Promise<Decided<Ticket>> => {
       const earlier = isMailed ? undefined : await this.#lastMailed(read.key);
       const made: Ticket = {
         id,
@@ -651,23 +640,10 @@ export class Users {
     });
   }
 
-  /** Decides and commits, again if another process was faster. A result that is a problem is thrown after the commit. */
-  async #untilCommitted<T>(decide: () => Promise<Planned<T | Problem>>): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      const { changes, result, principal } = await decide();
-      try {
-        await this.records.commit(changes, this.#parts.now(), principal === undefined ? {} : { principal });
-      } catch (error) {
-        if (!isOvertaken(error)) throw error;
-        if (attempt < maxAttempts) continue;
-        throw new Problem("UNAVAILABLE", "Too many others change the same account. Try again.", {
-          cause: error,
-        });
-      }
-      this.#parts.mail.wake();
-      if (result instanceof Problem) throw result;
-      return result;
-    }
+  async #untilCommitted<T>(decide: () => Promise<Decided<T | Problem>>): Promise<T> {
+    const result = await this.records.untilCommitted(decide, this.#parts.now);
+    this.#parts.mail.wake();
+    return result;
   }
 }
 

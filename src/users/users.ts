@@ -225,7 +225,7 @@ export class Users {
     visitor: Visitor,
   ): Promise<GivenTicket> {
     const read = readAddress(email);
-    const { settings, hasher, now, records } = this.#parts;
+    const { settings, now, records } = this.#parts;
     if (token === undefined && !takesSignUp(settings, read.domain)) throw signUpRefused(settings);
     requireMethod(settings, password);
     const invitation =
@@ -234,9 +234,9 @@ export class Users {
         : await requireInvitation(records, { token, address: read.key, now: now() });
     if (invitation?.user === undefined) this.requireFitting({ ...profile, ...invitation?.profile });
     else if (Object.keys(profile).length > 0) throw profileExists();
-    if (password !== undefined) await this.#requireGoodPassword(password, read.address, profile);
+    if (password !== undefined) this.#requireGoodPassword(password, read.address, profile);
     await this.#countTicket(visitor);
-    const hashed = password === undefined ? undefined : await hasher.hash(password, visitor.network);
+    const hashed = password === undefined ? undefined : await this.#hashNew(password, visitor.network);
     const account = await this.records.accountOf(read.key);
     const content = { password: hashed, profile, invitation: invitation?.id };
     const asked = { kind: "signUp", visitor, content } as const;
@@ -302,8 +302,8 @@ export class Users {
       this.#untilCommitted(() => this.#redeem(asked, ["reset"], decide));
     const { password } = asked;
     const address = await this.#provenAddress(asked);
-    await this.#requireGoodPassword(password, address);
-    const hashed = await this.#parts.hasher.hash(password, visitor.network);
+    this.#requireGoodPassword(password, address);
+    const hashed = await this.#hashNew(password, visitor.network);
     return reset(async (found) => {
       const account = await this.records.accountOf(found.value.address);
       if (account === undefined || account.value.disabled) throw signInFailed();
@@ -315,8 +315,8 @@ export class Users {
   /** Sets a password in a confirmed session. All sessions of the user end. Throws CONFIRMATION_REQUIRED and PASSWORD_REFUSED. */
   async changePassword({ session, account }: Current, password: string, visitor: Visitor): Promise<SignedIn> {
     this.requireConfirmed(session);
-    await this.#requireGoodPassword(password, account.email);
-    const hashed = await this.#parts.hasher.hash(password, visitor.network);
+    this.#requireGoodPassword(password, account.email);
+    const hashed = await this.#hashNew(password, visitor.network);
     return this.#untilCommitted(async () => {
       const current = await this.records.account(account.id);
       // The session can have ended while the password was hashed, because the owner has set another one.
@@ -462,6 +462,8 @@ export class Users {
     const content = vault.open("ticket", placeOf(ticket.id), ticket.sealed ?? "");
     const { password, profile, invitation: invitationId } = JSON.parse(content) as SignUpContent;
     const invitation = await this.#openInvitation(invitationId);
+    // The configuration can have changed since the mail was sent.
+    if (invitation === undefined && !takesSignUp(settings, domainOf(ticket.address))) throw signInFailed();
     const id = invitation?.user ?? newUuid();
     const usual = typeof settings.signUp === "object" ? settings.signUp.roles : [];
     const account: Account = {
@@ -621,23 +623,24 @@ export class Users {
     return this.#parts.mail.changeFor(mail, at);
   }
 
-  async #requireGoodPassword(
+  /** Throws PASSWORD_REFUSED if others can guess the password. */
+  #requireGoodPassword(
     password: string,
     address: string,
     profile: Readonly<Record<string, unknown>> = {},
-  ): Promise<void> {
+  ): void {
     const { settings, title } = this.#parts;
     const texts = Object.values(profile).filter((value) => typeof value === "string");
-    const refused = refusedPassword(password, { title, address, texts, words: settings.password.words });
-    const isKnown =
-      refused === undefined && settings.password.breached && (await isBreached(password, fetch));
-    const fault = isKnown
-      ? { code: "breached", detail: "This password is on a list of stolen passwords." }
-      : refused;
-    if (fault === undefined) return;
-    throw new Problem("PASSWORD_REFUSED", fault.detail, {
-      violations: [{ in: "body", pointer: "#/password", ...fault }],
-    });
+    const fault = refusedPassword(password, { title, address, texts, words: settings.password.words });
+    if (fault !== undefined) throw passwordRefused(fault);
+  }
+
+  /** The hash of a new password. Throws PASSWORD_REFUSED if it is known from a breach, QUOTA_EXCEEDED and UNAVAILABLE. */
+  async #hashNew(password: string, network: string): Promise<string> {
+    const { settings, hasher } = this.#parts;
+    if (settings.password.breached && (await isBreached(password, fetch)))
+      throw passwordRefused({ code: "breached", detail: "This password is on a list of stolen passwords." });
+    return hasher.hash(password, network);
   }
 
   async #untilCommitted<T>(decide: () => Promise<Decided<T | Problem>>): Promise<T> {
@@ -661,6 +664,10 @@ function placeOf(ticket: string): string {
 
 function codeMacOf(vault: UserParts["vault"]): (text: string) => string {
   return (text) => vault.mac("code", text);
+}
+
+function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf("@") + 1);
 }
 
 function takesSignUp({ signUp }: UserSettings, domain: string): boolean {
@@ -694,6 +701,12 @@ function requireMethod({ methods }: UserSettings, password: string | undefined):
 function inProfile({ code, message }: Problem, violations: readonly Violation[]): Problem {
   const moved = violations.map((each) => ({ ...each, pointer: `#/profile${each.pointer?.slice(1) ?? ""}` }));
   return new Problem(code, message, { violations: moved });
+}
+
+function passwordRefused(fault: { code: string; detail: string }): Problem {
+  return new Problem("PASSWORD_REFUSED", fault.detail, {
+    violations: [{ in: "body", pointer: "#/password", ...fault }],
+  });
 }
 
 function signUpRefused({ signUp }: UserSettings): Error {

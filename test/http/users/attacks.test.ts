@@ -1,5 +1,8 @@
 /** What somebody hostile tries at the sign-in, and what must not come of it. */
 import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
 import { until } from "../../until.ts";
@@ -283,4 +286,17 @@ test("the history of a profile names its user as the one who has made it", async
     bodyOf<{ principal: string }[]>(changes).map(({ principal }) => principal),
     [user.id],
   );
+});
+
+test("a sign-up that was open when it began makes no account after it was closed", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-closed-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const store = { kind: "sqlite", path: join(folder, "store.db") } as const;
+  const open = await startPeople(t, { store });
+  const asked = await open.post("sign-up", { email: ada, password: goodPassword });
+  const { ticket } = bodyOf<{ ticket: string }>(asked, 202);
+  const code = await open.codeFor(ada);
+  await open.service.stop();
+  const closed = await startPeople(t, { store, users: { signUp: "closed" } });
+  assert.equal(problemOf(await closed.post("sign-in", { ticket, code })), "401 SIGN_IN_FAILED");
 });

@@ -234,6 +234,7 @@ function requireUsers(
     administrators: auth.administrators ?? [],
     openCollections: get("openCollections") ?? declared.collections.size === 0,
     hasUrl: isLocal || get("publicUrl") !== undefined,
+    hasMail: isLocal || get("mail") !== undefined,
   });
 }
 

@@ -24,7 +24,7 @@ const bounds: Readonly<Record<string, number>> = {
   changes: 900,
   webhooks: 2_600,
   http: 18_050,
-  config: 2_500,
+  config: 2_550,
   fit: 250,
   server: 1_700,
   commands: 4_550,

@@ -218,6 +218,8 @@ export interface UserSurroundings {
   openCollections: boolean;
   /** Whether the service is local or has a `publicUrl`. */
   hasUrl: boolean;
+  /** Whether the service is local or has a mail server. */
+  hasMail: boolean;
 }
 
 /** Throws StartError with everything in a configuration that the settings do not fit. */
@@ -233,6 +235,11 @@ export function requireUsable(users: UserSettings, { declared, ...others }: User
       `${at}: others can reach this service, so links in mails and cookies need its address. ${advice}`,
     );
   }
+  if (!others.hasMail)
+    faults.add(
+      own,
+      `${at}: others can reach this service, and users can neither sign up nor reset a password without mail. Set mail, such as { from: "shop@shop.example", smtp: "smtps://user@mail.shop.example" }.`,
+    );
   if (users.signUp !== "closed") {
     faults.read([...own, "signUp", "roles"], () => requireModestRoles(users.signUp, others.administrators));
     for (const name of declared.collections.keys())

@@ -462,6 +462,7 @@ test("a local service that makes its own secret is a warning, and a secret ends 
 test("a secret that is missing where others can reach the service is an error of the check", async (t) => {
   const config = {
     publicUrl: "https://shop.example",
+    mail: { from: "shop@shop.example", smtp: "smtp://localhost:1025" },
     auth: { users: { collection: "users" } },
     collections: { users: {} },
   };

@@ -259,14 +259,17 @@ test("the address is an origin with https, or of this machine", async () => {
   assert.equal(fromEnvironment.publicUrl, "https://shop.example");
 });
 
-test("a service for others needs an address and a secret before people can sign in", async () => {
+test("a service for others needs an address, a mail server and a secret before people can sign in", async () => {
   const env = { HOLDFAST_SECRET: newSecret() };
   const behindProxy = withUsers({}, { trustProxy: ["127.0.0.1"] });
-  const [noUrl, noSecret] = await faultsOf(behindProxy);
-  assert.match(`${noUrl}\n${noSecret}`, /publicUrl/);
-  assert.match(`${noUrl}\n${noSecret}`, /HOLDFAST_SECRET is missing/);
-  assert.match((await faultsOf(behindProxy, { env })).join(), /^auth\.users \| .*Set publicUrl/);
-  const complete = await load({ ...behindProxy, publicUrl: "https://shop.example" }, { env });
+  const mail = { from: "shop@shop.example", smtp: "smtp://localhost:1025" };
+  const all = (await faultsOf(behindProxy)).join("\n");
+  for (const fault of [/Set publicUrl/, /Set mail/, /HOLDFAST_SECRET is missing/]) assert.match(all, fault);
+  const noUrl = await faultsOf({ ...behindProxy, mail }, { env });
+  assert.match(noUrl.join(), /^auth\.users \| .*Set publicUrl/);
+  const withUrl = { ...behindProxy, publicUrl: "https://shop.example" };
+  assert.match((await faultsOf(withUrl, { env })).join(), /^auth\.users \| .*Set mail/);
+  const complete = await load({ ...withUrl, mail }, { env });
   assert.equal(complete.secrets.length, 1);
   await assert.rejects(compileConfig(withUsers(), root), /auth\.users: others can reach this service/);
 });

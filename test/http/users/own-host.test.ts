@@ -39,6 +39,7 @@ test("a service knows its address, its vault survives a restart, and a wrong sec
   const content = {
     collections,
     publicUrl: "https://shop.example",
+    mail: { from: "shop@shop.example", smtp: "smtp://localhost:1025" },
     auth: { users: { collection: "users" } },
   };
   const [one, two] = [newSecret(), newSecret()];

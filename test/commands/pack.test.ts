@@ -107,8 +107,10 @@ test("the package, installed in an empty folder, serves and keeps resources", as
     assert.deepEqual(others.sort(), [
       "dist/LICENCES.txt",
       "dist/cli.cjs",
+      "dist/common-passwords.txt",
       "dist/console/files.json",
       "dist/console/index.html",
+      "dist/console/sign-in.html",
       "dist/docs-page/standalone.js",
       "dist/holdfast.cjs",
       "dist/index.js",
@@ -118,6 +120,7 @@ test("the package, installed in an empty folder, serves and keeps resources", as
       "dist/store/sqlite/upkeep/check-thread.cjs",
       "dist/store/sqlite/upkeep/checkpoint-thread.cjs",
       "dist/store/sqlite/writer/thread.cjs",
+      "dist/users/password-thread.cjs",
     ]);
   });
 

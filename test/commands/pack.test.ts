@@ -75,10 +75,15 @@ test("the package, installed in an empty folder, serves and keeps resources", as
     `,
   });
   await writeFile(join(cwd, "application.ts"), application);
-  const [packed] = JSON.parse(
-    await npm(["pack", "--json", "--pack-destination", cwd], process.cwd()),
-  ) as Packed[];
+  // The scripts would build `dist` again, whose files other tests use at this moment. `npm ci` has built it.
+  const options = ["--json", "--ignore-scripts", "--pack-destination", cwd];
+  const [packed] = JSON.parse(await npm(["pack", ...options], process.cwd())) as Packed[];
   assert.ok(packed);
+  const { scripts } = JSON.parse(await readFile("package.json", "utf8")) as { scripts: object };
+  assert.deepEqual(
+    Object.entries(scripts).find(([name]) => name === "prepack"),
+    ["prepack", "npm run build"],
+  );
 
   await t.test("the package holds the program, its documents, and nothing else", () => {
     const paths = packed.files.map(({ path }) => path);

@@ -168,7 +168,7 @@ export class AuthClient {
     return (await this.#keeper.send(call)).body;
   }
 
-  /** Another try of these requests could send a second mail or begin a second session, so there is none after a lost response. */
+  /** Sends a request once. After a lost response, a second request could send another mail, or begin another session. */
   async #post(path: string, content: object, options: CallOptions): Promise<unknown> {
     const call = { ...options, method: "POST", path: `/_auth/${path}`, content, isRepeatable: false };
     return (await this.#keeper.send(call)).body;

@@ -152,7 +152,7 @@ function publicWrites({ access, collections }: Config): string[] {
   });
 }
 
-/** Whoever signs up can write what every caller can. */
+/** Every person who signs up can write what every caller can write. */
 function strangersWrites({ access, auth, collections }: Config): string[] {
   if (access === undefined || (auth?.users?.signUp ?? "closed") === "closed") return [];
   const rules = [...collections.keys()].flatMap((name) =>

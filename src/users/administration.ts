@@ -46,7 +46,7 @@ export interface AdministrationParts {
   onMail: () => void;
 }
 
-/** Whom an administrator invites. */
+/** What an administrator sends to invite a person. */
 export interface InvitationAsked {
   email: string;
   roles: readonly string[];

@@ -1,6 +1,6 @@
 /**
  * Limits of guesses: how often somebody can try a password or a code, or cause a mail. The counters are stored, so they hold for
- * all threads and instances and after a restart. Their ids are MACs, so the store does not say whom they are about.
+ * all threads and instances and after a restart. Their ids are MACs, so the store does not show the addresses.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Collection, openCollection } from "../collection/collection.ts";

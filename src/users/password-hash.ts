@@ -17,7 +17,7 @@ export interface PasswordHasher {
    */
   hash(password: string, network: string): Promise<string>;
   /**
-   * Compares a password with a PHC string. `undefined` stands for an unknown user: no password is right, and the answer takes as
+   * Compares a password with a PHC string. `undefined` means an unknown user: no password is right, and the answer takes as
    * long. Throws as `hash`, and an Error if the text is no hash.
    */
   verify(password: string, phc: string | undefined, network: string): Promise<Verified>;

@@ -4,6 +4,7 @@ import { type Collection, openCollection } from "../collection/collection.ts";
 import { readIndexes } from "../collection/indexes.ts";
 import type { Filter } from "../query/filter.ts";
 import { isIn, Records, remove, type Versioned } from "../records.ts";
+import type { ListQuery } from "../store/port/page.ts";
 import type { ServingStore } from "../store/port/store.ts";
 import { mailCollection } from "./mail/mail-queue.ts";
 
@@ -159,12 +160,7 @@ export class UserRecords extends Records {
 
   /** The sessions of a user, the latest used first. */
   async sessionsOf(user: string): Promise<Versioned<Session>[]> {
-    const query = { collection: sessionsName, filter: isIn("user", user), limit: 200 };
-    const { records } = await this.list<Session>({
-      ...query,
-      sort: [{ path: ["usedAt"], descending: true }],
-    });
-    return records;
+    return this.#latest(sessionsName, { filter: isIn("user", user), by: "usedAt", limit: 200 });
   }
 
   ticket(id: string): Promise<Versioned<Ticket> | undefined> {
@@ -173,12 +169,15 @@ export class UserRecords extends Records {
 
   /** The latest tickets for an address, the newest first. */
   async ticketsFor(address: string): Promise<Versioned<Ticket>[]> {
-    const query = { collection: ticketsName, filter: isIn("address", address), limit: 500 };
-    const { records } = await this.list<Ticket>({
-      ...query,
-      sort: [{ path: ["createdAt"], descending: true }],
-    });
-    return records;
+    return this.#latest(ticketsName, { filter: isIn("address", address), by: "createdAt", limit: 500 });
+  }
+
+  async #latest<T>(
+    collection: string,
+    { filter, by, limit }: { filter: Filter; by: string; limit: number },
+  ): Promise<Versioned<T>[]> {
+    const query: ListQuery = { collection, filter, sort: [{ path: [by], descending: true }], limit };
+    return (await this.list<T>(query)).records;
   }
 
   /** Tickets that have expired, the oldest first. */

@@ -18,7 +18,7 @@ export function keepPending(pending: Pending): void {
   localStorage.setItem(storageKey, JSON.stringify(pending));
 }
 
-/** The ticket that still takes a code; `undefined` if there is none in this browser. */
+/** The ticket in this browser that a code can finish; `undefined` if the browser has no such ticket. */
 export function readPending(now = Date.now()): Pending | undefined {
   const text = localStorage.getItem(storageKey);
   if (text === null) return undefined;

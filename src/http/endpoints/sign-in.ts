@@ -41,15 +41,14 @@ interface PeopleEndpoint
   work(sent: Sent): Result | Promise<Result>;
 }
 
-function endpointOf({ has = () => true, body, work, errors = [], ...row }: PeopleEndpoint): Endpoint {
+function endpointOf({ has = () => true, body, work, ...row }: PeopleEndpoint): Endpoint {
   return {
     ...row,
+    ...(row.method === "GET" && { isNeverForbidden: true }), // a cookie that does not count makes the caller a stranger
     tag: "Sign-in",
     who: "everyone",
     exists: ({ settings }) => settings.users !== undefined && has(settings.users),
     ...(body && { body }),
-    errors:
-      body === undefined ? (errors as readonly number[]) : [...(errors as readonly number[]), 401, 429, 503],
     handle: async (service, asked) => {
       const { request } = asked;
       const { users, settings, readOnly } = service;
@@ -83,7 +82,6 @@ function ownEndpoint({
 }): Endpoint {
   return endpointOf({
     ...row,
-    errors: [401, ...((row.errors as readonly number[] | undefined) ?? [])],
     work: async (sent) => work({ ...sent, current: await requireCurrent(sent.users, sent.asked) }),
   });
 }
@@ -257,6 +255,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     description:
       "Mails a code to the address. Without an invitation, the service can refuse every address, or all but those of some domains. The account exists when the code comes back in a sign-in. The response is the same for every address.",
     successes: ticketGiven,
+    errors: [429],
     work: async ({ users, given, visitor }) => {
       const { email: address } = requireMembers(given, ["email"]);
       const { password: chosen, ...others } = given as Pick<
@@ -287,7 +286,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     description:
       "Begins a session, by an address and a password, or by a ticket and the code from the mail. The session of the caller until now ends.",
     successes: newSession,
-    errors: [409],
+    errors: [409, 429],
     work: async (sent) => {
       const { users, visitor, asked } = sent;
       const proof = withDevice(sent, proofOf(sent.given, ["email", "password"]) as Proof);
@@ -303,6 +302,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     description:
       "Begins a new session in place of the one of the caller. For ten minutes, it can change the account. Send a password, or a ticket and its code.",
     successes: newSession,
+    errors: [429],
     work: async (sent) => {
       const { users, visitor, current } = sent;
       const proof = withDevice(sent, proofOf(sent.given, ["password"]) as Confirmation);
@@ -319,7 +319,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     description:
       "Sets a password, with a ticket and the code of a reset, or in a session that was confirmed in the last ten minutes. All sessions of the user end, and a new one begins.",
     successes: newSession,
-    errors: [403],
+    errors: [429],
     work: async (sent) => {
       const { users, given, visitor, asked } = sent;
       const { password: chosen } = requireMembers(given, ["password"]);
@@ -363,7 +363,6 @@ export const signInEndpoints: readonly Endpoint[] = [
     summary: "End one of your sessions",
     description: "Its token stops working within a second.",
     successes: { 205: { description: "The session has ended." } },
-    errors: [403],
     work: async ({ users, asked, current }) => {
       const { id } = asked.names as { id: string };
       if (id !== current.session.id) users.requireConfirmed(current.session);
@@ -420,6 +419,7 @@ function requestOf(
     body: bodyOf({ email }, { email: byPassword.email }),
     description: "Mails a code if the address has an account. The response is the same for every address.",
     successes: ticketGiven,
+    errors: [429],
     work: async ({ users, given, visitor }) =>
       ticketOf(await users.requestCode(kind, requireMembers(given, ["email"]).email, visitor)),
   });

@@ -32,7 +32,7 @@ const bounds: Readonly<Record<string, number>> = {
   index: 100,
   observe: 1_100,
   records: 150,
-  users: 3_150,
+  users: 3_250,
   secrets: 150,
 };
 

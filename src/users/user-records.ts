@@ -64,7 +64,7 @@ export interface Session {
 }
 
 /** What a ticket and its code do. */
-export type TicketKind = "signUp" | "signIn" | "reset";
+export type TicketKind = "signUp" | "signIn" | "reset" | "email";
 
 /** A ticket stays with the client that asked. With the code in the mail, it proves the address. */
 export interface Ticket {
@@ -73,6 +73,8 @@ export interface Ticket {
   kind: TicketKind;
   email: string;
   address: string;
+  /** The user who asks for another address. The delete of the profile deletes the ticket. */
+  user?: string | undefined;
   /** A keyed hash of the address and the code; absent if no code was mailed. */
   code?: string | undefined;
   /** When the code was mailed. */
@@ -124,6 +126,7 @@ function collectionsFor(profiles: string): Collection[] {
     },
     {
       ...openCollection(ticketsName),
+      references: [toProfile],
       indexes: readIndexes([["address", "-createdAt"], ["network", "createdAt"], ["expiresAt"]], "indexes"),
     },
     {
@@ -185,6 +188,17 @@ export class UserRecords extends Records {
     const filter: Filter = { kind: "lt", path: ["expiresAt"], values: [now] };
     const { records } = await this.list<Ticket>({ collection: ticketsName, filter, limit });
     return records;
+  }
+
+  /** Tickets that a network has asked for, the oldest first. */
+  async ticketsOfNetwork(network: string, limit: number): Promise<Versioned<Ticket>[]> {
+    const query: ListQuery = {
+      collection: ticketsName,
+      filter: isIn("network", network),
+      sort: [{ path: ["createdAt"], descending: false }],
+      limit,
+    };
+    return (await this.list<Ticket>(query)).records;
   }
 
   invitation(id: string): Promise<Versioned<Invitation> | undefined> {

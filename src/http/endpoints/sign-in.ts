@@ -2,16 +2,15 @@
 import { unauthenticated } from "../../access/challenges.ts";
 import { Problem } from "../../errors.ts";
 import { inBody, Violations } from "../../query/violations.ts";
+import type { GivenTicket, TicketProof } from "../../users/tickets.ts";
 import type { Account, Session } from "../../users/user-records.ts";
 import type { UserSettings } from "../../users/user-settings.ts";
 import type {
   Confirmation,
   Current,
-  GivenTicket,
   Proof,
   SignedIn,
   SignUpAsked,
-  TicketProof,
   Users,
   Visitor,
 } from "../../users/users.ts";
@@ -329,6 +328,23 @@ export const signInEndpoints: readonly Endpoint[] = [
       }
       const proof = requireMembers(given, ["ticket", "code"]);
       return started(sent, await users.resetPassword({ ...proof, password: chosen }, visitor));
+    },
+  }),
+  ownEndpoint({
+    path: "/_auth/email",
+    method: "POST",
+    body: bodyOf({ email, cookie, ...ticketMembers }, { email: "ada@example.net" }),
+    id: "setEmail",
+    summary: "Change your address",
+    description:
+      "With an address, it mails a code to it. The response is the same for every address. With the ticket and the code, the account gets the address: all sessions of the user end, and a new one begins. Both need a session that was confirmed in the last ten minutes.",
+    successes: { ...newSession, ...ticketGiven },
+    errors: [429],
+    work: async (sent) => {
+      const { users, given, visitor, current } = sent;
+      const proof = proofOf(given, ["email"]);
+      if ("email" in proof) return ticketOf(await users.requestEmail(current, proof.email, visitor));
+      return started(sent, await users.changeEmail(current, proof, visitor));
     },
   }),
   ownEndpoint({

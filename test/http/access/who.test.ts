@@ -40,6 +40,7 @@ POST    /_auth/reset                                               caller
 POST    /_auth/sign-in                                             caller
 POST    /_auth/confirm                                             caller
 POST    /_auth/password                                            caller
+POST    /_auth/email                                               caller
 GET     /_auth/sessions                                            caller
 DELETE  /_auth/sessions/{id}                                       caller
 POST    /_auth/sign-out                                            caller

@@ -23,7 +23,7 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_150,
   changes: 900,
   webhooks: 2_600,
-  http: 18_050,
+  http: 18_150,
   config: 2_550,
   fit: 250,
   server: 1_700,
@@ -32,7 +32,7 @@ const bounds: Readonly<Record<string, number>> = {
   index: 100,
   observe: 1_100,
   records: 150,
-  users: 3_250,
+  users: 3_350,
   secrets: 150,
 };
 

@@ -46,7 +46,7 @@ export interface Device {
   at: number;
 }
 
-/** A session: a user who has signed in. */
+/** A session: a user who has signed in, or a key with which a program acts as the user. */
 export interface Session {
   id: string;
   user: string;
@@ -55,12 +55,18 @@ export interface Session {
   createdAt: number;
   /** The last use, to five minutes. */
   usedAt: number;
-  /** When the user last proved who they are. */
+  /** When the user last proved who they are; 0 for a key, which cannot change the account. */
   confirmedAt: number;
   /** The part of the client's network that administrators and the user can see. */
   network: string;
   /** The start of `User-Agent`. */
   agent: string;
+  /** The name of a key. Absent for other sessions. */
+  name?: string | undefined;
+  /** What limits a key, such as `articles:read`. @default the rights of the user */
+  scopes?: readonly string[] | undefined;
+  /** When a key ends. It has no idle time. */
+  expiresAt?: number | undefined;
 }
 
 /** What a ticket and its code do. */

@@ -15,7 +15,17 @@ import type { MailQueue, MailToSend } from "./mail/mail-queue.ts";
 import { type MailAddress, readMailAddress } from "./mail-address.ts";
 import type { PasswordHasher } from "./password-hash.ts";
 import { isBreached, refusedPassword } from "./password-rules.ts";
-import { confirmedMs, endingOf, endOf, maxSessions, newSession, openSessions, timesOf } from "./sessions.ts";
+import {
+  confirmedMs,
+  endingOf,
+  endOf,
+  maxSessions,
+  maxUserKeys,
+  newSession,
+  openSessions,
+  timesOf,
+  type UserKey,
+} from "./sessions.ts";
 import { type GivenTicket, type TicketProof, Tickets } from "./tickets.ts";
 import {
   type Account,
@@ -333,6 +343,35 @@ export class Users {
     );
   }
 
+  /**
+   * Makes a key with which a program acts as the user, in a confirmed session. Throws CONFIRMATION_REQUIRED, and TOO_MANY_KEYS.
+   */
+  async addKey(
+    { session, account }: Current,
+    key: UserKey,
+    visitor: Visitor,
+  ): Promise<Current & { token: string }> {
+    this.requireConfirmed(session);
+    return this.#untilCommitted(async () => {
+      const { now } = this.#parts;
+      const current = await this.records.account(account.id);
+      const isOpen = (await this.records.session(session.id)) !== undefined;
+      if (!isOpen || current === undefined || current.value.disabled) throw signInFailed();
+      const keys = (await this.records.sessionsOf(account.id)).filter(isKey);
+      const ended = keys.filter(({ value }) => (value.expiresAt ?? 0) <= now());
+      if (keys.length - ended.length >= maxUserKeys)
+        throw new Problem("TOO_MANY_KEYS", `You have ${maxUserKeys} keys already. End one of them first.`);
+      const origin = { network: visitor.shownNetwork, agent: visitor.agent };
+      const made = newSession(account.id, origin, now(), key);
+      const { value, version } = current;
+      return {
+        // The account is written too, so that two requests cannot make a key at the same time.
+        changes: [put(accountsName, account.id, version, value), made.change, ...endingOf(ended)],
+        result: { session: made.session, account: value, token: made.token },
+      };
+    });
+  }
+
   /** Throws CONFIRMATION_REQUIRED unless the user has proven who they are within the last ten minutes. */
   requireConfirmed({ confirmedAt }: Pick<Session, "confirmedAt">): void {
     const age = this.#parts.now() - confirmedAt;
@@ -495,14 +534,16 @@ export class Users {
       now,
     );
     const others = version === undefined ? [] : await this.records.sessionsOf(value.id);
+    const unused = others.filter((each) => !isKey(each)).slice(maxSessions - 1);
     const ended = others.filter(
-      ({ value: { id } }, n) => ends === "all" || id === ends || n >= maxSessions - 1,
+      (each) => ends === "all" || (each.value.id === ends && !isKey(each)) || unused.includes(each),
     );
     // The session of the client until now can be that of another user.
     const former =
       ends === undefined || ends === "all" || ended.some((each) => each.value.id === ends)
         ? undefined
         : await this.records.session(ends);
+    const alsoEnded = former === undefined || isKey(former) ? [] : [former];
     const shown = isKnownDevice({ ...value, ...set }, device, now) ? device : undefined;
     const made = shown === undefined ? newDevice() : undefined;
     const account = withDevice({ ...value, ...set }, shown ?? made ?? "", now);
@@ -511,7 +552,7 @@ export class Users {
         // Also if nothing in it changes: a session begins only with the account that was judged.
         put(accountsName, account.id, version, account),
         change,
-        ...endingOf(former === undefined ? ended : [...ended, former]),
+        ...endingOf([...ended, ...alsoEnded]),
         ...also,
       ],
       result: { session, expiresAt: this.endOf(session, account), account, token, device: made },
@@ -567,6 +608,10 @@ const notices = {
 
 /** How long the service tries to send a notice, in milliseconds. */
 const noticeMs = 24 * 3_600_000;
+
+function isKey({ value }: Versioned<Session>): boolean {
+  return value.name !== undefined;
+}
 
 function domainOf(address: string): string {
   return address.slice(address.lastIndexOf("@") + 1);

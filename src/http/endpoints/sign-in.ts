@@ -1,7 +1,10 @@
 /** The endpoints of people: they sign up and in, and manage their own sessions and password. None tells who has an account. */
+import { isKeyName } from "../../access/api-key.ts";
 import { unauthenticated } from "../../access/challenges.ts";
+import { timeOf } from "../../collection/dates.ts";
 import { Problem } from "../../errors.ts";
 import { inBody, Violations } from "../../query/violations.ts";
+import { maxKeyMs } from "../../users/sessions.ts";
 import type { GivenTicket, TicketProof } from "../../users/tickets.ts";
 import type { Account, Session } from "../../users/user-records.ts";
 import type { UserSettings } from "../../users/user-settings.ts";
@@ -16,10 +19,20 @@ import type {
 } from "../../users/users.ts";
 import { type Body, type Member, readBody } from "../endpoint/body.ts";
 import type { Endpoint, Success } from "../endpoint/endpoint.ts";
-import { closedObject, json, listOf, type Part, text, texts, truth } from "../openapi/described.ts";
+import {
+  closedObject,
+  type Described,
+  json,
+  listOf,
+  type Part,
+  text,
+  texts,
+  truth,
+} from "../openapi/described.ts";
 import { type Asked, type Document, notFound, type Result } from "../operations/result.ts";
 import { jsonType } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
+import { scopeFault } from "./keys.ts";
 
 /** What a request has sent, and who has sent it. */
 interface Sent {
@@ -40,13 +53,19 @@ interface PeopleEndpoint
   work(sent: Sent): Result | Promise<Result>;
 }
 
-function endpointOf({ has = () => true, body, work, ...row }: PeopleEndpoint): Endpoint {
+/** The endpoints of one path need the same function. */
+function hasUsers({ settings }: Described): boolean {
+  return settings.users !== undefined;
+}
+
+function endpointOf({ has, body, work, ...row }: PeopleEndpoint): Endpoint {
   return {
     ...row,
     ...(row.method === "GET" && { isNeverForbidden: true }), // a cookie that does not count makes the caller a stranger
     tag: "Sign-in",
     who: "everyone",
-    exists: ({ settings }) => settings.users !== undefined && has(settings.users),
+    exists:
+      has === undefined ? hasUsers : ({ settings }) => settings.users !== undefined && has(settings.users),
     ...(body && { body }),
     handle: async (service, asked) => {
       const { request } = asked;
@@ -162,7 +181,7 @@ const user = closedObject({
 });
 
 /** The members of a session. */
-export const sessionMembers = {
+const sessionMembers = {
   id: text,
   createdAt: time,
   usedAt: { ...time, description: "The last use, to five minutes." },
@@ -170,6 +189,39 @@ export const sessionMembers = {
   confirmedUntil: { ...time, description: "Until when it can change the account." },
   network: { ...text, description: "The network of the client, without the last part of its address." },
   agent: { ...text, description: "The start of the header `User-Agent`." },
+  name: { ...text, description: "The name of a key for a program. Left out for other sessions." },
+  scopes: { ...texts, description: "What limits the key." },
+};
+
+/** A session as responses contain it. `more`: further members. */
+export function sessionWith(more: Readonly<Record<string, Part>> = {}): Part {
+  return closedObject({ ...sessionMembers, ...more }, { optional: ["name", "scopes"] });
+}
+
+const sessionSchema = sessionWith();
+
+const newUserKey: Body<Service> = {
+  insteadOfArray: 'send {"name":"backup","expiresAt":"2027-01-31"}',
+  example: { name: "backup", scopes: ["articles:read"], expiresAt: "2027-01-31" },
+  members: {
+    name: {
+      schema: { ...text, minLength: 1, maxLength: 100 },
+      is: isKeyName,
+      fault: ["name", "must be 1 to 100 printable characters, without a space at either end"],
+    },
+    scopes: {
+      schema: { ...texts, maxItems: 100 },
+      isOptional: true,
+      fault: ["type", "must be an array of at most 100 strings"],
+      itemFault: scopeFault,
+    },
+    expiresAt: {
+      schema: { ...text, description: "A date or a time in the next 366 days." },
+      is: (value: string, { now }) =>
+        (timeOf(value) ?? 0) > now() && (timeOf(value) ?? 0) <= now() + maxKeyMs,
+      fault: ["expiry", 'must be a time in the next 366 days, such as "2027-01-31"'],
+    },
+  },
 };
 
 const newSession: Readonly<Record<number, Success>> = {
@@ -179,7 +231,7 @@ const newSession: Readonly<Record<number, Success>> = {
     content: json(
       closedObject(
         {
-          session: closedObject(sessionMembers),
+          session: sessionSchema,
           user,
           token: { ...text, description: "Send it as `Authorization: Bearer <token>`." },
           device: {
@@ -216,7 +268,7 @@ export const signInEndpoints: readonly Endpoint[] = [
         description: "The methods, and the user.",
         content: json(
           closedObject(
-            { methods: texts, signUp: text, user, session: closedObject(sessionMembers) },
+            { methods: texts, signUp: text, user, session: sessionSchema },
             { optional: ["user", "session"] },
           ),
         ),
@@ -352,13 +404,11 @@ export const signInEndpoints: readonly Endpoint[] = [
     method: "GET",
     id: "listOwnSessions",
     summary: "List your sessions",
-    description: "Lists the sessions of the caller, the latest used first.",
+    description: "Lists the sessions and the keys of the caller, the latest used first.",
     successes: {
       200: {
         description: "The sessions.",
-        content: json(
-          closedObject({ sessions: listOf(closedObject({ ...sessionMembers, current: truth })) }),
-        ),
+        content: json(closedObject({ sessions: listOf(sessionWith({ current: truth })) })),
       },
     },
     work: async ({ users, current }) => {
@@ -369,6 +419,28 @@ export const signInEndpoints: readonly Endpoint[] = [
           current: value.id === current.session.id,
         })),
       });
+    },
+  }),
+  ownEndpoint({
+    path: "/_auth/sessions",
+    method: "POST",
+    body: newUserKey,
+    id: "createOwnKey",
+    summary: "Create a key for a program",
+    description:
+      "Creates a token with which a program acts as you: it has your roles at the time of each request. With scopes, it can only do what they name. It cannot change the account. It needs a session that was confirmed in the last ten minutes.",
+    successes: {
+      201: {
+        description: "The key. Only this response contains its token.",
+        content: json(closedObject({ session: sessionSchema, token: text })),
+      },
+    },
+    errors: [409],
+    work: async ({ users, given, visitor, current }) => {
+      const { name, scopes, expiresAt } = given as { name: string; scopes?: string[]; expiresAt: string };
+      const key = { name, scopes, expiresAt: timeOf(expiresAt) as number };
+      const { session, account, token } = await users.addKey(current, key, visitor);
+      return answer({ session: shownSession(users, { session, account }), token }, { status: 201 });
     },
   }),
   ownEndpoint({
@@ -459,7 +531,7 @@ export function shownSession(
   users: Users,
   { session, account }: { session: Session; account: Account },
 ): object {
-  const { id, createdAt, usedAt, network, agent } = session;
+  const { id, createdAt, usedAt, network, agent, name, scopes } = session;
   return {
     id,
     createdAt: timeText(createdAt),
@@ -468,6 +540,8 @@ export function shownSession(
     confirmedUntil: timeText(users.confirmedUntil(session)),
     network,
     agent,
+    ...(name !== undefined && { name }),
+    ...(scopes !== undefined && { scopes }),
   };
 }
 

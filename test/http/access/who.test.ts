@@ -42,6 +42,7 @@ POST    /_auth/confirm                                             caller
 POST    /_auth/password                                            caller
 POST    /_auth/email                                               caller
 GET     /_auth/sessions                                            caller
+POST    /_auth/sessions                                            caller
 DELETE  /_auth/sessions/{id}                                       caller
 POST    /_auth/sign-out                                            caller
 GET     /_accounts                                                 administrator

@@ -5,7 +5,13 @@ import { mustBe, shortJson, suggest, withKnownMembers } from "../collection/mess
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
-import type { SessionTimes, SignInMethod, SignUp, UserSettings } from "../users/user-settings.ts";
+import type {
+  SecondFactor,
+  SessionTimes,
+  SignInMethod,
+  SignUp,
+  UserSettings,
+} from "../users/user-settings.ts";
 import type { Declared } from "./declared-collections.ts";
 import { durationOf, isSafeOrigin, type Reader, roleNames, text, texts, truth } from "./readers.ts";
 
@@ -32,8 +38,10 @@ export interface UserOptions {
     | "invited"
     | "open"
     | { readonly domains: readonly string[]; readonly roles?: readonly string[] };
-  /** What a sign-in can prove. @default ["password", "email"] */
+  /** What a sign-in can prove: `password`, `email` (a code by mail), `passkey`. @default ["password", "email"] */
   methods?: readonly SignInMethod[];
+  /** Who must have a second factor: everybody (`required`), or users with some roles. `off`: nobody can have one. @default "optional" */
+  secondFactor?: SecondFactor;
   /** @default 14d without a request, 90d in all; for administrators 1h and 24h */
   sessions?: SessionTimeOptions & { readonly administrators?: SessionTimeOptions };
   password?: {
@@ -54,6 +62,7 @@ export const userSettings: Reader<UserSettings, UserOptions> = (value) => {
     collection,
     signUp,
     methods: simply(methods),
+    secondFactor,
     sessions,
     password,
     roles: simply(roleNames),
@@ -142,13 +151,30 @@ const domainNames: Reader<readonly string[]> = (value) => {
   );
 };
 
-const allMethods: readonly SignInMethod[] = ["password", "email"];
+const usualMethods: readonly SignInMethod[] = ["password", "email"];
+const allMethods: readonly SignInMethod[] = [...usualMethods, "passkey"];
 
 const methods: Reader<readonly SignInMethod[]> = (value) => {
   const list: readonly unknown[] = Array.isArray(value) ? value : [];
   const known = allMethods.filter((method) => list.includes(method));
-  if (known.length > 0 && known.length === list.length) return known;
-  throw new Error('must be a list of "password", "email" or both');
+  const canSignUp = usualMethods.some((method) => list.includes(method));
+  if (canSignUp && known.length === list.length) return known;
+  throw new Error('must be a list of "password", "email" or both. It can also have "passkey"');
+};
+
+const secondFactor: MemberReader<SecondFactor> = (value, place) => {
+  if (value === undefined || value === "off" || value === "optional" || value === "required") return value;
+  if (!isObject(value))
+    throw new StartError(
+      `${place} must be "off", "optional", "required" or an object such as { roles: ["ops"] }, not ${shortJson(value)}.`,
+    );
+  const { roles = [] } = membersOf<Exclude<SecondFactor, string>>(value, place, {
+    roles: (declared, of) => {
+      if (declared !== undefined) return simply(roleNames)(declared, of);
+      throw new StartError(`${of} is missing. For all users, write secondFactor: "required".`);
+    },
+  });
+  return { roles };
 };
 
 const [hourMs, dayMs] = [3_600_000, 86_400_000];
@@ -209,7 +235,13 @@ const origins: Reader<readonly string[]> = (value) => {
 };
 
 /** The values of missing members whose readers have none. `collection` must be given. */
-const defaults = { signUp: "closed", methods: allMethods, roles: undefined, origins: [] } as const;
+const defaults = {
+  signUp: "closed",
+  methods: usualMethods,
+  secondFactor: "optional",
+  roles: undefined,
+  origins: [],
+} as const;
 
 /** What the settings must fit. */
 export interface UserSurroundings {

@@ -8,6 +8,7 @@ import { parseScopes } from "../access/principal.ts";
 import { type AdministratorRule, isAdministrator } from "../access/roles.ts";
 import { put, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
+import { isMissingFactor } from "./factors.ts";
 import { type Account, principalOf, type Session, sessionsName, type UserRecords } from "./user-records.ts";
 import type { SessionTimes, UserSettings } from "./user-settings.ts";
 
@@ -50,9 +51,6 @@ export interface NewSession {
 /** The most keys of a user for programs. */
 export const maxUserKeys = 20;
 
-/** The longest life of a key, in milliseconds. */
-export const maxKeyMs = 366 * 24 * 3_600_000;
-
 /** What makes a session a key for a program. */
 export type UserKey = Required<Pick<Session, "name" | "expiresAt">> & Pick<Session, "scopes">;
 
@@ -92,7 +90,7 @@ interface FoundSession {
 
 interface SessionParts {
   records: UserRecords;
-  settings: Pick<UserSettings, "sessions">;
+  settings: Pick<UserSettings, "sessions" | "secondFactor" | "methods">;
   administrators: readonly AdministratorRule[];
   readOnly: boolean;
   /** Unix time in milliseconds. */
@@ -103,7 +101,10 @@ interface SessionParts {
 
 /** The times of the sessions of an account. */
 export function timesOf(
-  { settings, administrators }: Pick<SessionParts, "settings" | "administrators">,
+  {
+    settings,
+    administrators,
+  }: { settings: Pick<UserSettings, "sessions">; administrators: readonly AdministratorRule[] },
   account: Account,
 ): SessionTimes {
   return isAdministrator(administrators, principalOf(account))
@@ -144,7 +145,7 @@ function knownUsers({ records, elapsed }: SessionParts): Sessions["isUser"] {
 }
 
 function sessionCredentials(parts: SessionParts): CredentialKind<FoundSession> {
-  const { records, readOnly } = parts;
+  const { records, readOnly, settings } = parts;
   return {
     called: "session",
     length: tokenLength,
@@ -158,7 +159,11 @@ function sessionCredentials(parts: SessionParts): CredentialKind<FoundSession> {
     principalOf: ({ session: { value }, account }) => ({
       ...principalOf(account),
       scopes: value.scopes && parseScopes(value.scopes),
-      session: { id: value.id, confirmedAt: value.confirmedAt },
+      session: {
+        id: value.id,
+        confirmedAt: value.confirmedAt,
+        mustAddFactor: isMissingFactor(settings, account),
+      },
     }),
     usedAt: ({ session }) => session.value.usedAt,
     requireValid: ({ session, account }, { now, usedAt }) => {

@@ -13,8 +13,11 @@ export type SignUp =
       readonly roles: readonly string[];
     };
 
-/** What a sign-in can prove: a password, or a code that was sent to the address. */
-export type SignInMethod = "password" | "email";
+/** What a sign-in can prove: a password, a code that was sent to the address, or a passkey. */
+export type SignInMethod = "password" | "email" | "passkey";
+
+/** Who must have a second factor: nobody, everybody, or users with one of these roles. `off`: nobody can have one. */
+export type SecondFactor = "off" | "optional" | "required" | { readonly roles: readonly string[] };
 
 /** How long a session lives, in milliseconds. */
 export interface SessionTimes {
@@ -32,6 +35,8 @@ export interface UserSettings {
   readonly signUp: SignUp;
   /** @default password and email */
   readonly methods: readonly SignInMethod[];
+  /** @default "optional" */
+  readonly secondFactor: SecondFactor;
   /** The times of sessions, and those of sessions of administrators. */
   readonly sessions: SessionTimes & { readonly administrators: SessionTimes };
   readonly password: {
@@ -48,3 +53,6 @@ export interface UserSettings {
 
 /** The most bytes of the claims of an account, as JSON. */
 export const maxClaimBytes = 2_048;
+
+/** The longest life of a key of a user, in milliseconds. */
+export const maxKeyMs = 366 * 24 * 3_600_000;

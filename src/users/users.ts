@@ -13,8 +13,11 @@ import { isKnownDevice, newDevice, withDevice, withoutDevice } from "./devices.t
 import { type GuessLimits, guessPolicies, type Taken } from "./guess-limits.ts";
 import type { MailQueue, MailToSend } from "./mail/mail-queue.ts";
 import { type MailAddress, readMailAddress } from "./mail-address.ts";
+import { type PasskeyProof, Passkeys } from "./passkeys.ts";
 import type { PasswordHasher } from "./password-hash.ts";
 import { isBreached, refusedPassword } from "./password-rules.ts";
+import { SealedTickets } from "./sealed-tickets.ts";
+import { SecondFactors, type SecondStep } from "./second-factor.ts";
 import {
   confirmedMs,
   endingOf,
@@ -96,10 +99,10 @@ export interface PasswordProof {
 }
 
 /** What a sign-in proves. */
-export type Proof = PasswordProof | TicketProof;
+export type Proof = PasswordProof | TicketProof | PasskeyProof;
 
 /** What a confirmation proves. The address is that of the account. */
-export type Confirmation = Omit<PasswordProof, "email"> | TicketProof;
+export type Confirmation = Omit<PasswordProof, "email"> | TicketProof | PasskeyProof;
 
 /** What somebody sends to sign up. */
 export interface SignUpAsked {
@@ -136,11 +139,14 @@ export interface SignedIn {
   device: string | undefined;
 }
 
+/** How a sign-in ends: with a session, or with the question for the second factor. */
+export type Begun = SignedIn | SecondStep;
+
 /** How far the clocks of two instances can differ, in milliseconds. */
 const skewMs = 60_000;
 
 /** What a new session comes with. */
-interface Beginning {
+export interface Beginning {
   visitor: Visitor;
   /** What the device has shown. */
   device?: string | undefined;
@@ -161,6 +167,8 @@ export class Users {
   readonly cookies: Cookies;
   readonly administration: Administration;
   readonly #tickets: Tickets;
+  readonly passkeys: Passkeys;
+  readonly secondFactors: SecondFactors;
 
   constructor(parts: UserParts) {
     const { settings } = parts;
@@ -175,6 +183,20 @@ export class Users {
     };
     this.#tickets = new Tickets({ ...parts, ...mailing });
     this.administration = new Administration({ ...parts, ...mailing, collection: settings.collection });
+    const tickets = new SealedTickets(parts);
+    const flows = {
+      ...parts,
+      tickets,
+      begin: (found: Versioned<Account>, beginning: Beginning) => this.#begin(found, beginning),
+      untilCommitted: <T>(decide: () => Promise<Decided<T>>) => this.#untilCommitted(decide),
+    };
+    this.passkeys = new Passkeys(flows);
+    this.secondFactors = new SecondFactors({
+      ...flows,
+      passkeys: this.passkeys,
+      notice: (account, text) => this.#notice(account, text),
+      requireConfirmed: (session) => this.requireConfirmed(session),
+    });
   }
 
   get settings(): UserSettings {
@@ -246,7 +268,8 @@ export class Users {
    * Begins a session. `before` is the session of the client until now, which ends. Throws SIGN_IN_FAILED for every wrong proof,
    * INVALID_PARAMETER, QUOTA_EXCEEDED and UNAVAILABLE.
    */
-  async signIn(proof: Proof, visitor: Visitor, before?: string): Promise<SignedIn> {
+  async signIn(proof: Proof, visitor: Visitor, before?: string): Promise<Begun> {
+    if ("passkey" in proof) return this.passkeys.signIn(proof, visitor, { before });
     if ("ticket" in proof) return this.#signInByCode(proof, visitor, { before });
     if (!this.settings.methods.includes("password")) throw signInFailed();
     const { account, rehashed } = await this.#requireOwner(proof, visitor);
@@ -256,20 +279,36 @@ export class Users {
       if (current === undefined || current.value.disabled || current.value.password !== account.password)
         throw signInFailed();
       const set = rehashed === undefined ? {} : { password: rehashed };
-      return this.#begin(current, { visitor, device: proof.device, ends: before, set });
+      return this.begin(current, { visitor, device: proof.device, ends: before, set });
     });
   }
 
+  /**
+   * What begins a session of an account whose first factor is proven, or asks for the second one. Every way to sign in but a passkey
+   * ends here, in a commit of its own.
+   */
+  async begin(found: Versioned<Account>, beginning: Beginning): Promise<Decided<Begun>> {
+    const { ends, set, also = [] } = beginning;
+    const account = { ...found.value, ...set };
+    const step = await this.secondFactors.step(account, ends === "all" ? undefined : ends);
+    if (step === undefined) return this.#begin(found, beginning);
+    const sessions = ends === "all" ? await this.records.sessionsOf(account.id) : [];
+    const changes = [put(accountsName, account.id, found.version, account), ...endingOf(sessions), ...also];
+    return { changes, result: step };
+  }
+
   /** Confirms a session: a new one takes its place. Throws as `signIn` does. */
-  async confirm({ session, account }: Current, proof: Confirmation, visitor: Visitor): Promise<SignedIn> {
+  async confirm({ session, account }: Current, proof: Confirmation, visitor: Visitor): Promise<Begun> {
+    if ("passkey" in proof)
+      return this.passkeys.signIn(proof, visitor, { before: session.id, user: account.id });
     if ("ticket" in proof)
       return this.#signInByCode(proof, visitor, { before: session.id, user: account.id });
     return this.signIn({ email: account.email, ...proof }, visitor, session.id);
   }
 
   /** Sets a password by the code of a reset. All sessions of the user end. Throws as `signIn` does, and PASSWORD_REFUSED. */
-  async resetPassword(asked: TicketProof & { password: string }, visitor: Visitor): Promise<SignedIn> {
-    const reset = (decide: (found: Versioned<Ticket>) => Promise<Decided<SignedIn>>) =>
+  async resetPassword(asked: TicketProof & { password: string }, visitor: Visitor): Promise<Begun> {
+    const reset = (decide: (found: Versioned<Ticket>) => Promise<Decided<Begun>>) =>
       this.#untilCommitted(() => this.#tickets.redeem(asked, ["reset"], decide));
     const { password } = asked;
     const address = await this.#provenAddress(asked);
@@ -280,9 +319,9 @@ export class Users {
       if (account === undefined || account.value.disabled) throw signInFailed();
       const also = [
         ...(await this.#tickets.endingWith(found)),
-        await this.#notice(account.value, "password"),
+        await this.#notice(account.value, notices.password),
       ];
-      return this.#begin(account, { visitor, ends: "all", set: { password: hashed, devices: [] }, also });
+      return this.begin(account, { visitor, ends: "all", set: { password: hashed, devices: [] }, also });
     });
   }
 
@@ -296,7 +335,7 @@ export class Users {
       // The session can have ended while the password was hashed, because the owner has set another one.
       const isOpen = (await this.records.session(session.id)) !== undefined;
       if (!isOpen || current === undefined || current.value.disabled) throw signInFailed();
-      const also = [await this.#notice(current.value, "password")];
+      const also = [await this.#notice(current.value, notices.password)];
       return this.#begin(current, { visitor, ends: "all", set: { password: hashed, devices: [] }, also });
     });
   }
@@ -335,7 +374,7 @@ export class Users {
         const also = [
           ...(await this.#tickets.endingWith(found)),
           ...(await this.#tickets.endingFor(current.value.address, address)),
-          await this.#notice(current.value, "email"),
+          await this.#notice(current.value, notices.email),
         ];
         const set = { email, address, devices: [] };
         return this.#begin(current, { visitor, ends: "all", set, also });
@@ -388,6 +427,12 @@ export class Users {
     const session = await this.records.session(id);
     const account = session && (await this.records.account(session.value.user));
     return account && { session: session.value, account: account.value };
+  }
+
+  /** Whether the user of a session must set up a second factor before anything else. An ended session can do nothing. */
+  async mustAddFactor(id: string): Promise<boolean> {
+    const current = await this.current(id);
+    return current === undefined || this.secondFactors.isMissing(current.account);
   }
 
   /** Somebody with this address and this header `User-Agent`. */
@@ -457,11 +502,11 @@ export class Users {
     proof: TicketProof,
     visitor: Visitor,
     { before, user }: { before?: string | undefined; user?: string },
-  ): Promise<SignedIn> {
+  ): Promise<Begun> {
     const { device } = proof;
     const kinds: TicketKind[] = user === undefined ? ["signUp", "signIn"] : ["signIn"];
     const redeem = () =>
-      this.#tickets.redeem(proof, kinds, async (found) => {
+      this.#tickets.redeem(proof, kinds, async (found): Promise<Decided<Begun>> => {
         const account = await this.records.accountOf(found.value.address);
         const also = await this.#tickets.endingWith(found);
         if (account === undefined && found.value.kind === "signUp")
@@ -469,7 +514,7 @@ export class Users {
         const isUsable =
           account !== undefined && !account.value.disabled && (user ?? account.value.id) === account.value.id;
         if (!isUsable || !this.settings.methods.includes("email")) throw signInFailed();
-        return this.#begin(account, { visitor, device, ends: before, also });
+        return this.begin(account, { visitor, device, ends: before, also });
       });
     return this.#untilCommitted(redeem);
   }
@@ -560,12 +605,12 @@ export class Users {
   }
 
   /** The change that tells a user by mail what has changed in the account. */
-  #notice({ email, id }: Account, what: keyof typeof notices): Promise<Change> {
+  #notice({ email, id }: Account, notice: string): Promise<Change> {
     const at = this.#parts.now();
     const mail = {
       template: "notice",
       to: email,
-      values: { notice: notices[what] },
+      values: { notice, link: `${this.#parts.publicUrl()}/_sign-in#account` },
       expiresAt: at + noticeMs,
       user: id,
     } as const;

@@ -41,6 +41,12 @@ POST    /_auth/sign-in                                             caller
 POST    /_auth/confirm                                             caller
 POST    /_auth/password                                            caller
 POST    /_auth/email                                               caller
+POST    /_auth/passkey                                             caller
+POST    /_auth/second-factor                                       caller
+GET     /_auth/factors                                             caller
+POST    /_auth/factors                                             caller
+DELETE  /_auth/factors/{id}                                        caller
+POST    /_auth/recovery-codes                                      caller
 GET     /_auth/sessions                                            caller
 POST    /_auth/sessions                                            caller
 DELETE  /_auth/sessions/{id}                                       caller
@@ -52,6 +58,7 @@ DELETE  /_accounts/{id}                                            administrator
 GET     /_accounts/{id}/_sessions                                  administrator
 POST    /_accounts/{id}/_sign-out                                  administrator
 POST    /_accounts/{id}/_reset                                     administrator
+POST    /_accounts/{id}/_reset-factors                             administrator
 GET     /_invitations                                              administrator
 POST    /_invitations                                              administrator
 GET     /_invitations/{id}                                         administrator

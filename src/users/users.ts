@@ -14,6 +14,8 @@ import type { MailQueue, MailToSend } from "./mail/mail-queue.ts";
 import { readMailAddress } from "./mail-address.ts";
 import type { PasswordHasher } from "./password-hash.ts";
 import { isBreached, refusedPassword } from "./password-rules.ts";
+import type { Claims } from "./provider-client.ts";
+import { type IdentityUse, identityId, newIdentity, Providers } from "./providers.ts";
 import { confirmedMs, endingOf, endOf, maxSessions, newSession, openSessions, timesOf } from "./sessions.ts";
 import {
   codeMac,
@@ -66,6 +68,12 @@ export interface UserParts {
   /** The most mails with codes of the service in an hour. */
   mailsPerHour: number;
   profiles: Profiles;
+  /** The secrets of the providers, by name. */
+  providerSecrets: Readonly<Record<string, string>>;
+  /** The path of the collections, such as `/api/v1`. */
+  prefix: string;
+  /** Writes a line for the operator into the log. */
+  warn: (message: string) => void;
   newUuid: () => string;
   /** Unix time in milliseconds. */
   now: () => number;
@@ -126,6 +134,9 @@ interface SignUpContent {
   invitation?: string | undefined;
 }
 
+/** An account to make, with its profile. */
+type NewAccount = SignUpContent & Pick<Account, "email" | "address">;
+
 type ReadAddress = Exclude<ReturnType<typeof readMailAddress>, { fault: string }>;
 
 /** A ticket to make. Without a template, nobody gets a mail. */
@@ -161,6 +172,9 @@ export interface SignedIn {
   device: string | undefined;
 }
 
+/** What came of a right proof. */
+export type Begun = SignedIn;
+
 /** How far the clocks of two instances can differ, in milliseconds. */
 const skewMs = 60_000;
 
@@ -191,6 +205,7 @@ export class Users {
   readonly sessions: Sessions;
   readonly cookies: Cookies;
   readonly administration: Administration;
+  readonly providers: Providers;
 
   constructor(parts: UserParts) {
     const { settings } = parts;
@@ -205,10 +220,33 @@ export class Users {
       mailChange: (mail, at) => parts.mail.changeFor(mail, at),
       onMail: () => parts.mail.wake(),
     });
+    this.providers = new Providers({
+      ...parts,
+      secrets: parts.providerSecrets,
+      address: () => `${parts.publicUrl()}${parts.prefix}/_auth/providers`,
+      makeRoom: () => this.#makeRoom(),
+      begin: (claims, use) => this.#signInByIdentity(claims, use),
+      requireConfirmed: (session) => this.requireConfirmed(session),
+      notice: (account, text) => this.#notice(account, text),
+      untilCommitted: (decide) => this.#untilCommitted(decide),
+    });
   }
 
   get settings(): UserSettings {
     return this.#parts.settings;
+  }
+
+  /** Where people find the service: an origin. */
+  get publicUrl(): string {
+    return this.#parts.publicUrl();
+  }
+
+  /** The own address of the providers, if a browser has come to a local service by another name of this machine. */
+  ownAddressFor(host: string | undefined): string | undefined {
+    const { isLocal, prefix } = this.#parts;
+    return isLocal && host !== new URL(this.publicUrl).host
+      ? `${this.publicUrl}${prefix}/_auth/providers`
+      : undefined;
   }
 
   /** The roles that administrators can give over HTTP. */
@@ -307,7 +345,10 @@ export class Users {
     return reset(async (found) => {
       const account = await this.records.accountOf(found.value.address);
       if (account === undefined || account.value.disabled) throw signInFailed();
-      const also = [...(await this.#endTicketsOf(found)), await this.#notice(account.value, "password")];
+      const also = [
+        ...(await this.#endTicketsOf(found)),
+        await this.#notice(account.value, notices.password),
+      ];
       return this.#begin(account, { visitor, ends: "all", set: { password: hashed, devices: [] }, also });
     });
   }
@@ -322,7 +363,7 @@ export class Users {
       // The session can have ended while the password was hashed, because the owner has set another one.
       const isOpen = (await this.records.session(session.id)) !== undefined;
       if (!isOpen || current === undefined || current.value.disabled) throw signInFailed();
-      const also = [await this.#notice(current.value, "password")];
+      const also = [await this.#notice(current.value, notices.password)];
       return this.#begin(current, { visitor, ends: "all", set: { password: hashed, devices: [] }, also });
     });
   }
@@ -420,7 +461,7 @@ export class Users {
         const account = await this.records.accountOf(found.value.address);
         const also = await this.#endTicketsOf(found);
         if (account === undefined && found.value.kind === "signUp")
-          return this.#createAccount(found.value, { visitor, device, ends: before, also });
+          return this.#createAccount(this.#signUpIn(found.value), { visitor, device, ends: before, also });
         const isUsable =
           account !== undefined && !account.value.disabled && (user ?? account.value.id) === account.value.id;
         if (!isUsable || !this.settings.methods.includes("email")) throw signInFailed();
@@ -456,21 +497,64 @@ export class Users {
     return endTickets([found, ...all.filter(({ value }) => value.id !== found.value.id)]);
   }
 
-  /** The profile, the account and the session of a sign-up, in one commit. */
-  async #createAccount(ticket: Ticket, beginning: Beginning): Promise<Decided<SignedIn>> {
-    const { settings, vault, newUuid, profiles, now, records } = this.#parts;
-    const content = vault.open("ticket", placeOf(ticket.id), ticket.sealed ?? "");
-    const { password, profile, invitation: invitationId } = JSON.parse(content) as SignUpContent;
+  /**
+   * Begins a session by an identity: of its account, or of a new one if the provider proves an address that has no account. Otherwise
+   * `undefined`. Throws SIGN_IN_FAILED if the account is disabled.
+   */
+  async #signInByIdentity(
+    claims: Claims,
+    { provider, visitor, device, before: ends }: IdentityUse,
+  ): Promise<Begun | undefined> {
+    const { records, now, settings } = this.#parts;
+    return this.#untilCommitted<Begun | undefined>(async () => {
+      const identity = await records.identity(identityId(claims.issuer, claims.subject));
+      if (identity !== undefined) {
+        const account = await records.account(identity.value.user);
+        if (account === undefined || account.value.disabled) throw signInFailed();
+        return this.#begin(account, { visitor, device, ends });
+      }
+      const read = readMailAddress(claims.email ?? "");
+      const proves = provider.trustEmail && claims.isVerified && !("fault" in read);
+      const profile = [{}, { name: claims.name }].find((each) => this.#fits(each));
+      if (!proves || profile === undefined || !takesSignUp(settings, domainOf(read.key)))
+        return { changes: [], result: undefined };
+      if ((await records.accountOf(read.key)) !== undefined) return { changes: [], result: undefined };
+      const tickets = endTickets(await records.ticketsFor(read.key));
+      return this.#createAccount(
+        { email: read.address, address: read.key, profile },
+        { visitor, device, ends, also: tickets },
+        (user) => [newIdentity(claims, { user, provider: provider.name, createdAt: now() })],
+      );
+    });
+  }
+
+  #fits(profile: Readonly<Record<string, unknown>>): boolean {
+    try {
+      this.requireFitting(profile);
+      return true;
+    } catch (error) {
+      if (error instanceof Problem) return false;
+      throw error;
+    }
+  }
+
+  /** The profile, the account and the session of a sign-up, in one commit. `more` is what else the id of the account is in. */
+  async #createAccount(
+    { email, address, password, profile, invitation: invitationId }: NewAccount,
+    beginning: Beginning,
+    more: (id: string) => Change[] = () => [],
+  ): Promise<Decided<SignedIn>> {
+    const { settings, newUuid, profiles, now, records } = this.#parts;
     const invitation = await this.#openInvitation(invitationId);
     // The configuration can have changed since the mail was sent.
-    if (invitation === undefined && !takesSignUp(settings, domainOf(ticket.address))) throw signInFailed();
+    if (invitation === undefined && !takesSignUp(settings, domainOf(address))) throw signInFailed();
     const id = invitation?.user ?? newUuid();
     const usual = typeof settings.signUp === "object" ? settings.signUp.roles : [];
     const account: Account = {
       id,
       user: id,
-      email: ticket.email,
-      address: ticket.address,
+      email,
+      address,
       roles: invitation?.roles ?? usual,
       claims: invitation?.claims ?? {},
       disabled: false,
@@ -481,10 +565,15 @@ export class Users {
     const next = () => profiles.textOf({ ...profile, ...invitation?.profile }, id, now());
     const key = { collection: settings.collection, id };
     const create: Change[] = invitation?.user === undefined ? [{ key, expect: "absent", next: next() }] : [];
-    const ended = endInvitations(await records.invitationsFor(ticket.address));
-    const also = [...create, ...ended, ...(beginning.also ?? [])];
+    const ended = endInvitations(await records.invitationsFor(address));
+    const also = [...create, ...ended, ...more(id), ...(beginning.also ?? [])];
     const begun = await this.#begin({ value: account, version: undefined }, { ...beginning, also });
     return { ...begun, principal: id };
+  }
+
+  #signUpIn({ id, email, address, sealed = "" }: Ticket): NewAccount {
+    const content = this.#parts.vault.open("ticket", placeOf(id), sealed);
+    return { email, address, ...(JSON.parse(content) as SignUpContent) };
   }
 
   /** The invitation of a sign-up, if it had one. Throws SIGN_IN_FAILED if it can no longer be used. */
@@ -535,12 +624,18 @@ export class Users {
 
   /** Counts a ticket and its mail against the network. Throws QUOTA_EXCEEDED, and UNAVAILABLE if the store has too many tickets. */
   async #countTicket({ network }: Visitor): Promise<void> {
-    const { limits, now, store } = this.#parts;
+    const { limits, now } = this.#parts;
     const policiesOf = [guessPolicies.ticketOfNetwork, guessPolicies.mailOfNetwork];
     await limits.take(
       policiesOf.map((policy) => ({ policy, subject: network })),
       now(),
     );
+    await this.#makeRoom();
+  }
+
+  /** Removes some expired tickets. Throws UNAVAILABLE if the store has too many tickets. */
+  async #makeRoom(): Promise<void> {
+    const { now, store } = this.#parts;
     const expired = await this.records.expiredTickets(now(), sweptTickets);
     await this.records.commit(endTickets(expired), now()).catch((error: unknown) => {
       if (!isOvertaken(error)) throw error; // another request has removed them
@@ -611,12 +706,12 @@ export class Users {
   }
 
   /** The change that tells a user by mail what has changed in the account. */
-  #notice({ email, id }: Account, what: "password"): Promise<Change> {
+  #notice({ email, id }: Account, notice: string): Promise<Change> {
     const at = this.#parts.now();
     const mail = {
       template: "notice",
       to: email,
-      values: { notice: notices[what] },
+      values: { notice },
       expiresAt: at + noticeMs,
       user: id,
     } as const;

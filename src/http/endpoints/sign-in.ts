@@ -23,7 +23,7 @@ import { jsonType } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
 
 /** What a request has sent, and who has sent it. */
-interface Sent {
+export interface Sent {
   users: Users;
   /** The members of the body. */
   given: Readonly<Record<string, unknown>>;
@@ -33,7 +33,21 @@ interface Sent {
 
 /** What an endpoint of people says. The rest is the same for all of them. */
 interface PeopleEndpoint
-  extends Pick<Endpoint, "path" | "method" | "id" | "summary" | "description" | "names" | "errors"> {
+  extends Pick<
+    Endpoint,
+    | "path"
+    | "method"
+    | "id"
+    | "summary"
+    | "description"
+    | "names"
+    | "errors"
+    | "parameters"
+    | "formats"
+    | "parse"
+  > {
+  /** Whether a GET writes something. @default false */
+  writes?: true;
   /** Whether services with these settings have it. @default all that have users */
   has?: (settings: UserSettings) => boolean;
   body?: Body<Service>;
@@ -41,12 +55,19 @@ interface PeopleEndpoint
   work(sent: Sent): Result | Promise<Result>;
 }
 
-function endpointOf({ has = () => true, body, work, errors = [], ...row }: PeopleEndpoint): Endpoint {
+export function endpointOf({
+  has = () => true,
+  writes,
+  body,
+  work,
+  errors = [],
+  ...row
+}: PeopleEndpoint): Endpoint {
   return {
     ...row,
     tag: "Sign-in",
     who: "everyone",
-    exists: ({ settings }) => settings.users !== undefined && has(settings.users),
+    exists: existsIf(has),
     ...(body && { body }),
     errors:
       body === undefined ? (errors as readonly number[]) : [...(errors as readonly number[]), 401, 429, 503],
@@ -56,7 +77,7 @@ function endpointOf({ has = () => true, body, work, errors = [], ...row }: Peopl
       if (users === undefined) return notFound;
       const isRead = row.method === "GET";
       const bytes = isRead ? undefined : await request.content.receive(settings.limits.bodyBytes);
-      if (readOnly && !isRead)
+      if (readOnly && (!isRead || writes === true))
         throw new Problem(
           "UNAVAILABLE",
           "The service is read-only now. You cannot sign in, and no account changes.",
@@ -74,8 +95,18 @@ function endpointOf({ has = () => true, body, work, errors = [], ...row }: Peopl
   };
 }
 
+const existing = new Map<NonNullable<PeopleEndpoint["has"]>, NonNullable<Endpoint["exists"]>>();
+
+/** One function for each condition: all methods of a path exist together. */
+function existsIf(has: NonNullable<PeopleEndpoint["has"]>): NonNullable<Endpoint["exists"]> {
+  const exists: NonNullable<Endpoint["exists"]> =
+    existing.get(has) ?? (({ settings }) => settings.users !== undefined && has(settings.users));
+  existing.set(has, exists);
+  return exists;
+}
+
 /** An endpoint of somebody who has signed in. */
-function ownEndpoint({
+export function ownEndpoint({
   work,
   ...row
 }: Omit<PeopleEndpoint, "work"> & {
@@ -89,11 +120,11 @@ function ownEndpoint({
 }
 
 /** A body with these members. A client can leave out each of them: the work says which of them it needs. */
-function bodyOf(members: Record<string, Member<Service>>, example: Part): Body<Service> {
+export function bodyOf(members: Record<string, Member<Service>>, example: Part): Body<Service> {
   return { members, example, insteadOfArray: `send ${JSON.stringify(example)}` };
 }
 
-function textMember(description: string, most: number): Member<Service> {
+export function textMember(description: string, most: number): Member<Service> {
   const schema = { ...text, description, minLength: 1, maxLength: most };
   return { schema, isOptional: true, fault: ["type", `must be a string of 1 to ${most} characters`] };
 }
@@ -109,7 +140,7 @@ const device = textMember("What an earlier sign-in of this device has returned."
 const byPassword = { email: "ada@example.org", password: "correct horse battery" };
 
 /** Throws INVALID_PARAMETER unless the members are there. */
-function requireMembers<Name extends string>(
+export function requireMembers<Name extends string>(
   given: Readonly<Record<string, unknown>>,
   names: readonly Name[],
 ): Record<Name, string> {
@@ -219,18 +250,28 @@ export const signInEndpoints: readonly Endpoint[] = [
         description: "The methods, and the user.",
         content: json(
           closedObject(
-            { methods: texts, signUp: text, user, session: closedObject(sessionMembers) },
+            {
+              methods: texts,
+              providers: listOf(
+                closedObject({ name: text, label: { ...text, description: "What people see." } }),
+                "Where people can sign in.",
+              ),
+              signUp: text,
+              user,
+              session: closedObject(sessionMembers),
+            },
             { optional: ["user", "session"] },
           ),
         ),
       },
     },
     work: async ({ users, asked }) => {
-      const { methods, signUp } = users.settings;
+      const { methods, providers, signUp } = users.settings;
       const { session } = asked.caller.principal ?? {};
       const current = session && (await users.current(session.id));
       return answer({
         methods,
+        providers: providers.map(({ name, label }) => ({ name, label })),
         signUp: typeof signUp === "object" ? "domains" : signUp,
         ...(current && { user: shownUser(current.account), session: shownSession(users, current) }),
       });

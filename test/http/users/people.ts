@@ -21,6 +21,7 @@ export const openToAll: UserSettings = {
   password: { words: [], breached: false },
   roles: undefined,
   origins: [],
+  providers: [],
 };
 
 /** A password that nobody refuses. */

@@ -5,7 +5,13 @@ import { shortJson, suggest } from "../collection/messages.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
-import type { SessionTimes, SignInMethod, SignUp, UserSettings } from "../users/user-settings.ts";
+import type {
+  SecondFactor,
+  SessionTimes,
+  SignInMethod,
+  SignUp,
+  UserSettings,
+} from "../users/user-settings.ts";
 import type { Declared } from "./declared-collections.ts";
 import { type MemberReader, type MemberReaders, membersOf, simply } from "./members.ts";
 import { type ProviderOptions, providers, requireProviders } from "./provider-options.ts";
@@ -34,8 +40,13 @@ export interface UserOptions {
     | "invited"
     | "open"
     | { readonly domains: readonly string[]; readonly roles?: readonly string[] };
-  /** What a sign-in can prove. @default ["password", "email"], and "providers" if there are any */
+  /**
+   * What a sign-in can prove: `password`, `email` (a code by mail), `passkey`, `providers`. @default ["password", "email"], and
+   * "providers" if there are any
+   */
   methods?: readonly SignInMethod[];
+  /** Who must have a second factor: everybody (`required`), or users with some roles. `off`: nobody can have one. @default "optional" */
+  secondFactor?: SecondFactor;
   /** @default 14d without a request, 90d in all; for administrators 1h and 24h */
   sessions?: SessionTimeOptions & { readonly administrators?: SessionTimeOptions };
   password?: {
@@ -61,6 +72,7 @@ export const userSettings: Reader<UserSettings, UserOptions> = (value) => {
     collection,
     signUp,
     methods: simply(methods),
+    secondFactor,
     sessions,
     password,
     roles: simply(roleNames),
@@ -68,7 +80,7 @@ export const userSettings: Reader<UserSettings, UserOptions> = (value) => {
     providers,
   });
   const { providers: named = [] } = given;
-  const usual = named.length === 0 ? usualMethods : allMethods;
+  const usual = named.length === 0 ? usualMethods : [...usualMethods, "providers"];
   return { ...defaults, methods: usual, ...given } as UserSettings;
 };
 
@@ -109,13 +121,26 @@ const domainNames: Reader<readonly string[]> = (value) => {
 };
 
 const usualMethods: readonly SignInMethod[] = ["password", "email"];
-const allMethods: readonly SignInMethod[] = [...usualMethods, "providers"];
+const allMethods: readonly SignInMethod[] = [...usualMethods, "passkey", "providers"];
 
 const methods: Reader<readonly SignInMethod[]> = (value) => {
   const list: readonly unknown[] = Array.isArray(value) ? value : [];
   const known = allMethods.filter((method) => list.includes(method));
-  if (known.length > 0 && known.length === list.length) return known;
-  throw new Error('must be a list of "password", "email" and "providers", or of some of them');
+  const canSignUp = list.some((method) => method !== "passkey");
+  if (canSignUp && known.length === list.length) return known;
+  throw new Error(
+    'must be a list of "password", "email" and "providers", or of some of them. It can also have "passkey"',
+  );
+};
+
+const secondFactor: MemberReader<SecondFactor> = (value, place) => {
+  if (value === undefined || value === "off" || value === "optional" || value === "required") return value;
+  if (!isObject(value))
+    throw new StartError(
+      `${place} must be "off", "optional", "required" or an object such as { roles: ["ops"] }, not ${shortJson(value)}.`,
+    );
+  const { roles = [] } = membersOf<Exclude<SecondFactor, string>>(value, place, { roles: simply(roleNames) });
+  return { roles };
 };
 
 const [hourMs, dayMs] = [3_600_000, 86_400_000];
@@ -176,7 +201,13 @@ const origins: Reader<readonly string[]> = (value) => {
 };
 
 /** The values of missing members whose readers have none. `collection` must be given. */
-const defaults = { signUp: "closed", roles: undefined, origins: [], providers: [] } as const;
+const defaults = {
+  signUp: "closed",
+  secondFactor: "optional",
+  roles: undefined,
+  origins: [],
+  providers: [],
+} as const;
 
 /** What the settings must fit. */
 export interface UserSurroundings {

@@ -9,6 +9,7 @@ import { type Decided, put, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import { type GuessLimits, guessPolicies } from "./guess-limits.ts";
 import { type Claims, ProviderClient, type Transaction } from "./provider-client.ts";
+import { signInFailed } from "./sealed-tickets.ts";
 import { endingOf } from "./sessions.ts";
 import { newTicketText, ticketId, ticketMs } from "./tickets.ts";
 import {
@@ -22,7 +23,7 @@ import {
   type UserRecords,
 } from "./user-records.ts";
 import type { Provider, UserSettings } from "./user-settings.ts";
-import { type Begun, type Current, signInFailed, type Visitor } from "./users.ts";
+import type { Begun, Current, Visitor } from "./users.ts";
 
 /** What mails say about a change. */
 const notices = {
@@ -214,6 +215,7 @@ export class Providers {
     });
   }
 
+  /** Passkeys do not count: they can be lost and removed. */
   #hasOtherWay({ password }: Account): boolean {
     const { methods } = this.#parts.settings;
     return methods.includes("email") || (password !== undefined && methods.includes("password"));

@@ -37,6 +37,41 @@ export interface Account {
   password?: string | undefined;
   /** The devices that have signed in, the latest first. */
   devices: readonly Device[];
+  /** The authenticator app. */
+  totp?: Totp | undefined;
+  /** The SHA-256 of each recovery code that is left, in base64url. */
+  recoveryCodes?: readonly string[] | undefined;
+  passkeys?: readonly Passkey[] | undefined;
+}
+
+/** An authenticator app, which shows another code every 30 seconds (TOTP). */
+export interface Totp {
+  kind: "totp";
+  id: string;
+  /** What the user calls it. */
+  name?: string | undefined;
+  /** The secret that the app has too, encrypted. */
+  sealed: string;
+  /** The step of the last code that was used. Earlier codes no longer work. */
+  step: number;
+  createdAt: number;
+  usedAt: number;
+}
+
+/** A passkey: the public half of a key that the user's device keeps. */
+export interface Passkey {
+  kind: "passkey";
+  id: string;
+  /** What the user calls it. */
+  name?: string | undefined;
+  /** The id that the device has given it, in base64url. */
+  credential: string;
+  /** In the form of COSE, in base64url. */
+  publicKey: string;
+  /** How many times the device says that it was used; always 0 for many devices. */
+  counter: number;
+  createdAt: number;
+  usedAt: number;
 }
 
 /** A device that has signed in. */
@@ -64,8 +99,8 @@ export interface Session {
   agent: string;
 }
 
-/** What a ticket and its code do. */
-export type TicketKind = "signUp" | "signIn" | "reset" | ProviderTicketKind;
+/** What a ticket and its code do. `used`: nothing any more (`sealed-tickets.ts`). */
+export type TicketKind = "signUp" | "signIn" | "reset" | "used" | ProviderTicketKind;
 
 /** `provider`: the browser is at a provider. `link`: it has come back with an identity that can be linked. */
 export type ProviderTicketKind = "provider" | "link";

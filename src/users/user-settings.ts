@@ -13,8 +13,8 @@ export type SignUp =
       readonly roles: readonly string[];
     };
 
-/** What a sign-in can prove: a password, a code that was sent to the address, or an identity at a provider. */
-export type SignInMethod = "password" | "email" | "providers";
+/** What a sign-in can prove: a password, a code that was sent to the address, a passkey, or an identity at a provider. */
+export type SignInMethod = "password" | "email" | "passkey" | "providers";
 
 /** A service where people have signed in already, such as Google. */
 export interface Provider {
@@ -29,6 +29,9 @@ export interface Provider {
   /** The addresses of a provider with GitHub's own protocol. @default it speaks OpenID Connect */
   readonly github?: { readonly authorize: string; readonly token: string; readonly api: string };
 }
+
+/** Who must have a second factor: nobody, everybody, or users with one of these roles. `off`: nobody can have one. */
+export type SecondFactor = "off" | "optional" | "required" | { readonly roles: readonly string[] };
 
 /** How long a session lives, in milliseconds. */
 export interface SessionTimes {
@@ -46,6 +49,8 @@ export interface UserSettings {
   readonly signUp: SignUp;
   /** @default password and email, and providers if there are any */
   readonly methods: readonly SignInMethod[];
+  /** @default "optional" */
+  readonly secondFactor: SecondFactor;
   /** The times of sessions, and those of sessions of administrators. */
   readonly sessions: SessionTimes & { readonly administrators: SessionTimes };
   readonly password: {

@@ -9,13 +9,17 @@ import type { ServingStore } from "../store/port/store.ts";
 import { Administration, endInvitations, requireInvitation } from "./administration.ts";
 import { Cookies } from "./cookies.ts";
 import { isKnownDevice, newDevice, withDevice, withoutDevice } from "./devices.ts";
+import { isMissingFactor } from "./factors.ts";
 import { type GuessLimits, guessPolicies, mailOfService, type Taken } from "./guess-limits.ts";
 import type { MailQueue, MailToSend } from "./mail/mail-queue.ts";
 import { readMailAddress } from "./mail-address.ts";
+import { type PasskeyProof, Passkeys } from "./passkeys.ts";
 import type { PasswordHasher } from "./password-hash.ts";
 import { isBreached, refusedPassword } from "./password-rules.ts";
 import type { Claims } from "./provider-client.ts";
 import { type IdentityUse, identityId, newIdentity, Providers } from "./providers.ts";
+import { type GivenTicket, SealedTickets, signInFailed } from "./sealed-tickets.ts";
+import { SecondFactors, type SecondStep } from "./second-factor.ts";
 import { confirmedMs, endingOf, endOf, maxSessions, newSession, openSessions, timesOf } from "./sessions.ts";
 import {
   codeMac,
@@ -111,10 +115,10 @@ export interface TicketProof {
 }
 
 /** What a sign-in proves. */
-export type Proof = PasswordProof | TicketProof;
+export type Proof = PasswordProof | TicketProof | PasskeyProof;
 
 /** What a confirmation proves. The address is that of the account. */
-export type Confirmation = Omit<PasswordProof, "email"> | TicketProof;
+export type Confirmation = Omit<PasswordProof, "email"> | TicketProof | PasskeyProof;
 
 /** What somebody sends to sign up. */
 export interface SignUpAsked {
@@ -154,13 +158,6 @@ export interface Current {
   account: Account;
 }
 
-/** A ticket for the client that asked. */
-export interface GivenTicket {
-  ticket: string;
-  /** Unix time in milliseconds. */
-  expiresAt: number;
-}
-
 /** A session that has begun. */
 export interface SignedIn {
   session: Session;
@@ -172,8 +169,8 @@ export interface SignedIn {
   device: string | undefined;
 }
 
-/** What came of a right proof. */
-export type Begun = SignedIn;
+/** How a sign-in ends: with a session, or with the question for the second factor. */
+export type Begun = SignedIn | SecondStep;
 
 /** How far the clocks of two instances can differ, in milliseconds. */
 const skewMs = 60_000;
@@ -185,7 +182,7 @@ const maxTickets = 100_000;
 const sweptTickets = 10;
 
 /** What a new session comes with. */
-interface Beginning {
+export interface Beginning {
   visitor: Visitor;
   /** What the device has shown. */
   device?: string | undefined;
@@ -206,6 +203,8 @@ export class Users {
   readonly cookies: Cookies;
   readonly administration: Administration;
   readonly providers: Providers;
+  readonly passkeys: Passkeys;
+  readonly secondFactors: SecondFactors;
 
   constructor(parts: UserParts) {
     const { settings } = parts;
@@ -229,6 +228,20 @@ export class Users {
       requireConfirmed: (session) => this.requireConfirmed(session),
       notice: (account, text) => this.#notice(account, text),
       untilCommitted: (decide) => this.#untilCommitted(decide),
+    });
+    const tickets = new SealedTickets(parts);
+    const flows = {
+      ...parts,
+      tickets,
+      begin: (found: Versioned<Account>, beginning: Beginning) => this.#begin(found, beginning),
+      untilCommitted: <T>(decide: () => Promise<Decided<T>>) => this.#untilCommitted(decide),
+    };
+    this.passkeys = new Passkeys(flows);
+    this.secondFactors = new SecondFactors({
+      ...flows,
+      passkeys: this.passkeys,
+      notice: (account, text) => this.#notice(account, text),
+      requireConfirmed: (session) => this.requireConfirmed(session),
     });
   }
 
@@ -313,7 +326,8 @@ export class Users {
    * Begins a session. `before` is the session of the client until now, which ends. Throws SIGN_IN_FAILED for every wrong proof,
    * INVALID_PARAMETER, QUOTA_EXCEEDED and UNAVAILABLE.
    */
-  async signIn(proof: Proof, visitor: Visitor, before?: string): Promise<SignedIn> {
+  async signIn(proof: Proof, visitor: Visitor, before?: string): Promise<Begun> {
+    if ("passkey" in proof) return this.passkeys.signIn(proof, visitor, { before });
     if ("ticket" in proof) return this.#signInByCode(proof, visitor, { before });
     if (!this.settings.methods.includes("password")) throw signInFailed();
     const { account, rehashed } = await this.#requireOwner(proof, visitor);
@@ -323,20 +337,36 @@ export class Users {
       if (current === undefined || current.value.disabled || current.value.password !== account.password)
         throw signInFailed();
       const set = rehashed === undefined ? {} : { password: rehashed };
-      return this.#begin(current, { visitor, device: proof.device, ends: before, set });
+      return this.begin(current, { visitor, device: proof.device, ends: before, set });
     });
   }
 
+  /**
+   * What begins a session of an account whose first factor is proven, or asks for the second one. Every way to sign in but a passkey
+   * ends here, in a commit of its own.
+   */
+  async begin(found: Versioned<Account>, beginning: Beginning): Promise<Decided<Begun>> {
+    const { ends, set, also = [] } = beginning;
+    const account = { ...found.value, ...set };
+    const step = await this.secondFactors.step(account, ends === "all" ? undefined : ends);
+    if (step === undefined) return this.#begin(found, beginning);
+    const sessions = ends === "all" ? await this.records.sessionsOf(account.id) : [];
+    const changes = [put(accountsName, account.id, found.version, account), ...endingOf(sessions), ...also];
+    return { changes, result: step };
+  }
+
   /** Confirms a session: a new one takes its place. Throws as `signIn` does. */
-  async confirm({ session, account }: Current, proof: Confirmation, visitor: Visitor): Promise<SignedIn> {
+  async confirm({ session, account }: Current, proof: Confirmation, visitor: Visitor): Promise<Begun> {
+    if ("passkey" in proof)
+      return this.passkeys.signIn(proof, visitor, { before: session.id, user: account.id });
     if ("ticket" in proof)
       return this.#signInByCode(proof, visitor, { before: session.id, user: account.id });
     return this.signIn({ email: account.email, ...proof }, visitor, session.id);
   }
 
   /** Sets a password by the code of a reset. All sessions of the user end. Throws as `signIn` does, and PASSWORD_REFUSED. */
-  async resetPassword(asked: TicketProof & { password: string }, visitor: Visitor): Promise<SignedIn> {
-    const reset = (decide: (found: Versioned<Ticket>) => Promise<Decided<SignedIn>>) =>
+  async resetPassword(asked: TicketProof & { password: string }, visitor: Visitor): Promise<Begun> {
+    const reset = (decide: (found: Versioned<Ticket>) => Promise<Decided<Begun>>) =>
       this.#untilCommitted(() => this.#redeem(asked, ["reset"], decide));
     const { password } = asked;
     const address = await this.#provenAddress(asked);
@@ -349,7 +379,7 @@ export class Users {
         ...(await this.#endTicketsOf(found)),
         await this.#notice(account.value, notices.password),
       ];
-      return this.#begin(account, { visitor, ends: "all", set: { password: hashed, devices: [] }, also });
+      return this.begin(account, { visitor, ends: "all", set: { password: hashed, devices: [] }, also });
     });
   }
 
@@ -384,6 +414,12 @@ export class Users {
     const session = await this.records.session(id);
     const account = session && (await this.records.account(session.value.user));
     return account && { session: session.value, account: account.value };
+  }
+
+  /** Whether the user of a session must set up a second factor before anything else. An ended session can do nothing. */
+  async mustAddFactor(id: string): Promise<boolean> {
+    const current = await this.current(id);
+    return current === undefined || isMissingFactor(this.settings, current.account);
   }
 
   /** Somebody with this address and this header `User-Agent`. */
@@ -453,11 +489,11 @@ export class Users {
     proof: TicketProof,
     visitor: Visitor,
     { before, user }: { before?: string | undefined; user?: string },
-  ): Promise<SignedIn> {
+  ): Promise<Begun> {
     const { device } = proof;
     const kinds: TicketKind[] = user === undefined ? ["signUp", "signIn"] : ["signIn"];
     const redeem = () =>
-      this.#redeem(proof, kinds, async (found) => {
+      this.#redeem(proof, kinds, async (found): Promise<Decided<Begun>> => {
         const account = await this.records.accountOf(found.value.address);
         const also = await this.#endTicketsOf(found);
         if (account === undefined && found.value.kind === "signUp")
@@ -465,7 +501,7 @@ export class Users {
         const isUsable =
           account !== undefined && !account.value.disabled && (user ?? account.value.id) === account.value.id;
         if (!isUsable || !this.settings.methods.includes("email")) throw signInFailed();
-        return this.#begin(account, { visitor, device, ends: before, also });
+        return this.begin(account, { visitor, device, ends: before, also });
       });
     return this.#untilCommitted(redeem);
   }
@@ -511,7 +547,7 @@ export class Users {
       if (identity !== undefined) {
         const account = await records.account(identity.value.user);
         if (account === undefined || account.value.disabled) throw signInFailed();
-        return this.#begin(account, { visitor, device, ends });
+        return this.begin(account, { visitor, device, ends });
       }
       const read = readMailAddress(claims.email ?? "");
       const proves = provider.trustEmail && claims.isVerified && !("fault" in read);
@@ -711,7 +747,7 @@ export class Users {
     const mail = {
       template: "notice",
       to: email,
-      values: { notice },
+      values: { notice, link: `${this.#parts.publicUrl()}/_sign-in#account` },
       expiresAt: at + noticeMs,
       user: id,
     } as const;
@@ -823,15 +859,4 @@ function invalidEmail(detail: string): Error {
 function invalidMember(name: string, code: string, detail: string): Error {
   const violation = { in: "body", pointer: `#/${name}`, code, detail } as const;
   return new Problem("INVALID_PARAMETER", detail, { violations: [violation] });
-}
-
-/** Every wrong proof has this one error, so that nobody learns which addresses have accounts. */
-export function signInFailed(): Problem {
-  return new Problem(
-    "SIGN_IN_FAILED",
-    "The address, the password or the code is wrong, or the code has expired.",
-    {
-      headers: { "www-authenticate": 'Bearer realm="api"' },
-    },
-  );
 }

@@ -18,6 +18,7 @@ import {
   ownEndpoint,
   requireMembers,
   type Sent,
+  shownStep,
   textMember,
   time,
   timeText,
@@ -61,6 +62,7 @@ export const providerEndpoints: readonly Endpoint[] = [
     method: "GET",
     has,
     writes: true,
+    isForSetUp: true,
     formats: "any",
     names,
     parameters: [
@@ -129,6 +131,7 @@ export const providerEndpoints: readonly Endpoint[] = [
     method: "GET",
     has,
     writes: true,
+    isForSetUp: true,
     formats: "any",
     names,
     id: "returnFromProvider",
@@ -147,7 +150,11 @@ export const providerEndpoints: readonly Endpoint[] = [
       const back = await providers.receive(provider, asked.parsed as string, { visitor, browser, device });
       if (back.kind === "failed") return failed(sent, back);
       const { returnTo = "/" } = back;
-      if (back.kind === "begun") return goTo(returnTo, cookies.begin(back.begun));
+      if (back.kind === "begun") {
+        const { begun } = back;
+        if (!("factors" in begun)) return goTo(returnTo, cookies.begin(begun));
+        return goTo(pageOf(users, returnTo, { secondFactor: JSON.stringify(shownStep(begun)) }));
+      }
       const { ticket, email } = back;
       return goTo(
         pageOf(users, returnTo, { link: ticket, ...(email && { email }), provider: provider.name }),

@@ -160,10 +160,13 @@ export async function startGithub(t: TestContext, more: Partial<Provider> = {}):
 /** A browser with its own cookies, which goes to the service as `localhost`. */
 export class TestBrowser {
   readonly #service: Service;
+  readonly #headers: () => Record<string, string>;
   readonly cookies = new Map<string, string>();
 
-  constructor(service: Service) {
+  /** `headers` are in addition to those of every request. */
+  constructor(service: Service, headers: () => Record<string, string> = () => ({})) {
     this.#service = service;
+    this.#headers = headers;
   }
 
   get #host(): string {
@@ -180,6 +183,7 @@ export class TestBrowser {
       method: method ?? (content === undefined ? "GET" : "POST"),
       path: path.replace(`http://${this.#host}`, ""),
       headers: {
+        ...this.#headers(),
         host: this.#host,
         "sec-fetch-site": site,
         ...(site === "cross-site" && { accept: "text/html" }),

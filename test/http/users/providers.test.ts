@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { until } from "../../until.ts";
+import { codeAt } from "./authenticator-app.ts";
 import { bodyOf, goodPassword, type People, problemOf, startPeople } from "./people.ts";
 import { fragmentOf, startGithub, startOpenId, TestBrowser } from "./provider-servers.ts";
 
@@ -212,6 +213,28 @@ test("a session that was not confirmed lately changes no identity", async (t) =>
   assert.equal(problemOf(await link(browser, "any")), "403 CONFIRMATION_REQUIRED");
   const path = `/api/v1/_auth/identities/${identity?.id}`;
   assert.equal(problemOf(await browser.send(path, { method: "DELETE" })), "403 CONFIRMATION_REQUIRED");
+});
+
+test("an account with a second factor is asked for it after the provider", async (t) => {
+  let now = Date.now();
+  const google = await startOpenId(t, { name: "google", trustEmail: true });
+  const people = await startPeople(t, { now: () => now, users: { methods, providers: [google.settings] } });
+  google.person = { sub: "1", email: ada, email_verified: true };
+  const first = new TestBrowser(people.service);
+  await first.signIn("google");
+  const add = (content: object) => first.send("/api/v1/_auth/factors", { content });
+  const { ticket, secret } = bodyOf<{ ticket: string; secret: string }>(await add({ kind: "totp" }));
+  bodyOf(await add({ ticket, totp: codeAt(secret, now), name: "phone" }));
+  now += 30_000;
+  const browser = new TestBrowser(people.service);
+  const to = await browser.signIn("google", "?return=/orders");
+  assert.equal(new URL(to).searchParams.get("return"), "/orders");
+  const step = JSON.parse(fragmentOf(to).secondFactor ?? "") as { ticket: string; factors: string[] };
+  assert.deepEqual(step.factors, ["totp", "recoveryCode"]);
+  assert.equal(await browser.user(), undefined);
+  const content = { ticket: step.ticket, totp: codeAt(secret, now), cookie: true };
+  bodyOf(await browser.send("/api/v1/_auth/second-factor", { content }));
+  assert.equal((await browser.user())?.email, ada);
 });
 
 test("the identities of a deleted profile or account sign in to nothing", async (t) => {

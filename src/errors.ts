@@ -140,6 +140,11 @@ export const problems = {
     status: 409,
     meaning: "The account is the last one that administers the service.",
   },
+  IDENTITY_UNAVAILABLE: {
+    status: 409,
+    meaning:
+      "The identity belongs to another account, the account has all the identities it can have, or it would be left without a way to sign in.",
+  },
   POSITION_GONE: {
     status: 410,
     meaning: "The change log does not have all changes after this position. List the resources again.",

@@ -23,8 +23,8 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_150,
   changes: 900,
   webhooks: 2_600,
-  http: 18_550,
-  config: 2_550,
+  http: 18_800,
+  config: 2_850,
   fit: 250,
   server: 1_700,
   commands: 4_550,
@@ -32,12 +32,12 @@ const bounds: Readonly<Record<string, number>> = {
   index: 100,
   observe: 1_100,
   records: 150,
-  users: 4_200,
+  users: 4_950,
   secrets: 150,
 };
 
 /** The most files in `src`. */
-const mostFiles = 475;
+const mostFiles = 481;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

@@ -59,6 +59,24 @@ export interface SignUp {
   readonly profile?: Readonly<Record<string, unknown>>;
 }
 
+/** An identity at a provider, with which the user can sign in. */
+export interface Identity {
+  readonly id: string;
+  /** The name of the provider in the configuration. */
+  readonly provider: string;
+  /** The address that the provider has named. */
+  readonly email?: string;
+  readonly createdAt: string;
+}
+
+/** How somebody goes to a provider. */
+export interface AtProvider {
+  /** Where the browser goes afterwards: a path of the service, or an address of one of `auth.users.origins`. @default "/" */
+  readonly returnTo?: string;
+  /** Whether the identity is for the account of the user who has signed in, instead of a sign-in. @default false */
+  readonly link?: boolean;
+}
+
 /**
  * The sign-in of a service. All methods throw ProblemError if the service refuses, and NotFoundError if it has no users. Methods that
  * begin a session throw SecondFactorError if the user has a second factor.
@@ -97,6 +115,45 @@ export class AuthClient {
   /** Mails a code, if the address has an account. */
   async signInWithCode(email: string, options: CallOptions = {}): Promise<SignInTicket> {
     return this.#toVerify(await this.#ask("code", { email }, options));
+  }
+
+  /** The address of the sign-in at a provider, for a link in a page of the service. */
+  providerAddress(provider: string, { returnTo, link }: AtProvider = {}): string {
+    const query = new URLSearchParams({
+      ...(returnTo !== undefined && { return: returnTo }),
+      ...(link === true && { link: "true" }),
+    }).toString();
+    const path = `/_auth/providers/${encodeURIComponent(provider)}`;
+    return this.#keeper.addressOf(query === "" ? path : `${path}?${query}`);
+  }
+
+  /**
+   * Sends the browser to a provider, such as `google`. It comes back with the session in a cookie. Throws an Error if the client does
+   * not use cookies, because a program could not get the session.
+   */
+  signInWith(provider: string, options: AtProvider = {}): void {
+    const { location } = globalThis as { location?: { assign(address: string): void } };
+    if (location === undefined || !this.#keeper.usesCookie)
+      throw new Error("signInWith works in pages whose session is in a cookie. Use a password or a code.");
+    location.assign(this.providerAddress(provider, options));
+  }
+
+  /** The identities of the user at providers, the newest first. */
+  async identities(options: CallOptions = {}): Promise<readonly Identity[]> {
+    return ((await this.#read("/identities", options)) as { identities: Identity[] }).identities;
+  }
+
+  /**
+   * Links an identity to the account of the user, with the ticket in the address of the page of sign-in. Throws ProblemError with the
+   * code CONFIRMATION_REQUIRED: call `confirm`.
+   */
+  async linkIdentity(ticket: string, options: CallOptions = {}): Promise<Identity> {
+    return (await this.#post("identities", { ticket }, options)) as Identity;
+  }
+
+  /** Removes an identity, and ends all other sessions. Throws ProblemError with the code CONFIRMATION_REQUIRED: call `confirm`. */
+  async unlinkIdentity(id: string, options: CallOptions = {}): Promise<void> {
+    await this.#remove(`/_auth/identities/${encodeURIComponent(id)}`, options);
   }
 
   /** Begins a session by a ticket from before, for example if the page was loaded again. */
@@ -170,12 +227,7 @@ export class AuthClient {
 
   /** Ends a session of the user. Throws ProblemError with the code CONFIRMATION_REQUIRED: call `confirm`. For the own one, use `signOut`. */
   async endSession(id: string, options: CallOptions = {}): Promise<void> {
-    const path = `/_auth/sessions/${encodeURIComponent(id)}`;
-    try {
-      await this.#keeper.send({ ...options, method: "DELETE", path, isRepeatable: true });
-    } catch (error) {
-      if (!(error instanceof ProblemError && error.status === 404 && error.afterLostAnswer)) throw error;
-    }
+    await this.#remove(`/_auth/sessions/${encodeURIComponent(id)}`, options);
   }
 
   /**
@@ -184,6 +236,15 @@ export class AuthClient {
    */
   onChange(listener: (user: User | undefined) => void): () => void {
     return this.#keeper.onChange(listener);
+  }
+
+  /** After a lost response, the repeated request finds nothing more. */
+  async #remove(path: string, options: CallOptions): Promise<void> {
+    try {
+      await this.#keeper.send({ ...options, method: "DELETE", path, isRepeatable: true });
+    } catch (error) {
+      if (!(error instanceof ProblemError && error.status === 404 && error.afterLostAnswer)) throw error;
+    }
   }
 
   async #read(path: string, options: CallOptions): Promise<unknown> {

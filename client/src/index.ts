@@ -10,7 +10,16 @@ export type {
   ServiceConfiguration,
 } from "./administration.ts";
 export type { ApiKey, ApiKeyInput, ApiKeyRotation, ApiKeysClient, NewApiKey } from "./api-keys.ts";
-export type { AuthClient, ResetTicket, SignedIn, SignInTicket, SignUp, UserSession } from "./auth.ts";
+export type {
+  AtProvider,
+  AuthClient,
+  Identity,
+  ResetTicket,
+  SignedIn,
+  SignInTicket,
+  SignUp,
+  UserSession,
+} from "./auth.ts";
 export type { BatchCollection, Operation, PlannedCreate } from "./batch.ts";
 export type { BulkChange, BulkResult } from "./bulk-types.ts";
 export { type Client, type CollectionLink, createClient } from "./client.ts";

@@ -1,6 +1,6 @@
 /** Who has signed in: where the token of the session is kept, and who hears of changes. */
 import { ProblemError } from "./errors.ts";
-import { type ClientOptions, createTransport, type Send } from "./transport.ts";
+import { addressOf, type ClientOptions, createTransport, type Send } from "./transport.ts";
 
 /** A user of the service. */
 export interface User {
@@ -78,6 +78,11 @@ export class SessionKeeper {
       throw error;
     }
   };
+
+  /** The whole address of a path of the service. */
+  addressOf(path: string): string {
+    return addressOf(this.#options, { path });
+  }
 
   /** The user, as the service has just said. */
   learn(user: User | undefined): void {

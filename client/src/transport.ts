@@ -157,7 +157,8 @@ function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<
   return Promise.race([work(), aborted]);
 }
 
-function addressOf({ baseUrl }: ClientOptions, { path }: Call): string {
+/** The whole address of a request. */
+export function addressOf({ baseUrl }: Pick<ClientOptions, "baseUrl">, { path }: Pick<Call, "path">): string {
   return `${baseUrl.replace(/\/+$/, "")}${path}`;
 }
 

@@ -13,6 +13,7 @@ export const accountsName = "_accounts";
 export const sessionsName = "_sessions";
 export const ticketsName = "_tickets";
 export const invitationsName = "_invitations";
+export const identitiesName = "_identities";
 
 /**
  * An account: what lets a user sign in, and what the user can do. It has the id of the profile. No resource shows it, and no
@@ -105,7 +106,10 @@ export interface Session {
 }
 
 /** What a ticket and its code do. `used`: nothing any more (`sealed-tickets.ts`). */
-export type TicketKind = "signUp" | "signIn" | "reset" | "email" | "used";
+export type TicketKind = "signUp" | "signIn" | "reset" | "email" | "used" | ProviderTicketKind;
+
+/** `provider`: the browser is at a provider. `link`: it has come back with an identity that can be linked. */
+export type ProviderTicketKind = "provider" | "link";
 
 /** A ticket stays with the client that asked. With the code in the mail, it proves the address. */
 export interface Ticket {
@@ -125,8 +129,24 @@ export interface Ticket {
   network: string;
   createdAt: number;
   expiresAt: number;
-  /** The password's hash and the profile of a sign-up, encrypted. */
+  /** The password's hash and the profile of a sign-up, or what belongs to a provider, encrypted. */
   sealed?: string | undefined;
+  /** The SHA-256 of what the only browser shows that can use it. Absent: whoever has the ticket can. */
+  browser?: string | undefined;
+}
+
+/** An identity at a provider, with which the user can sign in. */
+export interface Identity {
+  /** The SHA-256 of the issuer and the subject, in base64url. So no two accounts have the same identity. */
+  id: string;
+  user: string;
+  /** The name of the provider. */
+  provider: string;
+  issuer: string;
+  subject: string;
+  /** The address that the provider has named. It is only shown. */
+  email?: string | undefined;
+  createdAt: number;
 }
 
 /** An invitation. With its token, somebody who proves the address gets an account with these roles and claims. */
@@ -175,6 +195,11 @@ function collectionsFor(profiles: string): Collection[] {
       references: [toProfile],
       indexes: readIndexes([["hash"], ["address"], ["expiresAt"]], "indexes"),
     },
+    {
+      ...openCollection(identitiesName),
+      references: [toProfile],
+      indexes: readIndexes([["user", "-createdAt"]], "indexes"),
+    },
   ];
 }
 
@@ -214,6 +239,15 @@ export class UserRecords extends Records {
   /** The latest tickets for an address, the newest first. */
   async ticketsFor(address: string): Promise<Versioned<Ticket>[]> {
     return this.#latest(ticketsName, { filter: isIn("address", address), by: "createdAt", limit: 500 });
+  }
+
+  identity(id: string): Promise<Versioned<Identity> | undefined> {
+    return this.read(identitiesName, id);
+  }
+
+  /** The identities of a user, the newest first. */
+  async identitiesOf(user: string): Promise<Versioned<Identity>[]> {
+    return this.#latest(identitiesName, { filter: isIn("user", user), by: "createdAt", limit: 100 });
   }
 
   async #latest<T>(

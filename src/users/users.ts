@@ -16,6 +16,8 @@ import { type MailAddress, readMailAddress } from "./mail-address.ts";
 import { type PasskeyProof, Passkeys } from "./passkeys.ts";
 import type { PasswordHasher } from "./password-hash.ts";
 import { isBreached, refusedPassword } from "./password-rules.ts";
+import type { Claims } from "./provider-client.ts";
+import { type IdentityUse, identityId, newIdentity, Providers } from "./providers.ts";
 import { SealedTickets } from "./sealed-tickets.ts";
 import { SecondFactors, type SecondStep } from "./second-factor.ts";
 import {
@@ -29,7 +31,7 @@ import {
   timesOf,
   type UserKey,
 } from "./sessions.ts";
-import { type GivenTicket, type TicketProof, Tickets } from "./tickets.ts";
+import { endTickets, type GivenTicket, type TicketProof, Tickets } from "./tickets.ts";
 import {
   type Account,
   accountsName,
@@ -69,6 +71,12 @@ export interface UserParts {
   /** The most mails with codes of the service in an hour. */
   mailsPerHour: number;
   profiles: Profiles;
+  /** The secrets of the providers, by name. */
+  providerSecrets: Readonly<Record<string, string>>;
+  /** The path of the collections, such as `/api/v1`. */
+  prefix: string;
+  /** Writes a line for the operator into the log. */
+  warn: (message: string) => void;
   newUuid: () => string;
   /** Unix time in milliseconds. */
   now: () => number;
@@ -122,6 +130,9 @@ interface SignUpContent {
   invitation?: string | undefined;
 }
 
+/** An account to make, with its profile. */
+type NewAccount = SignUpContent & Pick<Account, "email" | "address">;
+
 /** A session with its account. */
 export interface Current {
   session: Session;
@@ -167,6 +178,7 @@ export class Users {
   readonly cookies: Cookies;
   readonly administration: Administration;
   readonly #tickets: Tickets;
+  readonly providers: Providers;
   readonly passkeys: Passkeys;
   readonly secondFactors: SecondFactors;
 
@@ -183,6 +195,16 @@ export class Users {
     };
     this.#tickets = new Tickets({ ...parts, ...mailing });
     this.administration = new Administration({ ...parts, ...mailing, collection: settings.collection });
+    this.providers = new Providers({
+      ...parts,
+      secrets: parts.providerSecrets,
+      address: () => `${parts.publicUrl()}${parts.prefix}/_auth/providers`,
+      makeRoom: (network) => this.#tickets.makeRoom(network),
+      begin: (claims, use) => this.#signInByIdentity(claims, use),
+      requireConfirmed: (session) => this.requireConfirmed(session),
+      notice: (account, text) => this.#notice(account, text),
+      untilCommitted: (decide) => this.#untilCommitted(decide),
+    });
     const tickets = new SealedTickets(parts);
     const flows = {
       ...parts,
@@ -201,6 +223,19 @@ export class Users {
 
   get settings(): UserSettings {
     return this.#parts.settings;
+  }
+
+  /** Where people find the service: an origin. */
+  get publicUrl(): string {
+    return this.#parts.publicUrl();
+  }
+
+  /** The own address of the providers, if a browser has come to a local service by another name of this machine. */
+  ownAddressFor(host: string | undefined): string | undefined {
+    const { isLocal, prefix } = this.#parts;
+    return isLocal && host !== new URL(this.publicUrl).host
+      ? `${this.publicUrl}${prefix}/_auth/providers`
+      : undefined;
   }
 
   /** The roles that administrators can give over HTTP. */
@@ -510,7 +545,7 @@ export class Users {
         const account = await this.records.accountOf(found.value.address);
         const also = await this.#tickets.endingWith(found);
         if (account === undefined && found.value.kind === "signUp")
-          return this.#createAccount(found.value, { visitor, device, ends: before, also });
+          return this.#createAccount(this.#signUpIn(found.value), { visitor, device, ends: before, also });
         const isUsable =
           account !== undefined && !account.value.disabled && (user ?? account.value.id) === account.value.id;
         if (!isUsable || !this.settings.methods.includes("email")) throw signInFailed();
@@ -526,20 +561,64 @@ export class Users {
     return this.#untilCommitted(look);
   }
 
-  /** The profile, the account and the session of a sign-up, in one commit. */
-  async #createAccount(ticket: Ticket, beginning: Beginning): Promise<Decided<SignedIn>> {
+  /**
+   * Begins a session by an identity: of its account, or of a new one if the provider proves an address that has no account. Otherwise
+   * `undefined`. Throws SIGN_IN_FAILED if the account is disabled.
+   */
+  async #signInByIdentity(
+    claims: Claims,
+    { provider, visitor, device, before: ends }: IdentityUse,
+  ): Promise<Begun | undefined> {
+    const { records, now, settings } = this.#parts;
+    return this.#untilCommitted<Begun | undefined>(async () => {
+      const identity = await records.identity(identityId(claims.issuer, claims.subject));
+      if (identity !== undefined) {
+        const account = await records.account(identity.value.user);
+        if (account === undefined || account.value.disabled) throw signInFailed();
+        return this.begin(account, { visitor, device, ends });
+      }
+      const read = readMailAddress(claims.email ?? "");
+      const proves = provider.trustEmail && claims.isVerified && !("fault" in read);
+      const profile = [{}, { name: claims.name }].find((each) => this.#fits(each));
+      if (!proves || profile === undefined || !takesSignUp(settings, domainOf(read.key)))
+        return { changes: [], result: undefined };
+      if ((await records.accountOf(read.key)) !== undefined) return { changes: [], result: undefined };
+      const tickets = endTickets(await records.ticketsFor(read.key));
+      return this.#createAccount(
+        { email: read.address, address: read.key, profile },
+        { visitor, device, ends, also: tickets },
+        (user) => [newIdentity(claims, { user, provider: provider.name, createdAt: now() })],
+      );
+    });
+  }
+
+  #fits(profile: Readonly<Record<string, unknown>>): boolean {
+    try {
+      this.requireFitting(profile);
+      return true;
+    } catch (error) {
+      if (error instanceof Problem) return false;
+      throw error;
+    }
+  }
+
+  /** The profile, the account and the session of a sign-up, in one commit. `more` is what else the id of the account is in. */
+  async #createAccount(
+    { email, address, password, profile, invitation: invitationId }: NewAccount,
+    beginning: Beginning,
+    more: (id: string) => Change[] = () => [],
+  ): Promise<Decided<SignedIn>> {
     const { settings, newUuid, profiles, now, records } = this.#parts;
-    const { password, profile, invitation: invitationId } = this.#tickets.contentOf<SignUpContent>(ticket);
     const invitation = await this.#openInvitation(invitationId);
     // The configuration can have changed since the mail was sent.
-    if (invitation === undefined && !takesSignUp(settings, domainOf(ticket.address))) throw signInFailed();
+    if (invitation === undefined && !takesSignUp(settings, domainOf(address))) throw signInFailed();
     const id = invitation?.user ?? newUuid();
     const usual = typeof settings.signUp === "object" ? settings.signUp.roles : [];
     const account: Account = {
       id,
       user: id,
-      email: ticket.email,
-      address: ticket.address,
+      email,
+      address,
       roles: invitation?.roles ?? usual,
       claims: invitation?.claims ?? {},
       disabled: false,
@@ -550,10 +629,15 @@ export class Users {
     const next = () => profiles.textOf({ ...profile, ...invitation?.profile }, id, now());
     const key = { collection: settings.collection, id };
     const create: Change[] = invitation?.user === undefined ? [{ key, expect: "absent", next: next() }] : [];
-    const ended = endInvitations(await records.invitationsFor(ticket.address));
-    const also = [...create, ...ended, ...(beginning.also ?? [])];
+    const ended = endInvitations(await records.invitationsFor(address));
+    const also = [...create, ...ended, ...more(id), ...(beginning.also ?? [])];
     const begun = await this.#begin({ value: account, version: undefined }, { ...beginning, also });
     return { ...begun, principal: id };
+  }
+
+  #signUpIn(ticket: Ticket): NewAccount {
+    const { email, address } = ticket;
+    return { email, address, ...this.#tickets.contentOf<SignUpContent>(ticket) };
   }
 
   /** The invitation of a sign-up, if it had one. Throws SIGN_IN_FAILED if it can no longer be used. */

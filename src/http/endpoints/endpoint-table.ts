@@ -16,6 +16,7 @@ import { changesEndpoint, restoreEndpoint } from "./resource-history.ts";
 import { batchEndpoint, rewindEndpoint } from "./several-collections.ts";
 import { signInEndpoints } from "./sign-in.ts";
 import { factorEndpoints } from "./sign-in-factors.ts";
+import { providerEndpoints } from "./sign-in-providers.ts";
 import { userAdministrationEndpoints } from "./user-administration.ts";
 import { webhookEndpoints } from "./webhooks.ts";
 
@@ -30,6 +31,7 @@ export const endpointTable = new EndpointTable({
     ...webhookEndpoints,
     ...signInEndpoints,
     ...factorEndpoints,
+    ...providerEndpoints,
     ...userAdministrationEndpoints,
     feedEndpoint,
     collectionsEndpoint,

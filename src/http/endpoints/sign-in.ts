@@ -5,6 +5,7 @@ import { timeOf } from "../../collection/dates.ts";
 import { Problem } from "../../errors.ts";
 import { inBody, Violations } from "../../query/violations.ts";
 import type { PasskeyProof } from "../../users/passkeys.ts";
+import type { SecondStep } from "../../users/second-factor.ts";
 import type { GivenTicket, TicketProof } from "../../users/tickets.ts";
 import type { Account, Session } from "../../users/user-records.ts";
 import { maxKeyMs, type UserSettings } from "../../users/user-settings.ts";
@@ -32,8 +33,20 @@ type Has = (settings: UserSettings) => boolean;
 interface PeopleEndpoint
   extends Pick<
     Endpoint,
-    "path" | "method" | "id" | "summary" | "description" | "names" | "errors" | "isForSetUp"
+    | "path"
+    | "method"
+    | "id"
+    | "summary"
+    | "description"
+    | "names"
+    | "errors"
+    | "isForSetUp"
+    | "parameters"
+    | "formats"
+    | "parse"
   > {
+  /** Whether a GET writes something. @default false */
+  writes?: true;
   /** Whether services with these settings have it. @default all that have users */
   has?: Has;
   body?: Body<Service>;
@@ -53,7 +66,7 @@ function existsIf(has: Has): NonNullable<Endpoint["exists"]> {
   return exists;
 }
 
-export function endpointOf({ has = always, body, work, ...row }: PeopleEndpoint): Endpoint {
+export function endpointOf({ has = always, writes, body, work, ...row }: PeopleEndpoint): Endpoint {
   return {
     ...row,
     // A cookie that does not count makes the caller a stranger, and does not stop a read.
@@ -68,7 +81,7 @@ export function endpointOf({ has = always, body, work, ...row }: PeopleEndpoint)
       if (users === undefined) return notFound;
       const isRead = row.method === "GET";
       const bytes = isRead ? undefined : await request.content.receive(settings.limits.bodyBytes);
-      if (readOnly && !isRead)
+      if (readOnly && (!isRead || writes === true))
         throw new Problem(
           "UNAVAILABLE",
           "The service is read-only now. You cannot sign in, and no account changes.",
@@ -313,18 +326,28 @@ export const signInEndpoints: readonly Endpoint[] = [
         description: "The methods, and the user.",
         content: json(
           closedObject(
-            { methods: texts, signUp: text, user, session: sessionSchema },
+            {
+              methods: texts,
+              providers: listOf(
+                closedObject({ name: text, label: { ...text, description: "What people see." } }),
+                "Where people can sign in.",
+              ),
+              signUp: text,
+              user,
+              session: sessionSchema,
+            },
             { optional: ["user", "session"] },
           ),
         ),
       },
     },
     work: async ({ users, asked }) => {
-      const { methods, signUp } = users.settings;
+      const { methods, providers, signUp } = users.settings;
       const { session } = asked.caller.principal ?? {};
       const current = session && (await users.current(session.id));
       return answer({
         methods,
+        providers: providers.map(({ name, label }) => ({ name, label })),
         signUp: typeof signUp === "object" ? "domains" : signUp,
         ...(current && { user: shownUser(current.account), session: shownSession(users, current) }),
       });
@@ -601,13 +624,15 @@ export function timeText(at: number): string {
   return new Date(at).toISOString();
 }
 
+/** The question for the second factor. */
+export function shownStep({ ticket: of, expiresAt, factors, passkey: options }: SecondStep): object {
+  const asked = { next: "secondFactor", ticket: of, expiresAt: timeText(expiresAt), factors };
+  return { ...asked, ...(options && { passkey: options }) };
+}
+
 /** The response that begins a session, or asks for the second factor. With `"cookie": true`, only cookies have the secrets. */
 export function started({ users, given }: Sent, begun: Begun): Result {
-  if ("factors" in begun) {
-    const { ticket, expiresAt, factors, passkey: options } = begun;
-    const asked = { next: "secondFactor", ticket, expiresAt: timeText(expiresAt), factors };
-    return answer({ ...asked, ...(options && { passkey: options }) });
-  }
+  if ("factors" in begun) return answer(shownStep(begun));
   const { session, account, token, device: made } = begun;
   const shown = { session: shownSession(users, { session, account }), user: shownUser(account) };
   if (given.cookie === true) return answer(shown, { cookies: users.cookies.begin({ token, device: made }) });

@@ -51,6 +51,11 @@ GET     /_auth/sessions                                            caller
 POST    /_auth/sessions                                            caller
 DELETE  /_auth/sessions/{id}                                       caller
 POST    /_auth/sign-out                                            caller
+GET     /_auth/providers/{name}                                    caller
+GET     /_auth/providers/{name}/callback                           caller
+GET     /_auth/identities                                          caller
+POST    /_auth/identities                                          caller
+DELETE  /_auth/identities/{id}                                     caller
 GET     /_accounts                                                 administrator
 GET     /_accounts/{id}                                            administrator
 PATCH   /_accounts/{id}                                            administrator

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bodyOf, goodPassword, type People, problemOf, type Signed, startPeople } from "./people.ts";
+import { fragmentOf, startOpenId, TestBrowser } from "./provider-servers.ts";
 
 const refused = "401 SIGN_IN_FAILED";
 const known = "the attacker knows this one";
@@ -58,7 +59,7 @@ test("in no order does what a stranger asked for work after the owner has proven
     if (!isFirst) stolen = await attack();
     const signed = bodyOf<Signed>(await finish(people, own, { ticket, code }, goodPassword));
     assert.equal(signed.user.email, email, called);
-    for (const each of new Set(codesTo(people, email)))
+    for (const each of new Set(codesTo(people, email).filter((code) => code !== "")))
       assert.equal(
         problemOf(await finish(people, theirs, { ticket: stolen, code: each }, known)),
         refused,
@@ -66,6 +67,81 @@ test("in no order does what a stranger asked for work after the owner has proven
       );
     assert.equal(problemOf(await post("sign-in", { email, password: known }, from())), refused, called);
     bodyOf(await post("sign-in", { email, password: goodPassword }, from()));
+  }
+});
+
+test("a provider that is not trusted gives nobody an account of somebody else, in whatever order", async (t) => {
+  const work = await startOpenId(t, { name: "work" });
+  const methods = ["password", "email", "providers"] as const;
+  const users = { methods, providers: [work.settings] };
+  const people = await startPeople(t, { trustProxy: ["127.0.0.1"], users });
+  const { post, codeFor, service } = people;
+  /** Comes back from the provider, and returns the ticket to link the identity. */
+  const arrive = async (browser: TestBrowser, sub: string, email: string) => {
+    work.person = { sub, email, email_verified: true };
+    return fragmentOf(await browser.signIn("work")).link ?? "";
+  };
+  const link = (browser: TestBrowser, ticket: string) =>
+    browser.send("/api/v1/_auth/identities", { content: { ticket } });
+  /** Proves an address by a code, in a browser. `meanwhile` happens while the owner reads the mail. */
+  const prove = async (browser: TestBrowser, way: Way, email: string, meanwhile = async () => {}) => {
+    const before = codesTo(people, email).length;
+    const ticket = await ask(people, way, email, goodPassword);
+    const code = await codeFor(email, before);
+    await meanwhile();
+    bodyOf(await browser.send("/api/v1/_auth/sign-in", { content: { ticket, code, cookie: true } }));
+  };
+  const cases = [true, false].flatMap((hasAccount) =>
+    (["provider", "sign-up"] as const).flatMap((theirs) =>
+      (["provider", "sign-up"] as const).flatMap((own) =>
+        [true, false].map((isFirst) => ({ hasAccount, theirs, own, isFirst })),
+      ),
+    ),
+  );
+  for (const [n, { hasAccount, theirs, own, isFirst }] of cases.entries()) {
+    const called = JSON.stringify({ hasAccount, theirs, own, isFirst });
+    const email = `linked${n}@example.org`;
+    if (hasAccount) await prove(new TestBrowser(service, from), "sign-up", email);
+    const [attacker, owner] = [new TestBrowser(service, from), new TestBrowser(service, from)];
+    const attack = async () => {
+      if (theirs === "provider") return arrive(attacker, `attacker${n}`, email);
+      const before = codesTo(people, email).length;
+      const ticket = await ask(people, "sign-up", email, known);
+      await codeFor(email, before);
+      return ticket;
+    };
+    let stolen = isFirst ? await attack() : "";
+    const linkable = own === "provider" ? await arrive(owner, `owner${n}`, email) : undefined;
+    await prove(owner, hasAccount ? "code" : "sign-up", email, async () => {
+      if (!isFirst) stolen = await attack();
+    });
+    if (linkable !== undefined) bodyOf(await link(owner, linkable));
+    const user = await owner.user();
+    assert.equal(user?.email, email, called);
+    if (theirs === "provider") {
+      assert.equal((await link(attacker, stolen)).status, 401, called);
+      assert.equal(problemOf(await link(owner, stolen)), refused, called);
+      await arrive(attacker, `attacker${n}`, email);
+      assert.equal(await attacker.user(), undefined, called);
+      const mine = new TestBrowser(service, from);
+      await prove(mine, "sign-up", `attacker${n}@example.org`);
+      bodyOf(await link(mine, await arrive(mine, `attacker${n}`, email)));
+      await attacker.signIn("work");
+      assert.equal((await attacker.user())?.email, `attacker${n}@example.org`, called);
+    } else {
+      for (const each of new Set(codesTo(people, email).filter((code) => code !== "")))
+        assert.equal(
+          problemOf(await post("sign-in", { ticket: stolen, code: each }, from())),
+          refused,
+          called,
+        );
+      assert.equal(problemOf(await post("sign-in", { email, password: known }, from())), refused, called);
+    }
+    if (own !== "provider") continue;
+    const again = new TestBrowser(service, from);
+    work.person = { sub: `owner${n}`, email: "changed@example.org" };
+    await again.signIn("work");
+    assert.deepEqual(await again.user(), user, called);
   }
 });
 

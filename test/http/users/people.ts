@@ -22,6 +22,7 @@ export const openToAll: UserSettings = {
   password: { words: [], breached: false },
   roles: undefined,
   origins: [],
+  providers: [],
 };
 
 /** A password that nobody refuses. */

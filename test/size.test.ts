@@ -23,21 +23,21 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_150,
   changes: 900,
   webhooks: 2_600,
-  http: 18_050,
+  http: 18_300,
   config: 2_550,
   fit: 250,
-  server: 1_700,
+  server: 1_750,
   commands: 4_550,
   cli: 50,
   index: 100,
   observe: 1_100,
   records: 150,
-  users: 3_150,
+  users: 3_700,
   secrets: 150,
 };
 
 /** The most files in `src`. */
-const mostFiles = 470;
+const mostFiles = 480;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

@@ -7,7 +7,16 @@ import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
 import type { SessionTimes, SignInMethod, SignUp, UserSettings } from "../users/user-settings.ts";
 import type { Declared } from "./declared-collections.ts";
-import { durationOf, isSafeOrigin, type Reader, roleNames, text, texts, truth } from "./readers.ts";
+import {
+  durationOf,
+  isSafeOrigin,
+  type Reader,
+  roleNames,
+  text,
+  texts,
+  truth,
+  wholeNumber,
+} from "./readers.ts";
 
 const at = "auth.users";
 
@@ -46,6 +55,8 @@ export interface UserOptions {
   roles?: readonly string[];
   /** Origins of the same owner, whose pages can use the cookie. @default none */
   origins?: readonly string[];
+  /** How long the audit is kept, in days and in bytes: the oldest entries go first. @default 365 days, and 1000000000 bytes */
+  audit?: { readonly keepDays?: number; readonly keepBytes?: number };
 }
 
 /** The checked settings. Throws StartError with the faults of all members. */
@@ -58,6 +69,7 @@ export const userSettings: Reader<UserSettings, UserOptions> = (value) => {
     password,
     roles: simply(roleNames),
     origins: simply(origins),
+    audit,
   });
   return { ...defaults, ...given } as UserSettings;
 };
@@ -207,6 +219,15 @@ const origins: Reader<readonly string[]> = (value) => {
     'must be a list of at most 100 origins such as "https://app.example.org" (in lower case, without a path; http only for this machine)',
   );
 };
+
+const keepDays = simply(wholeNumber(1, 36_500));
+const keepBytes = simply(wholeNumber(1_000_000, 1e12));
+
+const audit: MemberReader<UserSettings["audit"]> = (value = {}, place) => ({
+  keepDays: 365,
+  keepBytes: 1e9,
+  ...membersOf<UserSettings["audit"]>(value, place, { keepDays, keepBytes }),
+});
 
 /** The values of missing members whose readers have none. `collection` must be given. */
 const defaults = { signUp: "closed", methods: allMethods, roles: undefined, origins: [] } as const;

@@ -293,7 +293,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   if (http.hasKeys) service.keys = keysOf(store, config);
   if (!config.readOnly && thread.kind === "main" && options.delivers !== false) {
     webhooks.start();
-    people?.mail.start();
+    people?.start();
   }
   const acceptFirstKey = (offer: FirstKeyOffer) => {
     service.firstKey = new FirstKey({ keys: store.keys, now, elapsed: sharedClock }, offer);

@@ -7,6 +7,7 @@ import type { Service } from "../http/service.ts";
 import { decideCreate } from "../http/writes/decide.ts";
 import type { Vault } from "../secrets.ts";
 import type { Store } from "../store/port/store.ts";
+import { Audit } from "../users/audit.ts";
 import { GuessLimits } from "../users/guess-limits.ts";
 import { type KeptMail, MailQueue } from "../users/mail/mail-queue.ts";
 import { usualMailsPerHour } from "../users/mail/mail-settings.ts";
@@ -44,11 +45,12 @@ export interface PeopleParts {
 /** The people of a service. */
 export interface People {
   users: Users;
-  mail: MailQueue;
   /** Hashes passwords, for all threads. */
   passwords: PasswordHasher;
   /** Opens the vault and creates the internal collections. Throws StartError and the errors of the store. */
   prepare(): Promise<void>;
+  /** Starts to send mails, and to remove old entries of the audit. Only one thread of a service does. */
+  start(): void;
   close(): Promise<void>;
 }
 
@@ -77,9 +79,19 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     isReady: () => opened !== undefined && service().hasStarted(),
     ...(parts.onLocalMail && { onLocalMail: parts.onLocalMail }),
   });
+  const audit = new Audit({
+    records,
+    settings: settings.audit,
+    mac: (text) => vault().mac("audit", text),
+    newUuid,
+    clock: systemClock(now),
+    isReady: () => opened !== undefined && service().hasStarted(),
+    warn,
+  });
   const users = new Users({
     store,
     records,
+    audit,
     settings,
     administrators: config.auth?.administrators ?? [],
     grantable: settings.roles ?? config.keyRoles,
@@ -104,15 +116,19 @@ export function openPeople(config: Config, parts: PeopleParts): People {
   });
   return {
     users,
-    mail,
     passwords,
     prepare: async () => {
       const isSqlite = config.store.kind === "sqlite";
       opened = await openVault(store, { secrets, isLocal, isSqlite, readOnly, now });
       if (!readOnly) await records.prepare();
     },
+    start: () => {
+      mail.start();
+      audit.start();
+    },
     close: async () => {
       await mail.stop();
+      await audit.stop();
       await passwords.close();
     },
   };

@@ -4,6 +4,7 @@ import { Problem, type Violation } from "../errors.ts";
 import type { Filter } from "../query/filter.ts";
 import { type Decided, isIn, put, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
+import type { Audit, AuditSource } from "./audit.ts";
 import type { MailToSend } from "./mail/mail-queue.ts";
 import { readMailAddress } from "./mail-address.ts";
 import { endingOf } from "./sessions.ts";
@@ -32,6 +33,7 @@ const noticeMs = 24 * 3_600_000;
 /** What administration depends on. */
 export interface AdministrationParts {
   records: UserRecords;
+  audit: Pick<Audit, "entry">;
   /** The collection of the profiles. */
   collection: string;
   administrators: readonly AdministratorRule[];
@@ -78,8 +80,12 @@ export class Administration {
    * Invites somebody, in place of all earlier invitations of the address. `mails`: whether a mail brings the link. Throws
    * INVALID_PARAMETER, UNIQUE_VIOLATION and UNAVAILABLE.
    */
-  async invite(asked: InvitationAsked, { mails }: { mails: boolean }): Promise<MadeInvitation> {
-    const { records, collection, newUuid, now, publicUrl, mailChange, onMail } = this.#parts;
+  async invite(
+    asked: InvitationAsked,
+    source: AuditSource,
+    { mails }: { mails: boolean },
+  ): Promise<MadeInvitation> {
+    const { records, audit, collection, newUuid, now, publicUrl, mailChange, onMail } = this.#parts;
     const read = readMailAddress(asked.email);
     if ("fault" in read) throw invalid("email", "email", read.fault);
     const { text, id: hash } = newTicketText();
@@ -124,6 +130,7 @@ export class Administration {
         ...endInvitations([...ended.values()]),
         put(invitationsName, invitation.id, undefined, invitation),
         ...(mails ? [await mailChange(mail, at)] : []),
+        audit.entry({ kind: "invitation", ...aboutInvitation(invitation) }, source),
       ];
       return { changes, result: { invitation, link } };
     });
@@ -132,10 +139,13 @@ export class Administration {
   }
 
   /** Ends an invitation. Returns whether there was one. */
-  async withdraw(id: string): Promise<boolean> {
+  async withdraw(id: string, source: AuditSource): Promise<boolean> {
+    const { records, audit } = this.#parts;
     const ended = await this.#untilCommitted(async () => {
-      const found = await this.#parts.records.invitation(id);
-      return found && { changes: endInvitations([found]), result: true };
+      const found = await records.invitation(id);
+      if (found === undefined) return undefined;
+      const entry = audit.entry({ kind: "invitationWithdrawn", ...aboutInvitation(found.value) }, source);
+      return { changes: [...endInvitations([found]), entry], result: true };
     });
     return ended ?? false;
   }
@@ -147,9 +157,10 @@ export class Administration {
   async change(
     id: string,
     decide: (account: Versioned<Account>) => AccountChange,
+    source: AuditSource,
     { isFree = false }: { isFree?: boolean } = {},
   ): Promise<Versioned<Account> | undefined> {
-    const { records } = this.#parts;
+    const { records, audit } = this.#parts;
     return this.#untilCommitted(async () => {
       const found = await records.account(id);
       if (found === undefined) return undefined;
@@ -158,8 +169,10 @@ export class Administration {
       const witness = isFree ? [] : await this.#witness(found.value, value);
       // Who is enabled again later has to sign in again.
       const ended = value.disabled ? endingOf(await records.sessionsOf(id)) : [];
+      const states = { before: stateOf(found.value), after: stateOf(value) };
+      const entry = audit.entry({ kind: "accountChanged", subject: id, ...states }, source);
       return {
-        changes: [put(accountsName, id, found.version, value), ...ended, ...witness],
+        changes: [put(accountsName, id, found.version, value), ...ended, ...witness, entry],
         result: { value, version: found.version + 1 },
       };
     });
@@ -169,8 +182,12 @@ export class Administration {
    * Deletes an account with its sessions and tickets. The profile stays. `requireFit` can refuse. Returns whether there was an
    * account. Throws LAST_ADMINISTRATOR, and what `requireFit` throws.
    */
-  async delete(id: string, requireFit: (account: Versioned<Account>) => void): Promise<boolean> {
-    const { records } = this.#parts;
+  async delete(
+    id: string,
+    requireFit: (account: Versioned<Account>) => void,
+    source: AuditSource,
+  ): Promise<boolean> {
+    const { records, audit } = this.#parts;
     const deleted = await this.#untilCommitted(async () => {
       const found = await records.account(id);
       if (found === undefined) return undefined;
@@ -178,18 +195,25 @@ export class Administration {
       const witness = await this.#witness(found.value, undefined);
       const sessions = endingOf(await records.sessionsOf(id));
       const tickets = endTickets(await records.ticketsFor(found.value.address));
-      const changes = [remove(accountsName, id, found.version), ...sessions, ...tickets, ...witness];
-      return { changes, result: true };
+      const { email } = found.value;
+      const recorded = { kind: "accountDeleted", subject: id, email, before: stateOf(found.value) } as const;
+      const ended = [...sessions, ...tickets, ...(await records.mailsTo(id))];
+      const entry = audit.entry(recorded, source);
+      return {
+        changes: [remove(accountsName, id, found.version), ...ended, ...witness, entry],
+        result: true,
+      };
     });
     return deleted ?? false;
   }
 
   /** Ends all sessions of a user. Returns whether there is an account. */
-  async signOut(id: string): Promise<boolean> {
-    const { records } = this.#parts;
+  async signOut(id: string, source: AuditSource): Promise<boolean> {
+    const { records, audit } = this.#parts;
     const done = await this.#untilCommitted(async () => {
       if ((await records.account(id)) === undefined) return undefined;
-      return { changes: endingOf(await records.sessionsOf(id)), result: true };
+      const entry = audit.entry({ kind: "signOut", subject: id }, source);
+      return { changes: [...endingOf(await records.sessionsOf(id)), entry], result: true };
     });
     return done ?? false;
   }
@@ -198,8 +222,8 @@ export class Administration {
    * Starts a reset: the password stops working, all sessions end, and a mail tells the user to choose another password. Nobody but
    * the user sees a code. Returns whether there is an account. Throws UNAVAILABLE.
    */
-  async reset(id: string): Promise<boolean> {
-    const { records, now, publicUrl, mailChange, onMail } = this.#parts;
+  async reset(id: string, source: AuditSource): Promise<boolean> {
+    const { records, audit, now, publicUrl, mailChange, onMail } = this.#parts;
     const done = await this.#untilCommitted(async () => {
       const found = await records.account(id);
       if (found === undefined) return undefined;
@@ -209,8 +233,9 @@ export class Administration {
       const mail = { template: "notice", to: email, values, expiresAt: at + noticeMs, user: id } as const;
       const value: Account = { ...found.value, password: undefined, devices: [] };
       const sessions = endingOf(await records.sessionsOf(id));
-      const changes = [put(accountsName, id, found.version, value), ...sessions, await mailChange(mail, at)];
-      return { changes, result: true };
+      const entry = audit.entry({ kind: "accountReset", subject: id }, source);
+      const written = [put(accountsName, id, found.version, value), await mailChange(mail, at), entry];
+      return { changes: [...written, ...sessions], result: true };
     });
     onMail();
     return done ?? false;
@@ -277,6 +302,16 @@ export async function requireInvitation(
     "invitation",
     "The invitation has expired, was withdrawn, or is for another address. Ask for a new one.",
   );
+}
+
+/** What the audit says of an account. */
+function stateOf({ roles, claims, disabled }: Account): object {
+  return { roles, claims, disabled };
+}
+
+/** What the audit says of an invitation. */
+function aboutInvitation({ id, email, user, roles, claims }: Invitation) {
+  return { item: id, email, subject: user, after: { roles, claims } };
 }
 
 function invalid(member: string, code: string, detail: string): Problem {

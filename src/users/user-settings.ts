@@ -1,4 +1,5 @@
 /** What a configuration says about users (`auth.users`). */
+import type { AuditSettings } from "./audit.ts";
 
 /**
  * How somebody can get an account. Administrators can always invite people. `invited` says that these can be strangers, so every
@@ -44,6 +45,8 @@ export interface UserSettings {
   readonly roles: readonly string[] | undefined;
   /** The origins of other sites of the same owner, whose pages can use the cookie and can be returned to. @default none */
   readonly origins: readonly string[];
+  /** How long the audit keeps its entries. @default 365 days, and 1 GB */
+  readonly audit: AuditSettings;
 }
 
 /** The most bytes of the claims of an account, as JSON. */

@@ -7,8 +7,10 @@ import { type Decided, isOvertaken, put, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { ServingStore } from "../store/port/store.ts";
 import { Administration, endInvitations, requireInvitation } from "./administration.ts";
+import type { Audit, AuditKind, AuditSource } from "./audit.ts";
 import { Cookies } from "./cookies.ts";
 import { isKnownDevice, newDevice, withDevice, withoutDevice } from "./devices.ts";
+import { type FailedRequest, noteFailure } from "./failed-proofs.ts";
 import { type GuessLimits, guessPolicies, mailOfService, type Taken } from "./guess-limits.ts";
 import type { MailQueue, MailToSend } from "./mail/mail-queue.ts";
 import { readMailAddress } from "./mail-address.ts";
@@ -36,12 +38,13 @@ import {
   ticketsName,
   type UserRecords,
 } from "./user-records.ts";
-import type { UserSettings } from "./user-settings.ts";
+import type { SignInMethod, UserSettings } from "./user-settings.ts";
 
 /** What the flows depend on. */
 export interface UserParts {
   store: ServingStore;
   records: UserRecords;
+  audit: Audit;
   settings: UserSettings;
   administrators: readonly AdministratorRule[];
   /** The roles that administrators can give over HTTP. */
@@ -80,7 +83,7 @@ export interface Profiles {
 }
 
 /** Who asks, as far as a stranger can be known. */
-export interface Visitor {
+export interface Visitor extends AuditSource {
   /** The network that limits count. */
   network: string;
   /** The part of the network that lists of sessions show. */
@@ -173,6 +176,9 @@ const sweptTickets = 10;
 /** What a new session comes with. */
 interface Beginning {
   visitor: Visitor;
+  /** What the audit records, and how it was proven. */
+  kind: AuditKind;
+  method: SignInMethod | "session";
   /** What the device has shown. */
   device?: string | undefined;
   /** The sessions that end with it: one by its id, or all of the user. @default none */
@@ -205,6 +211,15 @@ export class Users {
       mailChange: (mail, at) => parts.mail.changeFor(mail, at),
       onMail: () => parts.mail.wake(),
     });
+  }
+
+  get audit(): Audit {
+    return this.#parts.audit;
+  }
+
+  /** Records why a request has failed, if it is a wrong proof or a limit that was reached. */
+  noteFailure(problem: unknown, failed: FailedRequest): Promise<void> {
+    return noteFailure(problem, failed, this.#parts);
   }
 
   get settings(): UserSettings {
@@ -275,7 +290,12 @@ export class Users {
    * Begins a session. `before` is the session of the client until now, which ends. Throws SIGN_IN_FAILED for every wrong proof,
    * INVALID_PARAMETER, QUOTA_EXCEEDED and UNAVAILABLE.
    */
-  async signIn(proof: Proof, visitor: Visitor, before?: string): Promise<SignedIn> {
+  async signIn(
+    proof: Proof,
+    visitor: Visitor,
+    before?: string,
+    kind: AuditKind = "signIn",
+  ): Promise<SignedIn> {
     if ("ticket" in proof) return this.#signInByCode(proof, visitor, { before });
     if (!this.settings.methods.includes("password")) throw signInFailed();
     const { account, rehashed } = await this.#requireOwner(proof, visitor);
@@ -285,7 +305,8 @@ export class Users {
       if (current === undefined || current.value.disabled || current.value.password !== account.password)
         throw signInFailed();
       const set = rehashed === undefined ? {} : { password: rehashed };
-      return this.#begin(current, { visitor, device: proof.device, ends: before, set });
+      const beginning = { visitor, kind, method: "password", ends: before, set } as const;
+      return this.#begin(current, { ...beginning, device: proof.device });
     });
   }
 
@@ -293,7 +314,7 @@ export class Users {
   async confirm({ session, account }: Current, proof: Confirmation, visitor: Visitor): Promise<SignedIn> {
     if ("ticket" in proof)
       return this.#signInByCode(proof, visitor, { before: session.id, user: account.id });
-    return this.signIn({ email: account.email, ...proof }, visitor, session.id);
+    return this.signIn({ email: account.email, ...proof }, visitor, session.id, "confirmation");
   }
 
   /** Sets a password by the code of a reset. All sessions of the user end. Throws as `signIn` does, and PASSWORD_REFUSED. */
@@ -308,7 +329,8 @@ export class Users {
       const account = await this.records.accountOf(found.value.address);
       if (account === undefined || account.value.disabled) throw signInFailed();
       const also = [...(await this.#endTicketsOf(found)), await this.#notice(account.value, "password")];
-      return this.#begin(account, { visitor, ends: "all", set: { password: hashed, devices: [] }, also });
+      const set = { password: hashed, devices: [] };
+      return this.#begin(account, { visitor, kind: "password", method: "email", ends: "all", set, also });
     });
   }
 
@@ -323,7 +345,8 @@ export class Users {
       const isOpen = (await this.records.session(session.id)) !== undefined;
       if (!isOpen || current === undefined || current.value.disabled) throw signInFailed();
       const also = [await this.#notice(current.value, "password")];
-      return this.#begin(current, { visitor, ends: "all", set: { password: hashed, devices: [] }, also });
+      const set = { password: hashed, devices: [] };
+      return this.#begin(current, { visitor, kind: "password", method: "session", ends: "all", set, also });
     });
   }
 
@@ -345,9 +368,9 @@ export class Users {
     return account && { session: session.value, account: account.value };
   }
 
-  /** Somebody with this address and this header `User-Agent`. */
-  visitor(ip: string, agent: string | undefined): Visitor {
-    return { network: networkOf(ip), shownNetwork: shownNetwork(ip), agent };
+  /** Somebody with this address and this header `User-Agent`, who sends this request. */
+  visitor(ip: string, agent: string | undefined, request: string): Visitor {
+    return { network: networkOf(ip), shownNetwork: shownNetwork(ip), agent, request };
   }
 
   /** Until when a session can change the account: Unix time in milliseconds. */
@@ -361,11 +384,13 @@ export class Users {
   }
 
   /** Ends sessions of a user: one, or all. Returns whether there was one. */
-  async end(user: string, which: string | "all"): Promise<boolean> {
+  async end(user: string, which: string | "all", visitor: Visitor): Promise<boolean> {
     return this.#untilCommitted(async () => {
       const all = await this.records.sessionsOf(user);
       const ended = all.filter(({ value }) => which === "all" || value.id === which);
-      return { changes: endingOf(ended), result: ended.length > 0 };
+      const item = which === "all" ? undefined : which;
+      const entry = this.#parts.audit.entry({ kind: "signOut", subject: user, item }, visitor);
+      return { changes: ended.length === 0 ? [] : [...endingOf(ended), entry], result: ended.length > 0 };
     });
   }
 
@@ -415,16 +440,18 @@ export class Users {
   ): Promise<SignedIn> {
     const { device } = proof;
     const kinds: TicketKind[] = user === undefined ? ["signUp", "signIn"] : ["signIn"];
+    const kind: AuditKind = user === undefined ? "signIn" : "confirmation";
+    const beginning = { visitor, kind, method: "email", device, ends: before } as const;
     const redeem = () =>
       this.#redeem(proof, kinds, async (found) => {
         const account = await this.records.accountOf(found.value.address);
         const also = await this.#endTicketsOf(found);
         if (account === undefined && found.value.kind === "signUp")
-          return this.#createAccount(found.value, { visitor, device, ends: before, also });
+          return this.#createAccount(found.value, { ...beginning, kind: "signUp", also });
         const isUsable =
           account !== undefined && !account.value.disabled && (user ?? account.value.id) === account.value.id;
         if (!isUsable || !this.settings.methods.includes("email")) throw signInFailed();
-        return this.#begin(account, { visitor, device, ends: before, also });
+        return this.#begin(account, { ...beginning, also });
       });
     return this.#untilCommitted(redeem);
   }
@@ -501,7 +528,7 @@ export class Users {
   /** What begins a session of an account. An account without a version is new. */
   async #begin(
     { value, version }: { value: Account; version: number | undefined },
-    { visitor, device, ends, set = {}, also = [] }: Beginning,
+    { visitor, kind, method, device, ends, set = {}, also = [] }: Beginning,
   ): Promise<Decided<SignedIn>> {
     const now = this.#parts.now();
     const { session, token, change } = newSession(
@@ -521,12 +548,15 @@ export class Users {
     const shown = isKnownDevice({ ...value, ...set }, device, now) ? device : undefined;
     const made = shown === undefined ? newDevice() : undefined;
     const account = withDevice({ ...value, ...set }, shown ?? made ?? "", now);
+    const email = version === undefined ? value.email : undefined;
+    const recorded = { kind, method, subject: value.id, item: session.id, email };
     return {
       changes: [
         // Also if nothing in it changes: a session begins only with the account that was judged.
         put(accountsName, account.id, version, account),
         change,
         ...endingOf(former === undefined ? ended : [...ended, former]),
+        this.#parts.audit.entry(recorded, visitor),
         ...also,
       ],
       result: { session, expiresAt: this.endOf(session, account), account, token, device: made },
@@ -561,7 +591,7 @@ export class Users {
     const { text, id } = newTicketText();
     const code = newCode();
     const at = now();
-    const isMailed = await this.#takeMail(read.key);
+    const isMailed = await this.#takeMail(read.key, visitor);
     const ticket = await this.#untilCommitted(async (): Promise<Decided<Ticket>> => {
       const earlier = isMailed ? undefined : await this.#lastMailed(read.key);
       const made: Ticket = {
@@ -591,14 +621,16 @@ export class Users {
   }
 
   /** Whether a mail to the address is allowed now. Throws UNAVAILABLE if the service sends too many. */
-  async #takeMail(address: string): Promise<boolean> {
-    const { limits, mailsPerHour, now } = this.#parts;
+  async #takeMail(address: string, visitor: Visitor): Promise<boolean> {
+    const { limits, mailsPerHour, now, audit } = this.#parts;
     try {
       const ofService = { policy: mailOfService(mailsPerHour), subject: "" };
       await limits.take([{ policy: guessPolicies.mailToAddress, subject: address }, ofService], now());
     } catch (error) {
-      if (error instanceof Problem && error.code === "QUOTA_EXCEEDED") return false;
-      throw error;
+      if (!(error instanceof Problem && error.code === "QUOTA_EXCEEDED")) throw error;
+      const { policy } = error;
+      await audit.count({ kind: "refusal", result: "refused", policy }, visitor, address);
+      return false;
     }
     return true;
   }

@@ -2,6 +2,7 @@
 import { unauthenticated } from "../../access/challenges.ts";
 import { Problem } from "../../errors.ts";
 import { inBody, Violations } from "../../query/violations.ts";
+import type { AuditKind } from "../../users/audit.ts";
 import type { Account, Session } from "../../users/user-records.ts";
 import type { UserSettings } from "../../users/user-settings.ts";
 import type {
@@ -37,11 +38,20 @@ interface PeopleEndpoint
   /** Whether services with these settings have it. @default all that have users */
   has?: (settings: UserSettings) => boolean;
   body?: Body<Service>;
+  /** What the audit records if its proof is wrong, or a limit refuses it. @default "signIn" */
+  kind?: AuditKind;
   successes: Readonly<Record<number, Success>>;
   work(sent: Sent): Result | Promise<Result>;
 }
 
-function endpointOf({ has = () => true, body, work, errors = [], ...row }: PeopleEndpoint): Endpoint {
+function endpointOf({
+  has = () => true,
+  body,
+  work,
+  errors = [],
+  kind = "signIn",
+  ...row
+}: PeopleEndpoint): Endpoint {
   return {
     ...row,
     tag: "Sign-in",
@@ -64,14 +74,21 @@ function endpointOf({ has = () => true, body, work, errors = [], ...row }: Peopl
       const given =
         body && bytes ? await readBody(body, bytes, { limits: settings.limits, context: service }) : {};
       if (given.cookie === true) users.cookies.requireOwnPage(request);
-      return work({
-        users,
-        given,
-        visitor: users.visitor(request.client.ip ?? "", request.headers["user-agent"]),
-        asked,
-      });
+      const visitor = visitorOf(users, asked);
+      try {
+        return await work({ users, given, visitor, asked });
+      } catch (error) {
+        const subject = asked.caller.principal?.session && asked.caller.principal.subject;
+        await users.noteFailure(error, { kind, given, subject, visitor });
+        throw error;
+      }
     },
   };
+}
+
+/** Who sends a request. */
+export function visitorOf(users: Users, { request }: Asked): Visitor {
+  return users.visitor(request.client.ip ?? "", request.headers["user-agent"], request.id);
 }
 
 /** An endpoint of somebody who has signed in. */
@@ -298,6 +315,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     path: "/_auth/confirm",
     method: "POST",
     body: bodyOf({ password, device, cookie, ...ticketMembers }, { password: byPassword.password }),
+    kind: "confirmation",
     id: "confirmSession",
     summary: "Prove again who you are",
     description:
@@ -314,6 +332,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     method: "POST",
     has: ({ methods }) => methods.includes("password"),
     body: bodyOf({ password, cookie, ...ticketMembers }, { password: byPassword.password }),
+    kind: "password",
     id: "setPassword",
     summary: "Set a password",
     description:
@@ -364,10 +383,10 @@ export const signInEndpoints: readonly Endpoint[] = [
     description: "Its token stops working within a second.",
     successes: { 205: { description: "The session has ended." } },
     errors: [403],
-    work: async ({ users, asked, current }) => {
+    work: async ({ users, asked, visitor, current }) => {
       const { id } = asked.names as { id: string };
       if (id !== current.session.id) users.requireConfirmed(current.session);
-      return (await users.end(current.account.id, id)) ? { kind: "deleted" } : notFound;
+      return (await users.end(current.account.id, id, visitor)) ? { kind: "deleted" } : notFound;
     },
   }),
   ownEndpoint({
@@ -393,8 +412,9 @@ export const signInEndpoints: readonly Endpoint[] = [
     successes: {
       204: { description: "The session has ended.", must: ["Clear-Site-Data"], may: ["Set-Cookie"] },
     },
-    work: async ({ users, given, current }) => {
-      await users.end(current.account.id, given.everywhere === true ? "all" : current.session.id);
+    work: async ({ users, given, visitor, current }) => {
+      const which = given.everywhere === true ? "all" : current.session.id;
+      await users.end(current.account.id, which, visitor);
       const document = {
         status: 204,
         type: jsonType,

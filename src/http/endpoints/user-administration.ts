@@ -6,6 +6,7 @@ import { applyMergePatch } from "../../json/merge-patch.ts";
 import { inBody, inQuery, Violations } from "../../query/violations.ts";
 import type { Versioned } from "../../records.ts";
 import type { AccountChange } from "../../users/administration.ts";
+import type { AuditSource } from "../../users/audit.ts";
 import type { Account, Invitation } from "../../users/user-records.ts";
 import { maxClaimBytes } from "../../users/user-settings.ts";
 import type { Users } from "../../users/users.ts";
@@ -27,7 +28,7 @@ import { requirePreconditions, validatorsOf } from "../protocol/conditional.ts";
 import { jsonLimits } from "../protocol/content.ts";
 import { patchFormat, requireContentType } from "../protocol/content-types.ts";
 import type { Service } from "../service.ts";
-import { answer, sessionMembers, shownSession, time, timeText } from "./sign-in.ts";
+import { answer, sessionMembers, shownSession, time, timeText, visitorOf } from "./sign-in.ts";
 
 /** A body, and the administration of the service that a request asks. */
 interface Sent {
@@ -36,14 +37,27 @@ interface Sent {
   /** The members of the body. */
   given: Readonly<Record<string, unknown>>;
   asked: Asked;
+  /** Who asks, for the audit. */
+  source: AuditSource;
 }
 
 type Row = Pick<
   Endpoint,
-  "path" | "method" | "page" | "names" | "id" | "summary" | "description" | "successes" | "errors" | "content"
+  | "path"
+  | "method"
+  | "page"
+  | "parameters"
+  | "names"
+  | "id"
+  | "summary"
+  | "description"
+  | "successes"
+  | "errors"
+  | "content"
 > & { body?: Body<Service>; work(sent: Sent): Promise<Result> };
 
-function hasUsers(described: Described): boolean {
+/** Whether a service has these endpoints. */
+export function hasUsers(described: Described): boolean {
   return described.settings.users !== undefined && hasAdministrators(described);
 }
 
@@ -64,7 +78,8 @@ function endpointOf({ work, body, ...row }: Row): Endpoint {
         throw new Problem("UNAVAILABLE", "The service is read-only now. No account changes.");
       const given =
         body && bytes ? await readBody(body, bytes, { limits: settings.limits, context: service }) : {};
-      return work({ service, users, given, asked });
+      const source = { ...visitorOf(users, asked), actor: asked.caller.principal?.subject };
+      return work({ service, users, given, asked, source });
     },
   };
 }
@@ -225,12 +240,12 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
       "Changes the roles or the claims of a user, or disables the account. The change takes effect within a second.",
     successes: oneAccount,
     errors: [409, 412],
-    work: async ({ service, users, given, asked }) => {
+    work: async ({ service, users, given, asked, source }) => {
       const decide = (found: Versioned<Account>): AccountChange => {
         requireMatch(asked, found);
         return changeOf(service, found.value, given);
       };
-      return answerAccount(await users.administration.change(idOf(asked), decide));
+      return answerAccount(await users.administration.change(idOf(asked), decide, source));
     },
   }),
   endpointOf({
@@ -242,8 +257,9 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
     description: "Deletes the account and ends its sessions. The profile stays.",
     successes: { 205: { description: "The account is deleted." } },
     errors: [409, 412],
-    work: async ({ users, asked }) => {
-      const deleted = await users.administration.delete(idOf(asked), (found) => requireMatch(asked, found));
+    work: async ({ users, asked, source }) => {
+      const requireFit = (found: Versioned<Account>) => requireMatch(asked, found);
+      const deleted = await users.administration.delete(idOf(asked), requireFit, source);
       return deleted ? { kind: "deleted" } : notFound;
     },
   }),
@@ -277,7 +293,7 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
     summary: "End all sessions of an account",
     description: "Their tokens stop working within a second.",
     successes: { 204: { description: "All sessions have ended." } },
-    work: async ({ users, asked }) => doneIf(await users.administration.signOut(idOf(asked))),
+    work: async ({ users, asked, source }) => doneIf(await users.administration.signOut(idOf(asked), source)),
   }),
   endpointOf({
     path: "/_accounts/{id}/_reset",
@@ -288,7 +304,7 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
     description:
       "The password stops working, all sessions end, and a mail asks the user to choose another password. Only the user gets a code.",
     successes: { 204: { description: "The mail is on its way." } },
-    work: async ({ users, asked }) => doneIf(await users.administration.reset(idOf(asked))),
+    work: async ({ users, asked, source }) => doneIf(await users.administration.reset(idOf(asked), source)),
   }),
   endpointOf({
     path: "/_invitations",
@@ -322,13 +338,13 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
       201: { description: "The invitation.", must: ["Location"], content: json(invitation) },
     },
     errors: [409],
-    work: async ({ service, users, given }) => {
+    work: async ({ service, users, given, source }) => {
       const { email, roles = [], claims = {}, profile, user } = given as Partial<Invitation>;
       requireRoles(service, roles, []);
       // The person adds what is missing.
       if (profile !== undefined) users.requireFitting(profile, { isPart: true });
       const wanted = { email: email as string, roles, claims, profile, user };
-      const made = await users.administration.invite(wanted, { mails: true });
+      const made = await users.administration.invite(wanted, source, { mails: true });
       const location = `${service.settings.prefix}/_invitations/${made.invitation.id}`;
       return answer(shownInvitation(made.invitation), { status: 201, headers: { location } });
     },
@@ -354,8 +370,8 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
     summary: "Withdraw an invitation",
     description: "Its link stops working at once.",
     successes: { 205: { description: "The invitation is withdrawn." } },
-    work: async ({ users, asked }) =>
-      (await users.administration.withdraw(idOf(asked))) ? { kind: "deleted" } : notFound,
+    work: async ({ users, asked, source }) =>
+      (await users.administration.withdraw(idOf(asked), source)) ? { kind: "deleted" } : notFound,
   }),
 ];
 

@@ -50,6 +50,7 @@ DELETE  /_accounts/{id}                                            administrator
 GET     /_accounts/{id}/_sessions                                  administrator
 POST    /_accounts/{id}/_sign-out                                  administrator
 POST    /_accounts/{id}/_reset                                     administrator
+GET     /_audit                                                    administrator
 GET     /_invitations                                              administrator
 POST    /_invitations                                              administrator
 GET     /_invitations/{id}                                         administrator

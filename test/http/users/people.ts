@@ -21,6 +21,7 @@ export const openToAll: UserSettings = {
   password: { words: [], breached: false },
   roles: undefined,
   origins: [],
+  audit: { keepDays: 365, keepBytes: 1e9 },
 };
 
 /** A password that nobody refuses. */

@@ -30,7 +30,7 @@ const bounds: Readonly<Record<string, number>> = {
   commands: 4_550,
   cli: 50,
   index: 100,
-  observe: 1_100,
+  observe: 1_200,
   records: 150,
   users: 3_700,
   secrets: 150,

@@ -20,7 +20,7 @@ import {
 } from "../users/password-hash.ts";
 import { UserRecords } from "../users/user-records.ts";
 import type { UserSettings } from "../users/user-settings.ts";
-import { type Profiles, Users } from "../users/users.ts";
+import { type Profiles, type UserMeter, Users } from "../users/users.ts";
 
 /** What people need of a service that is being opened. */
 export interface PeopleParts {
@@ -40,11 +40,14 @@ export interface PeopleParts {
   warn: (message: string) => void;
   /** Called with each mail that a local service keeps instead of sending it. */
   onLocalMail?: ((mail: KeptMail) => void) | undefined;
+  /** @default nothing is counted */
+  meter?: UserMeter | undefined;
 }
 
 /** The people of a service. */
 export interface People {
   users: Users;
+  mail: MailQueue;
   /** Hashes passwords, for all threads. */
   passwords: PasswordHasher;
   /** Opens the vault and creates the internal collections. Throws StartError and the errors of the store. */
@@ -56,7 +59,7 @@ export interface People {
 
 /** Opens the people. Nothing works before `prepare`. Throws StartError. */
 export function openPeople(config: Config, parts: PeopleParts): People {
-  const { store, settings, service, newUuid, now, warn } = parts;
+  const { store, settings, service, newUuid, now, warn, meter } = parts;
   const { isLocal, readOnly, secrets } = config;
   let opened: Vault | undefined;
   const vault = (): Vault => {
@@ -64,7 +67,10 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     return opened;
   };
   const records = new UserRecords(store, settings.collection);
-  const passwords = parts.call === undefined ? createPasswordHasher() : joinPasswordHasher(parts.call);
+  const passwords =
+    parts.call === undefined
+      ? createPasswordHasher({ onHash: (seconds) => meter?.onHash(seconds) })
+      : joinPasswordHasher(parts.call);
   const mail = new MailQueue({
     records,
     vault: { seal: (...of) => vault().seal(...of), open: (...of) => vault().open(...of) },
@@ -106,7 +112,12 @@ export function openPeople(config: Config, parts: PeopleParts): People {
       mac: (...of) => vault().mac(...of),
     },
     hasher: passwords,
-    limits: new GuessLimits({ store, mac: (text) => vault().mac("guesses", text) }),
+    limits: new GuessLimits({
+      store,
+      mac: (text) => vault().mac("guesses", text),
+      onRefused: (policy) => meter?.onRefused(policy),
+    }),
+    meter,
     mail,
     mailsPerHour: config.mail?.perHour ?? usualMailsPerHour,
     profiles: profilesOf(service, settings),
@@ -116,6 +127,7 @@ export function openPeople(config: Config, parts: PeopleParts): People {
   });
   return {
     users,
+    mail,
     passwords,
     prepare: async () => {
       const isSqlite = config.store.kind === "sqlite";

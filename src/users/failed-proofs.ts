@@ -4,12 +4,12 @@ import type { Audit, AuditKind } from "./audit.ts";
 import { readMailAddress } from "./mail-address.ts";
 import { ticketId } from "./tickets.ts";
 import type { UserRecords } from "./user-records.ts";
-import type { Visitor } from "./users.ts";
+import type { UserMeter, Visitor } from "./users.ts";
 
 /** A request for a proof, or for a mail, that has failed. */
 export interface FailedRequest {
-  /** What it asked for. */
-  kind: AuditKind;
+  /** What it proves; `undefined` if it proves nothing. */
+  kind: AuditKind | undefined;
   /** The members of its body. */
   given: Readonly<Record<string, unknown>>;
   /** The user whose session has sent it. */
@@ -30,16 +30,21 @@ export function methodOf(given: Readonly<Record<string, unknown>>): string {
 export async function noteFailure(
   problem: unknown,
   { kind, given, subject: own, visitor }: FailedRequest,
-  { audit, records }: { audit: Audit; records: UserRecords },
+  { audit, records, meter }: { audit: Audit; records: UserRecords; meter?: UserMeter | undefined },
 ): Promise<void> {
   if (!(problem instanceof Problem)) return;
   const { code, policy } = problem;
   if (code !== "SIGN_IN_FAILED" && policy === undefined) return;
   const address = await addressIn(given, records);
   const subject = address === undefined ? own : (await records.accountOf(address))?.value.id;
+  if (kind !== undefined) meter?.onSignIn(methodOf(given), policy === undefined ? "failed" : "refused");
   const about = address ?? own ?? visitor.network;
   if (policy === undefined)
-    return audit.count({ kind, result: "failed", method: methodOf(given), subject }, visitor, about);
+    return audit.count(
+      { kind: kind ?? "signIn", result: "failed", method: methodOf(given), subject },
+      visitor,
+      about,
+    );
   // A network has one entry, so that it cannot make one for each address that it tries.
   const isOfNetwork = policy.endsWith("-network") || policy === "password-waiting";
   const refused = { kind: "refusal", result: "refused", policy } as const;

@@ -10,7 +10,7 @@ import { Administration, endInvitations, requireInvitation } from "./administrat
 import type { Audit, AuditKind, AuditSource } from "./audit.ts";
 import { Cookies } from "./cookies.ts";
 import { isKnownDevice, newDevice, withDevice, withoutDevice } from "./devices.ts";
-import { type FailedRequest, noteFailure } from "./failed-proofs.ts";
+import { type FailedRequest, methodOf, noteFailure } from "./failed-proofs.ts";
 import { type GuessLimits, guessPolicies, mailOfService, type Taken } from "./guess-limits.ts";
 import type { MailQueue, MailToSend } from "./mail/mail-queue.ts";
 import { readMailAddress } from "./mail-address.ts";
@@ -74,6 +74,18 @@ export interface UserParts {
   now: () => number;
   /** A clock in milliseconds that never goes back. */
   elapsed: () => number;
+  /** @default nothing is counted */
+  meter?: UserMeter | undefined;
+}
+
+/** Counts what people do, for the metrics. */
+export interface UserMeter {
+  /** A session has begun, a proof was wrong, or a limit has refused one. */
+  onSignIn(method: string, result: "done" | "failed" | "refused"): void;
+  /** A limit of guesses has refused something. */
+  onRefused(policy: string): void;
+  /** A password was hashed, in this time. */
+  onHash(seconds: number): void;
 }
 
 /** Judges profiles as a create by a caller without roles. */
@@ -220,6 +232,11 @@ export class Users {
   /** Records why a request has failed, if it is a wrong proof or a limit that was reached. */
   noteFailure(problem: unknown, failed: FailedRequest): Promise<void> {
     return noteFailure(problem, failed, this.#parts);
+  }
+
+  /** Counts a session that has begun, by the members of the body that proved it. */
+  noteSession(given: Readonly<Record<string, unknown>>): void {
+    this.#parts.meter?.onSignIn(methodOf(given), "done");
   }
 
   get settings(): UserSettings {

@@ -38,20 +38,13 @@ interface PeopleEndpoint
   /** Whether services with these settings have it. @default all that have users */
   has?: (settings: UserSettings) => boolean;
   body?: Body<Service>;
-  /** What the audit records if its proof is wrong, or a limit refuses it. @default "signIn" */
+  /** What the audit records if its proof is wrong. @default it takes no proof */
   kind?: AuditKind;
   successes: Readonly<Record<number, Success>>;
   work(sent: Sent): Result | Promise<Result>;
 }
 
-function endpointOf({
-  has = () => true,
-  body,
-  work,
-  errors = [],
-  kind = "signIn",
-  ...row
-}: PeopleEndpoint): Endpoint {
+function endpointOf({ has = () => true, body, work, errors = [], kind, ...row }: PeopleEndpoint): Endpoint {
   return {
     ...row,
     tag: "Sign-in",
@@ -299,6 +292,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     path: "/_auth/sign-in",
     method: "POST",
     body: bodyOf({ email, password, device, cookie, ...ticketMembers }, byPassword),
+    kind: "signIn",
     id: "signIn",
     summary: "Sign in",
     description:
@@ -482,6 +476,7 @@ export function timeText(at: number): string {
 
 /** The response that begins a session. With `"cookie": true`, only its cookies have the secrets. */
 function started({ users, given }: Sent, { session, account, token, device: made }: SignedIn): Result {
+  users.noteSession(given);
   const shown = { session: shownSession(users, { session, account }), user: shownUser(account) };
   if (given.cookie === true) return answer(shown, { cookies: users.cookies.begin({ token, device: made }) });
   return answer({ ...shown, token, ...(made !== undefined && { device: made }) });

@@ -32,7 +32,7 @@ const bounds: Readonly<Record<string, number>> = {
   index: 100,
   observe: 1_200,
   records: 150,
-  users: 3_700,
+  users: 3_800,
   secrets: 150,
 };
 

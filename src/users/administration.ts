@@ -1,9 +1,12 @@
 /** What administrators do with accounts: they invite people, give roles and claims, disable, delete and sign out. */
 import { type AdministratorRule, isAdministrator } from "../access/roles.ts";
+import { valueAt } from "../collection/paths.ts";
+import type { Reference } from "../collection/references.ts";
 import { Problem, type Violation } from "../errors.ts";
 import type { Filter } from "../query/filter.ts";
 import { type Decided, isIn, put, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
+import type { Key } from "../store/port/stored.ts";
 import type { Audit, AuditSource } from "./audit.ts";
 import type { MailToSend } from "./mail/mail-queue.ts";
 import { readMailAddress } from "./mail-address.ts";
@@ -26,6 +29,9 @@ const maxInvitations = 10_000;
 
 /** The expired invitations that a new one removes. */
 const sweptInvitations = 10;
+
+/** The accounts that are read at once. */
+const atOnce = 500;
 
 /** How long the service tries to send a notice, in milliseconds. */
 const noticeMs = 24 * 3_600_000;
@@ -166,7 +172,8 @@ export class Administration {
       if (found === undefined) return undefined;
       const value = { ...found.value, ...decide(found) };
       if (JSON.stringify(value) === JSON.stringify(found.value)) return { changes: [], result: found };
-      const witness = isFree ? [] : await this.#witness(found.value, value);
+      const isKept = isFree || !this.#administers(found.value) || this.#administers(value);
+      const witness = isKept ? [] : await this.#witness((each) => each.id === id);
       // Who is enabled again later has to sign in again.
       const ended = value.disabled ? endingOf(await records.sessionsOf(id)) : [];
       const states = { before: stateOf(found.value), after: stateOf(value) };
@@ -192,7 +199,7 @@ export class Administration {
       const found = await records.account(id);
       if (found === undefined) return undefined;
       requireFit(found);
-      const witness = await this.#witness(found.value, undefined);
+      const witness = this.#administers(found.value) ? await this.#witness((each) => each.id === id) : [];
       const sessions = endingOf(await records.sessionsOf(id));
       const tickets = endTickets(await records.ticketsFor(found.value.address));
       const { email } = found.value;
@@ -242,14 +249,64 @@ export class Administration {
   }
 
   /**
+   * What a commit that deletes resources has to contain besides: the entries of the audit for the accounts that go with their
+   * profiles, and a witness. Throws LAST_ADMINISTRATOR.
+   */
+  async changesForDeletes(
+    changes: readonly Change[],
+    source: AuditSource,
+    cascadesOf: (collection: string) => readonly Reference[],
+  ): Promise<Change[]> {
+    const { collection, records, audit } = this.#parts;
+    const deleted = changes.flatMap(({ key, next }) => (next === undefined ? [key] : []));
+    const ids = deleted.flatMap((key) => (key.collection === collection ? [key.id] : []));
+    const isReached = cascadesOf(collection).length > 0;
+    if (ids.length === 0 && !(isReached && deleted.length > 0)) return [];
+    const gone: Account[] = [];
+    for (let n = 0; n < ids.length; n += atOnce) {
+      const values = ids.slice(n, n + atOnce);
+      const filter: Filter = { kind: "in", path: ["id"], values };
+      const page = await records.list<Account>({ collection: accountsName, filter, limit: atOnce });
+      gone.push(...page.records.map(({ value }) => value));
+    }
+    const entries = gone.map(({ id, email, ...others }) =>
+      audit.entry({ kind: "accountDeleted", subject: id, email, before: stateOf(others) }, source),
+    );
+    if (!isReached && !gone.some((account) => this.#administers(account))) return entries;
+    const keys = new Set(deleted.map((key) => `${key.collection}/${key.id}`));
+    const isGone = ({ id }: Account) => this.#isDeleted({ collection, id }, { keys, cascadesOf });
+    return [...entries, ...(await this.#witness(isGone))];
+  }
+
+  /** Whether a resource is deleted, or a resource that it refers to and that takes it along. */
+  async #isDeleted(
+    key: Key,
+    context: { keys: Set<string>; cascadesOf: (collection: string) => readonly Reference[] },
+    seen = new Set<string>(),
+  ): Promise<boolean> {
+    const name = `${key.collection}/${key.id}`;
+    if (context.keys.has(name)) return true;
+    const references = context.cascadesOf(key.collection);
+    if (seen.has(name) || references.length === 0) return false;
+    seen.add(name);
+    const found = await this.#parts.records.read<Record<string, unknown>>(key.collection, key.id);
+    if (found === undefined) return false;
+    for (const { path, collection } of references)
+      for (const id of [valueAt(found.value, path)].flat())
+        if (await this.#isDeleted({ collection, id: String(id) }, context, seen)) return true;
+    return false;
+  }
+
+  #administers(account: Account): boolean {
+    return !account.disabled && isAdministrator(this.#parts.administrators, principalOf(account));
+  }
+
+  /**
    * What a commit has to contain so that somebody remains who administers. If two administrators take the role from each other at
    * the same time, each commit also writes the account of the other, so that one of them fails. Throws LAST_ADMINISTRATOR.
    */
-  async #witness(before: Account, after: Account | undefined): Promise<Change[]> {
+  async #witness(isGone: (account: Account) => boolean | Promise<boolean>): Promise<Change[]> {
     const { administrators, records } = this.#parts;
-    const administers = (account: Account) =>
-      !account.disabled && isAdministrator(administrators, principalOf(account));
-    if (!administers(before) || (after !== undefined && administers(after))) return [];
     const ruleFilters = administrators.map(
       (rule): Filter =>
         "role" in rule
@@ -257,14 +314,22 @@ export class Administration {
           : isIn("id", rule.subject),
     );
     const filter: Filter = { kind: "or", filters: ruleFilters };
+    let isAnyGone = false;
+    let other: Versioned<Account> | undefined;
     for (let after: string | undefined; ; ) {
       const query = { collection: accountsName, filter, limit: 200, ...(after && { after: [after] }) };
       const { records: accounts, more } = await records.list<Account>(query);
-      const other = accounts.find(({ value }) => value.id !== before.id && administers(value));
-      if (other !== undefined) return [put(accountsName, other.value.id, other.version, other.value)];
+      for (const account of accounts) {
+        if (!this.#administers(account.value)) continue;
+        if (await isGone(account.value)) isAnyGone = true;
+        else other ??= account;
+        if (isAnyGone && other !== undefined)
+          return [put(accountsName, other.value.id, other.version, other.value)];
+      }
       after = accounts.at(-1)?.value.id;
       if (!more) break;
     }
+    if (!isAnyGone) return [];
     throw new Problem(
       "LAST_ADMINISTRATOR",
       "This is the last account that administers the service. Give another account the role first.",
@@ -305,7 +370,7 @@ export async function requireInvitation(
 }
 
 /** What the audit says of an account. */
-function stateOf({ roles, claims, disabled }: Account): object {
+function stateOf({ roles, claims, disabled }: Pick<Account, "roles" | "claims" | "disabled">): object {
   return { roles, claims, disabled };
 }
 

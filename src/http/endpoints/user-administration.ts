@@ -3,6 +3,7 @@ import { isKeyRole } from "../../access/api-key.ts";
 import { shortJson } from "../../collection/messages.ts";
 import { Problem } from "../../errors.ts";
 import { applyMergePatch } from "../../json/merge-patch.ts";
+import { allOf, type Filter } from "../../query/filter.ts";
 import { inBody, inQuery, Violations } from "../../query/violations.ts";
 import type { Versioned } from "../../records.ts";
 import type { AccountChange } from "../../users/administration.ts";
@@ -19,10 +20,12 @@ import {
   json,
   listOf,
   next,
+  type Part,
   text,
   texts,
   truth,
 } from "../openapi/described.ts";
+import type { PageAsked } from "../operations/page-parameters.ts";
 import { type Asked, notFound, type Result } from "../operations/result.ts";
 import { requirePreconditions, validatorsOf } from "../protocol/conditional.ts";
 import { jsonLimits } from "../protocol/content.ts";
@@ -186,6 +189,28 @@ const ofAccount = { id: { description: "The id of the account, which is that of 
 const ofInvitation = { id: { description: "The id of the invitation." } };
 const page = { usual: 100, most: 1_000, hasAfter: true } as const;
 
+/** The parameters that filter the accounts, and what each says. */
+const accountFilters = {
+  email: "Only the account with this address.",
+  role: "Only accounts with this role.",
+  disabled: "Only accounts that are disabled (`true`), or only the others (`false`).",
+} as const;
+
+/** Throws INVALID_PARAMETER. */
+function accountFilter({ filters: { email, role, disabled } }: PageAsked): Filter {
+  const filters: Filter[] = [];
+  if (email !== undefined) filters.push({ kind: "in", path: ["address"], values: [email.toLowerCase()] });
+  if (role !== undefined) filters.push({ kind: "contains", path: ["roles"], values: [role] });
+  if (disabled !== undefined) {
+    const violations = new Violations();
+    if (disabled !== "true" && disabled !== "false")
+      violations.add(inQuery("disabled"), "type", "must be true or false");
+    violations.throwIfAny();
+    filters.push({ kind: "in", path: ["disabled"], values: [disabled === "true"] });
+  }
+  return allOf(filters);
+}
+
 const oneAccount: Endpoint["successes"] = {
   200: { description: "The account.", must: ["ETag"], content: json(account) },
 };
@@ -195,7 +220,10 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
   endpointOf({
     path: "/_accounts",
     method: "GET",
-    page,
+    page: { ...page, filters: Object.keys(accountFilters) },
+    parameters: Object.entries(accountFilters).map(
+      ([name, description]): Part => ({ name, in: "query", description, schema: text }),
+    ),
     id: "listAccounts",
     summary: "List the accounts",
     description: "Lists the accounts in the order of their ids.",
@@ -206,7 +234,12 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
       },
     },
     work: (sent) =>
-      pageOf<Account>(sent, { collection: "_accounts", member: "accounts", shown: shownAccount }),
+      pageOf<Account>(sent, {
+        collection: "_accounts",
+        member: "accounts",
+        shown: shownAccount,
+        filter: accountFilter(sent.asked.page),
+      }),
   }),
   endpointOf({
     path: "/_accounts/{id}",
@@ -427,18 +460,29 @@ function refuse(member: string, fault: Fault): never {
 /** A page of records, in the order of their ids. */
 async function pageOf<T extends { id: string }>(
   { service, users, asked: { page: asked } }: Sent,
-  { collection, member, shown }: { collection: string; member: string; shown: (value: T) => object },
+  {
+    collection,
+    member,
+    shown,
+    filter,
+  }: { collection: string; member: string; shown: (value: T) => object; filter?: Filter },
 ): Promise<Result> {
-  const { limit, after } = asked;
+  const { limit, after, filters } = asked;
   if (after !== undefined && !/^[0-9a-f-]{36}$/.test(after)) {
     const violations = new Violations();
     violations.add(inQuery("after"), "after", "must be the last id of a page");
     throw violations.problem();
   }
-  const query = { collection, limit, ...(after !== undefined && { after: [after] }) };
+  const query = {
+    collection,
+    limit,
+    ...(filter && { filter }),
+    ...(after !== undefined && { after: [after] }),
+  };
   const { records, more } = await users.records.list<T>(query);
-  const last = records.at(-1)?.value.id;
-  const path = `${service.settings.prefix}/${collection}?limit=${limit}&after=${last}`;
+  const last = records.at(-1)?.value.id ?? "";
+  const rest = new URLSearchParams({ ...filters, limit: String(limit), after: last });
+  const path = `${service.settings.prefix}/${collection}?${rest}`;
   return answer({ [member]: records.map(({ value }) => shown(value)), ...(more && { next: path }) });
 }
 

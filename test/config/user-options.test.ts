@@ -149,7 +149,11 @@ for (const [what, users, text] of [
   ["sessions of others", { sessions: { ops: {} } }, "sessions.ops is not an option"],
   ["sessions of administrators", { sessions: { administrators: "1h" } }, "administrators must be an object"],
   ["an audit that keeps nothing", { audit: { keepDays: 0 } }, "audit.keepDays must be a whole number from 1"],
-  ["an audit that is too small", { audit: { keepBytes: 1 } }, "audit.keepBytes must be a whole number from 1"],
+  [
+    "an audit that is too small",
+    { audit: { keepBytes: 1 } },
+    "audit.keepBytes must be a whole number from 1",
+  ],
   ["a word that is too short", { password: { words: ["ab"] } }, "words must be a list of at most 1000 texts"],
   ["too many words", { password: { words: Array(1_001).fill("acme") } }, "at most 1000 texts"],
   ["breached as text", { password: { breached: "yes" } }, "breached must be true or false"],

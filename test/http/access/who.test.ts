@@ -23,6 +23,7 @@ GET     /docs                                             outside  anyone
 GET     /docs/{file}                                      outside  anyone
 GET     /_console/{file}                                  outside  anyone
 GET     /_sign-in                                         outside  anyone
+GET     /.well-known/change-password                      outside  anyone
 POST    /_console/first-key                               outside  caller
 GET     /metrics                                          outside  administrator
 

@@ -183,16 +183,21 @@ export class Audit {
     }
     const group = { count: 1, written: Promise.resolve() };
     this.#waiting.set(id, group);
-    group.written = this.#queue.run(id, async () => {
-      this.#waiting.delete(id);
-      await records.untilCommitted(async () => {
+    const leave = () => {
+      if (this.#waiting.get(id) === group) this.#waiting.delete(id);
+    };
+    const write = () => {
+      leave(); // what comes from now on is written next
+      return records.untilCommitted(async () => {
         const now = clock.now();
         const found = await records.read<AuditEntry>(auditName, id);
         const entry = found?.value ?? { ...entryOf(id, now, { recorded, source }), count: 0 };
         const counted = { ...entry, count: (entry.count ?? 0) + group.count, lastAt: now };
         return { changes: [put(auditName, id, found?.version, counted)], result: undefined };
       }, clock.now);
-    });
+    };
+    // The queue can refuse the write before its turn.
+    group.written = this.#queue.run(id, write).finally(leave);
     return group.written;
   }
 

@@ -70,6 +70,19 @@ export class Records {
     return this.#store.count(collection);
   }
 
+  /** The sum of a number in all records of a collection. */
+  async sum(collection: string, name: string): Promise<number> {
+    const { groups } = await this.#store.figures({
+      collection,
+      figures: [{ kind: "sum", name, path: [name] }],
+      group: [],
+      sort: [],
+      limit: 1,
+      offset: 0,
+    });
+    return Number(groups[0]?.[0] ?? 0);
+  }
+
   /** Writes changes. Throws PRECONDITION_FAILED if another instance was faster, and what `commit` of the store throws. */
   async commit(changes: readonly Change[], at: number, more: Pick<Commit, "principal"> = {}): Promise<void> {
     if (changes.length === 0) return;

@@ -167,7 +167,7 @@ async function startThreads(
   }: StartOptions & { parts: Parts; keyPair: KeyPair | undefined; onFailure: (reason: string) => void },
 ): Promise<Threads> {
   const { Threads } = await import("./server/threads.ts");
-  const { service, store, preparation, passwords } = opened;
+  const { service, store, preparation, people } = opened;
   const data = {
     memory,
     tcpPort: portOf(server),
@@ -179,7 +179,7 @@ async function startThreads(
   return Threads.start(config, service.counts.threads, {
     data,
     exact: service.exact,
-    passwords,
+    passwords: people?.passwords,
     attach: () => store.attach?.(),
     prepared: preparation.completed,
     metrics: service.metrics,

@@ -23,21 +23,21 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_150,
   changes: 900,
   webhooks: 2_600,
-  http: 18_800,
+  http: 19_100,
   config: 2_850,
   fit: 250,
-  server: 1_700,
+  server: 1_750,
   commands: 4_550,
   cli: 50,
   index: 100,
-  observe: 1_100,
+  observe: 1_200,
   records: 150,
-  users: 4_950,
+  users: 5_600,
   secrets: 150,
 };
 
 /** The most files in `src`. */
-const mostFiles = 481;
+const mostFiles = 484;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

@@ -12,12 +12,15 @@ import { print, say } from "./shell.ts";
 /** The accounts that are read at once. */
 const pageLength = 500;
 
+/** What the audit says of the one who runs the commands. */
+const source = { actor: "command" };
+
 /** Invites an address, and prints the link. Throws StartError. */
 export async function runInvite(email: string, flags: Flags, env: Environment): Promise<void> {
   const roles = rolesOf((flags.role ?? []) as readonly string[]);
   await withUsers(flags, env, async (users) => {
     const asked = { email, roles, claims: {} };
-    const { invitation, link } = await users.administration.invite(asked, { mails: false });
+    const { invitation, link } = await users.administration.invite(asked, source, { mails: false });
     const end = new Date(invitation.expiresAt).toISOString();
     say(`invited ${invitation.email}. The link works until ${end}, and is not shown again:`);
     print(link);
@@ -55,7 +58,7 @@ export async function runDisable(named: string, disabled: boolean, run: [Flags, 
 export async function runSignOut(named: string, flags: Flags, env: Environment): Promise<void> {
   await withUsers(flags, env, async (users) => {
     const { id, email } = await requireAccount(users, named);
-    await users.administration.signOut(id);
+    await users.administration.signOut(id, source);
     say(`ended all sessions of ${email}`);
   });
 }
@@ -64,7 +67,7 @@ export async function runSignOut(named: string, flags: Flags, env: Environment):
 export async function runResetFactors(named: string, flags: Flags, env: Environment): Promise<void> {
   await withUsers(flags, env, async (users) => {
     const { id, email } = await requireAccount(users, named);
-    await users.administration.resetFactors(id);
+    await users.administration.resetFactors(id, source);
     say(`removed the second factor and the passkeys of ${email}, and ended all sessions`);
   });
 }
@@ -76,7 +79,7 @@ async function change(
 ): Promise<void> {
   await withUsers(flags, env, async (users) => {
     const { id } = await requireAccount(users, named);
-    const account = await users.administration.change(id, () => changed, { isFree: true });
+    const account = await users.administration.change(id, () => changed, source, { isFree: true });
     if (account !== undefined) print(JSON.stringify(shown(account.value)));
   });
 }

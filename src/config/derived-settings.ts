@@ -61,6 +61,7 @@ export function httpOf(get: Get, { cwd, auth }: { cwd: string; auth: AuthOption 
     tls: tlsOf(get("tls"), cwd),
     trustProxy: get("trustProxy"),
     requireTls: get("requireTls"),
+    hstsIncludesSubDomains: get("hsts").includeSubDomains,
     showPrincipal: get("history").showPrincipal,
     hasFeed: get("history").keep !== "none",
     hasKeys: auth?.keys === true && (auth.administrators ?? []).length > 0,

@@ -263,6 +263,13 @@ export const options = {
     about: "whether to refuse requests that came to a trusted proxy without encryption",
     read: read.truth,
   }),
+  hsts: option({
+    fallback: { includeSubDomains: false },
+    shownDefault: "`{ includeSubDomains: false }`",
+    about:
+      "whether browsers that have seen the service encrypted use https for all subdomains of its host too: `{ includeSubDomains: true }`",
+    read: read.hsts,
+  }),
   trustProxy: option({
     fallback: [],
     about:

@@ -222,6 +222,17 @@ export const history: Reader<HistoryOption, GivenHistory> = (value) => {
   return { keep: keep ?? (isEmpty(numbers) ? defaultHistory : historyOf(numbers)), showPrincipal };
 };
 
+/** What `Strict-Transport-Security` says besides the time. */
+export interface Hsts {
+  includeSubDomains: boolean;
+}
+
+export const hsts: Reader<Hsts> = (value) => {
+  const { includeSubDomains, ...others } = membersOf(value);
+  if (typeof includeSubDomains === "boolean" && isEmpty(others)) return { includeSubDomains };
+  throw new Error("must be { includeSubDomains: true } or { includeSubDomains: false }");
+};
+
 /** With `keepBytes` alone, the history keeps all changes up to that size. */
 function historyOf(numbers: Record<string, number>): History {
   const hasOtherLimit = numbers.keepDays !== undefined || numbers.keepChanges !== undefined;

@@ -15,7 +15,7 @@ import type {
 import type { Declared } from "./declared-collections.ts";
 import { type MemberReader, type MemberReaders, membersOf, simply } from "./members.ts";
 import { type ProviderOptions, providers, requireProviders } from "./provider-options.ts";
-import { durationOf, isSafeOrigin, type Reader, roleNames, text, texts, truth } from "./readers.ts";
+import { durationOf, isSafeOrigin, type Reader, roleNames, text, texts, truth, wholeNumber } from "./readers.ts";
 
 const at = "auth.users";
 
@@ -64,6 +64,8 @@ export interface UserOptions {
    * the environment variable `HOLDFAST_PROVIDER_<NAME>_SECRET`. @default none
    */
   providers?: Readonly<Record<string, ProviderOptions>>;
+  /** How long the audit is kept, in days and in bytes: the oldest entries go first. @default 365 days, and 1000000000 bytes */
+  audit?: { readonly keepDays?: number; readonly keepBytes?: number };
 }
 
 /** The checked settings. Throws StartError with the faults of all members. */
@@ -78,6 +80,7 @@ export const userSettings: Reader<UserSettings, UserOptions> = (value) => {
     roles: simply(roleNames),
     origins: simply(origins),
     providers,
+    audit,
   });
   const { providers: named = [] } = given;
   const usual = named.length === 0 ? usualMethods : [...usualMethods, "providers"];
@@ -204,6 +207,15 @@ const origins: Reader<readonly string[]> = (value) => {
     'must be a list of at most 100 origins such as "https://app.example.org" (in lower case, without a path; http only for this machine)',
   );
 };
+
+const keepDays = simply(wholeNumber(1, 36_500));
+const keepBytes = simply(wholeNumber(1_000_000, 1e12));
+
+const audit: MemberReader<UserSettings["audit"]> = (value = {}, place) => ({
+  keepDays: 365,
+  keepBytes: 1e9,
+  ...membersOf<UserSettings["audit"]>(value, place, { keepDays, keepBytes }),
+});
 
 /** The values of missing members whose readers have none. `collection` must be given. */
 const defaults = {

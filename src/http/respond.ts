@@ -82,7 +82,11 @@ export function addCommonHeaders(
   headers["referrer-policy"] ??= safetyHeaders["referrer-policy"];
   headers.vary ??= varyOf(service);
   if (request.headers.origin !== undefined) addCorsHeaders(headers, request.headers.origin, service.settings);
-  if (isEncrypted(service.settings, request)) headers["strict-transport-security"] = yearOfTls;
+  const { settings } = service;
+  if (isEncrypted(settings, request))
+    headers["strict-transport-security"] = settings.hstsIncludesSubDomains
+      ? `${yearOfTls}; includeSubDomains`
+      : yearOfTls;
   if (service.quotas !== undefined) addQuotaHeaders(headers, service.quotas, caller.quota, request);
   if (service.authenticate !== undefined && headers["cache-control"] === revalidate) {
     headers["cache-control"] = privately; // other callers may not see it

@@ -79,7 +79,13 @@ export type Who =
 export interface EndpointMethod {
   readonly who: Who;
   /** The query parameters `limit` and `after`. Absent: the endpoint has no query parameters, or reads them itself. */
-  readonly page?: { usual: number; most: number; hasAfter: boolean; what?: string };
+  readonly page?: {
+    usual: number;
+    most: number;
+    hasAfter: boolean;
+    filters?: readonly string[];
+    what?: string;
+  };
   /** Absent if requests have no body. */
   readonly body?: unknown;
   /** The content of requests, if it is not what its method always takes. */

@@ -16,6 +16,8 @@ export interface HttpSettings {
   trustProxy: readonly string[];
   /** Whether to refuse requests that came unencrypted, to the service or to a trusted proxy. @default false */
   requireTls: boolean;
+  /** Whether browsers use https for the subdomains of the host too, once they have seen it. @default false */
+  hstsIncludesSubDomains: boolean;
   /** The rate limit of each caller; `undefined` for none. @default undefined */
   rate: Rate | undefined;
   /** Whether every caller who can read a resource sees who made its changes. @default false */

@@ -164,11 +164,53 @@ export const families = {
     labels: ["result"],
     help: "The time of an attempt to deliver an event, by result: delivered or failed",
   },
+  holdfast_sign_ins_total: {
+    type: "counter",
+    across: "sum",
+    labels: ["method", "result"],
+    help: "Sessions that began (done), wrong proofs (failed) and proofs that a limit refused (refused), by method",
+  },
+  holdfast_sessions: {
+    type: "gauge",
+    across: "first",
+    labels: [],
+    help: "Sessions in the store, with those that have expired and were not removed yet",
+  },
+  holdfast_password_hash_seconds: {
+    type: "histogram",
+    across: "sum",
+    labels: [],
+    help: "The time of the hash of a password, in its own thread",
+  },
+  holdfast_password_waiting: {
+    type: "gauge",
+    across: "first",
+    labels: [],
+    help: "Passwords that are being checked, or wait for it",
+  },
+  holdfast_guess_limits_total: {
+    type: "counter",
+    across: "sum",
+    labels: ["policy"],
+    help: "Refusals by a limit of guesses or mails",
+  },
+  holdfast_mail: {
+    type: "gauge",
+    across: "first",
+    labels: ["state"],
+    help: "Mails by state: waiting in the store; and since the start sent, failed (tried again) or lost (given up)",
+  },
+  holdfast_mail_oldest_age_seconds: {
+    type: "gauge",
+    across: "first",
+    labels: [],
+    help: "The age of the oldest mail that waits; 0 without one",
+  },
   holdfast_metrics_source_up: {
     type: "gauge",
     across: "min",
     labels: ["source"],
-    help: "Whether a source of metrics was read in time: store or webhooks; its metrics are missing otherwise",
+    help: "Whether a source of metrics was read in time: store, webhooks or users; its metrics are missing otherwise",
   },
 } as const satisfies Record<string, Family>;
 

@@ -5,10 +5,12 @@ import type { Count } from "../http/admission/counts.ts";
 import type { Metrics } from "../http/service.ts";
 import { CommitMeter } from "../store/port/commit-meter.ts";
 import type { Store } from "../store/port/store.ts";
+import type { MailQueue } from "../users/mail/mail-queue.ts";
+import type { PasswordHasher } from "../users/password-hash.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 import { expositionOf, measureProcess, metricsOfThread, type ThreadMetrics } from "./exposition.ts";
-import { AttemptDurations, RequestDurations } from "./meters.ts";
-import type { Readings } from "./samples.ts";
+import { AttemptDurations, PeopleCounts, RequestDurations } from "./meters.ts";
+import type { Readings, StateOfPeople } from "./samples.ts";
 
 export type { ThreadMetrics } from "./exposition.ts";
 
@@ -22,10 +24,20 @@ export interface MetricsSources {
   webhooks: Pick<Webhooks, "backlog"> | undefined;
   /** The event streams and waiting pages of all threads; absent if the store keeps no history. */
   streams: Pick<Count, "all"> | undefined;
+  /** The people who sign in; absent in a service without users. */
+  people: PeopleSources | undefined;
   /** Whether the store was reached. */
   hasStarted: () => boolean;
   /** Unix time in milliseconds. */
   now: () => number;
+}
+
+/** What the metrics need of people. */
+export interface PeopleSources {
+  passwords: Pick<PasswordHasher, "waiting">;
+  mail: Pick<MailQueue, "counts" | "state">;
+  /** How many sessions the store has. */
+  sessions: () => Promise<number>;
 }
 
 /** How old a text can be, in milliseconds. A monitor that asks all the time does not slow the service down. */
@@ -40,6 +52,7 @@ export class Meters {
   readonly commits = new CommitMeter();
   readonly attempts = new AttemptDurations();
   readonly lags = new Lags();
+  readonly people = new PeopleCounts();
 
   constructor() {
     measureProcess();
@@ -48,13 +61,15 @@ export class Meters {
 
 /** Reads what these meters have counted, and what the sources know. */
 function createReadings(meters: Meters, sources: MetricsSources): () => Promise<Readings> {
-  const { thread, storeKind, store, webhooks, streams, hasStarted, now } = sources;
+  const { thread, storeKind, store, webhooks, people, streams, hasStarted, now } = sources;
   const statistics = new Recent(() => store.statistics(), queryBounds);
+  // All threads would find the same.
+  const stored = people && thread === 0 ? new Recent(() => stateOf(people), queryBounds) : undefined;
   const backlog = webhooks && new Recent(() => webhooks.backlog(), queryBounds);
   return async () => {
     const isReachable = hasStarted();
-    const [read, pending] = await Promise.all(
-      isReachable ? [statistics.get(), backlog?.get()] : [undefined, undefined],
+    const [read, pending, state] = await Promise.all(
+      isReachable ? ([statistics.get(), backlog?.get(), stored?.get()] as const) : [],
     );
     const health = store.health();
     return {
@@ -66,9 +81,15 @@ function createReadings(meters: Meters, sources: MetricsSources): () => Promise<
       statistics: read,
       ...(streams && { subscribers: streams.all }),
       ...(backlog && { backlog: pending }),
+      ...(people && { people: { waiting: people.passwords.waiting, mails: people.mail.counts } }),
+      ...(stored && { stateOfPeople: state }),
       now: now(),
     };
   };
+}
+
+async function stateOf({ sessions, mail }: PeopleSources): Promise<StateOfPeople> {
+  return { sessions: await sessions(), ...(await mail.state()) };
 }
 
 /** Reads the metrics of one thread, for the text that the main thread makes. */

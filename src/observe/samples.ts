@@ -2,6 +2,7 @@
 import { about } from "../about.ts";
 import type { Histogram } from "../counters.ts";
 import type { StoreHealth, StoreStatistics } from "../store/port/store.ts";
+import type { MailQueue } from "../users/mail/mail-queue.ts";
 import type { Backlog } from "../webhooks/webhooks.ts";
 import type { FamilyName } from "./families.ts";
 import type { Labelled } from "./meters.ts";
@@ -22,8 +23,19 @@ export interface Readings {
   subscribers?: number;
   /** `undefined` if the store could not be read in time. Absent in a thread that does not deliver. */
   backlog?: Backlog | undefined;
+  /** What this thread knows of people: passwords that wait, and mails since the start. Absent in a service without users. */
+  people?: { waiting: number; mails: MailQueue["counts"] };
+  /** `undefined` if the store could not be read in time. Absent in a service without users, and in other threads. */
+  stateOfPeople?: StateOfPeople | undefined;
   /** Unix time in milliseconds. */
   now: number;
+}
+
+/** What the store has of people: sessions, mails that wait, and when the oldest of these was queued. */
+export interface StateOfPeople {
+  sessions: number;
+  waiting: number;
+  oldestAt: number | undefined;
 }
 
 /** One value. `metricName` is set for the parts of a histogram. */
@@ -79,12 +91,14 @@ export function samplesOf(readings: Readings): Record<FamilyName, readonly Sampl
     holdfast_feed_subscribers: optional(subscribers),
     holdfast_feed_lag_seconds: optional(subscribers === undefined ? undefined : lags.longest),
     ...webhookSamples(backlog, now),
+    ...peopleSamples(readings),
     holdfast_webhook_attempt_duration_seconds: attempts.all.flatMap(
       histogramSamples("holdfast_webhook_attempt_duration_seconds"),
     ),
     holdfast_metrics_source_up: labelled("source", {
       store: statistics === undefined ? 0 : 1,
       ...("backlog" in readings && { webhooks: backlog === undefined ? 0 : 1 }),
+      ...("stateOfPeople" in readings && { users: readings.stateOfPeople === undefined ? 0 : 1 }),
     }),
   };
 }
@@ -101,6 +115,32 @@ function webhookSamples(backlog: Backlog | undefined, now: number) {
     holdfast_webhooks: labelled("state", { enabled, disabled }),
     holdfast_webhook_deliveries: labelled("state", { waiting, retrying, dead }),
     holdfast_webhook_oldest_pending_age_seconds: [plain(Math.max(0, now - oldestAt) / 1_000)],
+  };
+}
+
+function peopleSamples({ people, stateOfPeople, meters, now }: Readings) {
+  if (people === undefined)
+    return {
+      holdfast_sign_ins_total: [],
+      holdfast_sessions: [],
+      holdfast_password_hash_seconds: [],
+      holdfast_password_waiting: [],
+      holdfast_guess_limits_total: [],
+      holdfast_mail: [],
+      holdfast_mail_oldest_age_seconds: [],
+    };
+  const { signIns, hashes, refusals } = meters.people;
+  const { sessions, waiting, oldestAt = now } = stateOfPeople ?? {};
+  return {
+    holdfast_sign_ins_total: [...signIns].flatMap(([method, results]) =>
+      labelled("result", results).map(({ labels, value }) => ({ labels: { method, ...labels }, value })),
+    ),
+    holdfast_sessions: optional(sessions),
+    holdfast_password_hash_seconds: alone("holdfast_password_hash_seconds", hashes),
+    holdfast_password_waiting: [plain(people.waiting)],
+    holdfast_guess_limits_total: labelled("policy", Object.fromEntries(refusals)),
+    holdfast_mail: labelled("state", { ...(waiting !== undefined && { waiting }), ...people.mails }),
+    holdfast_mail_oldest_age_seconds: stateOfPeople ? [plain(Math.max(0, now - oldestAt) / 1_000)] : [],
   };
 }
 

@@ -37,7 +37,6 @@ import { createTurnBudget, type TurnBudget } from "../store/core/turn-budget.ts"
 import { onStoreOf, openStore, reasonOf, type StoreOptions } from "../store/open.ts";
 import type { HistoryStore, Store } from "../store/port/store.ts";
 import type { KeptMail } from "../users/mail/mail-queue.ts";
-import type { PasswordHasher } from "../users/password-hash.ts";
 import { AllowList, resolveHost } from "../webhooks/addresses.ts";
 import type { WebhookOptions } from "../webhooks/delivery.ts";
 import { Webhooks } from "../webhooks/webhooks.ts";
@@ -109,8 +108,8 @@ export interface OpenService {
   store: Store;
   /** Also set if the service has no administrators over HTTP. */
   webhooks: Webhooks;
-  /** Hashes passwords; absent without users. */
-  passwords?: PasswordHasher;
+  /** The people who sign in; absent without `auth.users`. */
+  people?: Pick<People, "passwords" | "mail" | "users">;
   /** Whether the store is prepared, and when it is. */
   preparation: Pick<Preparation, "isComplete" | "completed">;
   /** The metrics of this thread alone. Exists only in a thread that is not the main thread, if metrics are on. */
@@ -172,9 +171,11 @@ function addMetrics(
   { createMetrics, createThreadMetrics }: typeof import("../observe/metrics.ts"),
   { meters, store, kind, thread }: { meters: Meters; store: Store; kind: string; thread: ThreadPart },
 ): void {
-  const { service, webhooks } = opened;
+  const { service, webhooks, people } = opened;
   const { feed, counts, hasStarted, now } = service;
-  const sources = { storeKind: kind, store, streams: feed && counts.streams, hasStarted, now };
+  const ofPeople = people && { ...people, sessions: () => people.users.records.count("_sessions") };
+  const streams = feed && counts.streams;
+  const sources = { storeKind: kind, store, streams, people: ofPeople, hasStarted, now };
   if (thread.kind === "main") {
     service.metrics = createMetrics(meters, { ...sources, thread: 0, webhooks }, thread.othersMetrics);
   } else {
@@ -215,6 +216,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     elapsed,
     warn: (text) => log.warn(text),
     onLocalMail: options.onLocalMail,
+    meter: meters?.people,
   });
   const preparation = await prepareStore({
     prepare: async () => {
@@ -293,7 +295,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   if (http.hasKeys) service.keys = keysOf(store, config);
   if (!config.readOnly && thread.kind === "main" && options.delivers !== false) {
     webhooks.start();
-    people?.mail.start();
+    people?.start();
   }
   const acceptFirstKey = (offer: FirstKeyOffer) => {
     service.firstKey = new FirstKey({ keys: store.keys, now, elapsed: sharedClock }, offer);
@@ -302,7 +304,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     service,
     store,
     webhooks,
-    ...(people && { passwords: people.passwords }),
+    ...(people && { people }),
     preparation,
     offerFirstKey: (plan) => {
       const offer = offerFirstKey(plan, sharedClock());

@@ -7,6 +7,7 @@ import type { Service } from "../http/service.ts";
 import { decideCreate } from "../http/writes/decide.ts";
 import type { Vault } from "../secrets.ts";
 import type { Store } from "../store/port/store.ts";
+import { Audit } from "../users/audit.ts";
 import { GuessLimits } from "../users/guess-limits.ts";
 import { type KeptMail, MailQueue } from "../users/mail/mail-queue.ts";
 import { usualMailsPerHour } from "../users/mail/mail-settings.ts";
@@ -19,7 +20,7 @@ import {
 } from "../users/password-hash.ts";
 import { UserRecords } from "../users/user-records.ts";
 import type { UserSettings } from "../users/user-settings.ts";
-import { type Profiles, Users } from "../users/users.ts";
+import { type Profiles, type UserMeter, Users } from "../users/users.ts";
 
 /** What people need of a service that is being opened. */
 export interface PeopleParts {
@@ -39,6 +40,8 @@ export interface PeopleParts {
   warn: (message: string) => void;
   /** Called with each mail that a local service keeps instead of sending it. */
   onLocalMail?: ((mail: KeptMail) => void) | undefined;
+  /** @default nothing is counted */
+  meter?: UserMeter | undefined;
 }
 
 /** The people of a service. */
@@ -49,12 +52,14 @@ export interface People {
   passwords: PasswordHasher;
   /** Opens the vault and creates the internal collections. Throws StartError and the errors of the store. */
   prepare(): Promise<void>;
+  /** Starts to send mails, and to remove old entries of the audit. Only one thread of a service does. */
+  start(): void;
   close(): Promise<void>;
 }
 
 /** Opens the people. Nothing works before `prepare`. Throws StartError. */
 export function openPeople(config: Config, parts: PeopleParts): People {
-  const { store, settings, service, newUuid, now, warn } = parts;
+  const { store, settings, service, newUuid, now, warn, meter } = parts;
   const { isLocal, readOnly, secrets } = config;
   let opened: Vault | undefined;
   const vault = (): Vault => {
@@ -62,7 +67,10 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     return opened;
   };
   const records = new UserRecords(store, settings.collection);
-  const passwords = parts.call === undefined ? createPasswordHasher() : joinPasswordHasher(parts.call);
+  const passwords =
+    parts.call === undefined
+      ? createPasswordHasher({ onHash: (seconds) => meter?.onHash(seconds) })
+      : joinPasswordHasher(parts.call);
   const mail = new MailQueue({
     records,
     vault: { seal: (...of) => vault().seal(...of), open: (...of) => vault().open(...of) },
@@ -77,9 +85,19 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     isReady: () => opened !== undefined && service().hasStarted(),
     ...(parts.onLocalMail && { onLocalMail: parts.onLocalMail }),
   });
+  const audit = new Audit({
+    records,
+    settings: settings.audit,
+    mac: (text) => vault().mac("audit", text),
+    newUuid,
+    clock: systemClock(now),
+    isReady: () => opened !== undefined && service().hasStarted(),
+    warn,
+  });
   const users = new Users({
     store,
     records,
+    audit,
     settings,
     administrators: config.auth?.administrators ?? [],
     grantable: settings.roles ?? config.keyRoles,
@@ -94,7 +112,12 @@ export function openPeople(config: Config, parts: PeopleParts): People {
       mac: (...of) => vault().mac(...of),
     },
     hasher: passwords,
-    limits: new GuessLimits({ store, mac: (text) => vault().mac("guesses", text) }),
+    limits: new GuessLimits({
+      store,
+      mac: (text) => vault().mac("guesses", text),
+      onRefused: (policy) => meter?.onRefused(policy),
+    }),
+    meter,
     mail,
     mailsPerHour: config.mail?.perHour ?? usualMailsPerHour,
     profiles: profilesOf(service, settings),
@@ -114,8 +137,13 @@ export function openPeople(config: Config, parts: PeopleParts): People {
       opened = await openVault(store, { secrets, isLocal, isSqlite, readOnly, now });
       if (!readOnly) await records.prepare();
     },
+    start: () => {
+      mail.start();
+      audit.start();
+    },
     close: async () => {
       await mail.stop();
+      await audit.stop();
       await passwords.close();
     },
   };

@@ -1,9 +1,13 @@
 /** What administrators do with accounts: they invite people, give roles and claims, disable, delete and sign out. */
 import { type AdministratorRule, isAdministrator } from "../access/roles.ts";
+import { valueAt } from "../collection/paths.ts";
+import type { Reference } from "../collection/references.ts";
 import { Problem, type Violation } from "../errors.ts";
 import type { Filter } from "../query/filter.ts";
 import { type Decided, isIn, put, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
+import type { Key } from "../store/port/stored.ts";
+import type { Audit, AuditKind, AuditSource } from "./audit.ts";
 import type { MailToSend } from "./mail/mail-queue.ts";
 import { readMailAddress } from "./mail-address.ts";
 import { endIdentities } from "./providers.ts";
@@ -27,12 +31,16 @@ const maxInvitations = 10_000;
 /** The expired invitations that a new one removes. */
 const sweptInvitations = 10;
 
+/** The accounts that are read at once. */
+const atOnce = 500;
+
 /** How long the service tries to send a notice, in milliseconds. */
 const noticeMs = 24 * 3_600_000;
 
 /** What administration depends on. */
 export interface AdministrationParts {
   records: UserRecords;
+  audit: Pick<Audit, "entry">;
   /** The collection of the profiles. */
   collection: string;
   administrators: readonly AdministratorRule[];
@@ -79,8 +87,12 @@ export class Administration {
    * Invites somebody, in place of all earlier invitations of the address. `mails`: whether a mail brings the link. Throws
    * INVALID_PARAMETER, UNIQUE_VIOLATION and UNAVAILABLE.
    */
-  async invite(asked: InvitationAsked, { mails }: { mails: boolean }): Promise<MadeInvitation> {
-    const { records, collection, newUuid, now, publicUrl, mailChange, onMail } = this.#parts;
+  async invite(
+    asked: InvitationAsked,
+    source: AuditSource,
+    { mails }: { mails: boolean },
+  ): Promise<MadeInvitation> {
+    const { records, audit, collection, newUuid, now, publicUrl, mailChange, onMail } = this.#parts;
     const read = readMailAddress(asked.email);
     if ("fault" in read) throw invalid("email", "email", read.fault);
     const { text, id: hash } = newTicketText();
@@ -125,6 +137,7 @@ export class Administration {
         ...endInvitations([...ended.values()]),
         put(invitationsName, invitation.id, undefined, invitation),
         ...(mails ? [await mailChange(mail, at)] : []),
+        audit.entry({ kind: "invitation", ...aboutInvitation(invitation) }, source),
       ];
       return { changes, result: { invitation, link } };
     });
@@ -133,10 +146,13 @@ export class Administration {
   }
 
   /** Ends an invitation. Returns whether there was one. */
-  async withdraw(id: string): Promise<boolean> {
+  async withdraw(id: string, source: AuditSource): Promise<boolean> {
+    const { records, audit } = this.#parts;
     const ended = await this.#untilCommitted(async () => {
-      const found = await this.#parts.records.invitation(id);
-      return found && { changes: endInvitations([found]), result: true };
+      const found = await records.invitation(id);
+      if (found === undefined) return undefined;
+      const entry = audit.entry({ kind: "invitationWithdrawn", ...aboutInvitation(found.value) }, source);
+      return { changes: [...endInvitations([found]), entry], result: true };
     });
     return ended ?? false;
   }
@@ -148,19 +164,23 @@ export class Administration {
   async change(
     id: string,
     decide: (account: Versioned<Account>) => AccountChange,
+    source: AuditSource,
     { isFree = false }: { isFree?: boolean } = {},
   ): Promise<Versioned<Account> | undefined> {
-    const { records } = this.#parts;
+    const { records, audit } = this.#parts;
     return this.#untilCommitted(async () => {
       const found = await records.account(id);
       if (found === undefined) return undefined;
       const value = { ...found.value, ...decide(found) };
       if (JSON.stringify(value) === JSON.stringify(found.value)) return { changes: [], result: found };
-      const witness = isFree ? [] : await this.#witness(found.value, value);
+      const isKept = isFree || !this.#administers(found.value) || this.#administers(value);
+      const witness = isKept ? [] : await this.#witness((each) => each.id === id);
       // Who is enabled again later has to sign in again.
       const ended = value.disabled ? endingOf(await records.sessionsOf(id)) : [];
+      const states = { before: stateOf(found.value), after: stateOf(value) };
+      const entry = audit.entry({ kind: "accountChanged", subject: id, ...states }, source);
       return {
-        changes: [put(accountsName, id, found.version, value), ...ended, ...witness],
+        changes: [put(accountsName, id, found.version, value), ...ended, ...witness, entry],
         result: { value, version: found.version + 1 },
       };
     });
@@ -170,34 +190,39 @@ export class Administration {
    * Deletes an account with its sessions and tickets. The profile stays. `requireFit` can refuse. Returns whether there was an
    * account. Throws LAST_ADMINISTRATOR, and what `requireFit` throws.
    */
-  async delete(id: string, requireFit: (account: Versioned<Account>) => void): Promise<boolean> {
-    const { records } = this.#parts;
+  async delete(
+    id: string,
+    requireFit: (account: Versioned<Account>) => void,
+    source: AuditSource,
+  ): Promise<boolean> {
+    const { records, audit } = this.#parts;
     const deleted = await this.#untilCommitted(async () => {
       const found = await records.account(id);
       if (found === undefined) return undefined;
       requireFit(found);
-      const witness = await this.#witness(found.value, undefined);
+      const witness = this.#administers(found.value) ? await this.#witness((each) => each.id === id) : [];
       const sessions = endingOf(await records.sessionsOf(id));
       const tickets = endTickets(await records.ticketsFor(found.value.address));
+      const { email } = found.value;
+      const recorded = { kind: "accountDeleted", subject: id, email, before: stateOf(found.value) } as const;
       const identities = endIdentities(await records.identitiesOf(id));
-      const changes = [
-        remove(accountsName, id, found.version),
-        ...sessions,
-        ...tickets,
-        ...identities,
-        ...witness,
-      ];
-      return { changes, result: true };
+      const ended = [...sessions, ...tickets, ...identities, ...(await records.mailsTo(id))];
+      const entry = audit.entry(recorded, source);
+      return {
+        changes: [remove(accountsName, id, found.version), ...ended, ...witness, entry],
+        result: true,
+      };
     });
     return deleted ?? false;
   }
 
   /** Ends all sessions of a user. Returns whether there is an account. */
-  async signOut(id: string): Promise<boolean> {
-    const { records } = this.#parts;
+  async signOut(id: string, source: AuditSource): Promise<boolean> {
+    const { records, audit } = this.#parts;
     const done = await this.#untilCommitted(async () => {
       if ((await records.account(id)) === undefined) return undefined;
-      return { changes: endingOf(await records.sessionsOf(id)), result: true };
+      const entry = audit.entry({ kind: "signOut", subject: id }, source);
+      return { changes: [...endingOf(await records.sessionsOf(id)), entry], result: true };
     });
     return done ?? false;
   }
@@ -206,25 +231,38 @@ export class Administration {
    * Starts a reset: the password stops working, all sessions end, and a mail tells the user to choose another password. Nobody but
    * the user sees a code. Returns whether there is an account. Throws UNAVAILABLE.
    */
-  reset(id: string): Promise<boolean> {
-    return this.#strip(id, { set: { password: undefined }, notice: resetNotice, place: "reset" });
+  reset(id: string, source: AuditSource): Promise<boolean> {
+    const set = { password: undefined };
+    return this.#strip(id, { set, notice: resetNotice, place: "reset", kind: "accountReset", source });
   }
 
   /**
    * Removes the second factor and the passkeys of a user who has lost them. All sessions end, and a mail tells the user. Returns
    * whether there is an account. Throws UNAVAILABLE.
    */
-  resetFactors(id: string): Promise<boolean> {
+  resetFactors(id: string, source: AuditSource): Promise<boolean> {
     const set = { totp: undefined, recoveryCodes: undefined, passkeys: undefined };
-    return this.#strip(id, { set, notice: factorsNotice, place: "account" });
+    return this.#strip(id, { set, notice: factorsNotice, place: "account", kind: "factorsReset", source });
   }
 
   /** Takes a way to sign in from a user. The link in the mail opens a place on the page for signing in. */
   async #strip(
     id: string,
-    { set, notice, place }: { set: Partial<Account>; notice: string; place: string },
+    {
+      set,
+      notice,
+      place,
+      kind,
+      source,
+    }: {
+      set: Partial<Account>;
+      notice: string;
+      place: string;
+      kind: AuditKind;
+      source: AuditSource;
+    },
   ): Promise<boolean> {
-    const { records, now, publicUrl, mailChange, onMail } = this.#parts;
+    const { records, audit, now, publicUrl, mailChange, onMail } = this.#parts;
     const done = await this.#untilCommitted(async () => {
       const found = await records.account(id);
       if (found === undefined) return undefined;
@@ -234,22 +272,73 @@ export class Administration {
       const mail = { template: "notice", to: email, values, expiresAt: at + noticeMs, user: id } as const;
       const value: Account = { ...found.value, ...set, devices: [] };
       const sessions = endingOf(await records.sessionsOf(id));
-      const changes = [put(accountsName, id, found.version, value), ...sessions, await mailChange(mail, at)];
-      return { changes, result: true };
+      const entry = audit.entry({ kind, subject: id }, source);
+      const written = [put(accountsName, id, found.version, value), await mailChange(mail, at), entry];
+      return { changes: [...written, ...sessions], result: true };
     });
     onMail();
     return done ?? false;
   }
 
   /**
+   * What a commit that deletes resources has to contain besides: the entries of the audit for the accounts that go with their
+   * profiles, and a witness. Throws LAST_ADMINISTRATOR.
+   */
+  async changesForDeletes(
+    changes: readonly Change[],
+    source: AuditSource,
+    cascadesOf: (collection: string) => readonly Reference[],
+  ): Promise<Change[]> {
+    const { collection, records, audit } = this.#parts;
+    const deleted = changes.flatMap(({ key, next }) => (next === undefined ? [key] : []));
+    const ids = deleted.flatMap((key) => (key.collection === collection ? [key.id] : []));
+    const isReached = cascadesOf(collection).length > 0;
+    if (ids.length === 0 && !(isReached && deleted.length > 0)) return [];
+    const gone: Account[] = [];
+    for (let n = 0; n < ids.length; n += atOnce) {
+      const values = ids.slice(n, n + atOnce);
+      const filter: Filter = { kind: "in", path: ["id"], values };
+      const page = await records.list<Account>({ collection: accountsName, filter, limit: atOnce });
+      gone.push(...page.records.map(({ value }) => value));
+    }
+    const entries = gone.map(({ id, email, ...others }) =>
+      audit.entry({ kind: "accountDeleted", subject: id, email, before: stateOf(others) }, source),
+    );
+    if (!isReached && !gone.some((account) => this.#administers(account))) return entries;
+    const keys = new Set(deleted.map((key) => `${key.collection}/${key.id}`));
+    const isGone = ({ id }: Account) => this.#isDeleted({ collection, id }, { keys, cascadesOf });
+    return [...entries, ...(await this.#witness(isGone))];
+  }
+
+  /** Whether a resource is deleted, or a resource that it refers to and that takes it along. */
+  async #isDeleted(
+    key: Key,
+    context: { keys: Set<string>; cascadesOf: (collection: string) => readonly Reference[] },
+    seen = new Set<string>(),
+  ): Promise<boolean> {
+    const name = `${key.collection}/${key.id}`;
+    if (context.keys.has(name)) return true;
+    const references = context.cascadesOf(key.collection);
+    if (seen.has(name) || references.length === 0) return false;
+    seen.add(name);
+    const found = await this.#parts.records.read<Record<string, unknown>>(key.collection, key.id);
+    if (found === undefined) return false;
+    for (const { path, collection } of references)
+      for (const id of [valueAt(found.value, path)].flat())
+        if (await this.#isDeleted({ collection, id: String(id) }, context, seen)) return true;
+    return false;
+  }
+
+  #administers(account: Account): boolean {
+    return !account.disabled && isAdministrator(this.#parts.administrators, principalOf(account));
+  }
+
+  /**
    * What a commit has to contain so that somebody remains who administers. If two administrators take the role from each other at
    * the same time, each commit also writes the account of the other, so that one of them fails. Throws LAST_ADMINISTRATOR.
    */
-  async #witness(before: Account, after: Account | undefined): Promise<Change[]> {
+  async #witness(isGone: (account: Account) => boolean | Promise<boolean>): Promise<Change[]> {
     const { administrators, records } = this.#parts;
-    const administers = (account: Account) =>
-      !account.disabled && isAdministrator(administrators, principalOf(account));
-    if (!administers(before) || (after !== undefined && administers(after))) return [];
     const ruleFilters = administrators.map(
       (rule): Filter =>
         "role" in rule
@@ -257,14 +346,22 @@ export class Administration {
           : isIn("id", rule.subject),
     );
     const filter: Filter = { kind: "or", filters: ruleFilters };
+    let isAnyGone = false;
+    let other: Versioned<Account> | undefined;
     for (let after: string | undefined; ; ) {
       const query = { collection: accountsName, filter, limit: 200, ...(after && { after: [after] }) };
       const { records: accounts, more } = await records.list<Account>(query);
-      const other = accounts.find(({ value }) => value.id !== before.id && administers(value));
-      if (other !== undefined) return [put(accountsName, other.value.id, other.version, other.value)];
+      for (const account of accounts) {
+        if (!this.#administers(account.value)) continue;
+        if (await isGone(account.value)) isAnyGone = true;
+        else other ??= account;
+        if (isAnyGone && other !== undefined)
+          return [put(accountsName, other.value.id, other.version, other.value)];
+      }
       after = accounts.at(-1)?.value.id;
       if (!more) break;
     }
+    if (!isAnyGone) return [];
     throw new Problem(
       "LAST_ADMINISTRATOR",
       "This is the last account that administers the service. Give another account the role first.",
@@ -305,6 +402,16 @@ export async function requireInvitation(
     "invitation",
     "The invitation has expired, was withdrawn, or is for another address. Ask for a new one.",
   );
+}
+
+/** What the audit says of an account. */
+function stateOf({ roles, claims, disabled }: Pick<Account, "roles" | "claims" | "disabled">): object {
+  return { roles, claims, disabled };
+}
+
+/** What the audit says of an invitation. */
+function aboutInvitation({ id, email, user, roles, claims }: Invitation) {
+  return { item: id, email, subject: user, after: { roles, claims } };
 }
 
 function invalid(member: string, code: string, detail: string): Problem {

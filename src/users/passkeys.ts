@@ -9,6 +9,7 @@ import type {
 import { signInFailed } from "../access/challenges.ts";
 import { Problem } from "../errors.ts";
 import type { Decided, Versioned } from "../records.ts";
+import type { AuditKind } from "./audit.ts";
 import { type GuessLimits, guessPolicies } from "./guess-limits.ts";
 import type { SealedTickets } from "./sealed-tickets.ts";
 import type { GivenTicket } from "./tickets.ts";
@@ -78,7 +79,7 @@ export class Passkeys {
   async signIn(
     { ticket, passkey, device }: PasskeyProof,
     visitor: Visitor,
-    { before, user }: { before?: string | undefined; user?: string | undefined },
+    { before, user, kind }: { before?: string | undefined; user?: string; kind?: AuditKind },
   ): Promise<SignedIn> {
     const { settings, tickets, records, limits, now, begin, untilCommitted } = this.#parts;
     if (!settings.methods.includes("passkey")) throw signInFailed();
@@ -92,7 +93,7 @@ export class Passkeys {
       if (found === undefined || found.value.disabled) throw signInFailed();
       const set = await this.proven(found.value, passkey, ticket);
       const also = [await tickets.use("passkey", ticket)];
-      return begin(found, { visitor, device, ends: before, set, also });
+      return begin(found, { visitor, kind, method: "passkey", device, ends: before, set, also });
     });
     await taken.giveBack();
     return signedIn;

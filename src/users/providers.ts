@@ -8,6 +8,7 @@ import { signInFailed } from "../access/challenges.ts";
 import { Problem } from "../errors.ts";
 import { type Decided, put, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
+import type { Audit } from "./audit.ts";
 import { type GuessLimits, guessPolicies } from "./guess-limits.ts";
 import { type Claims, ProviderClient, type Transaction } from "./provider-client.ts";
 import { endingOf } from "./sessions.ts";
@@ -81,6 +82,7 @@ export interface ProviderParts {
     seal(purpose: string, place: string, text: string): string;
     open(purpose: string, place: string, sealed: string): string;
   };
+  audit: Pick<Audit, "entry">;
   limits: GuessLimits;
   /** Where the provider sends the browser back, without the name: `https://shop.example/api/v1/_auth/providers`. */
   address: () => string;
@@ -173,8 +175,12 @@ export class Providers {
    * Links an identity to the account of a confirmed session. Throws CONFIRMATION_REQUIRED, SIGN_IN_FAILED if the ticket is not of this
    * browser, and IDENTITY_UNAVAILABLE.
    */
-  async link({ session, account }: Current, ticket: string, browser: string | undefined): Promise<Identity> {
-    const { requireConfirmed, untilCommitted, records, now, notice } = this.#parts;
+  async link(
+    { session, account, source = {} }: Current,
+    ticket: string,
+    browser: string | undefined,
+  ): Promise<Identity> {
+    const { requireConfirmed, untilCommitted, records, now, notice, audit } = this.#parts;
     requireConfirmed(session);
     const identity = await untilCommitted(async () => {
       const { value, version } = await this.#find("link", ticket, browser);
@@ -189,7 +195,8 @@ export class Providers {
       if ((await records.identitiesOf(account.id)).length >= maxIdentities)
         throw unavailable(`An account has at most ${maxIdentities} identities. Remove one first.`);
       const made = { id, user: account.id, provider, issuer, subject, email, createdAt: now() };
-      const changes = [put(identitiesName, id, undefined, made), unchanged(current), spent];
+      const entry = audit.entry({ kind: "identityLinked", subject: account.id, item: id }, source);
+      const changes = [put(identitiesName, id, undefined, made), unchanged(current), spent, entry];
       return { changes: [...changes, await notice(current.value, notices.added)], result: made };
     });
     return identity;
@@ -199,8 +206,8 @@ export class Providers {
    * Removes an identity. All other sessions of the user end. Returns whether there was one. Throws CONFIRMATION_REQUIRED, and
    * IDENTITY_UNAVAILABLE if it is the only way to sign in.
    */
-  async unlink({ session, account }: Current, id: string): Promise<boolean> {
-    const { requireConfirmed, untilCommitted, records, notice } = this.#parts;
+  async unlink({ session, account, source = {} }: Current, id: string): Promise<boolean> {
+    const { requireConfirmed, untilCommitted, records, notice, audit } = this.#parts;
     requireConfirmed(session);
     return untilCommitted(async () => {
       const all = await records.identitiesOf(account.id);
@@ -210,7 +217,9 @@ export class Providers {
       if (all.length === 1 && !this.#hasOtherWay(current.value))
         throw unavailable("You could not sign in any more. Link another identity first.");
       const others = (await records.sessionsOf(account.id)).filter(({ value }) => value.id !== session.id);
-      const changes = [remove(identitiesName, id, found.version), unchanged(current), ...endingOf(others)];
+      const entry = audit.entry({ kind: "identityRemoved", subject: account.id, item: id }, source);
+      const removed = remove(identitiesName, id, found.version);
+      const changes = [removed, unchanged(current), entry, ...endingOf(others)];
       return { changes: [...changes, await notice(current.value, notices.removed)], result: true };
     });
   }

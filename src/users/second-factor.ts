@@ -6,6 +6,7 @@ import { signInFailed } from "../access/challenges.ts";
 import { Problem } from "../errors.ts";
 import { type Decided, put, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
+import type { Audit, AuditKind } from "./audit.ts";
 import { isKnownDevice } from "./devices.ts";
 import { isMissingFactor, isRequired, type SecondFactorKind, secondFactorsOf, stampOf } from "./factors.ts";
 import { type GuessLimits, guessPolicies, type Taken } from "./guess-limits.ts";
@@ -50,6 +51,7 @@ export interface SecondFactorParts {
     open(purpose: string, place: string, sealed: string): string;
   };
   limits: GuessLimits;
+  audit: Pick<Audit, "entry">;
   tickets: SealedTickets;
   passkeys: Passkeys;
   /** The title of the service, which authenticator apps show. */
@@ -142,7 +144,8 @@ export class SecondFactors {
       const set = await this.#proven(found.value, proof);
       if (set.recoveryCodes !== undefined)
         also.push(await notice(found.value, usedNotice(set.recoveryCodes.length)));
-      return begin(found, { visitor, device: proof.device, ends: asked.ends, set, also });
+      const method = methodOf(proof);
+      return begin(found, { visitor, method, device: proof.device, ends: asked.ends, set, also });
     });
     await taken.giveBack();
     return signedIn;
@@ -229,7 +232,14 @@ export class SecondFactors {
         throw unavailable("This passkey is your only way to sign in. Set a password first.");
       const { length } = this.factorsOf(left);
       const set = { ...left, devices: [], ...(length === 0 && { recoveryCodes: undefined }) };
-      return { result: true, set, notice: notices.removed, endsOthers: true };
+      return {
+        result: true,
+        set,
+        kind: "factorRemoved",
+        item: id,
+        notice: notices.removed,
+        endsOthers: true,
+      };
     });
   }
 
@@ -239,7 +249,12 @@ export class SecondFactors {
     return this.#change(current, async (account) => {
       if (this.factorsOf(account).length === 0)
         throw unavailable("Recovery codes replace a second factor. Set one up first.");
-      return { result: texts, set: { recoveryCodes: hashes }, notice: notices.recoveryCodes };
+      return {
+        result: texts,
+        set: { recoveryCodes: hashes },
+        kind: "recoveryCodes",
+        notice: notices.recoveryCodes,
+      };
     });
   }
 
@@ -334,6 +349,8 @@ export class SecondFactors {
       return {
         result: { factor, recoveryCodes: needsCodes ? texts : undefined },
         set: needsCodes ? { ...changed, recoveryCodes: hashes } : changed,
+        kind: "factorAdded",
+        item: factor.id,
         notice: notices[factor.kind],
         endsOthers,
         also: [await use()],
@@ -343,10 +360,10 @@ export class SecondFactors {
 
   /** Changes the factors of an account in a confirmed session. Throws CONFIRMATION_REQUIRED, and what `decide` throws. */
   #change<T>(
-    { session, account }: Current,
+    { session, account, source = {} }: Current,
     decide: (account: Account) => Promise<FactorChange<T>>,
   ): Promise<T> {
-    const { requireConfirmed, records, untilCommitted, notice } = this.#parts;
+    const { requireConfirmed, records, untilCommitted, notice, audit } = this.#parts;
     requireConfirmed(session);
     return untilCommitted(async () => {
       const found = await records.account(account.id);
@@ -354,7 +371,15 @@ export class SecondFactors {
       // The session can have ended meanwhile, because the owner has signed out everywhere.
       const own = sessions.find(({ value }) => value.id === session.id);
       if (found === undefined || found.value.disabled || own === undefined) throw signInFailed();
-      const { result, set, notice: text, endsOthers = false, also = [] } = await decide(found.value);
+      const {
+        result,
+        set,
+        kind,
+        item,
+        notice: text,
+        endsOthers = false,
+        also = [],
+      } = await decide(found.value);
       if (set === undefined) return { changes: [], result };
       const value: Account = { ...found.value, ...set };
       const others = endsOthers ? sessions.filter((each) => each !== own) : [];
@@ -364,6 +389,7 @@ export class SecondFactors {
         ...endingOf(others),
         ...also,
         ...mails,
+        ...(kind === undefined ? [] : [audit.entry({ kind, item, subject: value.id }, source)]),
       ];
       return { changes, result };
     });
@@ -374,6 +400,9 @@ export class SecondFactors {
 interface FactorChange<T> {
   result: T;
   set?: Partial<Account>;
+  /** What the audit records, and the factor that it is about. */
+  kind?: AuditKind;
+  item?: string;
   notice?: string;
   /** Whether all other sessions of the user end. @default false */
   endsOthers?: boolean;
@@ -398,6 +427,11 @@ function hashOfRecovery(typed: string): string | undefined {
     readCode(plain.slice(n * each, (n + 1) * each)),
   );
   return parts.includes(undefined) ? undefined : ticketId(parts.join(""));
+}
+
+function methodOf({ passkey, recoveryCode }: SecondProof): Beginning["method"] {
+  if (passkey !== undefined) return "passkey";
+  return recoveryCode === undefined ? "totp" : "recoveryCode";
 }
 
 function usedNotice(left: number): string {

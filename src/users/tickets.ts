@@ -7,6 +7,7 @@ import { signInFailed } from "../access/challenges.ts";
 import { Problem } from "../errors.ts";
 import { type Decided, isOvertaken, put, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
+import type { Audit, AuditSource } from "./audit.ts";
 import { type GuessLimits, guessPolicies, mailOfService } from "./guess-limits.ts";
 import type { MailToSend } from "./mail/mail-queue.ts";
 import type { MailAddress } from "./mail-address.ts";
@@ -94,6 +95,11 @@ export interface GivenTicket {
   expiresAt: number;
 }
 
+/** Who asks for a ticket, and the network that limits count. */
+export interface Asking extends AuditSource {
+  network: string;
+}
+
 /** A ticket to make. */
 export interface TicketAsked {
   kind: TicketKind;
@@ -101,8 +107,8 @@ export interface TicketAsked {
   to: MailAddress;
   /** Without a template, nobody gets a mail. */
   template: MailToSend["template"];
-  /** The network that limits count. */
-  network: string;
+  /** Who asks. */
+  visitor: Asking;
   /** The user who asks, if the ticket changes an account. */
   user?: string | undefined;
   /** What the ticket keeps, encrypted. It must fit into JSON. */
@@ -113,6 +119,7 @@ export interface TicketAsked {
 export interface TicketParts {
   records: UserRecords;
   limits: GuessLimits;
+  audit: Pick<Audit, "count">;
   vault: {
     seal(purpose: string, place: string, text: string): string;
     open(purpose: string, place: string, sealed: string): string;
@@ -147,7 +154,7 @@ export class Tickets {
   }
 
   /** Counts a ticket and its mail against the network. Throws QUOTA_EXCEEDED, and UNAVAILABLE if the store has too many tickets. */
-  async count(network: string): Promise<void> {
+  async count({ network }: Asking): Promise<void> {
     const { limits, now } = this.#parts;
     const policies = [guessPolicies.ticketOfNetwork, guessPolicies.mailOfNetwork];
     await limits.take(
@@ -183,12 +190,12 @@ export class Tickets {
   }
 
   /** Stores a ticket together with the mail that has its code. Throws UNAVAILABLE if the service sends too many mails. */
-  async give({ kind, to, template, network, user, content }: TicketAsked): Promise<GivenTicket> {
+  async give({ kind, to, template, visitor, user, content }: TicketAsked): Promise<GivenTicket> {
     const { records, vault, mailChange, onMail, publicUrl, now } = this.#parts;
     const { text, id } = newTicketText();
     const code = newCode();
     const at = now();
-    const isMailed = await this.#takeMail(to.key);
+    const isMailed = await this.#takeMail(to.key, visitor);
     const ticket = await records.untilCommitted(async (): Promise<Decided<Ticket>> => {
       const earlier = isMailed ? undefined : await this.#lastMailed(to.key);
       const made: Ticket = {
@@ -200,7 +207,7 @@ export class Tickets {
         code: isMailed ? codeMac(this.#mac, to.key, code) : earlier?.code,
         mailedAt: isMailed ? at : earlier?.mailedAt,
         wrong: 0,
-        network,
+        network: visitor.network,
         createdAt: at,
         expiresAt: at + ticketMs,
         sealed: content && vault.seal("ticket", placeOf(id), JSON.stringify(content)),
@@ -249,14 +256,16 @@ export class Tickets {
   }
 
   /** Whether a mail to the address is allowed now. Throws UNAVAILABLE if the service sends too many. */
-  async #takeMail(address: string): Promise<boolean> {
-    const { limits, mailsPerHour, now } = this.#parts;
+  async #takeMail(address: string, visitor: Asking): Promise<boolean> {
+    const { limits, mailsPerHour, now, audit } = this.#parts;
     try {
       const ofService = { policy: mailOfService(mailsPerHour), subject: "" };
       await limits.take([{ policy: guessPolicies.mailToAddress, subject: address }, ofService], now());
     } catch (error) {
-      if (error instanceof Problem && error.code === "QUOTA_EXCEEDED") return false;
-      throw error;
+      if (!(error instanceof Problem && error.code === "QUOTA_EXCEEDED")) throw error;
+      const { policy } = error;
+      await audit.count({ kind: "refusal", result: "refused", policy }, visitor, address);
+      return false;
     }
     return true;
   }

@@ -4,9 +4,11 @@ import { type Collection, openCollection } from "../collection/collection.ts";
 import { readIndexes } from "../collection/indexes.ts";
 import type { Filter } from "../query/filter.ts";
 import { isIn, Records, remove, type Versioned } from "../records.ts";
+import type { Change } from "../store/port/commit.ts";
 import type { ListQuery } from "../store/port/page.ts";
 import type { ServingStore } from "../store/port/store.ts";
-import { mailCollection } from "./mail/mail-queue.ts";
+import { auditCollection } from "./audit.ts";
+import { mailCollection, mailName } from "./mail/mail-queue.ts";
 
 /** The names of the internal collections. */
 export const accountsName = "_accounts";
@@ -206,7 +208,7 @@ function collectionsFor(profiles: string): Collection[] {
 /** Reads and writes what the store keeps about users. */
 export class UserRecords extends Records {
   constructor(store: ServingStore, profiles: string) {
-    super(store, [...collectionsFor(profiles), mailCollection(profiles)]);
+    super(store, [...collectionsFor(profiles), mailCollection(profiles), auditCollection]);
   }
 
   account(id: string): Promise<Versioned<Account> | undefined> {
@@ -274,6 +276,16 @@ export class UserRecords extends Records {
       limit,
     };
     return (await this.list<Ticket>(query)).records;
+  }
+
+  /** The changes that remove the waiting mails to a user. */
+  async mailsTo(user: string): Promise<Change[]> {
+    const { records } = await this.list<{ id: string }>({
+      collection: mailName,
+      filter: isIn("user", user),
+      limit: 500,
+    });
+    return records.map(({ value, version }) => remove(mailName, value.id, version));
   }
 
   invitation(id: string): Promise<Versioned<Invitation> | undefined> {

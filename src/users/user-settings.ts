@@ -1,4 +1,5 @@
 /** What a configuration says about users (`auth.users`). */
+import type { AuditSettings } from "./audit.ts";
 
 /**
  * How somebody can get an account. Administrators can always invite people. `invited` says that these can be strangers, so every
@@ -65,6 +66,8 @@ export interface UserSettings {
   readonly origins: readonly string[];
   /** @default none */
   readonly providers: readonly Provider[];
+  /** How long the audit keeps its entries. @default 365 days, and 1 GB */
+  readonly audit: AuditSettings;
 }
 
 /** The most bytes of the claims of an account, as JSON. */

@@ -8,8 +8,10 @@ import { type Decided, put, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { ServingStore } from "../store/port/store.ts";
 import { Administration, endInvitations, requireInvitation } from "./administration.ts";
+import type { Audit, AuditKind, AuditSource } from "./audit.ts";
 import { Cookies } from "./cookies.ts";
 import { isKnownDevice, newDevice, withDevice, withoutDevice } from "./devices.ts";
+import { type FailedRequest, methodOf, noteFailure } from "./failed-proofs.ts";
 import { type GuessLimits, guessPolicies, type Taken } from "./guess-limits.ts";
 import type { MailQueue, MailToSend } from "./mail/mail-queue.ts";
 import { type MailAddress, readMailAddress } from "./mail-address.ts";
@@ -41,12 +43,13 @@ import {
   type TicketKind,
   type UserRecords,
 } from "./user-records.ts";
-import type { UserSettings } from "./user-settings.ts";
+import type { SignInMethod, UserSettings } from "./user-settings.ts";
 
 /** What the flows depend on. */
 export interface UserParts {
   store: ServingStore;
   records: UserRecords;
+  audit: Audit;
   settings: UserSettings;
   administrators: readonly AdministratorRule[];
   /** The roles that administrators can give over HTTP. */
@@ -82,6 +85,18 @@ export interface UserParts {
   now: () => number;
   /** A clock in milliseconds that never goes back. */
   elapsed: () => number;
+  /** @default nothing is counted */
+  meter?: UserMeter | undefined;
+}
+
+/** Counts what people do, for the metrics. */
+export interface UserMeter {
+  /** A session has begun, a proof was wrong, or a limit has refused one. */
+  onSignIn(method: string, result: "done" | "failed" | "refused"): void;
+  /** A limit of guesses has refused something. */
+  onRefused(policy: string): void;
+  /** A password was hashed, in this time. */
+  onHash(seconds: number): void;
 }
 
 /** Judges profiles as a create by a caller without roles. */
@@ -91,7 +106,7 @@ export interface Profiles {
 }
 
 /** Who asks, as far as a stranger can be known. */
-export interface Visitor {
+export interface Visitor extends AuditSource {
   /** The network that limits count. */
   network: string;
   /** The part of the network that lists of sessions show. */
@@ -137,6 +152,8 @@ type NewAccount = SignUpContent & Pick<Account, "email" | "address">;
 export interface Current {
   session: Session;
   account: Account;
+  /** Where the request comes from, for the audit. */
+  source?: AuditSource;
 }
 
 /** A session that has begun. */
@@ -159,6 +176,10 @@ const skewMs = 60_000;
 /** What a new session comes with. */
 export interface Beginning {
   visitor: Visitor;
+  /** What the audit records. @default signIn */
+  kind?: AuditKind | undefined;
+  /** How it was proven. */
+  method: SignInMethod | "session" | "totp" | "recoveryCode";
   /** What the device has shown. */
   device?: string | undefined;
   /** The sessions that end with it: one by its id, or all of the user. @default none */
@@ -221,6 +242,27 @@ export class Users {
     });
   }
 
+  get audit(): Audit {
+    return this.#parts.audit;
+  }
+
+  /** Records why a request has failed, if it is a wrong proof or a limit that was reached. */
+  noteFailure(problem: unknown, failed: FailedRequest): Promise<void> {
+    return noteFailure(problem, failed, this.#parts);
+  }
+
+  /** Counts a session that has begun, by the members of the body that proved it. */
+  noteSession(given: Readonly<Record<string, unknown>>): void {
+    this.#parts.meter?.onSignIn(methodOf(given), "done");
+  }
+
+  /** Counts and records how a sign-in at a provider has ended. */
+  async noteReturn(result: "done" | "failed", visitor: Visitor): Promise<void> {
+    this.#parts.meter?.onSignIn("providers", result);
+    if (result === "done") return; // the entry is in the commit of the session
+    await this.#parts.audit.count({ kind: "signIn", result, method: "providers" }, visitor, visitor.network);
+  }
+
   get settings(): UserSettings {
     return this.#parts.settings;
   }
@@ -262,11 +304,11 @@ export class Users {
     if (invitation?.user === undefined) this.requireFitting({ ...profile, ...invitation?.profile });
     else if (Object.keys(profile).length > 0) throw profileExists();
     if (password !== undefined) this.#requireGoodPassword(password, read.address, profile);
-    await this.#tickets.count(visitor.network);
+    await this.#tickets.count(visitor);
     const hashed = password === undefined ? undefined : await this.#hashNew(password, visitor.network);
     const account = await this.records.accountOf(read.key);
     const content = { password: hashed, profile, invitation: invitation?.id };
-    const asked = { kind: "signUp", network: visitor.network, content } as const;
+    const asked = { kind: "signUp", visitor, content } as const;
     if (account === undefined) return this.#tickets.give({ ...asked, to: read, template: "signUp" });
     return this.#tickets.give({ ...asked, to: provenFor(read, account.value), template: "exists" });
   }
@@ -291,9 +333,9 @@ export class Users {
    */
   async requestCode(kind: "signIn" | "reset", email: string, visitor: Visitor): Promise<GivenTicket> {
     const read = readAddress(email);
-    await this.#tickets.count(visitor.network);
+    await this.#tickets.count(visitor);
     const account = await this.records.accountOf(read.key);
-    const asked = { kind, network: visitor.network } as const;
+    const asked = { kind, visitor } as const;
     if (account === undefined || account.value.disabled)
       return this.#tickets.give({ ...asked, to: read, template: undefined });
     return this.#tickets.give({ ...asked, to: provenFor(read, account.value), template: kind });
@@ -303,8 +345,8 @@ export class Users {
    * Begins a session. `before` is the session of the client until now, which ends. Throws SIGN_IN_FAILED for every wrong proof,
    * INVALID_PARAMETER, QUOTA_EXCEEDED and UNAVAILABLE.
    */
-  async signIn(proof: Proof, visitor: Visitor, before?: string): Promise<Begun> {
-    if ("passkey" in proof) return this.passkeys.signIn(proof, visitor, { before });
+  async signIn(proof: Proof, visitor: Visitor, before?: string, kind: AuditKind = "signIn"): Promise<Begun> {
+    if ("passkey" in proof) return this.passkeys.signIn(proof, visitor, { before, kind });
     if ("ticket" in proof) return this.#signInByCode(proof, visitor, { before });
     if (!this.settings.methods.includes("password")) throw signInFailed();
     const { account, rehashed } = await this.#requireOwner(proof, visitor);
@@ -314,7 +356,8 @@ export class Users {
       if (current === undefined || current.value.disabled || current.value.password !== account.password)
         throw signInFailed();
       const set = rehashed === undefined ? {} : { password: rehashed };
-      return this.begin(current, { visitor, device: proof.device, ends: before, set });
+      const beginning = { visitor, kind, method: "password", ends: before, set } as const;
+      return this.begin(current, { ...beginning, device: proof.device });
     });
   }
 
@@ -329,16 +372,25 @@ export class Users {
     if (step === undefined) return this.#begin(found, beginning);
     const sessions = ends === "all" ? await this.records.sessionsOf(account.id) : [];
     const changes = [put(accountsName, account.id, found.version, account), ...endingOf(sessions), ...also];
-    return { changes, result: step };
+    // A sign-in is recorded with its second step, and what has changed already is recorded now.
+    const { kind = "signIn", method, visitor } = beginning;
+    const recorded = { kind, subject: account.id, method };
+    const entries =
+      set === undefined || kind === "signIn" ? [] : [this.#parts.audit.entry(recorded, visitor)];
+    return { changes: [...changes, ...entries], result: step };
   }
 
   /** Confirms a session: a new one takes its place. Throws as `signIn` does. */
   async confirm({ session, account }: Current, proof: Confirmation, visitor: Visitor): Promise<Begun> {
     if ("passkey" in proof)
-      return this.passkeys.signIn(proof, visitor, { before: session.id, user: account.id });
+      return this.passkeys.signIn(proof, visitor, {
+        before: session.id,
+        user: account.id,
+        kind: "confirmation",
+      });
     if ("ticket" in proof)
       return this.#signInByCode(proof, visitor, { before: session.id, user: account.id });
-    return this.signIn({ email: account.email, ...proof }, visitor, session.id);
+    return this.signIn({ email: account.email, ...proof }, visitor, session.id, "confirmation");
   }
 
   /** Sets a password by the code of a reset. All sessions of the user end. Throws as `signIn` does, and PASSWORD_REFUSED. */
@@ -356,7 +408,8 @@ export class Users {
         ...(await this.#tickets.endingWith(found)),
         await this.#notice(account.value, notices.password),
       ];
-      return this.begin(account, { visitor, ends: "all", set: { password: hashed, devices: [] }, also });
+      const set = { password: hashed, devices: [] };
+      return this.begin(account, { visitor, kind: "password", method: "email", ends: "all", set, also });
     });
   }
 
@@ -371,7 +424,8 @@ export class Users {
       const isOpen = (await this.records.session(session.id)) !== undefined;
       if (!isOpen || current === undefined || current.value.disabled) throw signInFailed();
       const also = [await this.#notice(current.value, notices.password)];
-      return this.#begin(current, { visitor, ends: "all", set: { password: hashed, devices: [] }, also });
+      const set = { password: hashed, devices: [] };
+      return this.#begin(current, { visitor, kind: "password", method: "session", ends: "all", set, also });
     });
   }
 
@@ -382,14 +436,14 @@ export class Users {
   async requestEmail({ session, account }: Current, email: string, visitor: Visitor): Promise<GivenTicket> {
     this.requireConfirmed(session);
     const to = readAddress(email);
-    await this.#tickets.count(visitor.network);
+    await this.#tickets.count(visitor);
     const other = await this.records.accountOf(to.key);
     const isFree = other === undefined || other.value.id === account.id; // the user can change its letters
     return this.#tickets.give({
       kind: "email",
       to,
       template: isFree ? "email" : undefined,
-      network: visitor.network,
+      visitor,
       user: account.id,
     });
   }
@@ -412,7 +466,7 @@ export class Users {
           await this.#notice(current.value, notices.email),
         ];
         const set = { email, address, devices: [] };
-        return this.#begin(current, { visitor, ends: "all", set, also });
+        return this.#begin(current, { visitor, kind: "email", method: "email", ends: "all", set, also });
       }),
     );
   }
@@ -427,7 +481,7 @@ export class Users {
   ): Promise<Current & { token: string }> {
     this.requireConfirmed(session);
     return this.#untilCommitted(async () => {
-      const { now } = this.#parts;
+      const { now, audit } = this.#parts;
       const current = await this.records.account(account.id);
       const isOpen = (await this.records.session(session.id)) !== undefined;
       if (!isOpen || current === undefined || current.value.disabled) throw signInFailed();
@@ -440,7 +494,12 @@ export class Users {
       const { value, version } = current;
       return {
         // The account is written too, so that two requests cannot make a key at the same time.
-        changes: [put(accountsName, account.id, version, value), made.change, ...endingOf(ended)],
+        changes: [
+          put(accountsName, account.id, version, value),
+          made.change,
+          ...endingOf(ended),
+          audit.entry({ kind: "programKey", subject: account.id, item: made.session.id }, visitor),
+        ],
         result: { session: made.session, account: value, token: made.token },
       };
     });
@@ -470,9 +529,9 @@ export class Users {
     return current === undefined || this.secondFactors.isMissing(current.account);
   }
 
-  /** Somebody with this address and this header `User-Agent`. */
-  visitor(ip: string, agent: string | undefined): Visitor {
-    return { network: networkOf(ip), shownNetwork: shownNetwork(ip), agent };
+  /** Somebody with this address and this header `User-Agent`, who sends this request. */
+  visitor(ip: string, agent: string | undefined, request: string): Visitor {
+    return { network: networkOf(ip), shownNetwork: shownNetwork(ip), agent, request };
   }
 
   /** Until when a session can change the account: Unix time in milliseconds. */
@@ -486,11 +545,13 @@ export class Users {
   }
 
   /** Ends sessions of a user: one, or all. Returns whether there was one. */
-  async end(user: string, which: string | "all"): Promise<boolean> {
+  async end(user: string, which: string | "all", visitor: Visitor): Promise<boolean> {
     return this.#untilCommitted(async () => {
       const all = await this.records.sessionsOf(user);
       const ended = all.filter(({ value }) => which === "all" || value.id === which);
-      return { changes: endingOf(ended), result: ended.length > 0 };
+      const item = which === "all" ? undefined : which;
+      const entry = this.#parts.audit.entry({ kind: "signOut", subject: user, item }, visitor);
+      return { changes: ended.length === 0 ? [] : [...endingOf(ended), entry], result: ended.length > 0 };
     });
   }
 
@@ -540,16 +601,18 @@ export class Users {
   ): Promise<Begun> {
     const { device } = proof;
     const kinds: TicketKind[] = user === undefined ? ["signUp", "signIn"] : ["signIn"];
+    const kind: AuditKind = user === undefined ? "signIn" : "confirmation";
+    const beginning = { visitor, kind, method: "email", device, ends: before } as const;
     const redeem = () =>
       this.#tickets.redeem(proof, kinds, async (found): Promise<Decided<Begun>> => {
         const account = await this.records.accountOf(found.value.address);
         const also = await this.#tickets.endingWith(found);
         if (account === undefined && found.value.kind === "signUp")
-          return this.#createAccount(this.#signUpIn(found.value), { visitor, device, ends: before, also });
+          return this.#createAccount(this.#signUpIn(found.value), { ...beginning, kind: "signUp", also });
         const isUsable =
           account !== undefined && !account.value.disabled && (user ?? account.value.id) === account.value.id;
         if (!isUsable || !this.settings.methods.includes("email")) throw signInFailed();
-        return this.begin(account, { visitor, device, ends: before, also });
+        return this.begin(account, { ...beginning, also });
       });
     return this.#untilCommitted(redeem);
   }
@@ -575,7 +638,7 @@ export class Users {
       if (identity !== undefined) {
         const account = await records.account(identity.value.user);
         if (account === undefined || account.value.disabled) throw signInFailed();
-        return this.begin(account, { visitor, device, ends });
+        return this.begin(account, { visitor, device, ends, method: "providers" });
       }
       const read = readMailAddress(claims.email ?? "");
       const proves = provider.trustEmail && claims.isVerified && !("fault" in read);
@@ -586,7 +649,7 @@ export class Users {
       const tickets = endTickets(await records.ticketsFor(read.key));
       return this.#createAccount(
         { email: read.address, address: read.key, profile },
-        { visitor, device, ends, also: tickets },
+        { visitor, kind: "signUp", method: "providers", device, ends, also: tickets },
         (user) => [newIdentity(claims, { user, provider: provider.name, createdAt: now() })],
       );
     });
@@ -654,7 +717,7 @@ export class Users {
   /** What begins a session of an account. An account without a version is new. */
   async #begin(
     { value, version }: { value: Account; version: number | undefined },
-    { visitor, device, ends, set = {}, also = [] }: Beginning,
+    { visitor, kind = "signIn", method, device, ends, set = {}, also = [] }: Beginning,
   ): Promise<Decided<SignedIn>> {
     const now = this.#parts.now();
     const { session, token, change } = newSession(
@@ -676,12 +739,15 @@ export class Users {
     const shown = isKnownDevice({ ...value, ...set }, device, now) ? device : undefined;
     const made = shown === undefined ? newDevice() : undefined;
     const account = withDevice({ ...value, ...set }, shown ?? made ?? "", now);
+    const email = version === undefined ? value.email : undefined;
+    const recorded = { kind, method, subject: value.id, item: session.id, email };
     return {
       changes: [
         // Also if nothing in it changes: a session begins only with the account that was judged.
         put(accountsName, account.id, version, account),
         change,
         ...endingOf([...ended, ...alsoEnded]),
+        this.#parts.audit.entry(recorded, visitor),
         ...also,
       ],
       result: { session, expiresAt: this.endOf(session, account), account, token, device: made },

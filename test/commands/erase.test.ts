@@ -4,6 +4,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
+import { put, Records } from "../../src/records.ts";
+import { openStore } from "../../src/store/open.ts";
+import { auditCollection, auditName } from "../../src/users/audit.ts";
 import { mountSmallDisk, noDisk } from "../small-disk.ts";
 import { startProgram } from "../store/programs/start.ts";
 import { until } from "../until.ts";
@@ -25,6 +28,25 @@ test("an erased resource is gone with its history, and the command says so", asy
     [again.exitCode, again.stderr],
     [1, 'holdfast: The store has no resource and no history for the id "a" in people.\n'],
   );
+});
+
+test("the audit keeps no address, network or browser of an erased user, also not in the file", async (t) => {
+  const cwd = await folder(t, { people: line });
+  await run(t, ["import", "people", "people"], { cwd });
+  const store = await openStore({ kind: "sqlite", path: join(cwd, "holdfast.db") }, { history: "forever" });
+  const records = new Records(store, [auditCollection]);
+  const source = { email: "xan@example.org", network: "192.0.2.0/24", agent: "Browser/1" };
+  const entries = ["a", "a", "b"].map((subject, n) =>
+    put(auditName, `e${n}`, undefined, { at: n, kind: "signIn", subject, ...source }),
+  );
+  await records.commit(entries, 1);
+  await store.close();
+  const erased = await run(t, ["erase", "people", "a"], { cwd });
+  assert.equal(erased.exitCode, 0, erased.stderr);
+  assert.match(erased.stderr, /^removed the address, network and browser from audit entries: 3$/m);
+  const kept = await run(t, ["erase", "people", "b"], { cwd });
+  assert.equal(kept.exitCode, 0, kept.stderr);
+  assert.doesNotMatch(await readFile(join(cwd, "holdfast.db"), "latin1"), /xan@example|192\.0\.2|Browser/);
 });
 
 test("what a deleted resource left behind is erased, but not beside a running service", async (t) => {

@@ -172,6 +172,7 @@ const breakers: readonly Breaker[] = [
   breaker("limits.rate.requests", 0, "limits.rate"),
   breaker("trustProxy.0", "proxy", "trustProxy"),
   breaker("requireTls", "on"),
+  breaker("hsts", { includeSubdomains: true }),
 ];
 
 type Members = Record<string, unknown>;

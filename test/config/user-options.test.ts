@@ -91,6 +91,7 @@ test("of the people who sign in everything has its default but the collection", 
       roles: undefined,
       origins: [],
       providers: [],
+      audit: { keepDays: 365, keepBytes: 1e9 },
     },
   });
 });
@@ -103,6 +104,7 @@ test("what is said is taken", async () => {
     password: { words: ["acme"], breached: true },
     roles: ["member", "editor"],
     origins: ["https://app.shop.example", "http://localhost:5173", "http://[::1]:8080"],
+    audit: { keepDays: 30, keepBytes: 5_000_000 },
   };
   const { auth } = await load(withUsers({ ...said, sessions: { idle: "30m", absolute: "12h" } }));
   const { sessions, ...others } = auth?.users ?? {};
@@ -153,6 +155,12 @@ for (const [what, users, text] of [
   ["a session that never idles", { sessions: { idle: "2d", absolute: "1d" } }, "sessions.idle has no effect"],
   ["sessions of others", { sessions: { ops: {} } }, "sessions.ops is not an option"],
   ["sessions of administrators", { sessions: { administrators: "1h" } }, "administrators must be an object"],
+  ["an audit that keeps nothing", { audit: { keepDays: 0 } }, "audit.keepDays must be a whole number from 1"],
+  [
+    "an audit that is too small",
+    { audit: { keepBytes: 1 } },
+    "audit.keepBytes must be a whole number from 1",
+  ],
   ["a word that is too short", { password: { words: ["ab"] } }, "words must be a list of at most 1000 texts"],
   ["too many words", { password: { words: Array(1_001).fill("acme") } }, "at most 1000 texts"],
   ["breached as text", { password: { breached: "yes" } }, "breached must be true or false"],

@@ -13,6 +13,7 @@ export function canHaveThreads(options: ServiceOptions): boolean {
 export function fileContent(address: StoreAddress, options: ServiceOptions): Record<string, unknown> {
   const { collections, openCollections, prefix, hosts, tls, trustProxy, requireTls, docs, metrics } = options;
   const { compression, info, readOnly, auth, drainDelayMs, corsOrigins, console = false } = options;
+  const { hstsIncludesSubDomains: includeSubDomains } = options;
   const { history, showPrincipal, webhooks = { allow: ["127.0.0.0/8"] }, rate, limits = {} } = options;
   const { bodyBytes, importBytes, rewindBytes, targetBytes, headerBytes, ...others } = limits;
   const bytes = {
@@ -27,6 +28,7 @@ export function fileContent(address: StoreAddress, options: ServiceOptions): Rec
     prefix: prefix === "" ? "/" : prefix,
     ...{ collections, openCollections, hosts, tls, trustProxy, requireTls, docs, compression },
     ...{ info, readOnly, webhooks, drainDelayMs, console },
+    hsts: includeSubDomains === undefined ? undefined : { includeSubDomains },
     cors: { origins: corsOrigins ?? ["loopback"] },
     metrics: metrics === "administrators" ? metrics : metrics && `${metrics.host}:${metrics.port}`,
     history: showPrincipal === true ? { ...Object(history), showPrincipal } : history,

@@ -10,8 +10,13 @@ import { selectedIn } from "../metrics/promql.ts";
 import { whyNoPromtool } from "../metrics/promtool.ts";
 import { startServiceForFile } from "./service.ts";
 import { isOnPostgres } from "./test-store.ts";
+import { openToAll } from "./users/people.ts";
 
-const service = await startServiceForFile({ metrics: { host: "127.0.0.1", port: 0 } });
+const service = await startServiceForFile({
+  metrics: { host: "127.0.0.1", port: 0 },
+  collections: { users: {} },
+  auth: { keys: false, jwt: undefined, administrators: [{ role: "ops" }], users: openToAll },
+});
 const alertsFile = "docs/monitoring/alerts.yml";
 
 /** Labels that Prometheus adds. */
@@ -32,7 +37,11 @@ const rules = (parse(readFileSync(alertsFile, "utf8")) as Alerts).groups.flatMap
 
 let scraped: Exposition;
 before(async () => {
-  await service.create("topics");
+  // One more wrong password than a limit allows.
+  for (let n = 0; n <= 10; n++) {
+    const content = { email: "ada@example.org", password: "wrong wrong wrong" };
+    await service.send({ method: "POST", path: "/api/v1/_auth/sign-in", content });
+  }
   scraped = readExposition(await (await fetch(String(service.metrics))).text());
 });
 

@@ -9,6 +9,7 @@ export const plainSettings: HttpSettings = {
   tls: undefined,
   trustProxy: [],
   requireTls: false,
+  hstsIncludesSubDomains: false,
   console: true,
   docs: true,
   compression: true,

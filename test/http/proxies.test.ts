@@ -78,6 +78,13 @@ describe("a service that requires encryption", () => {
     assert.equal(answer.headers[hsts], "max-age=31536000");
   });
 
+  test("with hsts, browsers use https for the subdomains too", async (t) => {
+    const service = await start(t, { trustProxy: ["127.0.0.1"], hstsIncludesSubDomains: true });
+    const encrypted = { "X-Forwarded-Proto": "https" };
+    const answer = await service.send({ path: "/livez", headers: encrypted });
+    assert.equal(answer.headers[hsts], "max-age=31536000; includeSubDomains");
+  });
+
   test("refuses everything else, whatever credential it has", async (t) => {
     const service = await start(t, behindProxy);
     for (const headers of [

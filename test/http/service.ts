@@ -54,6 +54,7 @@ export interface ServiceOptions {
   tls?: TlsFiles;
   trustProxy?: readonly string[];
   requireTls?: boolean;
+  hstsIncludesSubDomains?: boolean;
   /** @default true */
   /** Few tests need the console, so most see the page at `/` that a service without it has. @default false */
   console?: boolean;
@@ -340,6 +341,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
       tls: options.tls,
       trustProxy: options.trustProxy ?? [],
       requireTls: options.requireTls ?? false,
+      hstsIncludesSubDomains: options.hstsIncludesSubDomains ?? false,
       console: options.console ?? false,
       docs: options.docs ?? true,
       compression: options.compression ?? true,

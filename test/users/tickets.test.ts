@@ -20,6 +20,7 @@ test("above the bound, a network loses its oldest tickets, and one without ticke
   const tickets = new Tickets({
     records,
     vault,
+    audit: { count: async () => {} },
     limits: new GuessLimits({ store, mac: (text) => text }),
     mailChange: async () => put("_mail", `m${now}`, undefined, {}),
     onMail: () => {},
@@ -30,9 +31,9 @@ test("above the bound, a network loses its oldest tickets, and one without ticke
   });
   const take = async (network: string) => {
     now++;
-    await tickets.count(network);
+    await tickets.count({ network });
     const to = { address: `a${now}@example.org`, key: `a${now}@example.org`, domain: "example.org" };
-    return tickets.give({ kind: "signIn", to, template: "signIn", network });
+    return tickets.give({ kind: "signIn", to, template: "signIn", visitor: { network } });
   };
   const [oldest, other] = [await take("a"), await take("b")];
   for (let n = 0; n < 14; n++) for (const network of ["a", "b"]) await take(network);
@@ -42,7 +43,7 @@ test("above the bound, a network loses its oldest tickets, and one without ticke
   assert.notEqual(await records.ticket(ticketId(other.ticket)), undefined);
   while ((await store.count(ticketsName)) < 30) await take("d");
   await assert.rejects(
-    tickets.count("e"),
+    tickets.count({ network: "e" }),
     (error) => error instanceof Problem && error.code === "UNAVAILABLE",
   );
 });

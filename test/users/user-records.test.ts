@@ -38,3 +38,21 @@ test("all sessions and tickets end, also many, and accounts stay", async (t) => 
   assert.equal(await store.count(ticketsName), 0);
   assert.equal(await store.count(accountsName), 1);
 });
+
+test("the waiting mails to a user are found, and those to others are not", async (t) => {
+  const { store, cleanup } = await openSqliteFixture();
+  t.after(cleanup);
+  await store.migrate([recordOf(openCollection("users"))]);
+  const records = new UserRecords(store, "users");
+  const users = ["ada", "bob"].map((id) => put("users", id, undefined, { id }));
+  const mails = [{ user: "ada" }, { user: "bob" }, {}, { user: "ada" }].map((mail, n) =>
+    put("_mail", `m${n}`, undefined, mail),
+  );
+  await records.commit([...users, ...mails], 1);
+  await records.commit(await records.mailsTo("ada"), 2);
+  const left = await records.list<{ id: string }>({ collection: "_mail", limit: 10 });
+  assert.deepEqual(
+    left.records.map(({ value }) => value.id),
+    ["m1", "m2"],
+  );
+});

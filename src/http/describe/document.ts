@@ -7,6 +7,7 @@ import type { Schema } from "../../collection/subschemas.ts";
 import { problems } from "../../errors.ts";
 import { webhookCollection } from "../../webhooks/webhook.ts";
 import { nextTurn } from "../admission/turns.ts";
+import { credentialsOf } from "../endpoint/description.ts";
 import type { EndpointTable } from "../endpoint/router.ts";
 import { type About, nestedBelow } from "../openapi/about.ts";
 import { commonSchemas } from "../openapi/common-schemas.ts";
@@ -70,7 +71,7 @@ export async function openApiDocument(described: DescribedService, version: Open
       ...all.map(({ tag, collection }) => tagOf(tag, collection)),
       { name: serviceTag, description: ofService },
     ],
-    security: described.access === undefined ? [] : [{ bearer: [] }],
+    security: described.access === undefined ? [] : credentialsOf(described),
     paths,
     components: componentsOf(described, paths, schemas),
   };
@@ -163,9 +164,20 @@ function componentsOf(described: Described, paths: Part, schemas: Record<string,
     responses,
     parameters: onlyUsed("parameters", parameterParts(settings.limits, openCollections), used),
     headers: onlyUsed("headers", headerParts(), used),
-    ...(access === undefined ? {} : { securitySchemes: { bearer } }),
+    ...(access === undefined
+      ? {}
+      : { securitySchemes: settings.users === undefined ? { bearer } : { bearer, cookie } }),
   };
 }
+
+/** The cookie of people who have signed in. Browsers send it. Its name is that of one store, which a document does not know. */
+const cookie: Part = {
+  type: "apiKey",
+  in: "cookie",
+  name: "__Host-holdfast-000000",
+  description:
+    "The session of a browser, for pages of the service itself. In the name, the last six characters are those of the store. In a local service, it is `holdfast-<port>`.",
+};
 
 /** The kind of credential. */
 export const bearer: Part = {

@@ -51,7 +51,10 @@ function operationOf<D extends InDocument>(endpoint: Row<D>, described: D, withi
     tags: [endpoint.tag ?? within.about?.tag ?? serviceTag],
     summary: valueFor(endpoint.summary, described),
     description: access === undefined ? description : `${description}\n\n${needs[credential]}`,
-    ...(access !== undefined && credential !== "required" && { security: securityOf[credential] }),
+    ...(access !== undefined &&
+      credential !== "required" && {
+        security: credential === "none" ? [] : [{}, ...credentialsOf(described)],
+      }),
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && {
       requestBody: typeof body === "function" ? body(described) : bodyPart(body),
@@ -71,7 +74,10 @@ const needs: Readonly<Record<Credential, string>> = {
   required: "It needs a credential.",
 };
 
-const securityOf = { none: [], optional: [{}, { bearer: [] }] };
+/** The kinds of credentials, each of which is enough. */
+export function credentialsOf({ settings }: Described): Part[] {
+  return settings.users === undefined ? [{ bearer: [] }] : [{ bearer: [] }, { cookie: [] }];
+}
 
 function successPart(
   { description, must = [], may = [], content, links }: Success,

@@ -174,6 +174,17 @@ export const documentEndpoints: readonly Endpoint[] = [
     parse: (_, { route }) => requireNoParameters(withoutReturn(route.query)),
     document: async (service) => (await import("../documents/console.ts")).signInPage(service),
   }),
+  publicDocument({
+    ...page("changePassword"),
+    path: "/.well-known/change-password",
+    exists: ({ settings }) => settings.users?.methods.includes("password") === true,
+    document: () => ({
+      status: 303,
+      type: "text/plain",
+      body: "",
+      headers: { location: "/_sign-in#account" },
+    }),
+  }),
 ];
 
 /** A page for people or one of its files, which no document describes. */

@@ -1,6 +1,7 @@
 /** The table of all endpoints. Each group has the order of the document. */
 import { EndpointTable } from "../endpoint/router.ts";
 import { accessCheckEndpoint } from "./access-check.ts";
+import { auditEndpoint } from "./audit-entries.ts";
 import { bulkEndpoint } from "./bulk-changes.ts";
 import { importEndpoint } from "./bulk-imports.ts";
 import { collectionDetailsEndpoint, collectionsEndpoint } from "./collection-details.ts";
@@ -33,6 +34,7 @@ export const endpointTable = new EndpointTable({
     ...factorEndpoints,
     ...providerEndpoints,
     ...userAdministrationEndpoints,
+    auditEndpoint,
     feedEndpoint,
     collectionsEndpoint,
     ...documentEndpoints,

@@ -16,6 +16,7 @@ import { shortJson } from "../../collection/messages.ts";
 import { Problem } from "../../errors.ts";
 import { inQuery, Violations } from "../../query/violations.ts";
 import type { ApiKey } from "../../store/port/keys.ts";
+import type { AuditKind } from "../../users/audit.ts";
 import { type Body, type Fault, readBody } from "../endpoint/body.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import {
@@ -32,6 +33,7 @@ import {
 import { type Asked, type Document, notFound, type Result } from "../operations/result.ts";
 import { jsonType } from "../protocol/message.ts";
 import { findCollection, type KeyAdministration, type Service } from "../service.ts";
+import { visitorOf } from "./sign-in.ts";
 
 /** The most valid keys with which another one can be created over HTTP. */
 export const maxKeys = 1_000;
@@ -201,7 +203,7 @@ export const keyEndpoints: readonly Endpoint[] = [
     description: "Creates a key and returns it. No other response contains it.",
     successes: made,
     errors: [409],
-    handle: (service, asked) => change(service, asked, create),
+    handle: (service, asked) => change(service, asked, "apiKeyCreated", create),
   },
   {
     ...common,
@@ -227,7 +229,9 @@ export const keyEndpoints: readonly Endpoint[] = [
     successes: made,
     errors: [409],
     handle: (service, asked) =>
-      change(service, asked, (withKeys, content) => rotate(withKeys, asked.names.id as string, content)),
+      change(service, asked, "apiKeyRotated", (withKeys, content) =>
+        rotate(withKeys, asked.names.id as string, content),
+      ),
   },
   {
     ...common,
@@ -239,19 +243,33 @@ export const keyEndpoints: readonly Endpoint[] = [
     description: "Makes a key invalid for ever. The service refuses it within a second.",
     successes: one("The revoked key."),
     handle: (service, asked) =>
-      change(service, asked, (withKeys) => revoke(withKeys, asked.names.id as string)),
+      change(service, asked, "apiKeyRevoked", (withKeys) => revoke(withKeys, asked.names.id as string)),
   },
 ];
+
+/** A key that was changed, and what the response says of it. */
+interface Changed {
+  key: ApiKey;
+  result: Result;
+}
 
 /** Changes keys, one change at a time, so that two keys cannot get the same name. Throws UNAVAILABLE if the service is read-only. */
 async function change(
   service: Service,
-  { request }: Asked,
-  work: (service: WithKeys, content: Buffer) => Promise<Result>,
+  asked: Asked,
+  kind: AuditKind,
+  work: (service: WithKeys, content: Buffer) => Promise<Changed | undefined>,
 ): Promise<Result> {
-  const content = await request.content.receive(service.settings.limits.bodyBytes);
+  const content = await asked.request.content.receive(service.settings.limits.bodyBytes);
   if (service.readOnly) throw new Problem("UNAVAILABLE", "The service is read-only now. No key was changed.");
-  return service.writes.run("keys", () => work(service as WithKeys, content));
+  const changed = await service.writes.run("keys", () => work(service as WithKeys, content));
+  if (changed === undefined) return notFound;
+  const { users } = service;
+  if (users !== undefined) {
+    const source = { ...visitorOf(users, asked), actor: asked.caller.principal?.subject };
+    await users.audit.record({ kind, item: changed.key.prefix }, source);
+  }
+  return changed.result;
 }
 
 async function pageOf(service: WithKeys, { limit, after }: Asked["page"]): Promise<Result> {
@@ -276,7 +294,7 @@ async function oneOf({ keys, now }: WithKeys, prefix: string): Promise<Result> {
 }
 
 /** Throws KEY_UNAVAILABLE, and what `readBody` throws. */
-async function create(service: WithKeys, content: Buffer): Promise<Result> {
+async function create(service: WithKeys, content: Buffer): Promise<Changed> {
   const given = await readBody(newKey, content, { limits: service.settings.limits, context: service });
   const { name: called, subject = called, roles = [], scopes, expiresAt } = given;
   const now = service.now();
@@ -297,12 +315,12 @@ async function create(service: WithKeys, content: Buffer): Promise<Result> {
 }
 
 /** Throws KEY_UNAVAILABLE, and what `readBody` throws. */
-async function rotate(service: WithKeys, prefix: string, content: Buffer): Promise<Result> {
+async function rotate(service: WithKeys, prefix: string, content: Buffer): Promise<Changed | undefined> {
   const { keys } = service;
   const given = await readBody(rotation, content, { limits: service.settings.limits, context: service });
   const { overlapSeconds = overlap.usual, expiresAt } = given;
   const old = await keys.store.find(prefix);
-  if (old === undefined) return notFound;
+  if (old === undefined) return undefined;
   const now = service.now();
   if (!isLive(old, now)) throw unavailable("The key is no longer valid. Create a new one.");
   const excess = old.roles.find((role) => !keys.roles.includes(role));
@@ -325,15 +343,16 @@ async function rotate(service: WithKeys, prefix: string, content: Buffer): Promi
   );
 }
 
-async function revoke({ keys, now }: WithKeys, prefix: string): Promise<Result> {
+async function revoke({ keys, now }: WithKeys, prefix: string): Promise<Changed | undefined> {
   await keys.store.invalidate(prefix, { revokedAt: now() });
   const key = await keys.store.find(prefix);
-  return key === undefined ? notFound : document(shown(key, now()));
+  return key && { key, result: document(shown(key, now())) };
 }
 
-function created({ settings, now }: WithKeys, { text: secret, key }: NewKey): Result {
+function created({ settings, now }: WithKeys, { text: secret, key }: NewKey): Changed {
   const location = `${settings.prefix}/_keys/${key.prefix}`;
-  return document({ ...shown(key, now()), key: secret }, { status: 201, headers: { location } });
+  const told = { ...shown(key, now()), key: secret };
+  return { key, result: document(told, { status: 201, headers: { location } }) };
 }
 
 /** A key as responses contain it, without its hash. */

@@ -140,10 +140,13 @@ export function required({ collection }: About): number[] {
   return collection.requirePreconditions ? [428] : [];
 }
 
-/** Whether a delete can be refused because other resources refer to the resource. */
-function isReferenced({ collections, collection }: About): boolean {
-  return [...collections.values()].some(({ references }) =>
-    references.some((reference) => reference.collection === collection.name),
+/** Whether a delete can be refused because other resources refer to the resource, or because it is the profile of a user. */
+function isReferenced({ collections, collection, settings }: About): boolean {
+  return (
+    settings.users?.collection === collection.name ||
+    [...collections.values()].some(({ references }) =>
+      references.some((reference) => reference.collection === collection.name),
+    )
   );
 }
 

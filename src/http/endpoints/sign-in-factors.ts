@@ -102,6 +102,7 @@ export const factorEndpoints: readonly Endpoint[] = [
   endpointOf({
     path: "/_auth/second-factor",
     method: "POST",
+    kind: "secondFactor",
     has: hasSecondFactor,
     isForSetUp: true,
     body: bodyOf(

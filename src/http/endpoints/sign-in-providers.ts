@@ -148,6 +148,7 @@ export const providerEndpoints: readonly Endpoint[] = [
       const browser = cookies.browserIn(asked.request);
       const device = cookies.deviceIn(asked.request);
       const back = await providers.receive(provider, asked.parsed as string, { visitor, browser, device });
+      if (back.kind !== "link") await users.noteReturn(back.kind === "begun" ? "done" : "failed", visitor);
       if (back.kind === "failed") return failed(sent, back);
       const { returnTo = "/" } = back;
       if (back.kind === "begun") {

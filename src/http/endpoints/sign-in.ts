@@ -4,6 +4,7 @@ import { unauthenticated } from "../../access/challenges.ts";
 import { timeOf } from "../../collection/dates.ts";
 import { Problem } from "../../errors.ts";
 import { inBody, Violations } from "../../query/violations.ts";
+import type { AuditKind } from "../../users/audit.ts";
 import type { PasskeyProof } from "../../users/passkeys.ts";
 import type { SecondStep } from "../../users/second-factor.ts";
 import type { GivenTicket, TicketProof } from "../../users/tickets.ts";
@@ -50,6 +51,8 @@ interface PeopleEndpoint
   /** Whether services with these settings have it. @default all that have users */
   has?: Has;
   body?: Body<Service>;
+  /** What the audit records if its proof is wrong. @default it takes no proof */
+  kind?: AuditKind;
   successes: Readonly<Record<number, Success>>;
   work(sent: Sent): Result | Promise<Result>;
 }
@@ -66,7 +69,7 @@ function existsIf(has: Has): NonNullable<Endpoint["exists"]> {
   return exists;
 }
 
-export function endpointOf({ has = always, writes, body, work, ...row }: PeopleEndpoint): Endpoint {
+export function endpointOf({ has = always, writes, body, work, kind, ...row }: PeopleEndpoint): Endpoint {
   return {
     ...row,
     // A cookie that does not count makes the caller a stranger, and does not stop a read.
@@ -89,14 +92,21 @@ export function endpointOf({ has = always, writes, body, work, ...row }: PeopleE
       const given =
         body && bytes ? await readBody(body, bytes, { limits: settings.limits, context: service }) : {};
       if (given.cookie === true) users.cookies.requireOwnPage(request);
-      return work({
-        users,
-        given,
-        visitor: users.visitor(request.client.ip ?? "", request.headers["user-agent"]),
-        asked,
-      });
+      const visitor = visitorOf(users, asked);
+      try {
+        return await work({ users, given, visitor, asked });
+      } catch (error) {
+        const subject = asked.caller.principal?.session && asked.caller.principal.subject;
+        await users.noteFailure(error, { kind, given, subject, visitor });
+        throw error;
+      }
     },
   };
+}
+
+/** Who sends a request. */
+export function visitorOf(users: Users, { request }: Asked): Visitor {
+  return users.visitor(request.client.ip ?? "", request.headers["user-agent"], request.id);
 }
 
 /** An endpoint of somebody who has signed in. */
@@ -108,7 +118,10 @@ export function ownEndpoint({
 }): Endpoint {
   return endpointOf({
     ...row,
-    work: async (sent) => work({ ...sent, current: await requireCurrent(sent.users, sent.asked) }),
+    work: async (sent) => {
+      const current = await requireCurrent(sent.users, sent.asked);
+      return work({ ...sent, current: { ...current, source: sent.visitor } });
+    },
   });
 }
 
@@ -401,6 +414,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     path: "/_auth/sign-in",
     method: "POST",
     body: bodyOf({ email, password, device, cookie, ...ticketMembers, passkey }, byPassword),
+    kind: "signIn",
     id: "signIn",
     isForSetUp: true,
     summary: "Sign in",
@@ -418,6 +432,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     path: "/_auth/confirm",
     method: "POST",
     body: bodyOf({ password, device, cookie, ...ticketMembers, passkey }, { password: byPassword.password }),
+    kind: "confirmation",
     id: "confirmSession",
     isForSetUp: true,
     summary: "Prove again who you are",
@@ -436,6 +451,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     method: "POST",
     has: ({ methods }) => methods.includes("password"),
     body: bodyOf({ password, cookie, ...ticketMembers }, { password: byPassword.password }),
+    kind: "password",
     id: "setPassword",
     summary: "Set a password",
     description:
@@ -456,6 +472,7 @@ export const signInEndpoints: readonly Endpoint[] = [
   ownEndpoint({
     path: "/_auth/email",
     method: "POST",
+    kind: "email",
     body: bodyOf({ email, cookie, ...ticketMembers }, { email: "ada@example.net" }),
     id: "setEmail",
     summary: "Change your address",
@@ -522,10 +539,10 @@ export const signInEndpoints: readonly Endpoint[] = [
     summary: "End one of your sessions",
     description: "Its token stops working within a second.",
     successes: { 205: { description: "The session has ended." } },
-    work: async ({ users, asked, current }) => {
+    work: async ({ users, asked, visitor, current }) => {
       const { id } = asked.names as { id: string };
       if (id !== current.session.id) users.requireConfirmed(current.session);
-      return (await users.end(current.account.id, id)) ? { kind: "deleted" } : notFound;
+      return (await users.end(current.account.id, id, visitor)) ? { kind: "deleted" } : notFound;
     },
   }),
   ownEndpoint({
@@ -552,8 +569,9 @@ export const signInEndpoints: readonly Endpoint[] = [
     successes: {
       204: { description: "The session has ended.", must: ["Clear-Site-Data"], may: ["Set-Cookie"] },
     },
-    work: async ({ users, given, current }) => {
-      await users.end(current.account.id, given.everywhere === true ? "all" : current.session.id);
+    work: async ({ users, given, visitor, current }) => {
+      const which = given.everywhere === true ? "all" : current.session.id;
+      await users.end(current.account.id, which, visitor);
       const document = {
         status: 204,
         type: jsonType,
@@ -633,6 +651,7 @@ export function shownStep({ ticket: of, expiresAt, factors, passkey: options }: 
 /** The response that begins a session, or asks for the second factor. With `"cookie": true`, only cookies have the secrets. */
 export function started({ users, given }: Sent, begun: Begun): Result {
   if ("factors" in begun) return answer(shownStep(begun));
+  users.noteSession(given);
   const { session, account, token, device: made } = begun;
   const shown = { session: shownSession(users, { session, account }), user: shownUser(account) };
   if (given.cookie === true) return answer(shown, { cookies: users.cookies.begin({ token, device: made }) });

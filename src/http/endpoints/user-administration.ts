@@ -3,9 +3,11 @@ import { isKeyRole } from "../../access/api-key.ts";
 import { shortJson } from "../../collection/messages.ts";
 import { Problem } from "../../errors.ts";
 import { applyMergePatch } from "../../json/merge-patch.ts";
+import { allOf, type Filter } from "../../query/filter.ts";
 import { inBody, inQuery, Violations } from "../../query/violations.ts";
 import type { Versioned } from "../../records.ts";
 import type { AccountChange } from "../../users/administration.ts";
+import type { AuditSource } from "../../users/audit.ts";
 import type { Account, Invitation } from "../../users/user-records.ts";
 import { maxClaimBytes } from "../../users/user-settings.ts";
 import type { Users } from "../../users/users.ts";
@@ -18,16 +20,18 @@ import {
   json,
   listOf,
   next,
+  type Part,
   text,
   texts,
   truth,
 } from "../openapi/described.ts";
+import type { PageAsked } from "../operations/page-parameters.ts";
 import { type Asked, notFound, type Result } from "../operations/result.ts";
 import { requirePreconditions, validatorsOf } from "../protocol/conditional.ts";
 import { jsonLimits } from "../protocol/content.ts";
 import { patchFormat, requireContentType } from "../protocol/content-types.ts";
 import type { Service } from "../service.ts";
-import { answer, sessionWith, shownSession, time, timeText } from "./sign-in.ts";
+import { answer, sessionWith, shownSession, time, timeText, visitorOf } from "./sign-in.ts";
 
 /** A body, and the administration of the service that a request asks. */
 interface Sent {
@@ -36,14 +40,27 @@ interface Sent {
   /** The members of the body. */
   given: Readonly<Record<string, unknown>>;
   asked: Asked;
+  /** Who asks, for the audit. */
+  source: AuditSource;
 }
 
 type Row = Pick<
   Endpoint,
-  "path" | "method" | "page" | "names" | "id" | "summary" | "description" | "successes" | "errors" | "content"
+  | "path"
+  | "method"
+  | "page"
+  | "parameters"
+  | "names"
+  | "id"
+  | "summary"
+  | "description"
+  | "successes"
+  | "errors"
+  | "content"
 > & { body?: Body<Service>; work(sent: Sent): Promise<Result> };
 
-function hasUsers(described: Described): boolean {
+/** Whether a service has these endpoints. */
+export function hasUsers(described: Described): boolean {
   return described.settings.users !== undefined && hasAdministrators(described);
 }
 
@@ -64,7 +81,8 @@ function endpointOf({ work, body, ...row }: Row): Endpoint {
         throw new Problem("UNAVAILABLE", "The service is read-only now. No account changes.");
       const given =
         body && bytes ? await readBody(body, bytes, { limits: settings.limits, context: service }) : {};
-      return work({ service, users, given, asked });
+      const source = { ...visitorOf(users, asked), actor: asked.caller.principal?.subject };
+      return work({ service, users, given, asked, source });
     },
   };
 }
@@ -171,6 +189,28 @@ const ofAccount = { id: { description: "The id of the account, which is that of 
 const ofInvitation = { id: { description: "The id of the invitation." } };
 const page = { usual: 100, most: 1_000, hasAfter: true } as const;
 
+/** The parameters that filter the accounts, and what each says. */
+const accountFilters = {
+  email: "Only the account with this address.",
+  role: "Only accounts with this role.",
+  disabled: "Only accounts that are disabled (`true`), or only the others (`false`).",
+} as const;
+
+/** Throws INVALID_PARAMETER. */
+function accountFilter({ filters: { email, role, disabled } }: PageAsked): Filter {
+  const filters: Filter[] = [];
+  if (email !== undefined) filters.push({ kind: "in", path: ["address"], values: [email.toLowerCase()] });
+  if (role !== undefined) filters.push({ kind: "contains", path: ["roles"], values: [role] });
+  if (disabled !== undefined) {
+    const violations = new Violations();
+    if (disabled !== "true" && disabled !== "false")
+      violations.add(inQuery("disabled"), "type", "must be true or false");
+    violations.throwIfAny();
+    filters.push({ kind: "in", path: ["disabled"], values: [disabled === "true"] });
+  }
+  return allOf(filters);
+}
+
 const oneAccount: Endpoint["successes"] = {
   200: { description: "The account.", must: ["ETag"], content: json(account) },
 };
@@ -180,7 +220,10 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
   endpointOf({
     path: "/_accounts",
     method: "GET",
-    page,
+    page: { ...page, filters: Object.keys(accountFilters) },
+    parameters: Object.entries(accountFilters).map(
+      ([name, description]): Part => ({ name, in: "query", description, schema: text }),
+    ),
     id: "listAccounts",
     summary: "List the accounts",
     description: "Lists the accounts in the order of their ids.",
@@ -191,7 +234,12 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
       },
     },
     work: (sent) =>
-      pageOf<Account>(sent, { collection: "_accounts", member: "accounts", shown: shownAccount }),
+      pageOf<Account>(sent, {
+        collection: "_accounts",
+        member: "accounts",
+        shown: shownAccount,
+        filter: accountFilter(sent.asked.page),
+      }),
   }),
   endpointOf({
     path: "/_accounts/{id}",
@@ -225,12 +273,12 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
       "Changes the roles or the claims of a user, or disables the account. The change takes effect within a second.",
     successes: oneAccount,
     errors: [409, 412],
-    work: async ({ service, users, given, asked }) => {
+    work: async ({ service, users, given, asked, source }) => {
       const decide = (found: Versioned<Account>): AccountChange => {
         requireMatch(asked, found);
         return changeOf(service, found.value, given);
       };
-      return answerAccount(await users.administration.change(idOf(asked), decide));
+      return answerAccount(await users.administration.change(idOf(asked), decide, source));
     },
   }),
   endpointOf({
@@ -242,8 +290,9 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
     description: "Deletes the account and ends its sessions. The profile stays.",
     successes: { 205: { description: "The account is deleted." } },
     errors: [409, 412],
-    work: async ({ users, asked }) => {
-      const deleted = await users.administration.delete(idOf(asked), (found) => requireMatch(asked, found));
+    work: async ({ users, asked, source }) => {
+      const requireFit = (found: Versioned<Account>) => requireMatch(asked, found);
+      const deleted = await users.administration.delete(idOf(asked), requireFit, source);
       return deleted ? { kind: "deleted" } : notFound;
     },
   }),
@@ -277,7 +326,7 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
     summary: "End all sessions of an account",
     description: "Their tokens stop working within a second.",
     successes: { 204: { description: "All sessions have ended." } },
-    work: async ({ users, asked }) => doneIf(await users.administration.signOut(idOf(asked))),
+    work: async ({ users, asked, source }) => doneIf(await users.administration.signOut(idOf(asked), source)),
   }),
   endpointOf({
     path: "/_accounts/{id}/_reset",
@@ -288,7 +337,7 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
     description:
       "The password stops working, all sessions end, and a mail asks the user to choose another password. Only the user gets a code.",
     successes: { 204: { description: "The mail is on its way." } },
-    work: async ({ users, asked }) => doneIf(await users.administration.reset(idOf(asked))),
+    work: async ({ users, asked, source }) => doneIf(await users.administration.reset(idOf(asked), source)),
   }),
   endpointOf({
     path: "/_accounts/{id}/_reset-factors",
@@ -299,7 +348,8 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
     description:
       "Removes the authenticator app, the recovery codes and the passkeys of a user who has lost them. All sessions end, and a mail tells the user.",
     successes: { 204: { description: "The user has no second factor." } },
-    work: async ({ users, asked }) => doneIf(await users.administration.resetFactors(idOf(asked))),
+    work: async ({ users, asked, source }) =>
+      doneIf(await users.administration.resetFactors(idOf(asked), source)),
   }),
   endpointOf({
     path: "/_invitations",
@@ -333,13 +383,13 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
       201: { description: "The invitation.", must: ["Location"], content: json(invitation) },
     },
     errors: [409],
-    work: async ({ service, users, given }) => {
+    work: async ({ service, users, given, source }) => {
       const { email, roles = [], claims = {}, profile, user } = given as Partial<Invitation>;
       requireRoles(service, roles, []);
       // The person adds what is missing.
       if (profile !== undefined) users.requireFitting(profile, { isPart: true });
       const wanted = { email: email as string, roles, claims, profile, user };
-      const made = await users.administration.invite(wanted, { mails: true });
+      const made = await users.administration.invite(wanted, source, { mails: true });
       const location = `${service.settings.prefix}/_invitations/${made.invitation.id}`;
       return answer(shownInvitation(made.invitation), { status: 201, headers: { location } });
     },
@@ -365,8 +415,8 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
     summary: "Withdraw an invitation",
     description: "Its link stops working at once.",
     successes: { 205: { description: "The invitation is withdrawn." } },
-    work: async ({ users, asked }) =>
-      (await users.administration.withdraw(idOf(asked))) ? { kind: "deleted" } : notFound,
+    work: async ({ users, asked, source }) =>
+      (await users.administration.withdraw(idOf(asked), source)) ? { kind: "deleted" } : notFound,
   }),
 ];
 
@@ -422,18 +472,29 @@ function refuse(member: string, fault: Fault): never {
 /** A page of records, in the order of their ids. */
 async function pageOf<T extends { id: string }>(
   { service, users, asked: { page: asked } }: Sent,
-  { collection, member, shown }: { collection: string; member: string; shown: (value: T) => object },
+  {
+    collection,
+    member,
+    shown,
+    filter,
+  }: { collection: string; member: string; shown: (value: T) => object; filter?: Filter },
 ): Promise<Result> {
-  const { limit, after } = asked;
+  const { limit, after, filters } = asked;
   if (after !== undefined && !/^[0-9a-f-]{36}$/.test(after)) {
     const violations = new Violations();
     violations.add(inQuery("after"), "after", "must be the last id of a page");
     throw violations.problem();
   }
-  const query = { collection, limit, ...(after !== undefined && { after: [after] }) };
+  const query = {
+    collection,
+    limit,
+    ...(filter && { filter }),
+    ...(after !== undefined && { after: [after] }),
+  };
   const { records, more } = await users.records.list<T>(query);
-  const last = records.at(-1)?.value.id;
-  const path = `${service.settings.prefix}/${collection}?limit=${limit}&after=${last}`;
+  const last = records.at(-1)?.value.id ?? "";
+  const rest = new URLSearchParams({ ...filters, limit: String(limit), after: last });
+  const path = `${service.settings.prefix}/${collection}?${rest}`;
   return answer({ [member]: records.map(({ value }) => shown(value)), ...(more && { next: path }) });
 }
 

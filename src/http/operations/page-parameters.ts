@@ -6,24 +6,30 @@ export interface PageParameters {
   usual: number;
   most: number;
   hasAfter: boolean;
+  /** The names of parameters that filter. @default none */
+  filters?: readonly string[];
 }
 
 /** What a request asks for. `after` is the name after which the page starts; `undefined` for the first page. */
 export interface PageAsked {
   limit: number;
   after: string | undefined;
+  /** The texts of the parameters that filter, by name. */
+  filters: Readonly<Record<string, string>>;
 }
 
 /** Throws INVALID_PARAMETER with all violations. */
-export function parsePage(query: string, { usual, most, hasAfter }: PageParameters): PageAsked {
+export function parsePage(query: string, { usual, most, hasAfter, filters = [] }: PageParameters): PageAsked {
   const violations = new Violations();
-  const known = hasAfter ? ["limit", "after"] : ["limit"];
-  const asked: PageAsked = { limit: usual, after: undefined };
+  const known = hasAfter ? ["limit", "after", ...filters] : ["limit", ...filters];
+  const given: Record<string, string> = {};
+  const asked: PageAsked = { limit: usual, after: undefined, filters: given };
   const seen = new Set<string>();
   for (const [name, value] of new URLSearchParams(query)) {
     if (!known.includes(name)) violations.add(inQuery(name), "unknownParameter", notUnderstood(known));
     else if (seen.has(name)) violations.add(inQuery(name), "repeatedParameter", "must be given only once");
     else if (name === "after") asked.after = value;
+    else if (filters.includes(name)) given[name] = value;
     else if (/^[0-9]{1,4}$/.test(value) && Number(value) >= 1 && Number(value) <= most)
       asked.limit = Number(value);
     else violations.add(inQuery(name), "limit", `must be a whole number from 1 to ${most}`);

@@ -29,7 +29,7 @@ export function parse(service: Service, endpoint: EndpointRow, routed: Routed): 
 }
 
 const noNames = {};
-const noPage: PageAsked = { limit: 0, after: undefined };
+const noPage: PageAsked = { limit: 0, after: undefined, filters: {} };
 
 function requireHeaders({ settings }: Service, endpoint: EndpointMethod, request: HttpRequest): void {
   const { content, formats } = endpoint;

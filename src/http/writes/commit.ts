@@ -61,7 +61,8 @@ export type WriteAttempt = Result | typeof overtaken;
  */
 export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttempt> {
   const { service, operation, request } = write;
-  const { changes, at, result, explain, isDryRun = false, maxCascadeText, whole } = plan;
+  const { at, result, explain, isDryRun = false, maxCascadeText, whole } = plan;
+  const changes = await withAccounts(write, plan.changes);
   const { caller } = operation;
   const idempotency = isDryRun ? undefined : operation.idempotency; // a dry run can be repeated
   if (changes.length === 0 && idempotency === undefined) return result;
@@ -87,6 +88,23 @@ export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttem
   }
   plan.onCommitted?.();
   return response === undefined ? result : { kind: "response", response };
+}
+
+/**
+ * The changes, and what has to come with them if profiles of people are deleted: their accounts go in the same commit. Throws
+ * LAST_ADMINISTRATOR.
+ */
+async function withAccounts(
+  { service, operation, request }: Write,
+  changes: readonly Change[],
+): Promise<readonly Change[]> {
+  const { users, collections } = service;
+  if (users === undefined || changes.every(({ next }) => next !== undefined)) return changes;
+  const visitor = users.visitor(request.client.ip ?? "", request.headers["user-agent"], request.id);
+  const source = { ...visitor, actor: operation.caller.principal?.subject };
+  const cascadesOf = (name: string) =>
+    (collections.get(name)?.references ?? []).filter(({ onDelete }) => onDelete === "cascade");
+  return [...changes, ...(await users.administration.changesForDeletes(changes, source, cascadesOf))];
 }
 
 /** The store names the attribute that it refuses. For the client, this is a violation of the body. */

@@ -48,4 +48,32 @@ export const usersFaults: readonly Fault[] = [
     noticedBy: "test/http/users/own-host.test.ts",
     replacements: [["auth.users !== undefined && isLocal ?", "auth.users !== undefined && !isLocal ?"]],
   },
+  {
+    name: "last-administrator-cascade",
+    what: "The profile of the last administrator goes with a resource that it refers to.",
+    noticedBy: "test/http/users/deletion.test.ts",
+    replacements: [
+      [
+        "const isGone = ({ id }: Account) => this.#isDeleted({ collection, id }, { keys, cascadesOf });",
+        "const isGone = ({ id }: Account) => this.#isDeleted({ collection, id }, { keys, cascadesOf: () => [] });",
+      ],
+    ],
+  },
+  {
+    name: "audit-of-strangers",
+    what: "The audit shows the addresses that strangers have typed.",
+    noticedBy: "test/http/users/audit.test.ts",
+    replacements: [
+      [
+        'result: "failed", method: methodOf(given), subject },',
+        'result: "failed", method: methodOf(given), subject, email: address },',
+      ],
+    ],
+  },
+  {
+    name: "audit-counts-one",
+    what: "Wrong proofs at the same time count as one in the audit.",
+    noticedBy: "test/users/audit.test.ts",
+    replacements: [["(entry.count ?? 0) + group.count", "(entry.count ?? 0) + 1"]],
+  },
 ];

@@ -16,7 +16,7 @@ const methodsOfAll = Object.fromEntries(endpointTable.paths.map(({ template, all
 
 /** The paths of people who sign in. This service has none of them, because it has no users. */
 const ofPeople = endpointTable.paths.filter(({ template }) =>
-  /^\/_(?:auth|accounts|invitations)\b/.test(template),
+  /^\/_(?:auth|accounts|audit|invitations)\b/.test(template),
 );
 
 /** The documents that need no caller, each with a path and the status of a GET. */
@@ -115,6 +115,9 @@ const rows: Readonly<
   "/_console/{file} GET": "administration",
   "/_console/{file} HEAD": "administration",
   "/_console/{file} OPTIONS": "administration",
+  "/.well-known/change-password GET": "administration",
+  "/.well-known/change-password HEAD": "administration",
+  "/.well-known/change-password OPTIONS": "administration",
   "/_sign-in GET": "administration",
   "/_sign-in HEAD": "administration",
   "/_sign-in OPTIONS": "administration",
@@ -353,6 +356,7 @@ const sentTo: Readonly<Record<string, (method: string, name: string, authorId: s
   // This service has no console, and no link was printed.
   "/_console/{file}": (method) => [{ method, path: "/_console/none.js", go: 404 }],
   // Nor has it users.
+  "/.well-known/change-password": (method) => [{ method, path: "/.well-known/change-password", go: 404 }],
   "/_sign-in": (method) => [{ method, path: "/_sign-in", go: 404 }],
   "/_console/first-key": (method) => [
     { method, path: "/_console/first-key", content: { token: "a" }, go: 404 },

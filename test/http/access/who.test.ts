@@ -23,6 +23,7 @@ GET     /docs                                             outside  anyone
 GET     /docs/{file}                                      outside  anyone
 GET     /_console/{file}                                  outside  anyone
 GET     /_sign-in                                         outside  anyone
+GET     /.well-known/change-password                      outside  anyone
 POST    /_console/first-key                               outside  caller
 GET     /metrics                                          outside  administrator
 
@@ -64,6 +65,7 @@ GET     /_accounts/{id}/_sessions                                  administrator
 POST    /_accounts/{id}/_sign-out                                  administrator
 POST    /_accounts/{id}/_reset                                     administrator
 POST    /_accounts/{id}/_reset-factors                             administrator
+GET     /_audit                                                    administrator
 GET     /_invitations                                              administrator
 POST    /_invitations                                              administrator
 GET     /_invitations/{id}                                         administrator

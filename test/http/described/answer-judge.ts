@@ -39,7 +39,7 @@ export interface AnswerJudge {
 }
 
 /** The page at `/docs`, and the files of the pages for people. They are not part of the interface. */
-const notDescribed = /^\/(?:docs(?:\/|$)|_console\/|_sign-in$)/;
+const notDescribed = /^\/(?:docs(?:\/|$)|_console\/|_sign-in$|\.well-known\/change-password$)/;
 
 /** Creates a judge for a document. `prefix` is the prefix of the service. */
 export function createAnswerJudge(document: object, prefix: string): AnswerJudge {

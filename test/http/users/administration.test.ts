@@ -323,3 +323,26 @@ test("the last account that administers cannot be disabled, deleted or lose its 
   const both = await Promise.all([remove(root.token, other.user.id), remove(other.token, root.user.id)]);
   assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409]);
 });
+
+test("the list of accounts filters by address, role and state, page by page", async (t) => {
+  const { ask, joinInvited } = await start(t);
+  const first = await joinInvited(ada, ["member", "editor"]);
+  await joinInvited(bob, ["member"]);
+  bodyOf(await ask("PATCH", `_accounts/${first.user.id}`, { disabled: true }));
+  const emails = async (query: string) =>
+    listed(await ask("GET", `_accounts?${query}`)).map(({ email }) => email);
+  assert.deepEqual(await emails("email=ADA@example.org"), [ada]);
+  assert.deepEqual(await emails("email=ada@example.or"), []);
+  assert.deepEqual(await emails("role=member"), [ada, bob]);
+  assert.deepEqual(await emails("role=edit"), []);
+  assert.deepEqual(await emails("disabled=true"), [ada]);
+  assert.deepEqual(await emails("disabled=false&role=member"), [bob]);
+  const page = bodyOf<{ next: string }>(await ask("GET", "_accounts?role=member&limit=1"));
+  const next = page.next.replace("/api/v1/", "");
+  assert.deepEqual(
+    listed(await ask("GET", next)).map(({ email }) => email),
+    [bob],
+  );
+  assert.equal(problemOf(await ask("GET", "_accounts?disabled=yes")), "400 INVALID_PARAMETER");
+  assert.equal(problemOf(await ask("GET", "_accounts?password=x")), "400 INVALID_PARAMETER");
+});

@@ -137,3 +137,20 @@ test("responses vary by the cookie, and only listed origins get credentials", as
   assert.equal(other.headers["access-control-allow-origin"], "*");
   assert.equal(other.headers["access-control-allow-credentials"], undefined);
 });
+
+test("the document says that the cookie is a credential, and browsers find the page to change a password", async (t) => {
+  const { service } = await startPeople(t);
+  const { json } = await service.send({ path: "/openapi.json" });
+  const { security, components, paths } = json as {
+    security: object[];
+    components: { securitySchemes: Record<string, { in?: string }> };
+    paths: Record<string, { get: { security?: object[] } }>;
+  };
+  assert.deepEqual(security, [{ bearer: [] }, { cookie: [] }]);
+  assert.equal(components.securitySchemes.cookie?.in, "cookie");
+  assert.deepEqual(paths["/api/v1/_auth"]?.get.security, [{}, ...security]);
+  const found = await service.send({ path: "/.well-known/change-password" });
+  assert.deepEqual([found.status, found.headers.location], [303, "/_sign-in#account"]);
+  const codesOnly = await startPeople(t, { users: { methods: ["email"] } });
+  assert.equal((await codesOnly.service.send({ path: "/.well-known/change-password" })).status, 404);
+});

@@ -48,3 +48,73 @@ test("a rewind to a time before a sign-up deletes the account with the profile",
   const again = await post("sign-in", { email: "ada@root.example", password: goodPassword });
   assert.equal(problemOf(again), "401 SIGN_IN_FAILED");
 });
+
+test("the profile of the last administrator cannot be deleted, whichever way", async (t) => {
+  const signUp = { domains: ["root.example"], roles: ["ops"] };
+  const { service, join, post } = await startPeople(t, {
+    users: { signUp },
+    collections: {
+      teams: { access: { read: "public", write: "authenticated" } },
+      users: {
+        references: { teamId: { collection: "teams", onDelete: "cascade" } },
+        access: { read: "public", update: { role: "ops" }, delete: { role: "ops" } },
+      },
+    },
+  });
+  const first = await join("first@root.example");
+  const to = new Date(Date.now() + 1).toISOString();
+  await until("the time is over", () => Date.now() > Date.parse(to));
+  const root = await join("root@root.example");
+  const ask = (token: string, method: string, path: string, content?: unknown) =>
+    service.send({
+      method,
+      path: `/api/v1/${path}`,
+      ...(content !== undefined && { content }),
+      headers: bearer(token),
+    });
+  assert.equal((await ask(root.token, "DELETE", `users/${first.user.id}`)).status, 205);
+  const team = bodyOf<{ id: string }>(await ask(root.token, "POST", "teams", {}), 201).id;
+  const { id } = root.user;
+  bodyOf(await ask(root.token, "PATCH", `users/${id}`, { teamId: team }));
+  const ways = (of: string) =>
+    [
+      ["DELETE", `users/${of}`, undefined],
+      ["DELETE", `teams/${team}`, undefined],
+      ["POST", "_batch", { operations: [{ method: "DELETE", path: `/users/${of}` }] }],
+      ["POST", "_batch", { operations: [{ method: "DELETE", path: `/teams/${team}` }] }],
+      ["POST", "users/_bulk", { delete: true, filter: { id: of }, max: 1 }],
+      ["POST", "users/_bulk", { delete: true, filter: { id: of }, max: 1, dryRun: true }],
+      ["POST", "_rewind", { to, collections: ["users"], max: 10 }],
+    ] as const;
+  for (const [method, path, content] of ways(id)) {
+    const answer = await ask(root.token, method, path, content);
+    assert.equal(problemOf(answer), "409 LAST_ADMINISTRATOR", `${method} ${path} ${answer.text}`);
+  }
+  const dryRun = await ask(root.token, "POST", "_rewind", {
+    to,
+    collections: ["users"],
+    max: 10,
+    dryRun: true,
+  });
+  assert.equal(problemOf(dryRun), "409 LAST_ADMINISTRATOR");
+
+  const other = await join("eve@root.example");
+  const both = await Promise.all([
+    ask(root.token, "DELETE", `users/${other.user.id}`),
+    ask(other.token, "DELETE", `users/${id}`),
+  ]);
+  const statuses = both.map(({ status }) => status).sort();
+  assert.ok(statuses[0] === 205 && statuses[1] !== 205, String(statuses));
+  const left = (await ask(root.token, "GET", "_accounts")).status === 200 ? root : other;
+  const { entries } = bodyOf<{ entries: { actor: string; email: string }[] }>(
+    await ask(left.token, "GET", "_audit?kind=accountDeleted&limit=1"),
+  );
+  const [entry] = entries;
+  assert.equal(entry?.actor, left.user.id);
+  assert.equal(entry?.email, left === root ? other.user.email : root.user.email);
+  const third = await join("bob@root.example");
+  const [, , , , byBulk] = ways(third.user.id);
+  bodyOf(await ask(left.token, byBulk[0], byBulk[1], byBulk[2]));
+  const again = await post("sign-in", { email: "bob@root.example", password: goodPassword });
+  assert.equal(problemOf(again), "401 SIGN_IN_FAILED");
+});

@@ -23,6 +23,7 @@ export const openToAll: UserSettings = {
   roles: undefined,
   origins: [],
   providers: [],
+  audit: { keepDays: 365, keepBytes: 1e9 },
 };
 
 /** A password that nobody refuses. */

@@ -1,0 +1,50 @@
+/** The metrics of a service with users. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { families } from "../../../src/observe/families.ts";
+import { type Exposition, familyOf, readExposition } from "../../metrics/exposition.ts";
+import { until } from "../../until.ts";
+import { bodyOf, goodPassword, startPeople } from "./people.ts";
+
+const ada = "ada@example.org";
+const ofUsers = Object.keys(families).filter((name) =>
+  /_(?:sign_ins|sessions|password|guess|mail)/.test(name),
+);
+
+test("sign-ins, hashes, limits, sessions and mails are counted", async (t) => {
+  const { service, join, post } = await startPeople(t, { metrics: { host: "127.0.0.1", port: 0 } });
+  const scrape = async () => readExposition(await (await fetch(String(service.metrics))).text());
+  await join(ada);
+  bodyOf(await post("sign-in", { email: ada, password: goodPassword }));
+  for (let n = 0; n < 12; n++) await post("sign-in", { email: ada, password: "wrong wrong wrong" });
+  let found = await scrape();
+  const signIns = (each: Exposition, method: string, result: string) =>
+    each.value("holdfast_sign_ins_total", { method, result });
+  await until("everything is counted", async () => {
+    found = await scrape();
+    return signIns(found, "password", "refused") === 2 && found.value("holdfast_sessions") === 2;
+  });
+  assert.equal(ofUsers.length, 7);
+  for (const name of ofUsers) {
+    const { type, labels } = families[name as keyof typeof families];
+    assert.equal(found.types.get(name), type, name);
+    const samples = found.samples.filter((each) => familyOf(each.name, found.types) === name);
+    assert.ok(samples.length > 0, name);
+    for (const sample of samples)
+      assert.deepEqual(
+        Object.keys(sample.labels).filter((label) => label !== "le"),
+        labels,
+        name,
+      );
+  }
+  assert.equal(signIns(found, "password", "done"), 1);
+  assert.equal(signIns(found, "email", "done"), 1);
+  assert.equal(signIns(found, "password", "failed"), 10);
+  assert.equal(found.value("holdfast_guess_limits_total", { policy: "password-address" }), 2);
+  assert.equal(found.value("holdfast_password_hash_seconds_count"), 12);
+  assert.equal(found.value("holdfast_password_waiting"), 0);
+  assert.equal(found.value("holdfast_mail", { state: "sent" }), 1);
+  assert.equal(found.value("holdfast_mail", { state: "waiting" }), 0);
+  assert.equal(found.value("holdfast_mail_oldest_age_seconds"), 0);
+  assert.equal(found.value("holdfast_metrics_source_up", { source: "users" }), 1);
+});

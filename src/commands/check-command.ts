@@ -122,6 +122,7 @@ export function warningsOf(config: Config): string[] {
     ...publicWrites(config),
     ...strangersWrites(config),
     ...secretInStore(config),
+    ...singleFactorAdministrators(config),
     ...similarRoles(config.roles),
     ...unencryptedListener(config),
     ...anyOrigin(config),
@@ -171,6 +172,21 @@ function secretInStore({ auth, secrets }: Config): string[] {
   return [
     'HOLDFAST_SECRET is not set, so the service makes a secret and keeps it in the store: anyone who has the file can read what it encrypts. "holdfast secret" prints a value for the variable',
   ];
+}
+
+/** Administration with one password is worth a second factor. */
+function singleFactorAdministrators({ auth }: Config): string[] {
+  const { users, administrators = [] } = auth ?? {};
+  if (users === undefined || users.secondFactor === "required") return [];
+  const { secondFactor } = users;
+  const required = typeof secondFactor === "string" ? [] : secondFactor.roles;
+  const roles = administrators.flatMap((rule) => ("role" in rule ? [rule.role] : []));
+  return roles
+    .filter((role) => !required.includes(role))
+    .map(
+      (role) =>
+        `auth.users.secondFactor: users with the role "${role}" administer the service, and need no second factor. Set it to { roles: ["${role}"] }`,
+    );
 }
 
 function unencryptedListener({ host, http: { tls, trustProxy } }: Config): string[] {

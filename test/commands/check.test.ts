@@ -459,6 +459,21 @@ test("a local service that makes its own secret is a warning, and a secret ends 
   assert.deepEqual([exitCode, stdout.includes("warning")], [0, false], stdout);
 });
 
+test("administrators who need no second factor are a warning", async (t) => {
+  const collections = { users: {} };
+  const about = async (secondFactor: unknown) => {
+    const users = { collection: "users", secondFactor };
+    const administrators = [{ role: "ops" }, { subject: "deploy" }];
+    const all = await warnings(t, { auth: { keys: true, administrators, users }, collections });
+    return all.filter((text) => text.includes("secondFactor"));
+  };
+  for (const single of ["optional", "off", { roles: ["editor"] }])
+    assert.deepEqual(await about(single), [
+      'auth.users.secondFactor: users with the role "ops" administer the service, and need no second factor. Set it to { roles: ["ops"] }',
+    ]);
+  for (const double of ["required", { roles: ["ops"] }]) assert.deepEqual(await about(double), []);
+});
+
 test("a secret that is missing where others can reach the service is an error of the check", async (t) => {
   const config = {
     publicUrl: "https://shop.example",

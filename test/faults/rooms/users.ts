@@ -56,6 +56,13 @@ export const usersFaults: readonly Fault[] = [
       [
         "const isGone = ({ id }: Account) => this.#isDeleted({ collection, id }, { keys, cascadesOf });",
         "const isGone = ({ id }: Account) => this.#isDeleted({ collection, id }, { keys, cascadesOf: () => [] });",
+    name: "one-factor-reset",
+    what: "A reset of the password begins a session without the second factor.",
+    noticedBy: "test/http/users/second-factor.test.ts",
+    replacements: [
+      [
+        'return this.begin(account, { visitor, ends: "all", set: { password: hashed',
+        'return this.#begin(account, { visitor, ends: "all", set: { password: hashed',
       ],
     ],
   },
@@ -67,6 +74,31 @@ export const usersFaults: readonly Fault[] = [
       [
         'result: "failed", method: methodOf(given), subject },',
         'result: "failed", method: methodOf(given), subject, email: address },',
+    name: "code-twice",
+    what: "The code of an authenticator app works again in the same 30 seconds.",
+    noticedBy: "test/http/users/second-factor.test.ts",
+    replacements: [["step <= account.totp.step", "step < account.totp.step"]],
+  },
+  {
+    name: "ticket-of-before",
+    what: "The ticket of a sign-in works after the password or the factors have changed.",
+    noticedBy: "test/http/users/second-factor.test.ts",
+    replacements: [["|| stampOf(found.value) !== asked.stamp", ""]],
+  },
+  {
+    name: "ticket-twice",
+    what: "A ticket for a passkey or a second factor can be used again.",
+    noticedBy: "test/http/users/passkeys.test.ts",
+    replacements: [["const id = ticketId(ticket);", "const id = ticketId(ticket + Math.random());"]],
+  },
+  {
+    name: "no-second-factor-needed",
+    what: "A session whose user must first set up a second factor can do everything.",
+    noticedBy: "test/http/users/second-factor.test.ts",
+    replacements: [
+      [
+        "if (principal?.session?.mustAddFactor !== true || isForSetUp(route, request)) return counted;",
+        "return counted;",
       ],
     ],
   },
@@ -75,5 +107,9 @@ export const usersFaults: readonly Fault[] = [
     what: "Wrong proofs at the same time count as one in the audit.",
     noticedBy: "test/users/audit.test.ts",
     replacements: [["(entry.count ?? 0) + group.count", "(entry.count ?? 0) + 1"]],
+    name: "device-of-anyone",
+    what: "A passkey counts although the device has not verified its user.",
+    noticedBy: "test/http/users/passkeys.test.ts",
+    replacements: [["requireUserVerification: true,", "requireUserVerification: false,"]],
   },
 ];

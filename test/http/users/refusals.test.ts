@@ -16,12 +16,15 @@ const unknownId = "00000000-0000-4000-8000-000000000000";
 /** The settings with which every endpoint exists, and an administrator can be made. */
 const options = {
   users: {
-    methods: ["password", "email", "passkey"] as const,
+    methods: ["password", "email", "passkey", "providers"],
+    providers: [
+      { name: "work", label: "Work", issuer: "http://127.0.0.1:1", clientId: "shop", trustEmail: false },
+    ],
     signUp: { domains: ["example.org"], roles: ["ops"] },
     roles: ["ops"],
   },
   limits: { bodyBytes: 2_000 },
-};
+} as const;
 
 type Sent = Parameters<People["service"]["send"]>[0];
 
@@ -52,7 +55,7 @@ async function described({ service }: People) {
       Object.entries(methods).map(([method, { requestBody, responses }]) => ({
         content: requestBody && {},
         method: method.toUpperCase(),
-        path: path.replaceAll(/\{\w+\}/g, unknownId),
+        path: path.replace("{name}", "work").replaceAll(/\{\w+\}/g, unknownId),
         statuses: Object.keys(responses).map(Number),
       })),
     );

@@ -4,6 +4,7 @@ import { type TestContext, test } from "node:test";
 import { openReader } from "../../../src/store/open.ts";
 import type { UserSettings } from "../../../src/users/user-settings.ts";
 import { until } from "../../until.ts";
+import { follow } from "../follow.ts";
 import { codeAt } from "./authenticator-app.ts";
 import { bearer, bodyOf, goodPassword, type People, problemOf, type Signed, startPeople } from "./people.ts";
 
@@ -261,6 +262,38 @@ test("a role can need a second factor", async (t) => {
     (await other.service.send({ path: "/api/v1/users", headers: bearer(free.token) })).status,
     200,
   );
+});
+
+test("a stream of events ends when its user has to set up a second factor", async (t) => {
+  let elapsed = 0;
+  const { service, join } = await startPeople(t, {
+    elapsed: () => elapsed,
+    heartbeatMs: 600_000,
+    users: {
+      secondFactor: { roles: ["editor"] },
+      signUp: { domains: ["example.org"], roles: ["ops"] },
+      roles: ["ops", "editor"],
+    },
+  });
+  const [root, { token, user }] = [await join("root@example.org"), await join(ada)];
+  const stream = await follow(service, "/api/v1/users/_events", bearer(token));
+  t.after(() => stream.close());
+  await until("the first frame has come", () => stream.frames().length > 0);
+  const roles = { roles: ["ops", "editor"] };
+  const path = `/api/v1/_accounts/${user.id}`;
+  bodyOf(await service.send({ method: "PATCH", path, content: roles, headers: bearer(root.token) }));
+  elapsed += 1_000;
+  const profile = `/api/v1/users/${root.user.id}`;
+  bodyOf(
+    await service.send({
+      method: "PATCH",
+      path: profile,
+      content: { about: "x" },
+      headers: bearer(root.token),
+    }),
+  );
+  await until("the stream has ended", () => stream.hasEnded());
+  assert.ok(!stream.frames().some((frame) => JSON.stringify(frame).includes("about")));
 });
 
 test("without second factors, their requests do not exist", async (t) => {

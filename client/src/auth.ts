@@ -1,5 +1,6 @@
 /** People who sign up and in, and manage their own sessions and password. */
 import { ProblemError } from "./errors.ts";
+import { FactorsClient, SecondFactorError, type SecondStep, signWithPasskey } from "./factors.ts";
 import type { Beginning, SessionKeeper, User } from "./session-keeper.ts";
 import type { CallOptions } from "./transport.ts";
 
@@ -13,6 +14,8 @@ export interface UserSession {
   readonly expiresAt: string;
   /** Until when it can change the account. */
   readonly confirmedUntil: string;
+  /** Whether it can do nothing before the user has set up a second factor. */
+  readonly mustAddFactor: boolean;
   /** The network of the browser or program, without the last part of its address. */
   readonly network: string;
   /** The start of its header `User-Agent`. */
@@ -74,12 +77,21 @@ export interface AtProvider {
   readonly link?: boolean;
 }
 
-/** The sign-in of a service. All methods throw ProblemError if the service refuses, and NotFoundError if it has no users. */
+/**
+ * The sign-in of a service. All methods throw ProblemError if the service refuses, and NotFoundError if it has no users. Methods that
+ * begin a session throw SecondFactorError if the user has a second factor.
+ */
 export class AuthClient {
   readonly #keeper: SessionKeeper;
+  /** The second factor and the passkeys of the user. */
+  readonly factors: FactorsClient;
 
   constructor(keeper: SessionKeeper) {
     this.#keeper = keeper;
+    this.factors = new FactorsClient(
+      async ({ path, isRepeatable = false, ...call }, options) =>
+        (await keeper.send({ ...options, ...call, path: `/_auth/${path}`, isRepeatable })).body,
+    );
   }
 
   /** Signs somebody up. The account exists when the code from the mail is verified. */
@@ -93,6 +105,11 @@ export class AuthClient {
     options: CallOptions = {},
   ): Promise<SignedIn> {
     return this.#signIn({ email, password }, options);
+  }
+
+  /** Begins a session by a passkey. The browser asks the user for it. No second factor follows. */
+  async signInWithPasskey(options: CallOptions = {}): Promise<SignedIn> {
+    return this.#signIn(await this.#passkey(options), options);
   }
 
   /** Mails a code, if the address has an account. */
@@ -157,6 +174,12 @@ export class AuthClient {
   /** Proves again who the user is. For ten minutes, the session can change the account. */
   async confirm({ password }: { readonly password: string }, options: CallOptions = {}): Promise<SignedIn> {
     return this.#begin("confirm", { password, device: await this.#device() }, options);
+  }
+
+  /** The same with a passkey. */
+  async confirmWithPasskey(options: CallOptions = {}): Promise<SignedIn> {
+    const proof = await this.#passkey(options);
+    return this.#begin("confirm", { ...proof, device: await this.#device() }, options);
   }
 
   /** Sets a new password, and ends all other sessions. Throws ProblemError with the code CONFIRMATION_REQUIRED: call `confirm`. */
@@ -256,8 +279,25 @@ export class AuthClient {
 
   async #begin(path: string, content: object, options: CallOptions): Promise<SignedIn> {
     const asked = this.#keeper.usesCookie ? { ...content, cookie: true } : content;
-    const answer = await this.#ask(path, asked, options);
-    return this.#keeper.begin(answer as Beginning<UserSession>);
+    const answer = (await this.#ask(path, asked, options)) as Beginning<UserSession> | SecondStep;
+    if ("next" in answer) throw this.#secondFactor(answer);
+    return this.#keeper.begin(answer);
+  }
+
+  #secondFactor(step: SecondStep): SecondFactorError<SignedIn> {
+    const { ticket, passkey } = step;
+    return new SecondFactorError(step, async (factor, options) => {
+      const signed = "passkey" in factor && passkey ? await signWithPasskey(passkey, options) : undefined;
+      const proof = signed === undefined ? factor : { passkey: signed };
+      return this.#begin("second-factor", { ticket, ...proof, device: await this.#device() }, options);
+    });
+  }
+
+  /** A proof by a passkey. */
+  async #passkey(options: CallOptions): Promise<object> {
+    const begun = await this.#ask("passkey", {}, options);
+    const { ticket, options: asked } = begun as { ticket: string; options: object };
+    return { ticket, passkey: await signWithPasskey(asked, options) };
   }
 
   /** A browser sends what it is recognised by in a cookie. */

@@ -55,6 +55,16 @@ export type {
   ResyncEvent,
   WrittenEvent,
 } from "./event-types.ts";
+export {
+  type AddedFactor,
+  type Factor,
+  type Factors,
+  type FactorsClient,
+  type NewApp,
+  type SecondFactor,
+  SecondFactorError,
+  type SecondFactorKind,
+} from "./factors.ts";
 export type { DateUnit, FigureGroup, FigureName, FigureOptions, GroupName } from "./figure-types.ts";
 export type { ImportedIds, ImportFault, ImportPlace, ImportReport } from "./import-report.ts";
 export type { Page, ResourceList } from "./list.ts";

@@ -82,6 +82,8 @@ export interface ProviderParts {
     open(purpose: string, place: string, sealed: string): string;
   };
   limits: GuessLimits;
+  /** Where people find the service: an origin. */
+  publicUrl: () => string;
   /** Where the provider sends the browser back, without the name: `https://shop.example/api/v1/_auth/providers`. */
   address: () => string;
   /** Makes room for a ticket. Throws UNAVAILABLE. */
@@ -117,6 +119,12 @@ export class Providers {
   /** The provider with a name. */
   named(name: string): Provider | undefined {
     return this.#parts.settings.providers.find((each) => each.name === name);
+  }
+
+  /** Where a browser goes after a sign-in; `undefined` if it must not go there. */
+  returnAddress(text: string): string | undefined {
+    const { publicUrl, settings } = this.#parts;
+    return returnAddress(text, { publicUrl: publicUrl(), origins: settings.origins });
   }
 
   /** Sends somebody to a provider. Returns what the browser has to show afterwards. Throws QUOTA_EXCEEDED and UNAVAILABLE. */
@@ -320,6 +328,23 @@ export class Providers {
   #open<T>({ id, sealed = "" }: Ticket): T {
     return JSON.parse(this.#parts.vault.open("ticket", placeOf(id), sealed)) as T;
   }
+}
+
+/**
+ * The whole address for a path of the service, or for an address of one of the origins; `undefined` for everything else, such as
+ * `//evil.example`, `/\evil.example` and `javascript:`.
+ */
+export function returnAddress(
+  text: string,
+  { publicUrl, origins }: { publicUrl: string; origins: readonly string[] },
+): string | undefined {
+  // Browsers read a backslash as a slash, and leave out control characters.
+  if (/[\\\p{Cc}\s]/u.test(text) || text.length > 2_000) return undefined;
+  const isPath = text.startsWith("/") && !text.startsWith("//");
+  const origin = isPath ? publicUrl : origins.find((each) => text === each || text.startsWith(`${each}/`));
+  if (origin === undefined) return undefined;
+  const url = URL.parse(text, origin);
+  return url?.origin === origin ? url.href : undefined;
 }
 
 /** The id of an identity. It is the same in every store, so no two accounts can have the identity. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
-import { after, test } from "node:test";
+import { after, type TestContext, test } from "node:test";
 import { goodPassword, startPeople } from "../http/users/people.ts";
 import { type Browser, openBrowser, patienceMs } from "./browser.ts";
 
@@ -18,11 +18,8 @@ const page = `<!doctype html><script type="module">
   client.$auth.onChange((user) => told.push(user?.email ?? "nobody"));
 </script>`;
 
-test("a page of the service signs in by a cookie that no script sees, and another tab hears it", {
-  skip,
-}, async (t) => {
-  const { service, join } = await startPeople(t, { probe: { standstillMs: Number.POSITIVE_INFINITY } });
-  await join("ada@example.org");
+/** Opens a page of the service with the client in it. */
+async function openPages(t: TestContext, origin: string) {
   const context = await browser.newContext();
   t.after(() => context.close());
   context.setDefaultTimeout(patienceMs);
@@ -34,12 +31,20 @@ test("a page of the service signs in by a cookie that no script sees, and anothe
     );
     return route.fulfill({ contentType: "text/javascript", body: stripTypeScriptTypes(source) });
   });
-  const openTab = async () => {
+  return async () => {
     const tab = await context.newPage();
-    await tab.goto(`${service.origin}/page`);
+    await tab.goto(`${origin}/page`);
     await tab.waitForFunction("window.client !== undefined");
     return tab;
   };
+}
+
+test("a page of the service signs in by a cookie that no script sees, and another tab hears it", {
+  skip,
+}, async (t) => {
+  const { service, join } = await startPeople(t, { probe: { standstillMs: Number.POSITIVE_INFINITY } });
+  await join("ada@example.org");
+  const openTab = await openPages(t, service.origin);
   const [tab, other] = [await openTab(), await openTab()];
   const asked = JSON.stringify({ email: "ada@example.org", password: goodPassword });
   await tab.evaluate(`client.$auth.signIn(${asked})`);
@@ -49,4 +54,37 @@ test("a page of the service signs in by a cookie that no script sees, and anothe
   await other.evaluate("client.$auth.signOut()");
   await tab.waitForFunction("told.includes('nobody')");
   assert.equal(await tab.evaluate("client.$auth.user().then((user) => user === undefined)"), true);
+});
+
+test("a page adds a passkey, and signs in and confirms with it alone", { skip }, async (t) => {
+  const people = await startPeople(t, {
+    probe: { standstillMs: Number.POSITIVE_INFINITY },
+    users: { methods: ["password", "email", "passkey"] },
+  });
+  const email = "ada@example.org";
+  await people.join(email);
+  // Passkeys belong to the name in `publicUrl`.
+  const openTab = await openPages(t, people.service.origin.replace("127.0.0.1", "localhost"));
+  const tab = await openTab();
+  const devtools = await tab.context().newCDPSession(tab);
+  await devtools.send("WebAuthn.enable");
+  await devtools.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  await tab.evaluate(`client.$auth.signIn(${JSON.stringify({ email, password: goodPassword })})`);
+  const kind = "client.$auth.factors.addPasskey({ name: 'laptop' }).then(({ factor }) => factor.kind)";
+  assert.equal(await tab.evaluate(kind), "passkey");
+  await tab.evaluate("client.$auth.signOut()");
+  const signedIn = "client.$auth.signInWithPasskey().then(({ user }) => user.email)";
+  assert.equal(await tab.evaluate(signedIn), email);
+  const confirmed = "client.$auth.confirmWithPasskey().then(({ user }) => user.email)";
+  assert.equal(await tab.evaluate(confirmed), email);
+  assert.equal(await tab.evaluate("document.cookie"), "");
 });

@@ -1,8 +1,17 @@
 /** People sign up and in by the typed client. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { createClient, NotFoundError, ProblemError, type User } from "../../client/src/index.ts";
+import {
+  createClient,
+  HoldfastError,
+  NotFoundError,
+  ProblemError,
+  SecondFactorError,
+  type SignedIn,
+  type User,
+} from "../../client/src/index.ts";
 import { startService } from "../http/service.ts";
+import { codeAt } from "../http/users/authenticator-app.ts";
 import { goodPassword, type People, startPeople } from "../http/users/people.ts";
 import { fragmentOf, startOpenId, TestBrowser } from "../http/users/provider-servers.ts";
 import { until } from "../until.ts";
@@ -292,4 +301,55 @@ test("a browser goes to a provider, and the user links and removes identities", 
   t.after(() => Reflect.deleteProperty(globalThis, "location"));
   createClient({ baseUrl, auth: { cookie: true } }).$auth.signInWith("google", { returnTo: "/a" });
   assert.equal(went, `${address}?return=%2Fa`);
+});
+
+/** The error of a sign-in that needs the second factor. */
+async function secondFactorOf(signIn: Promise<SignedIn>): Promise<SecondFactorError<SignedIn>> {
+  const error = await signIn.then(
+    () => assert.fail("the sign-in needs no second factor"),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof SecondFactorError);
+  return error;
+}
+
+test("a user sets up an app, and a sign-in then needs its code or a recovery code", async (t) => {
+  const { people, advance } = await startPeopleWithClock(t);
+  const { user: joined } = await people.join(ada);
+  const { client, store } = clientOf(people);
+  const { $auth } = client;
+  await $auth.signIn({ email: ada, password: goodPassword });
+  const app = await $auth.factors.addApp();
+  assert.match(app.uri, /^otpauth:/);
+  const start = Date.now();
+  const { factor, recoveryCodes = [] } = await app.finish(codeAt(app.secret, start), { name: "phone" });
+  assert.equal(factor.name, "phone");
+  await $auth.signOut();
+  const needed = await secondFactorOf($auth.signIn({ email: ada, password: goodPassword }));
+  assert.deepEqual(needed.factors, ["totp", "recoveryCode"]);
+  assert.equal(store.kept.text, undefined);
+  await assert.rejects(needed.prove({ totp: "abcdef" }), (error) => {
+    assert.ok(error instanceof ProblemError);
+    return error.code === "SIGN_IN_FAILED";
+  });
+  advance(30_000);
+  const { user } = await needed.prove({ totp: codeAt(app.secret, start + 30_000) });
+  assert.equal(user.id, joined.id);
+  assert.match(store.kept.text ?? "", /^hfs_/);
+  const again = await secondFactorOf($auth.confirm({ password: goodPassword }));
+  await again.prove({ recoveryCode: recoveryCodes[0] as string });
+  assert.equal((await $auth.factors.list()).recoveryCodes, 9);
+  assert.equal((await $auth.factors.renewRecoveryCodes()).length, 10);
+  await $auth.factors.remove(factor.id);
+  assert.deepEqual((await $auth.factors.list()).factors, []);
+  await $auth.signIn({ email: ada, password: goodPassword });
+});
+
+test("without a browser, passkeys say what they need", async (t) => {
+  const people = await startPeople(t, { users: { methods: ["password", "passkey"] } });
+  const { client } = clientOf(people);
+  await assert.rejects(client.$auth.signInWithPasskey(), (error) => {
+    assert.ok(error instanceof HoldfastError);
+    return /need a browser/.test(error.message);
+  });
 });

@@ -98,14 +98,15 @@ test("of the people who sign in everything has its default but the collection", 
 test("what is said is taken", async () => {
   const said = {
     signUp: { domains: ["acme.example", "xn--bcher-kva.example"], roles: ["member"] },
-    methods: ["email"],
+    methods: ["email", "passkey"],
+    secondFactor: { roles: ["editor"] },
     password: { words: ["acme"], breached: true },
     roles: ["member", "editor"],
     origins: ["https://app.shop.example", "http://localhost:5173", "http://[::1]:8080"],
   };
   const { auth } = await load(withUsers({ ...said, sessions: { idle: "30m", absolute: "12h" } }));
   const { sessions, ...others } = auth?.users ?? {};
-  assert.deepEqual(others, { collection: "users", secondFactor: "optional", ...said, providers: [] });
+  assert.deepEqual(others, { collection: "users", ...said, providers: [] });
   const shorter = { idle: hour / 2, absolute: 12 * hour };
   assert.deepEqual(sessions, { ...shorter, administrators: shorter });
   const short = await load(
@@ -138,7 +139,11 @@ for (const [what, users, text] of [
   ["a domain in upper case", { signUp: { domains: ["Acme.example"] } }, "signUp.domains must be"],
   ["a domain that is an address", { signUp: { domains: ["a@acme.example"] } }, "signUp.domains must be"],
   ["a domain in other letters", { signUp: { domains: ["bücher.example"] } }, "in lower case and ASCII"],
-  ["a method that does not exist", { methods: ["password", "telephone"] }, "methods must be a list"],
+  ["a method that does not exist", { methods: ["password", "fax"] }, "methods must be a list"],
+  ["passkeys alone", { methods: ["passkey"] }, "methods must be a list"],
+  ["a second factor of another kind", { secondFactor: true }, 'secondFactor must be "off", "optional"'],
+  ["a second factor of no role", { secondFactor: {} }, "secondFactor.roles is missing"],
+  ["a second factor of a wrong role", { secondFactor: { roles: ["a b"] } }, "roles must be a list of roles"],
   ["a method twice", { methods: ["password", "password"] }, "methods must be a list"],
   ["no method", { methods: [] }, "methods must be a list"],
   ["a session without a unit", { sessions: { idle: "14" } }, "sessions.idle must be a time"],

@@ -100,6 +100,7 @@ export const problems = {
     meaning:
       "Some resources, as they were, do not fit today's schemas, unique attributes or references. Nothing was rewound.",
   },
+  TOO_MANY_KEYS: { status: 409, meaning: "The user has as many keys for programs as possible." },
   UNIQUE_VIOLATION: {
     status: 409,
     meaning: "Another resource has the same value in a unique attribute.",

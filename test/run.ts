@@ -56,7 +56,8 @@ async function runTiers(tiers: readonly Tier[]): Promise<Results> {
     const env = { [folderVariable]: folder, HOLDFAST_TEST_STARTED_POSTGRES: server.url };
     const results = await runTests(groupsOf(tiers), { ...how, env });
     const isWhole = tiers.includes("middle") && options.length === 0;
-    const missing = isWhole && results.failed.length === 0 ? neverSeen(folder) : [];
+    // Also after a failure, which would otherwise hide it. A failed file can be the reason of some of these.
+    const missing = isWhole ? neverSeen(folder) : [];
     return missing.length === 0 ? results : sum([results, unseen(missing)]);
   } finally {
     await server.remove();

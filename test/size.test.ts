@@ -23,7 +23,7 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_150,
   changes: 900,
   webhooks: 2_600,
-  http: 18_750,
+  http: 18_800,
   config: 2_850,
   fit: 250,
   server: 1_700,
@@ -32,7 +32,7 @@ const bounds: Readonly<Record<string, number>> = {
   index: 100,
   observe: 1_100,
   records: 150,
-  users: 4_800,
+  users: 4_950,
   secrets: 150,
 };
 

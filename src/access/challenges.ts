@@ -16,6 +16,15 @@ export function unauthenticated(
   return new Problem("UNAUTHENTICATED", detail, { headers: { "www-authenticate": realm } });
 }
 
+/** Every wrong proof of a sign-in has this one error, so that nobody learns which addresses have accounts. */
+export function signInFailed(): Problem {
+  return new Problem(
+    "SIGN_IN_FAILED",
+    "The address, the password or the code is wrong, or the code has expired.",
+    { headers: { "www-authenticate": realm } },
+  );
+}
+
 /** The token is not valid. `detail` is a sentence without quotation marks and backslashes. */
 export function invalidToken(detail: string, cause?: unknown): Problem {
   return new Problem("INVALID_TOKEN", detail, {

@@ -6,10 +6,12 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from "@simplewebauthn/server";
+import { signInFailed } from "../access/challenges.ts";
 import { Problem } from "../errors.ts";
 import type { Decided, Versioned } from "../records.ts";
 import { type GuessLimits, guessPolicies } from "./guess-limits.ts";
-import { type GivenTicket, type SealedTickets, signInFailed } from "./sealed-tickets.ts";
+import type { SealedTickets } from "./sealed-tickets.ts";
+import type { GivenTicket } from "./tickets.ts";
 import type { Account, Passkey, UserRecords } from "./user-records.ts";
 import type { UserSettings } from "./user-settings.ts";
 import type { Beginning, SignedIn, Visitor } from "./users.ts";

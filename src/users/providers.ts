@@ -4,14 +4,13 @@
  */
 import { hash } from "node:crypto";
 import { randomText } from "../access/api-key.ts";
+import { signInFailed } from "../access/challenges.ts";
 import { Problem } from "../errors.ts";
 import { type Decided, put, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
-import { type GuessLimits, guessPolicies } from "./guess-limits.ts";
 import { type Claims, ProviderClient, type Transaction } from "./provider-client.ts";
-import { signInFailed } from "./sealed-tickets.ts";
 import { endingOf } from "./sessions.ts";
-import { newTicketText, ticketId, ticketMs } from "./tickets.ts";
+import { newTicketText, type Tickets, ticketId, ticketMs } from "./tickets.ts";
 import {
   type Account,
   accountsName,
@@ -77,17 +76,12 @@ export interface ProviderParts {
   settings: UserSettings;
   /** By the names of the providers. */
   secrets: Readonly<Record<string, string>>;
-  vault: {
-    seal(purpose: string, place: string, text: string): string;
-    open(purpose: string, place: string, sealed: string): string;
-  };
-  limits: GuessLimits;
+  vault: { seal(purpose: string, place: string, text: string): string };
+  tickets: Tickets;
   /** Where people find the service: an origin. */
   publicUrl: () => string;
   /** Where the provider sends the browser back, without the name: `https://shop.example/api/v1/_auth/providers`. */
   address: () => string;
-  /** Makes room for a ticket. Throws UNAVAILABLE. */
-  makeRoom: () => Promise<void>;
   /** Begins a session by an identity, of a new account if it can have one; `undefined` if it belongs to no account. */
   begin: (claims: Claims, more: IdentityUse) => Promise<Begun | undefined>;
   requireConfirmed: (session: Current["session"]) => void;
@@ -135,8 +129,7 @@ export class Providers {
     ...asked
   }: Departure): Promise<{ address: string; browser: string }> {
     const named = browser ?? randomText(32, 50);
-    const { limits, now } = this.#parts;
-    await limits.take([{ policy: guessPolicies.ticketOfNetwork, subject: visitor.network }], now());
+    await this.#parts.tickets.count(visitor.network, { isMailed: false });
     const [nonce, verifier] = [newTicketText().text, newTicketText().text];
     const away: Away = { ...asked, provider: provider.name, nonce, verifier };
     const state = await this.#giveTicket("provider", away, { visitor, browser: named });
@@ -186,7 +179,7 @@ export class Providers {
     requireConfirmed(session);
     const identity = await untilCommitted(async () => {
       const { value, version } = await this.#find("link", ticket, browser);
-      const { provider, issuer, subject, email } = this.#open<Linkable>(value);
+      const { provider, issuer, subject, email } = this.#parts.tickets.contentOf<Linkable>(value);
       const id = identityId(issuer, subject);
       const known = await records.identity(id);
       const spent = remove(ticketsName, value.id, version);
@@ -270,8 +263,7 @@ export class Providers {
     content: object,
     { visitor, browser = "" }: Browser,
   ): Promise<string> {
-    const { makeRoom, vault, now, untilCommitted } = this.#parts;
-    await makeRoom();
+    const { vault, now, untilCommitted } = this.#parts;
     const { text, id } = newTicketText();
     const at = now();
     const ticket: Ticket = {
@@ -319,14 +311,10 @@ export class Providers {
   ): Promise<T> {
     return this.#parts.untilCommitted(async () => {
       const { value, version } = await this.#find(kind, text, browser);
-      const kept = this.#open<T>(value);
+      const kept = this.#parts.tickets.contentOf<T>(value);
       if (!fits(kept)) throw signInFailed();
       return { changes: [remove(ticketsName, value.id, version)], result: kept };
     });
-  }
-
-  #open<T>({ id, sealed = "" }: Ticket): T {
-    return JSON.parse(this.#parts.vault.open("ticket", placeOf(id), sealed)) as T;
   }
 }
 

@@ -3,10 +3,10 @@
  * request, so the store keeps nothing for those who never come back. It keeps the used ones until they expire: each works once.
  */
 import { randomBytes } from "node:crypto";
-import { Problem } from "../errors.ts";
+import { signInFailed } from "../access/challenges.ts";
 import { isOvertaken, put, remove } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
-import { ticketId } from "./tickets.ts";
+import { type GivenTicket, ticketId } from "./tickets.ts";
 import { type Ticket, ticketsName, type UserRecords } from "./user-records.ts";
 
 /** What a ticket continues: a sign-in with a passkey or a second factor, or the setting up of a factor. */
@@ -14,13 +14,6 @@ export type StepKind = "passkey" | "secondFactor" | "newTotp" | "newPasskey";
 
 /** How long each kind of ticket works, in milliseconds. */
 const stepMs = { passkey: 300_000, secondFactor: 600_000, newTotp: 600_000, newPasskey: 300_000 } as const;
-
-/** A ticket for the client that asked. */
-export interface GivenTicket {
-  ticket: string;
-  /** Unix time in milliseconds. */
-  expiresAt: number;
-}
 
 /** What sealed tickets depend on. */
 export interface SealedTicketParts {
@@ -94,15 +87,4 @@ export class SealedTickets {
       if (!isOvertaken(error)) throw error; // another request has removed them
     });
   }
-}
-
-/** Every wrong proof has this one error, so that nobody learns which addresses have accounts. */
-export function signInFailed(): Problem {
-  return new Problem(
-    "SIGN_IN_FAILED",
-    "The address, the password or the code is wrong, or the code has expired.",
-    {
-      headers: { "www-authenticate": 'Bearer realm="api"' },
-    },
-  );
 }

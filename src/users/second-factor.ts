@@ -2,6 +2,7 @@
  * The second factor of a sign-in: a code of an authenticator app (TOTP), a recovery code, or a passkey. Also what users change about
  * their factors.
  */
+import { signInFailed } from "../access/challenges.ts";
 import { Problem } from "../errors.ts";
 import { type Decided, put, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
@@ -9,9 +10,9 @@ import { isKnownDevice } from "./devices.ts";
 import { isMissingFactor, isRequired, type SecondFactorKind, secondFactorsOf, stampOf } from "./factors.ts";
 import { type GuessLimits, guessPolicies, type Taken } from "./guess-limits.ts";
 import type { CreationOptions, PasskeyResponse, Passkeys, RequestOptions } from "./passkeys.ts";
-import { type GivenTicket, type SealedTickets, signInFailed } from "./sealed-tickets.ts";
+import type { SealedTickets } from "./sealed-tickets.ts";
 import { endingOf } from "./sessions.ts";
-import { newCode, readCode, ticketId } from "./tickets.ts";
+import { type GivenTicket, newCode, readCode, ticketId } from "./tickets.ts";
 import { type Account, accountsName, type Passkey, type Totp, type UserRecords } from "./user-records.ts";
 import type { UserSettings } from "./user-settings.ts";
 import type { Beginning, Current, SignedIn, Visitor } from "./users.ts";

@@ -4,6 +4,7 @@ import { randomText } from "../access/api-key.ts";
 import type { Sessions } from "../access/authenticate.ts";
 import { invalidToken } from "../access/challenges.ts";
 import { type CredentialKind, CredentialRing, hashCredential } from "../access/credential-ring.ts";
+import { parseScopes } from "../access/principal.ts";
 import { type AdministratorRule, isAdministrator } from "../access/roles.ts";
 import { put, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
@@ -47,8 +48,19 @@ export interface NewSession {
   change: Change;
 }
 
-/** Makes a session for a user. */
-export function newSession(user: string, { network, agent = "" }: Origin, now: number): NewSession {
+/** The most keys of a user for programs. */
+export const maxUserKeys = 20;
+
+/** What makes a session a key for a program. */
+export type UserKey = Required<Pick<Session, "name" | "expiresAt">> & Pick<Session, "scopes">;
+
+/** Makes a session for a user, or a key for a program. */
+export function newSession(
+  user: string,
+  { network, agent = "" }: Origin,
+  now: number,
+  key?: UserKey,
+): NewSession {
   const id = randomText(idBytes, idLength);
   const token = `${sessionMark}${id}_${randomText(secretBytes, secretLength)}`;
   const session: Session = {
@@ -57,9 +69,10 @@ export function newSession(user: string, { network, agent = "" }: Origin, now: n
     hash: hashCredential(token).toString("base64url"),
     createdAt: now,
     usedAt: now,
-    confirmedAt: now,
+    confirmedAt: key === undefined ? now : 0,
     network,
     agent: agent.slice(0, maxAgent),
+    ...key,
   };
   return { session, token, change: put(sessionsName, id, undefined, session) };
 }
@@ -100,8 +113,8 @@ export function timesOf(
 }
 
 /** When a session ends if nothing uses it any more: Unix time in milliseconds. */
-export function endOf({ createdAt, usedAt }: Session, { idle, absolute }: SessionTimes): number {
-  return Math.min(createdAt + absolute, usedAt + idle);
+export function endOf({ createdAt, usedAt, expiresAt }: Session, { idle, absolute }: SessionTimes): number {
+  return expiresAt ?? Math.min(createdAt + absolute, usedAt + idle);
 }
 
 /** Checks the tokens of sessions. */
@@ -145,6 +158,7 @@ function sessionCredentials(parts: SessionParts): CredentialKind<FoundSession> {
     hashOf: ({ session }) => session.value.hash,
     principalOf: ({ session: { value }, account }) => ({
       ...principalOf(account),
+      scopes: value.scopes && parseScopes(value.scopes),
       session: {
         id: value.id,
         confirmedAt: value.confirmedAt,

@@ -3,9 +3,14 @@
  * so a stolen mail alone signs nobody in, and neither does a program that opens every link of a mail.
  */
 import { hash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
-import { put, remove, type Versioned } from "../records.ts";
+import { signInFailed } from "../access/challenges.ts";
+import { Problem } from "../errors.ts";
+import { type Decided, isOvertaken, put, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
-import { type Ticket, ticketsName } from "./user-records.ts";
+import { type GuessLimits, guessPolicies, mailOfService } from "./guess-limits.ts";
+import type { MailToSend } from "./mail/mail-queue.ts";
+import type { MailAddress } from "./mail-address.ts";
+import { type Ticket, type TicketKind, ticketsName, type UserRecords } from "./user-records.ts";
 
 /** How long a ticket and its code work, in milliseconds. */
 export const ticketMs = 600_000;
@@ -73,4 +78,191 @@ export function countWrong({ value, version }: Versioned<Ticket>): Change {
 /** The changes that end tickets. */
 export function endTickets(tickets: readonly Versioned<Ticket>[]): Change[] {
   return tickets.map(({ value, version }) => remove(ticketsName, value.id, version));
+}
+
+/** A proof by a code that came in a mail. */
+export interface TicketProof {
+  ticket: string;
+  code: string;
+  device?: string | undefined;
+}
+
+/** A ticket for the client that asked. */
+export interface GivenTicket {
+  ticket: string;
+  /** Unix time in milliseconds. */
+  expiresAt: number;
+}
+
+/** A ticket to make. */
+export interface TicketAsked {
+  kind: TicketKind;
+  /** Where the code goes. */
+  to: MailAddress;
+  /** Without a template, nobody gets a mail. */
+  template: MailToSend["template"];
+  /** The network that limits count. */
+  network: string;
+  /** The user who asks, if the ticket changes an account. */
+  user?: string | undefined;
+  /** What the ticket keeps, encrypted. It must fit into JSON. */
+  content?: object;
+}
+
+/** What tickets depend on. */
+export interface TicketParts {
+  records: UserRecords;
+  limits: GuessLimits;
+  vault: {
+    seal(purpose: string, place: string, text: string): string;
+    open(purpose: string, place: string, sealed: string): string;
+    mac(purpose: string, text: string): string;
+  };
+  /** The change that queues a mail. */
+  mailChange: (mail: MailToSend, at: number) => Promise<Change>;
+  /** Called after a commit with a mail. */
+  onMail: () => void;
+  /** The most mails with codes of the service in an hour. */
+  mailsPerHour: number;
+  /** Where people find the service: an origin. */
+  publicUrl: () => string;
+  /** Unix time in milliseconds. */
+  now: () => number;
+  /** The most tickets in the store. */
+  most?: number;
+}
+
+/** The most tickets in the store. */
+const maxTickets = 100_000;
+
+/** The tickets that one request for a ticket removes: expired ones, and the oldest of its network if there are too many. */
+const sweptTickets = 10;
+
+/** The tickets of one store. */
+export class Tickets {
+  readonly #parts: TicketParts;
+
+  constructor(parts: TicketParts) {
+    this.#parts = parts;
+  }
+
+  /** Counts a ticket, and its mail if it has one, against the network. Throws QUOTA_EXCEEDED, and UNAVAILABLE if the store has too many tickets. */
+  async count(network: string, { isMailed = true } = {}): Promise<void> {
+    const { limits, records, now, most = maxTickets } = this.#parts;
+    const { ticketOfNetwork, mailOfNetwork } = guessPolicies;
+    const policies = isMailed ? [ticketOfNetwork, mailOfNetwork] : [ticketOfNetwork];
+    await limits.take(
+      policies.map((policy) => ({ policy, subject: network })),
+      now(),
+    );
+    await this.#remove(await records.expiredTickets(now(), sweptTickets));
+    if ((await records.count(ticketsName)) < most) return;
+    const oldest = await records.ticketsOfNetwork(network, sweptTickets);
+    await this.#remove(oldest);
+    if (oldest.length > 0) return;
+    throw new Problem(
+      "UNAVAILABLE",
+      "Too many people are signing in at this moment. Try again in a few minutes.",
+      { headers: { "retry-after": "60" } },
+    );
+  }
+
+  async #remove(tickets: readonly Versioned<Ticket>[]): Promise<void> {
+    const { records, now } = this.#parts;
+    await records.commit(endTickets(tickets), now()).catch((error: unknown) => {
+      if (!isOvertaken(error)) throw error; // another request has removed them
+    });
+  }
+
+  /** Stores a ticket together with the mail that has its code. Throws UNAVAILABLE if the service sends too many mails. */
+  async give({ kind, to, template, network, user, content }: TicketAsked): Promise<GivenTicket> {
+    const { records, vault, mailChange, onMail, publicUrl, now } = this.#parts;
+    const { text, id } = newTicketText();
+    const code = newCode();
+    const at = now();
+    const isMailed = await this.#takeMail(to.key);
+    const ticket = await records.untilCommitted(async (): Promise<Decided<Ticket>> => {
+      const earlier = isMailed ? undefined : await this.#lastMailed(to.key);
+      const made: Ticket = {
+        id,
+        kind,
+        email: to.address,
+        address: to.key,
+        user,
+        code: isMailed ? codeMac(this.#mac, to.key, code) : earlier?.code,
+        mailedAt: isMailed ? at : earlier?.mailedAt,
+        wrong: 0,
+        network,
+        createdAt: at,
+        expiresAt: at + ticketMs,
+        sealed: content && vault.seal("ticket", placeOf(id), JSON.stringify(content)),
+      };
+      const sent: MailToSend = {
+        template,
+        to: to.address,
+        values: { code, link: `${publicUrl()}/_sign-in#code=${code}`, minutes: String(ticketMs / 60_000) },
+        expiresAt: made.expiresAt,
+      };
+      const mails = isMailed ? [await mailChange(sent, at)] : [];
+      return { changes: [put(ticketsName, id, undefined, made), ...mails], result: made };
+    }, now);
+    onMail();
+    return { ticket: text, expiresAt: ticket.expiresAt };
+  }
+
+  /** What a ticket keeps. */
+  contentOf<T>({ id, sealed = "" }: Ticket): T {
+    return JSON.parse(this.#parts.vault.open("ticket", placeOf(id), sealed)) as T;
+  }
+
+  /** What a ticket with its code does. A wrong code is counted before anybody learns that it is wrong. Throws SIGN_IN_FAILED. */
+  async redeem<T>(
+    { ticket, code }: TicketProof,
+    kinds: readonly TicketKind[],
+    decide: (found: Versioned<Ticket>) => Promise<Decided<T>>,
+  ): Promise<Decided<T | Problem>> {
+    const { records, now } = this.#parts;
+    const found = await records.ticket(ticketId(ticket));
+    if (found === undefined || !kinds.includes(found.value.kind)) throw signInFailed();
+    if (isRightCode(found.value, code, { mac: this.#mac, now: now() })) return decide(found);
+    if (!isOpen(found.value, now())) throw signInFailed();
+    return { changes: [countWrong(found)], result: signInFailed() };
+  }
+
+  /** Once an address is proven, all tickets for it end, with the passwords in them. */
+  async endingWith(found: Versioned<Ticket>): Promise<Change[]> {
+    const all = await this.#parts.records.ticketsFor(found.value.address);
+    return endTickets([found, ...all.filter(({ value }) => value.id !== found.value.id)]);
+  }
+
+  /** The changes that end the tickets for an address that an account no longer has, unless it is the proven one. */
+  async endingFor(address: string, proven: string): Promise<Change[]> {
+    return address === proven ? [] : endTickets(await this.#parts.records.ticketsFor(address));
+  }
+
+  /** Whether a mail to the address is allowed now. Throws UNAVAILABLE if the service sends too many. */
+  async #takeMail(address: string): Promise<boolean> {
+    const { limits, mailsPerHour, now } = this.#parts;
+    try {
+      const ofService = { policy: mailOfService(mailsPerHour), subject: "" };
+      await limits.take([{ policy: guessPolicies.mailToAddress, subject: address }, ofService], now());
+    } catch (error) {
+      if (error instanceof Problem && error.code === "QUOTA_EXCEEDED") return false;
+      throw error;
+    }
+    return true;
+  }
+
+  /** The ticket whose code was mailed last to an address. In a flood, later tickets take its code. */
+  async #lastMailed(address: string): Promise<Ticket | undefined> {
+    const all = await this.#parts.records.ticketsFor(address);
+    const mailed = all.flatMap(({ value }) => (value.code === undefined ? [] : [value]));
+    return mailed.toSorted((a, b) => (b.mailedAt ?? 0) - (a.mailedAt ?? 0))[0];
+  }
+
+  readonly #mac: Mac = (text) => this.#parts.vault.mac("code", text);
+}
+
+function placeOf(ticket: string): string {
+  return `${ticketsName}/${ticket}`;
 }

@@ -82,7 +82,7 @@ export interface Device {
   at: number;
 }
 
-/** A session: a user who has signed in. */
+/** A session: a user who has signed in, or a key with which a program acts as the user. */
 export interface Session {
   id: string;
   user: string;
@@ -91,16 +91,22 @@ export interface Session {
   createdAt: number;
   /** The last use, to five minutes. */
   usedAt: number;
-  /** When the user last proved who they are. */
+  /** When the user last proved who they are; 0 for a key, which cannot change the account. */
   confirmedAt: number;
   /** The part of the client's network that administrators and the user can see. */
   network: string;
   /** The start of `User-Agent`. */
   agent: string;
+  /** The name of a key. Absent for other sessions. */
+  name?: string | undefined;
+  /** What limits a key, such as `articles:read`. @default the rights of the user */
+  scopes?: readonly string[] | undefined;
+  /** When a key ends. It has no idle time. */
+  expiresAt?: number | undefined;
 }
 
 /** What a ticket and its code do. `used`: nothing any more (`sealed-tickets.ts`). */
-export type TicketKind = "signUp" | "signIn" | "reset" | "used" | ProviderTicketKind;
+export type TicketKind = "signUp" | "signIn" | "reset" | "email" | "used" | ProviderTicketKind;
 
 /** `provider`: the browser is at a provider. `link`: it has come back with an identity that can be linked. */
 export type ProviderTicketKind = "provider" | "link";
@@ -112,6 +118,8 @@ export interface Ticket {
   kind: TicketKind;
   email: string;
   address: string;
+  /** The user who asks for another address. The delete of the profile deletes the ticket. */
+  user?: string | undefined;
   /** A keyed hash of the address and the code; absent if no code was mailed. */
   code?: string | undefined;
   /** When the code was mailed. */
@@ -179,6 +187,7 @@ function collectionsFor(profiles: string): Collection[] {
     },
     {
       ...openCollection(ticketsName),
+      references: [toProfile],
       indexes: readIndexes([["address", "-createdAt"], ["network", "createdAt"], ["expiresAt"]], "indexes"),
     },
     {
@@ -254,6 +263,17 @@ export class UserRecords extends Records {
     const filter: Filter = { kind: "lt", path: ["expiresAt"], values: [now] };
     const { records } = await this.list<Ticket>({ collection: ticketsName, filter, limit });
     return records;
+  }
+
+  /** Tickets that a network has asked for, the oldest first. */
+  async ticketsOfNetwork(network: string, limit: number): Promise<Versioned<Ticket>[]> {
+    const query: ListQuery = {
+      collection: ticketsName,
+      filter: isIn("network", network),
+      sort: [{ path: ["createdAt"], descending: false }],
+      limit,
+    };
+    return (await this.list<Ticket>(query)).records;
   }
 
   invitation(id: string): Promise<Versioned<Invitation> | undefined> {

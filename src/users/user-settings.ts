@@ -69,3 +69,6 @@ export interface UserSettings {
 
 /** The most bytes of the claims of an account, as JSON. */
 export const maxClaimBytes = 2_048;
+
+/** The longest life of a key of a user, in milliseconds. */
+export const maxKeyMs = 366 * 24 * 3_600_000;

@@ -1,36 +1,37 @@
 /** Signing in and up: the flows that strangers start, and what a user changes about the own account. */
 import type { Sessions } from "../access/authenticate.ts";
+import { signInFailed } from "../access/challenges.ts";
 import { networkOf, shownNetwork } from "../access/networks.ts";
 import type { AdministratorRule } from "../access/roles.ts";
 import { Problem, type Violation } from "../errors.ts";
-import { type Decided, isOvertaken, put, type Versioned } from "../records.ts";
+import { type Decided, put, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { ServingStore } from "../store/port/store.ts";
 import { Administration, endInvitations, requireInvitation } from "./administration.ts";
 import { Cookies } from "./cookies.ts";
 import { isKnownDevice, newDevice, withDevice, withoutDevice } from "./devices.ts";
-import { type GuessLimits, guessPolicies, mailOfService, type Taken } from "./guess-limits.ts";
+import { type GuessLimits, guessPolicies, type Taken } from "./guess-limits.ts";
 import type { MailQueue, MailToSend } from "./mail/mail-queue.ts";
-import { readMailAddress } from "./mail-address.ts";
+import { type MailAddress, readMailAddress } from "./mail-address.ts";
 import { type PasskeyProof, Passkeys } from "./passkeys.ts";
 import type { PasswordHasher } from "./password-hash.ts";
 import { isBreached, refusedPassword } from "./password-rules.ts";
 import type { Claims } from "./provider-client.ts";
 import { type IdentityUse, identityId, newIdentity, Providers } from "./providers.ts";
-import { type GivenTicket, SealedTickets, signInFailed } from "./sealed-tickets.ts";
+import { SealedTickets } from "./sealed-tickets.ts";
 import { SecondFactors, type SecondStep } from "./second-factor.ts";
-import { confirmedMs, endingOf, endOf, maxSessions, newSession, openSessions, timesOf } from "./sessions.ts";
 import {
-  codeMac,
-  countWrong,
-  endTickets,
-  isOpen,
-  isRightCode,
-  newCode,
-  newTicketText,
-  ticketId,
-  ticketMs,
-} from "./tickets.ts";
+  confirmedMs,
+  endingOf,
+  endOf,
+  maxSessions,
+  maxUserKeys,
+  newSession,
+  openSessions,
+  timesOf,
+  type UserKey,
+} from "./sessions.ts";
+import { endTickets, type GivenTicket, type TicketProof, Tickets } from "./tickets.ts";
 import {
   type Account,
   accountsName,
@@ -38,7 +39,6 @@ import {
   type Session,
   type Ticket,
   type TicketKind,
-  ticketsName,
   type UserRecords,
 } from "./user-records.ts";
 import type { UserSettings } from "./user-settings.ts";
@@ -106,13 +106,6 @@ export interface PasswordProof {
   device?: string | undefined;
 }
 
-/** A proof by a code that came in a mail. */
-export interface TicketProof {
-  ticket: string;
-  code: string;
-  device?: string | undefined;
-}
-
 /** What a sign-in proves. */
 export type Proof = PasswordProof | TicketProof | PasskeyProof;
 
@@ -140,17 +133,6 @@ interface SignUpContent {
 /** An account to make, with its profile. */
 type NewAccount = SignUpContent & Pick<Account, "email" | "address">;
 
-type ReadAddress = Exclude<ReturnType<typeof readMailAddress>, { fault: string }>;
-
-/** A ticket to make. Without a template, nobody gets a mail. */
-interface TicketAsked {
-  kind: TicketKind;
-  read: ReadAddress;
-  template: MailToSend["template"];
-  visitor: Visitor;
-  content?: SignUpContent;
-}
-
 /** A session with its account. */
 export interface Current {
   session: Session;
@@ -174,12 +156,6 @@ export type Begun = SignedIn | SecondStep;
 /** How far the clocks of two instances can differ, in milliseconds. */
 const skewMs = 60_000;
 
-/** The most tickets in the store. */
-const maxTickets = 100_000;
-
-/** The expired tickets that one request for a ticket removes. */
-const sweptTickets = 10;
-
 /** What a new session comes with. */
 export interface Beginning {
   visitor: Visitor;
@@ -202,6 +178,7 @@ export class Users {
   readonly cookies: Cookies;
   readonly administration: Administration;
   readonly providers: Providers;
+  readonly #tickets: Tickets;
   readonly passkeys: Passkeys;
   readonly secondFactors: SecondFactors;
 
@@ -212,17 +189,17 @@ export class Users {
     this.cookies = new Cookies({ ...parts, origins: settings.origins, sessionMs });
     this.records = parts.records;
     this.sessions = openSessions(parts);
-    this.administration = new Administration({
-      ...parts,
-      collection: settings.collection,
-      mailChange: (mail, at) => parts.mail.changeFor(mail, at),
+    const mailing = {
+      mailChange: (mail: MailToSend, at: number) => parts.mail.changeFor(mail, at),
       onMail: () => parts.mail.wake(),
-    });
+    };
+    this.#tickets = new Tickets({ ...parts, ...mailing });
+    this.administration = new Administration({ ...parts, ...mailing, collection: settings.collection });
     this.providers = new Providers({
       ...parts,
       secrets: parts.providerSecrets,
       address: () => `${parts.publicUrl()}${parts.prefix}/_auth/providers`,
-      makeRoom: () => this.#makeRoom(),
+      tickets: this.#tickets,
       begin: (claims, use) => this.#signInByIdentity(claims, use),
       requireConfirmed: (session) => this.requireConfirmed(session),
       notice: (account, text) => this.#notice(account, text),
@@ -285,13 +262,13 @@ export class Users {
     if (invitation?.user === undefined) this.requireFitting({ ...profile, ...invitation?.profile });
     else if (Object.keys(profile).length > 0) throw profileExists();
     if (password !== undefined) this.#requireGoodPassword(password, read.address, profile);
-    await this.#countTicket(visitor);
+    await this.#tickets.count(visitor.network);
     const hashed = password === undefined ? undefined : await this.#hashNew(password, visitor.network);
     const account = await this.records.accountOf(read.key);
     const content = { password: hashed, profile, invitation: invitation?.id };
-    const asked = { kind: "signUp", visitor, content } as const;
-    if (account === undefined) return this.#giveTicket({ ...asked, read, template: "signUp" });
-    return this.#giveTicket({ ...asked, read: provenFor(read, account.value), template: "exists" });
+    const asked = { kind: "signUp", network: visitor.network, content } as const;
+    if (account === undefined) return this.#tickets.give({ ...asked, to: read, template: "signUp" });
+    return this.#tickets.give({ ...asked, to: provenFor(read, account.value), template: "exists" });
   }
 
   /**
@@ -314,11 +291,12 @@ export class Users {
    */
   async requestCode(kind: "signIn" | "reset", email: string, visitor: Visitor): Promise<GivenTicket> {
     const read = readAddress(email);
-    await this.#countTicket(visitor);
+    await this.#tickets.count(visitor.network);
     const account = await this.records.accountOf(read.key);
+    const asked = { kind, network: visitor.network } as const;
     if (account === undefined || account.value.disabled)
-      return this.#giveTicket({ kind, read, template: undefined, visitor });
-    return this.#giveTicket({ kind, read: provenFor(read, account.value), template: kind, visitor });
+      return this.#tickets.give({ ...asked, to: read, template: undefined });
+    return this.#tickets.give({ ...asked, to: provenFor(read, account.value), template: kind });
   }
 
   /**
@@ -366,7 +344,7 @@ export class Users {
   /** Sets a password by the code of a reset. All sessions of the user end. Throws as `signIn` does, and PASSWORD_REFUSED. */
   async resetPassword(asked: TicketProof & { password: string }, visitor: Visitor): Promise<Begun> {
     const reset = (decide: (found: Versioned<Ticket>) => Promise<Decided<Begun>>) =>
-      this.#untilCommitted(() => this.#redeem(asked, ["reset"], decide));
+      this.#untilCommitted(() => this.#tickets.redeem(asked, ["reset"], decide));
     const { password } = asked;
     const address = await this.#provenAddress(asked);
     this.#requireGoodPassword(password, address);
@@ -375,7 +353,7 @@ export class Users {
       const account = await this.records.accountOf(found.value.address);
       if (account === undefined || account.value.disabled) throw signInFailed();
       const also = [
-        ...(await this.#endTicketsOf(found)),
+        ...(await this.#tickets.endingWith(found)),
         await this.#notice(account.value, notices.password),
       ];
       return this.begin(account, { visitor, ends: "all", set: { password: hashed, devices: [] }, also });
@@ -394,6 +372,77 @@ export class Users {
       if (!isOpen || current === undefined || current.value.disabled) throw signInFailed();
       const also = [await this.#notice(current.value, notices.password)];
       return this.#begin(current, { visitor, ends: "all", set: { password: hashed, devices: [] }, also });
+    });
+  }
+
+  /**
+   * Begins a change of the address, in a confirmed session: mails a code to the new one. The answer is the same if the address has
+   * an account. Throws CONFIRMATION_REQUIRED, INVALID_PARAMETER, QUOTA_EXCEEDED and UNAVAILABLE.
+   */
+  async requestEmail({ session, account }: Current, email: string, visitor: Visitor): Promise<GivenTicket> {
+    this.requireConfirmed(session);
+    const to = readAddress(email);
+    await this.#tickets.count(visitor.network);
+    const other = await this.records.accountOf(to.key);
+    const isFree = other === undefined || other.value.id === account.id; // the user can change its letters
+    return this.#tickets.give({
+      kind: "email",
+      to,
+      template: isFree ? "email" : undefined,
+      network: visitor.network,
+      user: account.id,
+    });
+  }
+
+  /** Sets the address that a ticket and its code prove. All other sessions of the user end. Throws as `signIn` does. */
+  async changeEmail({ session, account }: Current, proof: TicketProof, visitor: Visitor): Promise<SignedIn> {
+    this.requireConfirmed(session);
+    return this.#untilCommitted(() =>
+      this.#tickets.redeem(proof, ["email"], async (found) => {
+        const { user, email, address } = found.value;
+        const current = await this.records.account(account.id);
+        const isOpen = (await this.records.session(session.id)) !== undefined;
+        const other = await this.records.accountOf(address);
+        const isTaken = other !== undefined && other.value.id !== account.id;
+        if (!isOpen || current === undefined || current.value.disabled || user !== account.id || isTaken)
+          throw signInFailed();
+        const also = [
+          ...(await this.#tickets.endingWith(found)),
+          ...(await this.#tickets.endingFor(current.value.address, address)),
+          await this.#notice(current.value, notices.email),
+        ];
+        const set = { email, address, devices: [] };
+        return this.#begin(current, { visitor, ends: "all", set, also });
+      }),
+    );
+  }
+
+  /**
+   * Makes a key with which a program acts as the user, in a confirmed session. Throws CONFIRMATION_REQUIRED, and TOO_MANY_KEYS.
+   */
+  async addKey(
+    { session, account }: Current,
+    key: UserKey,
+    visitor: Visitor,
+  ): Promise<Current & { token: string }> {
+    this.requireConfirmed(session);
+    return this.#untilCommitted(async () => {
+      const { now } = this.#parts;
+      const current = await this.records.account(account.id);
+      const isOpen = (await this.records.session(session.id)) !== undefined;
+      if (!isOpen || current === undefined || current.value.disabled) throw signInFailed();
+      const keys = (await this.records.sessionsOf(account.id)).filter(isKey);
+      const ended = keys.filter(({ value }) => (value.expiresAt ?? 0) <= now());
+      if (keys.length - ended.length >= maxUserKeys)
+        throw new Problem("TOO_MANY_KEYS", `You have ${maxUserKeys} keys already. End one of them first.`);
+      const origin = { network: visitor.shownNetwork, agent: visitor.agent };
+      const made = newSession(account.id, origin, now(), key);
+      const { value, version } = current;
+      return {
+        // The account is written too, so that two requests cannot make a key at the same time.
+        changes: [put(accountsName, account.id, version, value), made.change, ...endingOf(ended)],
+        result: { session: made.session, account: value, token: made.token },
+      };
     });
   }
 
@@ -492,9 +541,9 @@ export class Users {
     const { device } = proof;
     const kinds: TicketKind[] = user === undefined ? ["signUp", "signIn"] : ["signIn"];
     const redeem = () =>
-      this.#redeem(proof, kinds, async (found): Promise<Decided<Begun>> => {
+      this.#tickets.redeem(proof, kinds, async (found): Promise<Decided<Begun>> => {
         const account = await this.records.accountOf(found.value.address);
-        const also = await this.#endTicketsOf(found);
+        const also = await this.#tickets.endingWith(found);
         if (account === undefined && found.value.kind === "signUp")
           return this.#createAccount(this.#signUpIn(found.value), { visitor, device, ends: before, also });
         const isUsable =
@@ -508,28 +557,8 @@ export class Users {
   /** The address of an open ticket with its code. Spends nothing. Throws SIGN_IN_FAILED. */
   async #provenAddress(proof: TicketProof): Promise<string> {
     const look = () =>
-      this.#redeem(proof, ["reset"], async ({ value }) => ({ changes: [], result: value.email }));
+      this.#tickets.redeem(proof, ["reset"], async ({ value }) => ({ changes: [], result: value.email }));
     return this.#untilCommitted(look);
-  }
-
-  /** What a ticket with its code does. A wrong code is counted before anybody learns that it is wrong. */
-  async #redeem<T>(
-    { ticket, code }: TicketProof,
-    kinds: readonly TicketKind[],
-    decide: (found: Versioned<Ticket>) => Promise<Decided<T>>,
-  ): Promise<Decided<T | Problem>> {
-    const found = await this.records.ticket(ticketId(ticket));
-    if (found === undefined || !kinds.includes(found.value.kind)) throw signInFailed();
-    const { now, vault } = this.#parts;
-    if (isRightCode(found.value, code, { mac: codeMacOf(vault), now: now() })) return decide(found);
-    if (!isOpen(found.value, now())) throw signInFailed();
-    return { changes: [countWrong(found)], result: signInFailed() };
-  }
-
-  /** Once an address is proven, all tickets for it end, with the passwords in them. */
-  async #endTicketsOf(found: Versioned<Ticket>): Promise<Change[]> {
-    const all = await this.records.ticketsFor(found.value.address);
-    return endTickets([found, ...all.filter(({ value }) => value.id !== found.value.id)]);
   }
 
   /**
@@ -606,9 +635,9 @@ export class Users {
     return { ...begun, principal: id };
   }
 
-  #signUpIn({ id, email, address, sealed = "" }: Ticket): NewAccount {
-    const content = this.#parts.vault.open("ticket", placeOf(id), sealed);
-    return { email, address, ...(JSON.parse(content) as SignUpContent) };
+  #signUpIn(ticket: Ticket): NewAccount {
+    const { email, address } = ticket;
+    return { email, address, ...this.#tickets.contentOf<SignUpContent>(ticket) };
   }
 
   /** The invitation of a sign-up, if it had one. Throws SIGN_IN_FAILED if it can no longer be used. */
@@ -634,14 +663,16 @@ export class Users {
       now,
     );
     const others = version === undefined ? [] : await this.records.sessionsOf(value.id);
+    const unused = others.filter((each) => !isKey(each)).slice(maxSessions - 1);
     const ended = others.filter(
-      ({ value: { id } }, n) => ends === "all" || id === ends || n >= maxSessions - 1,
+      (each) => ends === "all" || (each.value.id === ends && !isKey(each)) || unused.includes(each),
     );
     // The session of the client until now can be that of another user.
     const former =
       ends === undefined || ends === "all" || ended.some((each) => each.value.id === ends)
         ? undefined
         : await this.records.session(ends);
+    const alsoEnded = former === undefined || isKey(former) ? [] : [former];
     const shown = isKnownDevice({ ...value, ...set }, device, now) ? device : undefined;
     const made = shown === undefined ? newDevice() : undefined;
     const account = withDevice({ ...value, ...set }, shown ?? made ?? "", now);
@@ -650,94 +681,11 @@ export class Users {
         // Also if nothing in it changes: a session begins only with the account that was judged.
         put(accountsName, account.id, version, account),
         change,
-        ...endingOf(former === undefined ? ended : [...ended, former]),
+        ...endingOf([...ended, ...alsoEnded]),
         ...also,
       ],
       result: { session, expiresAt: this.endOf(session, account), account, token, device: made },
     };
-  }
-
-  /** Counts a ticket and its mail against the network. Throws QUOTA_EXCEEDED, and UNAVAILABLE if the store has too many tickets. */
-  async #countTicket({ network }: Visitor): Promise<void> {
-    const { limits, now } = this.#parts;
-    const policiesOf = [guessPolicies.ticketOfNetwork, guessPolicies.mailOfNetwork];
-    await limits.take(
-      policiesOf.map((policy) => ({ policy, subject: network })),
-      now(),
-    );
-    await this.#makeRoom();
-  }
-
-  /** Removes some expired tickets. Throws UNAVAILABLE if the store has too many tickets. */
-  async #makeRoom(): Promise<void> {
-    const { now, store } = this.#parts;
-    const expired = await this.records.expiredTickets(now(), sweptTickets);
-    await this.records.commit(endTickets(expired), now()).catch((error: unknown) => {
-      if (!isOvertaken(error)) throw error; // another request has removed them
-    });
-    if ((await store.count(ticketsName)) < maxTickets) return;
-    throw new Problem(
-      "UNAVAILABLE",
-      "Too many people are signing in at this moment. Try again in a few minutes.",
-      {
-        headers: { "retry-after": "60" },
-      },
-    );
-  }
-
-  /** Stores a ticket together with the mail that has its code. */
-  async #giveTicket({ kind, read, template, visitor, content }: TicketAsked): Promise<GivenTicket> {
-    const { vault, mail, publicUrl, now } = this.#parts;
-    const { text, id } = newTicketText();
-    const code = newCode();
-    const at = now();
-    const isMailed = await this.#takeMail(read.key);
-    const ticket = await this.#untilCommitted(async (): Promise<Decided<Ticket>> => {
-      const earlier = isMailed ? undefined : await this.#lastMailed(read.key);
-      const made: Ticket = {
-        id,
-        kind,
-        email: read.address,
-        address: read.key,
-        code: isMailed ? codeMac(codeMacOf(vault), read.key, code) : earlier?.code,
-        mailedAt: isMailed ? at : earlier?.mailedAt,
-        wrong: 0,
-        network: visitor.network,
-        createdAt: at,
-        expiresAt: at + ticketMs,
-        sealed: content && vault.seal("ticket", placeOf(id), JSON.stringify(content)),
-      };
-      const sent: MailToSend = {
-        template,
-        to: read.address,
-        values: { code, link: `${publicUrl()}/_sign-in#code=${code}`, minutes: String(ticketMs / 60_000) },
-        expiresAt: made.expiresAt,
-      };
-      const mails = isMailed ? [await mail.changeFor(sent, at)] : [];
-      return { changes: [put(ticketsName, id, undefined, made), ...mails], result: made };
-    });
-    mail.wake();
-    return { ticket: text, expiresAt: ticket.expiresAt };
-  }
-
-  /** Whether a mail to the address is allowed now. Throws UNAVAILABLE if the service sends too many. */
-  async #takeMail(address: string): Promise<boolean> {
-    const { limits, mailsPerHour, now } = this.#parts;
-    try {
-      const ofService = { policy: mailOfService(mailsPerHour), subject: "" };
-      await limits.take([{ policy: guessPolicies.mailToAddress, subject: address }, ofService], now());
-    } catch (error) {
-      if (error instanceof Problem && error.code === "QUOTA_EXCEEDED") return false;
-      throw error;
-    }
-    return true;
-  }
-
-  /** The ticket whose code was mailed last to an address. In a flood, later tickets take its code. */
-  async #lastMailed(address: string): Promise<Ticket | undefined> {
-    const all = await this.records.ticketsFor(address);
-    const mailed = all.flatMap(({ value }) => (value.code === undefined ? [] : [value]));
-    return mailed.toSorted((a, b) => (b.mailedAt ?? 0) - (a.mailedAt ?? 0))[0];
   }
 
   /** The change that tells a user by mail what has changed in the account. */
@@ -783,17 +731,15 @@ export class Users {
 /** What mails say about a change. */
 const notices = {
   password: "The password of your account was changed. All other devices were signed out.",
+  email:
+    "The address of your account was changed. No more mail comes to this one. All other devices were signed out.",
 };
 
 /** How long the service tries to send a notice, in milliseconds. */
 const noticeMs = 24 * 3_600_000;
 
-function placeOf(ticket: string): string {
-  return `${ticketsName}/${ticket}`;
-}
-
-function codeMacOf(vault: UserParts["vault"]): (text: string) => string {
-  return (text) => vault.mac("code", text);
+function isKey({ value }: Versioned<Session>): boolean {
+  return value.name !== undefined;
 }
 
 function domainOf(address: string): string {
@@ -805,12 +751,12 @@ function takesSignUp({ signUp }: UserSettings, domain: string): boolean {
 }
 
 /** Mail goes to the address that was proven, in its own letters: another mailbox can differ in them alone. */
-function provenFor(read: ReadAddress, { email }: Account): ReadAddress {
+function provenFor(read: MailAddress, { email }: Account): MailAddress {
   return { ...read, address: email };
 }
 
 /** Throws INVALID_PARAMETER. */
-function readAddress(email: string): ReadAddress {
+function readAddress(email: string): MailAddress {
   const read = readMailAddress(email);
   if (!("fault" in read)) return read;
   throw invalidEmail(read.fault);

@@ -68,7 +68,8 @@ const wrongExpiry: Fault = [
   'must be a time in the future, such as "2031-01-31" or "2031-01-31T00:00:00.000Z"',
 ];
 
-function isFuture(value: string | null, { now }: Pick<Service, "now">): boolean {
+/** Whether a date or a time is in the future, or missing. */
+export function isFuture(value: string | null, { now }: Pick<Service, "now">): boolean {
   return value === null || (timeOf(value) ?? 0) > now();
 }
 
@@ -120,7 +121,8 @@ function roleFault(role: string, { keys: { roles } }: WithKeys): Fault | undefin
   return ["role", `cannot be ${shortJson(role)}: ${allowed}. The option "auth.keyRoles" changes this`];
 }
 
-function scopeFault(given: string, service: WithKeys): Fault | undefined {
+/** What is wrong with a scope. */
+export function scopeFault(given: string, service: Service): Fault | undefined {
   const scope = parseScope(given);
   if (scope !== undefined && findCollection(service, scope.collection) !== undefined) return undefined;
   const wanted = "<collection>:read or <collection>:write with a collection of the service";

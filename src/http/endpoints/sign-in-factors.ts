@@ -1,8 +1,8 @@
 /** The endpoints of second factors and passkeys: people prove them at a sign-in, and manage their own. */
 import { inBody, Violations } from "../../query/violations.ts";
 import type { PasskeyResponse } from "../../users/passkeys.ts";
-import type { GivenTicket } from "../../users/sealed-tickets.ts";
 import type { AddedFactor, SecondProof } from "../../users/second-factor.ts";
+import type { GivenTicket } from "../../users/tickets.ts";
 import type { Passkey, Totp } from "../../users/user-records.ts";
 import type { UserSettings } from "../../users/user-settings.ts";
 import type { Member } from "../endpoint/body.ts";
@@ -120,6 +120,7 @@ export const factorEndpoints: readonly Endpoint[] = [
     description:
       "Begins the session of a sign-in that asked for the second factor. Send the ticket with a code of the app, a recovery code, or a passkey that has signed the options of the ticket.",
     successes: onlySession,
+    errors: [429],
     work: async (sent) => {
       const { given } = sent;
       requireMembers(given, ["ticket"]);
@@ -192,7 +193,7 @@ export const factorEndpoints: readonly Endpoint[] = [
         }),
       },
     },
-    errors: [403, 409],
+    errors: [409],
     work: async ({ users: { secondFactors, settings }, given, current }) => {
       const wanted = requireOne(given, ["kind", "totp", "passkey"]);
       const name = given.name as string | undefined;
@@ -228,7 +229,7 @@ export const factorEndpoints: readonly Endpoint[] = [
     description:
       "Removes an authenticator app or a passkey, in a session that was confirmed in the last ten minutes. All other sessions end.",
     successes: { 205: { description: "The factor is removed." } },
-    errors: [403, 409],
+    errors: [409],
     work: async ({ users, asked, current }) =>
       (await users.secondFactors.remove(current, asked.names.id as string)) ? { kind: "deleted" } : notFound,
   }),
@@ -244,7 +245,7 @@ export const factorEndpoints: readonly Endpoint[] = [
     successes: {
       200: { description: "The codes.", content: json(closedObject({ recoveryCodes })) },
     },
-    errors: [403, 409],
+    errors: [409],
     work: async ({ users, current }) =>
       answer({ recoveryCodes: await users.secondFactors.renewRecoveryCodes(current) }),
   }),

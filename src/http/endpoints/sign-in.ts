@@ -1,28 +1,22 @@
 /** The endpoints of people: they sign up and in, and manage their own sessions and password. None tells who has an account. */
+import { isKeyName } from "../../access/api-key.ts";
 import { unauthenticated } from "../../access/challenges.ts";
+import { timeOf } from "../../collection/dates.ts";
 import { Problem } from "../../errors.ts";
 import { inBody, Violations } from "../../query/violations.ts";
 import type { PasskeyProof } from "../../users/passkeys.ts";
-import type { GivenTicket } from "../../users/sealed-tickets.ts";
 import type { SecondStep } from "../../users/second-factor.ts";
+import type { GivenTicket, TicketProof } from "../../users/tickets.ts";
 import type { Account, Session } from "../../users/user-records.ts";
-import type { UserSettings } from "../../users/user-settings.ts";
-import type {
-  Begun,
-  Confirmation,
-  Current,
-  Proof,
-  SignUpAsked,
-  TicketProof,
-  Users,
-  Visitor,
-} from "../../users/users.ts";
+import { maxKeyMs, type UserSettings } from "../../users/user-settings.ts";
+import type { Begun, Confirmation, Current, Proof, SignUpAsked, Users, Visitor } from "../../users/users.ts";
 import { type Body, type Member, readBody } from "../endpoint/body.ts";
 import type { Endpoint, Success } from "../endpoint/endpoint.ts";
 import { closedObject, json, listOf, type Part, text, texts, truth } from "../openapi/described.ts";
 import { type Asked, type Document, notFound, type Result } from "../operations/result.ts";
 import { jsonType } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
+import { scopeFault } from "./keys.ts";
 
 /** What a request has sent, and who has sent it. */
 export interface Sent {
@@ -72,22 +66,15 @@ function existsIf(has: Has): NonNullable<Endpoint["exists"]> {
   return exists;
 }
 
-export function endpointOf({
-  has = always,
-  writes,
-  body,
-  work,
-  errors = [],
-  ...row
-}: PeopleEndpoint): Endpoint {
+export function endpointOf({ has = always, writes, body, work, ...row }: PeopleEndpoint): Endpoint {
   return {
     ...row,
+    // A cookie that does not count makes the caller a stranger, and does not stop a read.
+    ...(row.method === "GET" && row.isForSetUp === true && { isNeverForbidden: true }),
     tag: "Sign-in",
     who: "everyone",
     exists: existsIf(has),
     ...(body && { body }),
-    errors:
-      body === undefined ? (errors as readonly number[]) : [...(errors as readonly number[]), 401, 429, 503],
     handle: async (service, asked) => {
       const { request } = asked;
       const { users, settings, readOnly } = service;
@@ -121,7 +108,6 @@ export function ownEndpoint({
 }): Endpoint {
   return endpointOf({
     ...row,
-    errors: [401, ...((row.errors as readonly number[] | undefined) ?? [])],
     work: async (sent) => work({ ...sent, current: await requireCurrent(sent.users, sent.asked) }),
   });
 }
@@ -230,7 +216,7 @@ const user = closedObject({
 });
 
 /** The members of a session. */
-export const sessionMembers = {
+const sessionMembers = {
   id: text,
   createdAt: time,
   usedAt: { ...time, description: "The last use, to five minutes." },
@@ -242,12 +228,45 @@ export const sessionMembers = {
   },
   network: { ...text, description: "The network of the client, without the last part of its address." },
   agent: { ...text, description: "The start of the header `User-Agent`." },
+  name: { ...text, description: "The name of a key for a program. Left out for other sessions." },
+  scopes: { ...texts, description: "What limits the key." },
+};
+
+/** A session as responses contain it. `more`: further members. */
+export function sessionWith(more: Readonly<Record<string, Part>> = {}): Part {
+  return closedObject({ ...sessionMembers, ...more }, { optional: ["name", "scopes"] });
+}
+
+const sessionSchema = sessionWith();
+
+const newUserKey: Body<Service> = {
+  insteadOfArray: 'send {"name":"backup","expiresAt":"2027-01-31"}',
+  example: { name: "backup", scopes: ["articles:read"], expiresAt: "2027-01-31" },
+  members: {
+    name: {
+      schema: { ...text, minLength: 1, maxLength: 100 },
+      is: isKeyName,
+      fault: ["name", "must be 1 to 100 printable characters, without a space at either end"],
+    },
+    scopes: {
+      schema: { ...texts, maxItems: 100 },
+      isOptional: true,
+      fault: ["type", "must be an array of at most 100 strings"],
+      itemFault: scopeFault,
+    },
+    expiresAt: {
+      schema: { ...text, description: "A date or a time in the next 366 days." },
+      is: (value: string, { now }) =>
+        (timeOf(value) ?? 0) > now() && (timeOf(value) ?? 0) <= now() + maxKeyMs,
+      fault: ["expiry", 'must be a time in the next 366 days, such as "2027-01-31"'],
+    },
+  },
 };
 
 /** The response that begins a session. */
 const begun: Part = closedObject(
   {
-    session: closedObject(sessionMembers),
+    session: sessionSchema,
     user,
     token: { ...text, description: "Send it as `Authorization: Bearer <token>`." },
     device: {
@@ -315,7 +334,7 @@ export const signInEndpoints: readonly Endpoint[] = [
               ),
               signUp: text,
               user,
-              session: closedObject(sessionMembers),
+              session: sessionSchema,
             },
             { optional: ["user", "session"] },
           ),
@@ -356,6 +375,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     description:
       "Mails a code to the address. Without an invitation, the service can refuse every address, or all but those of some domains. The account exists when the code comes back in a sign-in. The response is the same for every address.",
     successes: ticketGiven,
+    errors: [429],
     work: async ({ users, given, visitor }) => {
       const { email: address } = requireMembers(given, ["email"]);
       const { password: chosen, ...others } = given as Pick<
@@ -387,7 +407,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     description:
       "Begins a session, by an address and a password, by a ticket and the code from the mail, or by a ticket and a passkey. If the user has a second factor, the response asks for it. The session of the caller until now ends.",
     successes: newSession,
-    errors: [409],
+    errors: [409, 429],
     work: async (sent) => {
       const { users, visitor, asked } = sent;
       const proof = withDevice(sent, proofOf(sent.given, ["email", "password"]) as Proof);
@@ -404,6 +424,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     description:
       "Begins a new session in place of the one of the caller. For ten minutes, it can change the account. Send a password, a ticket and its code, or a ticket and a passkey. If the user has a second factor, the response asks for it.",
     successes: newSession,
+    errors: [429],
     work: async (sent) => {
       const { users, visitor, current } = sent;
       const proof = withDevice(sent, proofOf(sent.given, ["password"]) as Confirmation);
@@ -420,7 +441,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     description:
       "Sets a password, with a ticket and the code of a reset, or in a session that was confirmed in the last ten minutes. All sessions of the user end, and a new one begins.",
     successes: newSession,
-    errors: [403],
+    errors: [429],
     work: async (sent) => {
       const { users, given, visitor, asked } = sent;
       const { password: chosen } = requireMembers(given, ["password"]);
@@ -433,17 +454,32 @@ export const signInEndpoints: readonly Endpoint[] = [
     },
   }),
   ownEndpoint({
+    path: "/_auth/email",
+    method: "POST",
+    body: bodyOf({ email, cookie, ...ticketMembers }, { email: "ada@example.net" }),
+    id: "setEmail",
+    summary: "Change your address",
+    description:
+      "With an address, it mails a code to it. The response is the same for every address. With the ticket and the code, the account gets the address: all sessions of the user end, and a new one begins. Both need a session that was confirmed in the last ten minutes.",
+    successes: { ...onlySession, ...ticketGiven },
+    errors: [429],
+    work: async (sent) => {
+      const { users, given, visitor, current } = sent;
+      const proof = proofOf(given, ["email"]);
+      if ("email" in proof) return ticketOf(await users.requestEmail(current, proof.email, visitor));
+      return started(sent, await users.changeEmail(current, proof as TicketProof, visitor)); // no passkey is a member
+    },
+  }),
+  ownEndpoint({
     path: "/_auth/sessions",
     method: "GET",
     id: "listOwnSessions",
     summary: "List your sessions",
-    description: "Lists the sessions of the caller, the latest used first.",
+    description: "Lists the sessions and the keys of the caller, the latest used first.",
     successes: {
       200: {
         description: "The sessions.",
-        content: json(
-          closedObject({ sessions: listOf(closedObject({ ...sessionMembers, current: truth })) }),
-        ),
+        content: json(closedObject({ sessions: listOf(sessionWith({ current: truth })) })),
       },
     },
     work: async ({ users, current }) => {
@@ -457,6 +493,28 @@ export const signInEndpoints: readonly Endpoint[] = [
     },
   }),
   ownEndpoint({
+    path: "/_auth/sessions",
+    method: "POST",
+    body: newUserKey,
+    id: "createOwnKey",
+    summary: "Create a key for a program",
+    description:
+      "Creates a token with which a program acts as you: it has your roles at the time of each request. With scopes, it can only do what they name. It cannot change the account. It needs a session that was confirmed in the last ten minutes.",
+    successes: {
+      201: {
+        description: "The key. Only this response contains its token.",
+        content: json(closedObject({ session: sessionSchema, token: text })),
+      },
+    },
+    errors: [409],
+    work: async ({ users, given, visitor, current }) => {
+      const { name, scopes, expiresAt } = given as { name: string; scopes?: string[]; expiresAt: string };
+      const key = { name, scopes, expiresAt: timeOf(expiresAt) as number };
+      const { session, account, token } = await users.addKey(current, key, visitor);
+      return answer({ session: shownSession(users, { session, account }), token }, { status: 201 });
+    },
+  }),
+  ownEndpoint({
     path: "/_auth/sessions/{id}",
     method: "DELETE",
     names: { id: { description: "The id of the session." } },
@@ -464,7 +522,6 @@ export const signInEndpoints: readonly Endpoint[] = [
     summary: "End one of your sessions",
     description: "Its token stops working within a second.",
     successes: { 205: { description: "The session has ended." } },
-    errors: [403],
     work: async ({ users, asked, current }) => {
       const { id } = asked.names as { id: string };
       if (id !== current.session.id) users.requireConfirmed(current.session);
@@ -523,6 +580,7 @@ function requestOf(
     body: bodyOf({ email }, { email: byPassword.email }),
     description: "Mails a code if the address has an account. The response is the same for every address.",
     successes: ticketGiven,
+    errors: [429],
     work: async ({ users, given, visitor }) =>
       ticketOf(await users.requestCode(kind, requireMembers(given, ["email"]).email, visitor)),
   });
@@ -546,7 +604,7 @@ export function shownSession(
   users: Users,
   { session, account }: { session: Session; account: Account },
 ): object {
-  const { id, createdAt, usedAt, network, agent } = session;
+  const { id, createdAt, usedAt, network, agent, name, scopes } = session;
   return {
     id,
     createdAt: timeText(createdAt),
@@ -556,6 +614,8 @@ export function shownSession(
     mustAddFactor: users.secondFactors.isMissing(account),
     network,
     agent,
+    ...(name !== undefined && { name }),
+    ...(scopes !== undefined && { scopes }),
   };
 }
 

@@ -27,7 +27,7 @@ import { requirePreconditions, validatorsOf } from "../protocol/conditional.ts";
 import { jsonLimits } from "../protocol/content.ts";
 import { patchFormat, requireContentType } from "../protocol/content-types.ts";
 import type { Service } from "../service.ts";
-import { answer, sessionMembers, shownSession, time, timeText } from "./sign-in.ts";
+import { answer, sessionWith, shownSession, time, timeText } from "./sign-in.ts";
 
 /** A body, and the administration of the service that a request asks. */
 interface Sent {
@@ -257,7 +257,7 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
     successes: {
       200: {
         description: "The sessions.",
-        content: json(closedObject({ sessions: listOf(closedObject(sessionMembers)) })),
+        content: json(closedObject({ sessions: listOf(sessionWith()) })),
       },
     },
     work: async ({ users, asked }) => {

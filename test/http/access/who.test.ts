@@ -40,6 +40,7 @@ POST    /_auth/reset                                               caller
 POST    /_auth/sign-in                                             caller
 POST    /_auth/confirm                                             caller
 POST    /_auth/password                                            caller
+POST    /_auth/email                                               caller
 POST    /_auth/passkey                                             caller
 POST    /_auth/second-factor                                       caller
 GET     /_auth/factors                                             caller
@@ -47,6 +48,7 @@ POST    /_auth/factors                                             caller
 DELETE  /_auth/factors/{id}                                        caller
 POST    /_auth/recovery-codes                                      caller
 GET     /_auth/sessions                                            caller
+POST    /_auth/sessions                                            caller
 DELETE  /_auth/sessions/{id}                                       caller
 POST    /_auth/sign-out                                            caller
 GET     /_auth/providers/{name}                                    caller

@@ -136,7 +136,13 @@ export const providerEndpoints: readonly Endpoint[] = [
     description:
       "The provider sends the browser here, with its own parameters. Begins a session, or sends the browser to the page of sign-in.",
     successes: elsewhere,
-    parse: (_, { route: { query } }) => query,
+    parse: (_, { route: { query } }) => {
+      // A provider can add parameters of its own.
+      if (query === "" || new URLSearchParams(query).has("state")) return query;
+      const violations = new Violations();
+      violations.add(inQuery("state"), "required", "is missing");
+      throw violations.problem();
+    },
     work: async (sent) => {
       const { users, asked, visitor } = sent;
       const { cookies, providers } = users;

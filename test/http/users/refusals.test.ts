@@ -16,7 +16,10 @@ const unknownId = "00000000-0000-4000-8000-000000000000";
 /** The settings with which every endpoint exists, and an administrator can be made. */
 const options = {
   users: {
-    methods: ["password", "email", "passkey"] as const,
+    methods: ["password", "email", "passkey", "providers"] as const,
+    providers: [
+      { name: "work", label: "Work", issuer: "http://localhost:1", clientId: "shop", trustEmail: false },
+    ],
     signUp: { domains: ["example.org"], roles: ["ops"] },
     roles: ["ops"],
   },

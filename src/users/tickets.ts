@@ -155,6 +155,15 @@ export class Tickets {
       policies.map((policy) => ({ policy, subject: network })),
       now(),
     );
+    await this.makeRoom(network);
+  }
+
+  /**
+   * Removes some expired tickets, and the oldest ones of a network if the store has too many. Throws UNAVAILABLE if the network has
+   * none.
+   */
+  async makeRoom(network: string): Promise<void> {
+    const { records, now, most = maxTickets } = this.#parts;
     await this.#remove(await records.expiredTickets(now(), sweptTickets));
     if ((await records.count(ticketsName)) < most) return;
     const oldest = await records.ticketsOfNetwork(network, sweptTickets);

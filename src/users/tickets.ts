@@ -148,21 +148,21 @@ export class Tickets {
 
   /** Counts a ticket, and its mail if it has one, against the network. Throws QUOTA_EXCEEDED, and UNAVAILABLE if the store has too many tickets. */
   async count(network: string, { isMailed = true } = {}): Promise<void> {
-    const { limits, records, now, most = maxTickets } = this.#parts;
+    const { limits, now } = this.#parts;
     const { ticketOfNetwork, mailOfNetwork } = guessPolicies;
     const policies = isMailed ? [ticketOfNetwork, mailOfNetwork] : [ticketOfNetwork];
     await limits.take(
       policies.map((policy) => ({ policy, subject: network })),
       now(),
     );
-    await this.makeRoom(network);
+    await this.#makeRoom(network);
   }
 
   /**
    * Removes some expired tickets, and the oldest ones of a network if the store has too many. Throws UNAVAILABLE if the network has
    * none.
    */
-  async makeRoom(network: string): Promise<void> {
+  async #makeRoom(network: string): Promise<void> {
     const { records, now, most = maxTickets } = this.#parts;
     await this.#remove(await records.expiredTickets(now(), sweptTickets));
     if ((await records.count(ticketsName)) < most) return;

@@ -167,7 +167,7 @@ export function requireProviders(
   if (isMethod && methods.length === 1 && signUp !== "closed" && !all.some((each) => each.trustEmail))
     faults.add(
       [],
-      `${at}.methods: nobody could get an account, because no provider proves an address. Set trustEmail for one, or add "email".`,
+      `${at}.methods: no new user could get an account, because no provider proves an address. Set trustEmail for one, or add "email".`,
     );
   for (const { name, issuer: of } of all)
     if (!isLocal && of.startsWith("http:"))

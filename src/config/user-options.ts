@@ -15,7 +15,16 @@ import type {
 import type { Declared } from "./declared-collections.ts";
 import { type MemberReader, type MemberReaders, membersOf, simply } from "./members.ts";
 import { type ProviderOptions, providers, requireProviders } from "./provider-options.ts";
-import { durationOf, isSafeOrigin, type Reader, roleNames, text, texts, truth, wholeNumber } from "./readers.ts";
+import {
+  durationOf,
+  isSafeOrigin,
+  type Reader,
+  roleNames,
+  text,
+  texts,
+  truth,
+  wholeNumber,
+} from "./readers.ts";
 
 const at = "auth.users";
 

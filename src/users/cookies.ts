@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { parseCookie, stringifySetCookie } from "cookie";
 import { Problem } from "../errors.ts";
 import { deviceMs } from "./devices.ts";
+import { ticketMs } from "./tickets.ts";
 
 /** The parts of a request that say whether its cookie counts. */
 export interface CookieRequest {
@@ -60,9 +61,9 @@ export class Cookies {
     return headers.cookie === undefined ? undefined : this.#read(headers.cookie, this.#browserName);
   }
 
-  /** The value of `Set-Cookie` that names a browser for some time. */
-  nameBrowser(browser: string, ms: number): string {
-    return this.#set(this.#browserName, browser, ms);
+  /** The value of `Set-Cookie` that names a browser, for as long as a ticket works. */
+  nameBrowser(browser: string): string {
+    return this.#set(this.#browserName, browser, ticketMs);
   }
 
   /** Throws CROSS_SITE if the response to a request cannot set the cookie. */

@@ -9,10 +9,9 @@ import { Problem } from "../errors.ts";
 import { type Decided, put, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { Audit } from "./audit.ts";
-import { type GuessLimits, guessPolicies } from "./guess-limits.ts";
 import { type Claims, ProviderClient, type Transaction } from "./provider-client.ts";
 import { endingOf } from "./sessions.ts";
-import { newTicketText, ticketId, ticketMs } from "./tickets.ts";
+import { newTicketText, type Tickets, ticketId, ticketMs } from "./tickets.ts";
 import {
   type Account,
   accountsName,
@@ -78,16 +77,13 @@ export interface ProviderParts {
   settings: UserSettings;
   /** By the names of the providers. */
   secrets: Readonly<Record<string, string>>;
-  vault: {
-    seal(purpose: string, place: string, text: string): string;
-    open(purpose: string, place: string, sealed: string): string;
-  };
   audit: Pick<Audit, "entry">;
-  limits: GuessLimits;
+  vault: { seal(purpose: string, place: string, text: string): string };
+  tickets: Tickets;
+  /** Where people find the service: an origin. */
+  publicUrl: () => string;
   /** Where the provider sends the browser back, without the name: `https://shop.example/api/v1/_auth/providers`. */
   address: () => string;
-  /** Makes room for a ticket. Throws UNAVAILABLE. */
-  makeRoom: (network: string) => Promise<void>;
   /** Begins a session by an identity, of a new account if it can have one; `undefined` if it belongs to no account. */
   begin: (claims: Claims, more: IdentityUse) => Promise<Begun | undefined>;
   requireConfirmed: (session: Current["session"]) => void;
@@ -121,6 +117,12 @@ export class Providers {
     return this.#parts.settings.providers.find((each) => each.name === name);
   }
 
+  /** Where a browser goes after a sign-in; `undefined` if it must not go there. */
+  returnAddress(text: string): string | undefined {
+    const { publicUrl, settings } = this.#parts;
+    return returnAddress(text, { publicUrl: publicUrl(), origins: settings.origins });
+  }
+
   /** Sends somebody to a provider. Returns what the browser has to show afterwards. Throws QUOTA_EXCEEDED and UNAVAILABLE. */
   async depart({
     provider,
@@ -129,8 +131,7 @@ export class Providers {
     ...asked
   }: Departure): Promise<{ address: string; browser: string }> {
     const named = browser ?? randomText(32, 50);
-    const { limits, now } = this.#parts;
-    await limits.take([{ policy: guessPolicies.ticketOfNetwork, subject: visitor.network }], now());
+    await this.#parts.tickets.count(visitor, { isMailed: false });
     const [nonce, verifier] = [newTicketText().text, newTicketText().text];
     const away: Away = { ...asked, provider: provider.name, nonce, verifier };
     const state = await this.#giveTicket("provider", away, { visitor, browser: named });
@@ -184,7 +185,7 @@ export class Providers {
     requireConfirmed(session);
     const identity = await untilCommitted(async () => {
       const { value, version } = await this.#find("link", ticket, browser);
-      const { provider, issuer, subject, email } = this.#open<Linkable>(value);
+      const { provider, issuer, subject, email } = this.#parts.tickets.contentOf<Linkable>(value);
       const id = identityId(issuer, subject);
       const known = await records.identity(id);
       const spent = remove(ticketsName, value.id, version);
@@ -271,8 +272,7 @@ export class Providers {
     content: object,
     { visitor, browser = "" }: Browser,
   ): Promise<string> {
-    const { makeRoom, vault, now, untilCommitted } = this.#parts;
-    await makeRoom(visitor.network);
+    const { vault, now, untilCommitted } = this.#parts;
     const { text, id } = newTicketText();
     const at = now();
     const ticket: Ticket = {
@@ -320,15 +320,28 @@ export class Providers {
   ): Promise<T> {
     return this.#parts.untilCommitted(async () => {
       const { value, version } = await this.#find(kind, text, browser);
-      const kept = this.#open<T>(value);
+      const kept = this.#parts.tickets.contentOf<T>(value);
       if (!fits(kept)) throw signInFailed();
       return { changes: [remove(ticketsName, value.id, version)], result: kept };
     });
   }
+}
 
-  #open<T>({ id, sealed = "" }: Ticket): T {
-    return JSON.parse(this.#parts.vault.open("ticket", placeOf(id), sealed)) as T;
-  }
+/**
+ * The whole address for a path of the service, or for an address of one of the origins; `undefined` for everything else, such as
+ * `//evil.example`, `/\evil.example` and `javascript:`.
+ */
+export function returnAddress(
+  text: string,
+  { publicUrl, origins }: { publicUrl: string; origins: readonly string[] },
+): string | undefined {
+  // Browsers read a backslash as a slash, and leave out control characters.
+  if (/[\\\p{Cc}\s]/u.test(text) || text.length > 2_000) return undefined;
+  const isPath = text.startsWith("/") && !text.startsWith("//");
+  const origin = isPath ? publicUrl : origins.find((each) => text === each || text.startsWith(`${each}/`));
+  if (origin === undefined) return undefined;
+  const url = URL.parse(text, origin);
+  return url?.origin === origin ? url.href : undefined;
 }
 
 /** The id of an identity. It is the same in every store, so no two accounts can have the identity. */

@@ -153,22 +153,23 @@ export class Tickets {
     this.#parts = parts;
   }
 
-  /** Counts a ticket and its mail against the network. Throws QUOTA_EXCEEDED, and UNAVAILABLE if the store has too many tickets. */
-  async count({ network }: Asking): Promise<void> {
+  /** Counts a ticket, and its mail if it has one, against the network. Throws QUOTA_EXCEEDED, and UNAVAILABLE if the store has too many tickets. */
+  async count({ network }: Asking, { isMailed = true } = {}): Promise<void> {
     const { limits, now } = this.#parts;
-    const policies = [guessPolicies.ticketOfNetwork, guessPolicies.mailOfNetwork];
+    const { ticketOfNetwork, mailOfNetwork } = guessPolicies;
+    const policies = isMailed ? [ticketOfNetwork, mailOfNetwork] : [ticketOfNetwork];
     await limits.take(
       policies.map((policy) => ({ policy, subject: network })),
       now(),
     );
-    await this.makeRoom(network);
+    await this.#makeRoom(network);
   }
 
   /**
    * Removes some expired tickets, and the oldest ones of a network if the store has too many. Throws UNAVAILABLE if the network has
    * none.
    */
-  async makeRoom(network: string): Promise<void> {
+  async #makeRoom(network: string): Promise<void> {
     const { records, now, most = maxTickets } = this.#parts;
     await this.#remove(await records.expiredTickets(now(), sweptTickets));
     if ((await records.count(ticketsName)) < most) return;

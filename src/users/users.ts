@@ -198,8 +198,8 @@ export class Users {
   readonly sessions: Sessions;
   readonly cookies: Cookies;
   readonly administration: Administration;
-  readonly #tickets: Tickets;
   readonly providers: Providers;
+  readonly #tickets: Tickets;
   readonly passkeys: Passkeys;
   readonly secondFactors: SecondFactors;
 
@@ -220,7 +220,7 @@ export class Users {
       ...parts,
       secrets: parts.providerSecrets,
       address: () => `${parts.publicUrl()}${parts.prefix}/_auth/providers`,
-      makeRoom: (network) => this.#tickets.makeRoom(network),
+      tickets: this.#tickets,
       begin: (claims, use) => this.#signInByIdentity(claims, use),
       requireConfirmed: (session) => this.requireConfirmed(session),
       notice: (account, text) => this.#notice(account, text),

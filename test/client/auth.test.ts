@@ -268,6 +268,41 @@ test("a service without users has no sign-in", async (t) => {
   await assert.rejects(auth.user(), NotFoundError);
 });
 
+test("a browser goes to a provider, and the user links and removes identities", async (t) => {
+  const google = await startOpenId(t, { name: "google" });
+  const users = { methods: ["password", "email", "providers"], providers: [google.settings] } as const;
+  const people = await startPeople(t, { users });
+  await people.join(ada);
+  google.person = { sub: "1", email: ada };
+  const browser = new TestBrowser(people.service);
+  const { link: ticket = "" } = fragmentOf(await browser.signIn("google", "?link=true"));
+  const baseUrl = `${people.service.origin}/api/v1`;
+  const browse: typeof fetch = async (url, init) => {
+    const headers = new Headers(init?.headers);
+    headers.set("cookie", [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; "));
+    return fetch(url, { ...init, headers });
+  };
+  const { $auth } = createClient({ baseUrl, fetch: browse });
+  await $auth.signIn({ email: ada, password: goodPassword });
+  const identity = await $auth.linkIdentity(ticket);
+  assert.deepEqual(await $auth.identities(), [identity]);
+  assert.deepEqual([identity.provider, identity.email], ["google", ada]);
+  await $auth.unlinkIdentity(identity.id);
+  assert.deepEqual(await $auth.identities(), []);
+  const address = `${baseUrl}/_auth/providers/google`;
+  assert.equal($auth.providerAddress("google"), address);
+  assert.equal(
+    $auth.providerAddress("google", { returnTo: "/a?b=c", link: true }),
+    `${address}?return=%2Fa%3Fb%3Dc&link=true`,
+  );
+  assert.throws(() => $auth.signInWith("google"), /Use a password or a code/);
+  let went = "";
+  Object.assign(globalThis, { location: { assign: (to: string) => (went = to) } });
+  t.after(() => Reflect.deleteProperty(globalThis, "location"));
+  createClient({ baseUrl, auth: { cookie: true } }).$auth.signInWith("google", { returnTo: "/a" });
+  assert.equal(went, `${address}?return=%2Fa`);
+});
+
 /** The error of a sign-in that needs the second factor. */
 async function secondFactorOf(signIn: Promise<SignedIn>): Promise<SecondFactorError<SignedIn>> {
   const error = await signIn.then(
@@ -317,39 +352,4 @@ test("without a browser, passkeys say what they need", async (t) => {
     assert.ok(error instanceof HoldfastError);
     return /need a browser/.test(error.message);
   });
-});
-
-test("a browser goes to a provider, and the user links and removes identities", async (t) => {
-  const google = await startOpenId(t, { name: "google" });
-  const users = { methods: ["password", "email", "providers"], providers: [google.settings] } as const;
-  const people = await startPeople(t, { users });
-  await people.join(ada);
-  google.person = { sub: "1", email: ada };
-  const browser = new TestBrowser(people.service);
-  const { link: ticket = "" } = fragmentOf(await browser.signIn("google", "?link=true"));
-  const baseUrl = `${people.service.origin}/api/v1`;
-  const browse: typeof fetch = async (url, init) => {
-    const headers = new Headers(init?.headers);
-    headers.set("cookie", [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; "));
-    return fetch(url, { ...init, headers });
-  };
-  const { $auth } = createClient({ baseUrl, fetch: browse });
-  await $auth.signIn({ email: ada, password: goodPassword });
-  const identity = await $auth.linkIdentity(ticket);
-  assert.deepEqual(await $auth.identities(), [identity]);
-  assert.deepEqual([identity.provider, identity.email], ["google", ada]);
-  await $auth.unlinkIdentity(identity.id);
-  assert.deepEqual(await $auth.identities(), []);
-  const address = `${baseUrl}/_auth/providers/google`;
-  assert.equal($auth.providerAddress("google"), address);
-  assert.equal(
-    $auth.providerAddress("google", { returnTo: "/a?b=c", link: true }),
-    `${address}?return=%2Fa%3Fb%3Dc&link=true`,
-  );
-  assert.throws(() => $auth.signInWith("google"), /Use a password or a code/);
-  let went = "";
-  Object.assign(globalThis, { location: { assign: (to: string) => (went = to) } });
-  t.after(() => Reflect.deleteProperty(globalThis, "location"));
-  createClient({ baseUrl, auth: { cookie: true } }).$auth.signInWith("google", { returnTo: "/a" });
-  assert.equal(went, `${address}?return=%2Fa`);
 });

@@ -108,7 +108,7 @@ test("what is wrong about a provider stops the start", async () => {
     [
       { gitlab: { clientId: "g" } },
       { methods: ["providers"], signUp: "open" },
-      /nobody could get an account/,
+      /no new user could get an account/,
     ],
   ];
   for (const [providers, more, fault] of wrong) assert.match(await faultsOf(providers, more), fault);

@@ -2,8 +2,6 @@
 import { Problem } from "../../errors.ts";
 import { requireNoParameters } from "../../query/list-parameters.ts";
 import { inQuery, Violations } from "../../query/violations.ts";
-import { returnAddress } from "../../users/return-address.ts";
-import { ticketMs } from "../../users/tickets.ts";
 import type { Identity } from "../../users/user-records.ts";
 import type { UserSettings } from "../../users/user-settings.ts";
 import type { Users } from "../../users/users.ts";
@@ -76,7 +74,7 @@ export const providerEndpoints: readonly Endpoint[] = [
       {
         name: "link",
         in: "query",
-        description: "Whether the identity is for an account that exists. Nobody signs in then.",
+        description: "Whether the identity is for an account that exists. Then no session begins.",
         schema: { ...truth, default: false },
       },
     ],
@@ -84,14 +82,13 @@ export const providerEndpoints: readonly Endpoint[] = [
     summary: "Sign in at a provider",
     description: "Sends the browser to a provider, such as Google, where somebody signs in.",
     successes: elsewhere,
-    parse: ({ publicUrl = "", settings }, { route: { query } }) => {
+    parse: ({ users }, { route: { query } }) => {
       const parameters = new URLSearchParams(query);
       const violations = new Violations();
       for (const name of ["return", "link"])
         if (parameters.getAll(name).length > 1)
           violations.add(inQuery(name), "repeated", "can be given once only");
-      const origins = settings.users?.origins ?? [];
-      const returnTo = returnAddress(parameters.get("return") ?? "/", { publicUrl, origins });
+      const returnTo = users?.providers.returnAddress(parameters.get("return") ?? "/");
       if (returnTo === undefined)
         violations.add(
           inQuery("return"),
@@ -119,7 +116,7 @@ export const providerEndpoints: readonly Endpoint[] = [
       const before = asked.caller.principal?.session?.id;
       try {
         const away = await users.providers.depart({ provider, visitor, browser, returnTo, isLink, before });
-        return goTo(away.address, [users.cookies.nameBrowser(away.browser, ticketMs)]);
+        return goTo(away.address, [users.cookies.nameBrowser(away.browser)]);
       } catch (error) {
         if (error instanceof Problem) return failed(sent, { code: error.code, returnTo });
         throw error;
@@ -137,9 +134,15 @@ export const providerEndpoints: readonly Endpoint[] = [
     id: "returnFromProvider",
     summary: "Come back from a provider",
     description:
-      "The provider sends the browser here, with parameters of its own. Begins a session, or sends the browser to the page of sign-in.",
+      "The provider sends the browser here, with its own parameters. Begins a session, or sends the browser to the page of sign-in.",
     successes: elsewhere,
-    parse: (_, { route: { query } }) => query,
+    parse: (_, { route: { query } }) => {
+      // A provider can add parameters of its own.
+      if (query === "" || new URLSearchParams(query).has("state")) return query;
+      const violations = new Violations();
+      violations.add(inQuery("state"), "required", "is missing");
+      throw violations.problem();
+    },
     work: async (sent) => {
       const { users, asked, visitor } = sent;
       const { cookies, providers } = users;

@@ -180,6 +180,7 @@ async function startThreads(
     data,
     exact: service.exact,
     passwords,
+    keptMails: service.keptMails,
     attach: () => store.attach?.(),
     prepared: preparation.completed,
     metrics: service.metrics,

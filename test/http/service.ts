@@ -345,6 +345,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
       showPrincipal: options.showPrincipal ?? false,
       hasFeed: options.history !== "none",
       users: options.auth?.users,
+      keepsMails: options.auth?.users !== undefined,
       hasKeys: options.auth?.keys === true && (options.auth.administrators ?? []).length > 0,
       limits: options.limits,
     },

@@ -302,3 +302,19 @@ test("the last account that administers cannot be disabled, deleted or lose its 
   const both = await Promise.all([remove(root.token, other.user.id), remove(other.token, root.user.id)]);
   assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409]);
 });
+
+test("administrators of a local service read the mails that it kept, and others do not", async (t) => {
+  const { ask, joinInvited, service } = await start(t);
+  const { token } = await joinInvited(ada);
+  const { mails } = bodyOf<{ mails: { to: string; subject: string; text: string; time: string }[] }>(
+    await ask("GET", "_mails"),
+  );
+  assert.deepEqual(
+    mails.map(({ to }) => to),
+    [ada, ada, "root@root.example"],
+  );
+  assert.match(mails[0]?.text ?? "", /[0-9A-Z]{4}-[0-9A-Z]{4}/);
+  assert.match(mails[0]?.time ?? "", /^\d{4}-\d\d-\d\dT.*Z$/);
+  assert.equal((await service.send({ path: "/api/v1/_mails", headers: bearer(token) })).status, 404);
+  assert.equal((await service.send({ path: "/api/v1/_mails" })).status, 404);
+});

@@ -17,11 +17,13 @@ import {
   readOptions,
   requireKnownVariables,
   type ShownOption,
+  secretsOf,
   shownOptions,
   variablesOfOptions,
   withKnownOptions,
 } from "./config/option-values.ts";
-import { requireUsable } from "./config/user-options.ts";
+import { providerSecretsIn } from "./config/provider-options.ts";
+import { requireUsable, type UserSurroundings } from "./config/user-options.ts";
 import { StartFaults } from "./errors/start-faults.ts";
 import { StartError } from "./errors.ts";
 import { isLoopback } from "./http/protocol/hosts.ts";
@@ -57,6 +59,8 @@ export interface Config {
   auth: AuthOption | undefined;
   /** The secrets in `HOLDFAST_SECRET`; empty without that variable. */
   secrets: readonly KeyObject[];
+  /** The secrets of the providers in `auth.users.providers`, by name. */
+  providerSecrets: Readonly<Record<string, string>>;
   /** Whether the service is for this machine only. */
   isLocal: boolean;
   /**
@@ -136,14 +140,14 @@ export async function remakeConfig({ file, content, outside }: ConfigOrigin): Pr
   return readConfig(found, { ...outside, given: readGiven(outside, faults), faults });
 }
 
-/** The configuration of a service in another application, without its variables. Throws StartError with all faults. */
+/** The configuration of a service in another application. Of its variables, only secrets count. Throws StartError with all faults. */
 export async function compileConfig(
   content: FileContent,
   cwd: string,
-  { HOLDFAST_SECRET }: Outside["env"] = {},
+  env: Outside["env"] = {},
 ): Promise<Config> {
   const file = { file: undefined, content, faults: new StartFaults() };
-  const outside = { flags: {}, env: { HOLDFAST_SECRET }, cwd, given: new Map(), faults: new StartFaults() };
+  const outside = { flags: {}, env: secretsOf(env), cwd, given: new Map(), faults: new StartFaults() };
   return readConfig(file, { ...outside, isEmbedded: true });
 }
 
@@ -174,7 +178,10 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
   faults.read(["metrics"], () => requireUsableMetrics(get, known.auth !== undefined));
   const isLocal = () => outside.isEmbedded !== true && isLocalService(get);
   const secrets = await faults.wait([], () => secretsIn(outside.env));
-  ofFile.read([], () => requireUsers(auth(), { declared: declared(), get, isLocal: isLocal() }));
+  const providerSecrets = providerSecretsIn(outside.env);
+  ofFile.read([], () =>
+    requireUsers(auth(), { declared: declared(), get, isLocal: isLocal(), secrets: providerSecrets }),
+  );
   faults.read([], () => ofFile.throwIfAny());
   if (outside.reportsFiles === true && faults.isAny) {
     const tls = () => tlsOf(get("tls"), cwd);
@@ -183,7 +190,9 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
       isLocal: isLocal(),
       isSqlite: store().kind === "sqlite",
     });
-    await faults.wait([], () => readFiles({ tls, auth, secrets: sources }, Date.now()));
+    await faults.wait([], () =>
+      readFiles({ tls, auth, secrets: sources, providerSecrets: () => providerSecrets }, Date.now()),
+    );
   }
   faults.throwIfAny(content);
   const openCollections = get("openCollections") ?? declared().collections.size === 0;
@@ -197,6 +206,7 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
     history: get("history").keep,
     auth: auth(),
     secrets: secrets(),
+    providerSecrets,
     isLocal: isLocal(),
     publicUrl: get("publicUrl"),
     webhooks: { allow: get("webhooks.allow") },
@@ -226,15 +236,20 @@ function isLocalService(get: Get): boolean {
 /** Throws StartError with everything that the people who sign in do not fit. */
 function requireUsers(
   auth: AuthOption | undefined,
-  { declared, get, isLocal }: { declared: Declared; get: Get; isLocal: boolean },
+  {
+    declared,
+    get,
+    ...others
+  }: { declared: Declared; get: Get } & Pick<UserSurroundings, "isLocal" | "secrets">,
 ): void {
   if (auth?.users === undefined) return;
   requireUsable(auth.users, {
     declared,
     administrators: auth.administrators ?? [],
     openCollections: get("openCollections") ?? declared.collections.size === 0,
-    hasUrl: isLocal || get("publicUrl") !== undefined,
-    hasMail: isLocal || get("mail") !== undefined,
+    hasUrl: others.isLocal || get("publicUrl") !== undefined,
+    hasMail: others.isLocal || get("mail") !== undefined,
+    ...others,
   });
 }
 

@@ -71,6 +71,10 @@ export const problems = {
     status: 403,
     meaning: "The change needs a proof of who you are that is at most ten minutes old.",
   },
+  SECOND_FACTOR_REQUIRED: {
+    status: 403,
+    meaning: "The user must first set up a second factor. Until then, the session can do nothing else.",
+  },
   CROSS_SITE: {
     status: 403,
     meaning: "A page of another site sent the request with the cookie of a user.",
@@ -126,9 +130,19 @@ export const problems = {
     meaning:
       "A valid API key already has the name, the service already has all the keys it can have, or the key cannot be replaced.",
   },
+  FACTOR_UNAVAILABLE: {
+    status: 409,
+    meaning:
+      "The user already has as many passkeys as possible, needs this factor, or has no second factor that recovery codes could replace.",
+  },
   LAST_ADMINISTRATOR: {
     status: 409,
     meaning: "The account is the last one that administers the service.",
+  },
+  IDENTITY_UNAVAILABLE: {
+    status: 409,
+    meaning:
+      "The identity belongs to another account, the account has all the identities it can have, or it would be left without a way to sign in.",
   },
   POSITION_GONE: {
     status: 410,

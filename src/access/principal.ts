@@ -19,8 +19,11 @@ export interface Principal {
   claims: Readonly<Record<string, unknown>>;
   /** The permissions that limit the credential; `undefined` if it has no such limit. */
   scopes: readonly Scope[] | undefined;
-  /** The session of a user who has signed in, and when the user last proved who they are. Absent for other credentials. */
-  session?: { readonly id: string; readonly confirmedAt: number };
+  /**
+   * The session of a user who has signed in, and when the user last proved who they are. Absent for other credentials.
+   * `mustAddFactor`: it can do nothing before the user has set up a second factor.
+   */
+  session?: { readonly id: string; readonly confirmedAt: number; readonly mustAddFactor?: boolean };
 }
 
 const scopeShape = /^([^:\s]+):(read|write)$/;

@@ -10,6 +10,7 @@ import { type MailSettings, smtpPasswordVariable } from "../users/mail/mail-sett
 import type { SecretSources } from "../users/open-vault.ts";
 import type { UserSettings } from "../users/user-settings.ts";
 import type { FileContent, Get, OutsideFile } from "./option-values.ts";
+import { requireProviderSecrets } from "./provider-options.ts";
 
 /** The option `auth`: the sources of credentials, and the people who sign in. */
 export interface AuthOption extends AuthSettings {
@@ -110,6 +111,8 @@ export interface FileOptions {
   tls: () => TlsFiles | undefined;
   auth: () => AuthOption | undefined;
   secrets: () => SecretSources;
+  /** The secrets of providers, by name. */
+  providerSecrets: () => Readonly<Record<string, string>>;
 }
 
 /**
@@ -117,7 +120,7 @@ export interface FileOptions {
  * configuration does not name. Throws StartError with all faults.
  */
 export async function readFiles(
-  { tls, auth, secrets }: FileOptions,
+  { tls, auth, secrets, providerSecrets }: FileOptions,
   now: number,
 ): Promise<KeyPair | undefined> {
   const faults = new StartFaults();
@@ -128,9 +131,11 @@ export async function readFiles(
     await requireSources(settings);
   });
   await faults.wait(["auth", "users"], async () => {
-    if (auth()?.users === undefined) return;
+    const users = auth()?.users;
+    if (users === undefined) return;
     const { missingSecret, needsSecret } = await import("../users/open-vault.ts");
     if (needsSecret(secrets())) throw missingSecret();
+    requireProviderSecrets(users, providerSecrets());
   });
   const pair = await faults.wait(["tls"], async () => {
     const files = tls();
@@ -144,9 +149,13 @@ export async function readFiles(
 
 /** Like `readFiles`, for a configuration without faults. */
 export function readFilesOf(
-  config: Pick<Config, "auth" | "http" | "secrets" | "isLocal" | "store">,
+  config: Pick<Config, "auth" | "http" | "secrets" | "providerSecrets" | "isLocal" | "store">,
   now: number,
 ): Promise<KeyPair | undefined> {
   const secrets = () => ({ ...config, isSqlite: config.store.kind === "sqlite" });
-  return readFiles({ auth: () => config.auth, tls: () => config.http.tls, secrets }, now);
+  const { auth, http, providerSecrets } = config;
+  return readFiles(
+    { auth: () => auth, tls: () => http.tls, secrets, providerSecrets: () => providerSecrets },
+    now,
+  );
 }

@@ -16,6 +16,7 @@ import {
   type OptionValue,
   options,
 } from "./options.ts";
+import { isProviderVariable } from "./provider-options.ts";
 
 /** The content of a configuration file. */
 export type FileContent = Readonly<Record<string, unknown>>;
@@ -218,13 +219,27 @@ const ofTests = "HOLDFAST_TEST_";
 export function variablesOfOptions(
   env: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string | undefined>> {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => [...ofOptions, ...secret].includes(name)));
+  const ofFile = Object.entries(env).filter(([name]) => ofOptions.includes(name));
+  return { ...Object.fromEntries(ofFile), ...secretsOf(env) };
+}
+
+/** The variables with secrets among all environment variables. */
+export function secretsOf(
+  env: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => secret.includes(name) || isProviderVariable(name)),
+  );
 }
 
 /** Throws StartError with every unknown environment variable whose name begins with `HOLDFAST_`. */
 export function requireKnownVariables(env: Readonly<Record<string, string | undefined>>): void {
   const unknown = Object.keys(env).filter(
-    (name) => name.startsWith("HOLDFAST_") && !variables.includes(name) && !name.startsWith(ofTests),
+    (name) =>
+      name.startsWith("HOLDFAST_") &&
+      !variables.includes(name) &&
+      !isProviderVariable(name) &&
+      !name.startsWith(ofTests),
   );
   const faults = unknown.map((name) => ({
     path: [],

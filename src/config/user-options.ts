@@ -1,12 +1,20 @@
 /** Reads the option `auth.users`, and checks that the rest of the configuration fits it. */
 import { type AdministratorRule, isAdministrator } from "../access/roles.ts";
 import { defaultRules } from "../access/rules.ts";
-import { mustBe, shortJson, suggest, withKnownMembers } from "../collection/messages.ts";
+import { shortJson, suggest } from "../collection/messages.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
-import type { SessionTimes, SignInMethod, SignUp, UserSettings } from "../users/user-settings.ts";
+import type {
+  SecondFactor,
+  SessionTimes,
+  SignInMethod,
+  SignUp,
+  UserSettings,
+} from "../users/user-settings.ts";
 import type { Declared } from "./declared-collections.ts";
+import { type MemberReader, type MemberReaders, membersOf, simply } from "./members.ts";
+import { type ProviderOptions, providers, requireProviders } from "./provider-options.ts";
 import { durationOf, isSafeOrigin, type Reader, roleNames, text, texts, truth } from "./readers.ts";
 
 const at = "auth.users";
@@ -32,8 +40,13 @@ export interface UserOptions {
     | "invited"
     | "open"
     | { readonly domains: readonly string[]; readonly roles?: readonly string[] };
-  /** What a sign-in can prove. @default ["password", "email"] */
+  /**
+   * What a sign-in can prove: `password`, `email` (a code by mail), `passkey`, `providers`. @default ["password", "email"], and
+   * "providers" if there are any
+   */
   methods?: readonly SignInMethod[];
+  /** Who must have a second factor: everybody (`required`), or users with some roles. `off`: nobody can have one. @default "optional" */
+  secondFactor?: SecondFactor;
   /** @default 14d without a request, 90d in all; for administrators 1h and 24h */
   sessions?: SessionTimeOptions & { readonly administrators?: SessionTimeOptions };
   password?: {
@@ -46,6 +59,11 @@ export interface UserOptions {
   roles?: readonly string[];
   /** Origins of the same owner, whose pages can use the cookie. @default none */
   origins?: readonly string[];
+  /**
+   * Where people can sign in, by name: `{ google: { clientId }, work: { issuer, clientId, name: "Work" } }`. The secret of each is in
+   * the environment variable `HOLDFAST_PROVIDER_<NAME>_SECRET`. @default none
+   */
+  providers?: Readonly<Record<string, ProviderOptions>>;
 }
 
 /** The checked settings. Throws StartError with the faults of all members. */
@@ -54,57 +72,17 @@ export const userSettings: Reader<UserSettings, UserOptions> = (value) => {
     collection,
     signUp,
     methods: simply(methods),
+    secondFactor,
     sessions,
     password,
     roles: simply(roleNames),
     origins: simply(origins),
+    providers,
   });
-  return { ...defaults, ...given } as UserSettings;
+  const { providers: named = [] } = given;
+  const usual = named.length === 0 ? usualMethods : [...usualMethods, "providers"];
+  return { ...defaults, methods: usual, ...given } as UserSettings;
 };
-
-/** Reads the value at a place; `undefined` if the member is missing. Throws StartError. */
-type MemberReader<Value> = (value: unknown, place: string) => Value | undefined;
-
-type MemberReaders<Members> = { [Name in keyof Members]-?: MemberReader<Members[Name]> };
-
-/** The reader of a member that can be missing. */
-function simply<Value>(read: Reader<Value>): MemberReader<Value> {
-  return (value, place) => {
-    if (value === undefined) return undefined;
-    try {
-      return read(value);
-    } catch (error) {
-      throw new StartError(`${place} ${(error as Error).message}, not ${shortJson(value)}.`);
-    }
-  };
-}
-
-/** Members that would keep a secret in the file, and the variables for them. */
-const secretMembers: Readonly<Record<string, string>> = { secret: "HOLDFAST_SECRET" };
-
-/** Reads the members of an object. Throws StartError with the faults of all members. */
-function membersOf<Members extends object>(
-  value: unknown,
-  place: string,
-  readers: MemberReaders<Members>,
-): Partial<Members> {
-  if (!isObject(value)) throw mustBe(place, "an object", value);
-  const faults = new StartFaults();
-  const isSecret = (name: string) => Object.hasOwn(secretMembers, name);
-  for (const name of Object.keys(value).filter(isSecret)) {
-    const advice = `Files are copied and shared. Set the environment variable ${secretMembers[name]} instead.`;
-    faults.add([name], `${place}.${name}: a configuration has no secrets. ${advice}`);
-  }
-  const others = Object.fromEntries(Object.entries(value).filter(([name]) => !isSecret(name)));
-  const refuse = (name: string) => `${place}.${name} is not an option.`;
-  const given = withKnownMembers(others, { names: Object.keys(readers), refuse }, faults);
-  const members = Object.entries<MemberReader<unknown>>(readers).map(
-    ([name, read]) => [name, faults.read([name], () => read(given[name], `${place}.${name}`))] as const,
-  );
-  faults.throwIfAny();
-  const values = members.map(([name, read]) => [name, read()]);
-  return Object.fromEntries(values.filter(([, each]) => each !== undefined)) as Partial<Members>;
-}
 
 const collection: MemberReader<string> = (value, place) => {
   if (value === undefined)
@@ -142,13 +120,27 @@ const domainNames: Reader<readonly string[]> = (value) => {
   );
 };
 
-const allMethods: readonly SignInMethod[] = ["password", "email"];
+const usualMethods: readonly SignInMethod[] = ["password", "email"];
+const allMethods: readonly SignInMethod[] = [...usualMethods, "passkey", "providers"];
 
 const methods: Reader<readonly SignInMethod[]> = (value) => {
   const list: readonly unknown[] = Array.isArray(value) ? value : [];
   const known = allMethods.filter((method) => list.includes(method));
-  if (known.length > 0 && known.length === list.length) return known;
-  throw new Error('must be a list of "password", "email" or both');
+  const canSignUp = list.some((method) => method !== "passkey");
+  if (canSignUp && known.length === list.length) return known;
+  throw new Error(
+    'must be a list of "password", "email" and "providers", or of some of them. It can also have "passkey"',
+  );
+};
+
+const secondFactor: MemberReader<SecondFactor> = (value, place) => {
+  if (value === undefined || value === "off" || value === "optional" || value === "required") return value;
+  if (!isObject(value))
+    throw new StartError(
+      `${place} must be "off", "optional", "required" or an object such as { roles: ["ops"] }, not ${shortJson(value)}.`,
+    );
+  const { roles = [] } = membersOf<Exclude<SecondFactor, string>>(value, place, { roles: simply(roleNames) });
+  return { roles };
 };
 
 const [hourMs, dayMs] = [3_600_000, 86_400_000];
@@ -209,7 +201,13 @@ const origins: Reader<readonly string[]> = (value) => {
 };
 
 /** The values of missing members whose readers have none. `collection` must be given. */
-const defaults = { signUp: "closed", methods: allMethods, roles: undefined, origins: [] } as const;
+const defaults = {
+  signUp: "closed",
+  secondFactor: "optional",
+  roles: undefined,
+  origins: [],
+  providers: [],
+} as const;
 
 /** What the settings must fit. */
 export interface UserSurroundings {
@@ -220,6 +218,9 @@ export interface UserSurroundings {
   hasUrl: boolean;
   /** Whether the service is local or has a mail server. */
   hasMail: boolean;
+  isLocal: boolean;
+  /** The secrets of providers, by name. */
+  secrets: Readonly<Record<string, string>>;
 }
 
 /** Throws StartError with everything in a configuration that the settings do not fit. */
@@ -235,11 +236,13 @@ export function requireUsable(users: UserSettings, { declared, ...others }: User
       `${at}: others can reach this service, so links in mails and cookies need its address. ${advice}`,
     );
   }
-  if (!others.hasMail)
+  const needsMail = users.methods.includes("password") || users.methods.includes("email");
+  if (needsMail && !others.hasMail)
     faults.add(
       own,
-      `${at}: others can reach this service, and users can neither sign up nor reset a password without mail. Set mail, such as { from: "shop@shop.example", smtp: "smtps://user@mail.shop.example" }.`,
+      `${at}: others can reach this service, and users can neither sign up nor reset a password without mail. Set mail, such as { from: "shop@shop.example", smtp: "smtps://user@mail.shop.example" }, or the methods to ["providers"].`,
     );
+  faults.read([...own, "providers"], () => requireProviders(users, others));
   if (users.signUp !== "closed") {
     faults.read([...own, "signUp", "roles"], () => requireModestRoles(users.signUp, others.administrators));
     for (const name of declared.collections.keys())

@@ -139,10 +139,14 @@ function unmodified(
 function documentResponse(document: Document, request: HttpRequest): HttpResponse {
   const { status, type, body, etag, coding, headers, cookies } = document;
   const all: Record<string, string> = { "content-type": type, "cache-control": noStore, ...headers };
-  if (status === 204)
+  if (status === 204 || status === 303)
     return {
       status,
-      headers: { "cache-control": noStore, ...headers },
+      headers: {
+        "cache-control": noStore,
+        ...(status === 303 && { "content-length": "0" }),
+        ...headers,
+      },
       body: undefined,
       ...(cookies && { cookies }),
     };

@@ -95,6 +95,8 @@ export interface EndpointMethod {
   readonly isKeyed?: true;
   /** Whether a batch can have such an operation. @default false */
   readonly isInBatch?: true;
+  /** Whether it works in a session whose user must first set up a second factor. @default false */
+  readonly isForSetUp?: true;
 }
 
 /** What the content of a request can be. */

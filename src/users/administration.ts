@@ -6,6 +6,7 @@ import { type Decided, isIn, put, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { MailToSend } from "./mail/mail-queue.ts";
 import { readMailAddress } from "./mail-address.ts";
+import { endIdentities } from "./providers.ts";
 import { endingOf } from "./sessions.ts";
 import { endTickets, newTicketText, ticketId } from "./tickets.ts";
 import {
@@ -178,7 +179,14 @@ export class Administration {
       const witness = await this.#witness(found.value, undefined);
       const sessions = endingOf(await records.sessionsOf(id));
       const tickets = endTickets(await records.ticketsFor(found.value.address));
-      const changes = [remove(accountsName, id, found.version), ...sessions, ...tickets, ...witness];
+      const identities = endIdentities(await records.identitiesOf(id));
+      const changes = [
+        remove(accountsName, id, found.version),
+        ...sessions,
+        ...tickets,
+        ...identities,
+        ...witness,
+      ];
       return { changes, result: true };
     });
     return deleted ?? false;

@@ -55,6 +55,16 @@ export class Cookies {
     return headers.cookie === undefined ? undefined : this.#read(headers.cookie, this.#deviceName);
   }
 
+  /** What names the browser of a request while somebody is at a provider; `undefined` without such a cookie. */
+  browserIn({ headers }: CookieRequest): string | undefined {
+    return headers.cookie === undefined ? undefined : this.#read(headers.cookie, this.#browserName);
+  }
+
+  /** The value of `Set-Cookie` that names a browser for some time. */
+  nameBrowser(browser: string, ms: number): string {
+    return this.#set(this.#browserName, browser, ms);
+  }
+
   /** Throws CROSS_SITE if the response to a request cannot set the cookie. */
   requireOwnPage(request: CookieRequest): void {
     if (!this.#counts(request)) throw crossSite();
@@ -79,6 +89,10 @@ export class Cookies {
 
   get #deviceName(): string {
     return `${this.#name}-device`;
+  }
+
+  get #browserName(): string {
+    return `${this.#name}-browser`;
   }
 
   /** Cookies of several sites can have one name, and the first of them is not always the right one: then none counts. */

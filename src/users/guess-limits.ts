@@ -49,7 +49,19 @@ export const guessPolicies = {
   /** Tickets for a network. */
   ticketOfNetwork: { name: "ticket-network", windows: [{ most: 60, ms: hour }] },
   /** Wrong codes of the second factor of an account, from unknown devices. */
-  secondFactor: { name: "second-factor", windows: [{ most: 10, ms: hour }] },
+  secondFactor: {
+    name: "second-factor",
+    windows: [
+      { most: 10, ms: hour },
+      { most: 30, ms: day },
+    ],
+  },
+  /** Wrong codes of the second factor from one known device. */
+  secondFactorOfDevice: { name: "second-factor-device", windows: [{ most: 10, ms: hour }] },
+  /** Mails about wrong codes of the second factor of an account. */
+  secondFactorNotice: { name: "second-factor-notice", windows: [{ most: 1, ms: day }] },
+  /** Wrong passkeys from a network. */
+  passkeyOfNetwork: { name: "passkey-network", windows: [{ most: 100, ms: hour }] },
   /** Mails that a network causes. */
   mailOfNetwork: { name: "mail-network", windows: [{ most: 20, ms: hour }] },
   /** Mails to an address. */

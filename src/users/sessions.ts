@@ -7,6 +7,7 @@ import { type CredentialKind, CredentialRing, hashCredential } from "../access/c
 import { type AdministratorRule, isAdministrator } from "../access/roles.ts";
 import { put, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
+import { isMissingFactor } from "./factors.ts";
 import { type Account, principalOf, type Session, sessionsName, type UserRecords } from "./user-records.ts";
 import type { SessionTimes, UserSettings } from "./user-settings.ts";
 
@@ -76,7 +77,7 @@ interface FoundSession {
 
 interface SessionParts {
   records: UserRecords;
-  settings: Pick<UserSettings, "sessions">;
+  settings: Pick<UserSettings, "sessions" | "secondFactor" | "methods">;
   administrators: readonly AdministratorRule[];
   readOnly: boolean;
   /** Unix time in milliseconds. */
@@ -87,7 +88,10 @@ interface SessionParts {
 
 /** The times of the sessions of an account. */
 export function timesOf(
-  { settings, administrators }: Pick<SessionParts, "settings" | "administrators">,
+  {
+    settings,
+    administrators,
+  }: { settings: Pick<UserSettings, "sessions">; administrators: readonly AdministratorRule[] },
   account: Account,
 ): SessionTimes {
   return isAdministrator(administrators, principalOf(account))
@@ -128,7 +132,7 @@ function knownUsers({ records, elapsed }: SessionParts): Sessions["isUser"] {
 }
 
 function sessionCredentials(parts: SessionParts): CredentialKind<FoundSession> {
-  const { records, readOnly } = parts;
+  const { records, readOnly, settings } = parts;
   return {
     called: "session",
     length: tokenLength,
@@ -141,7 +145,11 @@ function sessionCredentials(parts: SessionParts): CredentialKind<FoundSession> {
     hashOf: ({ session }) => session.value.hash,
     principalOf: ({ session: { value }, account }) => ({
       ...principalOf(account),
-      session: { id: value.id, confirmedAt: value.confirmedAt },
+      session: {
+        id: value.id,
+        confirmedAt: value.confirmedAt,
+        mustAddFactor: isMissingFactor(settings, account),
+      },
     }),
     usedAt: ({ session }) => session.value.usedAt,
     requireValid: ({ session, account }, { now, usedAt }) => {

@@ -13,6 +13,7 @@ export const accountsName = "_accounts";
 export const sessionsName = "_sessions";
 export const ticketsName = "_tickets";
 export const invitationsName = "_invitations";
+export const identitiesName = "_identities";
 
 /**
  * An account: what lets a user sign in, and what the user can do. It has the id of the profile. No resource shows it, and no
@@ -36,6 +37,41 @@ export interface Account {
   password?: string | undefined;
   /** The devices that have signed in, the latest first. */
   devices: readonly Device[];
+  /** The authenticator app. */
+  totp?: Totp | undefined;
+  /** The SHA-256 of each recovery code that is left, in base64url. */
+  recoveryCodes?: readonly string[] | undefined;
+  passkeys?: readonly Passkey[] | undefined;
+}
+
+/** An authenticator app, which shows another code every 30 seconds (TOTP). */
+export interface Totp {
+  kind: "totp";
+  id: string;
+  /** What the user calls it. */
+  name?: string | undefined;
+  /** The secret that the app has too, encrypted. */
+  sealed: string;
+  /** The step of the last code that was used. Earlier codes no longer work. */
+  step: number;
+  createdAt: number;
+  usedAt: number;
+}
+
+/** A passkey: the public half of a key that the user's device keeps. */
+export interface Passkey {
+  kind: "passkey";
+  id: string;
+  /** What the user calls it. */
+  name?: string | undefined;
+  /** The id that the device has given it, in base64url. */
+  credential: string;
+  /** In the form of COSE, in base64url. */
+  publicKey: string;
+  /** How many times the device says that it was used; always 0 for many devices. */
+  counter: number;
+  createdAt: number;
+  usedAt: number;
 }
 
 /** A device that has signed in. */
@@ -63,8 +99,11 @@ export interface Session {
   agent: string;
 }
 
-/** What a ticket and its code do. */
-export type TicketKind = "signUp" | "signIn" | "reset";
+/** What a ticket and its code do. `used`: nothing any more (`sealed-tickets.ts`). */
+export type TicketKind = "signUp" | "signIn" | "reset" | "used" | ProviderTicketKind;
+
+/** `provider`: the browser is at a provider. `link`: it has come back with an identity that can be linked. */
+export type ProviderTicketKind = "provider" | "link";
 
 /** A ticket stays with the client that asked. With the code in the mail, it proves the address. */
 export interface Ticket {
@@ -82,8 +121,24 @@ export interface Ticket {
   network: string;
   createdAt: number;
   expiresAt: number;
-  /** The password's hash and the profile of a sign-up, encrypted. */
+  /** The password's hash and the profile of a sign-up, or what belongs to a provider, encrypted. */
   sealed?: string | undefined;
+  /** The SHA-256 of what the only browser shows that can use it. Absent: whoever has the ticket can. */
+  browser?: string | undefined;
+}
+
+/** An identity at a provider, with which the user can sign in. */
+export interface Identity {
+  /** The SHA-256 of the issuer and the subject, in base64url. So no two accounts have the same identity. */
+  id: string;
+  user: string;
+  /** The name of the provider. */
+  provider: string;
+  issuer: string;
+  subject: string;
+  /** The address that the provider has named. It is only shown. */
+  email?: string | undefined;
+  createdAt: number;
 }
 
 /** An invitation. With its token, somebody who proves the address gets an account with these roles and claims. */
@@ -131,6 +186,11 @@ function collectionsFor(profiles: string): Collection[] {
       references: [toProfile],
       indexes: readIndexes([["hash"], ["address"], ["expiresAt"]], "indexes"),
     },
+    {
+      ...openCollection(identitiesName),
+      references: [toProfile],
+      indexes: readIndexes([["user", "-createdAt"]], "indexes"),
+    },
   ];
 }
 
@@ -170,6 +230,15 @@ export class UserRecords extends Records {
   /** The latest tickets for an address, the newest first. */
   async ticketsFor(address: string): Promise<Versioned<Ticket>[]> {
     return this.#latest(ticketsName, { filter: isIn("address", address), by: "createdAt", limit: 500 });
+  }
+
+  identity(id: string): Promise<Versioned<Identity> | undefined> {
+    return this.read(identitiesName, id);
+  }
+
+  /** The identities of a user, the newest first. */
+  async identitiesOf(user: string): Promise<Versioned<Identity>[]> {
+    return this.#latest(identitiesName, { filter: isIn("user", user), by: "createdAt", limit: 100 });
   }
 
   async #latest<T>(

@@ -13,8 +13,25 @@ export type SignUp =
       readonly roles: readonly string[];
     };
 
-/** What a sign-in can prove: a password, or a code that was sent to the address. */
-export type SignInMethod = "password" | "email";
+/** What a sign-in can prove: a password, a code that was sent to the address, a passkey, or an identity at a provider. */
+export type SignInMethod = "password" | "email" | "passkey" | "providers";
+
+/** A service where people have signed in already, such as Google. */
+export interface Provider {
+  /** Its name in paths. */
+  readonly name: string;
+  /** What people see. */
+  readonly label: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Whether an address that it calls verified counts as proven. */
+  readonly trustEmail: boolean;
+  /** The addresses of a provider with GitHub's own protocol. @default it speaks OpenID Connect */
+  readonly github?: { readonly authorize: string; readonly token: string; readonly api: string };
+}
+
+/** Who must have a second factor: nobody, everybody, or users with one of these roles. `off`: nobody can have one. */
+export type SecondFactor = "off" | "optional" | "required" | { readonly roles: readonly string[] };
 
 /** How long a session lives, in milliseconds. */
 export interface SessionTimes {
@@ -30,8 +47,10 @@ export interface UserSettings {
   readonly collection: string;
   /** @default "closed" */
   readonly signUp: SignUp;
-  /** @default password and email */
+  /** @default password and email, and providers if there are any */
   readonly methods: readonly SignInMethod[];
+  /** @default "optional" */
+  readonly secondFactor: SecondFactor;
   /** The times of sessions, and those of sessions of administrators. */
   readonly sessions: SessionTimes & { readonly administrators: SessionTimes };
   readonly password: {
@@ -44,6 +63,8 @@ export interface UserSettings {
   readonly roles: readonly string[] | undefined;
   /** The origins of other sites of the same owner, whose pages can use the cookie and can be returned to. @default none */
   readonly origins: readonly string[];
+  /** @default none */
+  readonly providers: readonly Provider[];
 }
 
 /** The most bytes of the claims of an account, as JSON. */

@@ -9,11 +9,17 @@ import type { ServingStore } from "../store/port/store.ts";
 import { Administration, endInvitations, requireInvitation } from "./administration.ts";
 import { Cookies } from "./cookies.ts";
 import { isKnownDevice, newDevice, withDevice, withoutDevice } from "./devices.ts";
+import { isMissingFactor } from "./factors.ts";
 import { type GuessLimits, guessPolicies, mailOfService, type Taken } from "./guess-limits.ts";
 import type { MailQueue, MailToSend } from "./mail/mail-queue.ts";
 import { readMailAddress } from "./mail-address.ts";
+import { type PasskeyProof, Passkeys } from "./passkeys.ts";
 import type { PasswordHasher } from "./password-hash.ts";
 import { isBreached, refusedPassword } from "./password-rules.ts";
+import type { Claims } from "./provider-client.ts";
+import { type IdentityUse, identityId, newIdentity, Providers } from "./providers.ts";
+import { type GivenTicket, SealedTickets, signInFailed } from "./sealed-tickets.ts";
+import { SecondFactors, type SecondStep } from "./second-factor.ts";
 import { confirmedMs, endingOf, endOf, maxSessions, newSession, openSessions, timesOf } from "./sessions.ts";
 import {
   codeMac,
@@ -66,6 +72,12 @@ export interface UserParts {
   /** The most mails with codes of the service in an hour. */
   mailsPerHour: number;
   profiles: Profiles;
+  /** The secrets of the providers, by name. */
+  providerSecrets: Readonly<Record<string, string>>;
+  /** The path of the collections, such as `/api/v1`. */
+  prefix: string;
+  /** Writes a line for the operator into the log. */
+  warn: (message: string) => void;
   newUuid: () => string;
   /** Unix time in milliseconds. */
   now: () => number;
@@ -103,10 +115,10 @@ export interface TicketProof {
 }
 
 /** What a sign-in proves. */
-export type Proof = PasswordProof | TicketProof;
+export type Proof = PasswordProof | TicketProof | PasskeyProof;
 
 /** What a confirmation proves. The address is that of the account. */
-export type Confirmation = Omit<PasswordProof, "email"> | TicketProof;
+export type Confirmation = Omit<PasswordProof, "email"> | TicketProof | PasskeyProof;
 
 /** What somebody sends to sign up. */
 export interface SignUpAsked {
@@ -126,6 +138,9 @@ interface SignUpContent {
   invitation?: string | undefined;
 }
 
+/** An account to make, with its profile. */
+type NewAccount = SignUpContent & Pick<Account, "email" | "address">;
+
 type ReadAddress = Exclude<ReturnType<typeof readMailAddress>, { fault: string }>;
 
 /** A ticket to make. Without a template, nobody gets a mail. */
@@ -143,13 +158,6 @@ export interface Current {
   account: Account;
 }
 
-/** A ticket for the client that asked. */
-export interface GivenTicket {
-  ticket: string;
-  /** Unix time in milliseconds. */
-  expiresAt: number;
-}
-
 /** A session that has begun. */
 export interface SignedIn {
   session: Session;
@@ -161,6 +169,9 @@ export interface SignedIn {
   device: string | undefined;
 }
 
+/** How a sign-in ends: with a session, or with the question for the second factor. */
+export type Begun = SignedIn | SecondStep;
+
 /** How far the clocks of two instances can differ, in milliseconds. */
 const skewMs = 60_000;
 
@@ -171,7 +182,7 @@ const maxTickets = 100_000;
 const sweptTickets = 10;
 
 /** What a new session comes with. */
-interface Beginning {
+export interface Beginning {
   visitor: Visitor;
   /** What the device has shown. */
   device?: string | undefined;
@@ -191,6 +202,9 @@ export class Users {
   readonly sessions: Sessions;
   readonly cookies: Cookies;
   readonly administration: Administration;
+  readonly providers: Providers;
+  readonly passkeys: Passkeys;
+  readonly secondFactors: SecondFactors;
 
   constructor(parts: UserParts) {
     const { settings } = parts;
@@ -205,10 +219,47 @@ export class Users {
       mailChange: (mail, at) => parts.mail.changeFor(mail, at),
       onMail: () => parts.mail.wake(),
     });
+    this.providers = new Providers({
+      ...parts,
+      secrets: parts.providerSecrets,
+      address: () => `${parts.publicUrl()}${parts.prefix}/_auth/providers`,
+      makeRoom: () => this.#makeRoom(),
+      begin: (claims, use) => this.#signInByIdentity(claims, use),
+      requireConfirmed: (session) => this.requireConfirmed(session),
+      notice: (account, text) => this.#notice(account, text),
+      untilCommitted: (decide) => this.#untilCommitted(decide),
+    });
+    const tickets = new SealedTickets(parts);
+    const flows = {
+      ...parts,
+      tickets,
+      begin: (found: Versioned<Account>, beginning: Beginning) => this.#begin(found, beginning),
+      untilCommitted: <T>(decide: () => Promise<Decided<T>>) => this.#untilCommitted(decide),
+    };
+    this.passkeys = new Passkeys(flows);
+    this.secondFactors = new SecondFactors({
+      ...flows,
+      passkeys: this.passkeys,
+      notice: (account, text) => this.#notice(account, text),
+      requireConfirmed: (session) => this.requireConfirmed(session),
+    });
   }
 
   get settings(): UserSettings {
     return this.#parts.settings;
+  }
+
+  /** Where people find the service: an origin. */
+  get publicUrl(): string {
+    return this.#parts.publicUrl();
+  }
+
+  /** The own address of the providers, if a browser has come to a local service by another name of this machine. */
+  ownAddressFor(host: string | undefined): string | undefined {
+    const { isLocal, prefix } = this.#parts;
+    return isLocal && host !== new URL(this.publicUrl).host
+      ? `${this.publicUrl}${prefix}/_auth/providers`
+      : undefined;
   }
 
   /** The roles that administrators can give over HTTP. */
@@ -275,7 +326,8 @@ export class Users {
    * Begins a session. `before` is the session of the client until now, which ends. Throws SIGN_IN_FAILED for every wrong proof,
    * INVALID_PARAMETER, QUOTA_EXCEEDED and UNAVAILABLE.
    */
-  async signIn(proof: Proof, visitor: Visitor, before?: string): Promise<SignedIn> {
+  async signIn(proof: Proof, visitor: Visitor, before?: string): Promise<Begun> {
+    if ("passkey" in proof) return this.passkeys.signIn(proof, visitor, { before });
     if ("ticket" in proof) return this.#signInByCode(proof, visitor, { before });
     if (!this.settings.methods.includes("password")) throw signInFailed();
     const { account, rehashed } = await this.#requireOwner(proof, visitor);
@@ -285,20 +337,36 @@ export class Users {
       if (current === undefined || current.value.disabled || current.value.password !== account.password)
         throw signInFailed();
       const set = rehashed === undefined ? {} : { password: rehashed };
-      return this.#begin(current, { visitor, device: proof.device, ends: before, set });
+      return this.begin(current, { visitor, device: proof.device, ends: before, set });
     });
   }
 
+  /**
+   * What begins a session of an account whose first factor is proven, or asks for the second one. Every way to sign in but a passkey
+   * ends here, in a commit of its own.
+   */
+  async begin(found: Versioned<Account>, beginning: Beginning): Promise<Decided<Begun>> {
+    const { ends, set, also = [] } = beginning;
+    const account = { ...found.value, ...set };
+    const step = await this.secondFactors.step(account, ends === "all" ? undefined : ends);
+    if (step === undefined) return this.#begin(found, beginning);
+    const sessions = ends === "all" ? await this.records.sessionsOf(account.id) : [];
+    const changes = [put(accountsName, account.id, found.version, account), ...endingOf(sessions), ...also];
+    return { changes, result: step };
+  }
+
   /** Confirms a session: a new one takes its place. Throws as `signIn` does. */
-  async confirm({ session, account }: Current, proof: Confirmation, visitor: Visitor): Promise<SignedIn> {
+  async confirm({ session, account }: Current, proof: Confirmation, visitor: Visitor): Promise<Begun> {
+    if ("passkey" in proof)
+      return this.passkeys.signIn(proof, visitor, { before: session.id, user: account.id });
     if ("ticket" in proof)
       return this.#signInByCode(proof, visitor, { before: session.id, user: account.id });
     return this.signIn({ email: account.email, ...proof }, visitor, session.id);
   }
 
   /** Sets a password by the code of a reset. All sessions of the user end. Throws as `signIn` does, and PASSWORD_REFUSED. */
-  async resetPassword(asked: TicketProof & { password: string }, visitor: Visitor): Promise<SignedIn> {
-    const reset = (decide: (found: Versioned<Ticket>) => Promise<Decided<SignedIn>>) =>
+  async resetPassword(asked: TicketProof & { password: string }, visitor: Visitor): Promise<Begun> {
+    const reset = (decide: (found: Versioned<Ticket>) => Promise<Decided<Begun>>) =>
       this.#untilCommitted(() => this.#redeem(asked, ["reset"], decide));
     const { password } = asked;
     const address = await this.#provenAddress(asked);
@@ -307,8 +375,11 @@ export class Users {
     return reset(async (found) => {
       const account = await this.records.accountOf(found.value.address);
       if (account === undefined || account.value.disabled) throw signInFailed();
-      const also = [...(await this.#endTicketsOf(found)), await this.#notice(account.value, "password")];
-      return this.#begin(account, { visitor, ends: "all", set: { password: hashed, devices: [] }, also });
+      const also = [
+        ...(await this.#endTicketsOf(found)),
+        await this.#notice(account.value, notices.password),
+      ];
+      return this.begin(account, { visitor, ends: "all", set: { password: hashed, devices: [] }, also });
     });
   }
 
@@ -322,7 +393,7 @@ export class Users {
       // The session can have ended while the password was hashed, because the owner has set another one.
       const isOpen = (await this.records.session(session.id)) !== undefined;
       if (!isOpen || current === undefined || current.value.disabled) throw signInFailed();
-      const also = [await this.#notice(current.value, "password")];
+      const also = [await this.#notice(current.value, notices.password)];
       return this.#begin(current, { visitor, ends: "all", set: { password: hashed, devices: [] }, also });
     });
   }
@@ -343,6 +414,12 @@ export class Users {
     const session = await this.records.session(id);
     const account = session && (await this.records.account(session.value.user));
     return account && { session: session.value, account: account.value };
+  }
+
+  /** Whether the user of a session must set up a second factor before anything else. An ended session can do nothing. */
+  async mustAddFactor(id: string): Promise<boolean> {
+    const current = await this.current(id);
+    return current === undefined || isMissingFactor(this.settings, current.account);
   }
 
   /** Somebody with this address and this header `User-Agent`. */
@@ -412,19 +489,19 @@ export class Users {
     proof: TicketProof,
     visitor: Visitor,
     { before, user }: { before?: string | undefined; user?: string },
-  ): Promise<SignedIn> {
+  ): Promise<Begun> {
     const { device } = proof;
     const kinds: TicketKind[] = user === undefined ? ["signUp", "signIn"] : ["signIn"];
     const redeem = () =>
-      this.#redeem(proof, kinds, async (found) => {
+      this.#redeem(proof, kinds, async (found): Promise<Decided<Begun>> => {
         const account = await this.records.accountOf(found.value.address);
         const also = await this.#endTicketsOf(found);
         if (account === undefined && found.value.kind === "signUp")
-          return this.#createAccount(found.value, { visitor, device, ends: before, also });
+          return this.#createAccount(this.#signUpIn(found.value), { visitor, device, ends: before, also });
         const isUsable =
           account !== undefined && !account.value.disabled && (user ?? account.value.id) === account.value.id;
         if (!isUsable || !this.settings.methods.includes("email")) throw signInFailed();
-        return this.#begin(account, { visitor, device, ends: before, also });
+        return this.begin(account, { visitor, device, ends: before, also });
       });
     return this.#untilCommitted(redeem);
   }
@@ -456,21 +533,64 @@ export class Users {
     return endTickets([found, ...all.filter(({ value }) => value.id !== found.value.id)]);
   }
 
-  /** The profile, the account and the session of a sign-up, in one commit. */
-  async #createAccount(ticket: Ticket, beginning: Beginning): Promise<Decided<SignedIn>> {
-    const { settings, vault, newUuid, profiles, now, records } = this.#parts;
-    const content = vault.open("ticket", placeOf(ticket.id), ticket.sealed ?? "");
-    const { password, profile, invitation: invitationId } = JSON.parse(content) as SignUpContent;
+  /**
+   * Begins a session by an identity: of its account, or of a new one if the provider proves an address that has no account. Otherwise
+   * `undefined`. Throws SIGN_IN_FAILED if the account is disabled.
+   */
+  async #signInByIdentity(
+    claims: Claims,
+    { provider, visitor, device, before: ends }: IdentityUse,
+  ): Promise<Begun | undefined> {
+    const { records, now, settings } = this.#parts;
+    return this.#untilCommitted<Begun | undefined>(async () => {
+      const identity = await records.identity(identityId(claims.issuer, claims.subject));
+      if (identity !== undefined) {
+        const account = await records.account(identity.value.user);
+        if (account === undefined || account.value.disabled) throw signInFailed();
+        return this.begin(account, { visitor, device, ends });
+      }
+      const read = readMailAddress(claims.email ?? "");
+      const proves = provider.trustEmail && claims.isVerified && !("fault" in read);
+      const profile = [{}, { name: claims.name }].find((each) => this.#fits(each));
+      if (!proves || profile === undefined || !takesSignUp(settings, domainOf(read.key)))
+        return { changes: [], result: undefined };
+      if ((await records.accountOf(read.key)) !== undefined) return { changes: [], result: undefined };
+      const tickets = endTickets(await records.ticketsFor(read.key));
+      return this.#createAccount(
+        { email: read.address, address: read.key, profile },
+        { visitor, device, ends, also: tickets },
+        (user) => [newIdentity(claims, { user, provider: provider.name, createdAt: now() })],
+      );
+    });
+  }
+
+  #fits(profile: Readonly<Record<string, unknown>>): boolean {
+    try {
+      this.requireFitting(profile);
+      return true;
+    } catch (error) {
+      if (error instanceof Problem) return false;
+      throw error;
+    }
+  }
+
+  /** The profile, the account and the session of a sign-up, in one commit. `more` is what else the id of the account is in. */
+  async #createAccount(
+    { email, address, password, profile, invitation: invitationId }: NewAccount,
+    beginning: Beginning,
+    more: (id: string) => Change[] = () => [],
+  ): Promise<Decided<SignedIn>> {
+    const { settings, newUuid, profiles, now, records } = this.#parts;
     const invitation = await this.#openInvitation(invitationId);
     // The configuration can have changed since the mail was sent.
-    if (invitation === undefined && !takesSignUp(settings, domainOf(ticket.address))) throw signInFailed();
+    if (invitation === undefined && !takesSignUp(settings, domainOf(address))) throw signInFailed();
     const id = invitation?.user ?? newUuid();
     const usual = typeof settings.signUp === "object" ? settings.signUp.roles : [];
     const account: Account = {
       id,
       user: id,
-      email: ticket.email,
-      address: ticket.address,
+      email,
+      address,
       roles: invitation?.roles ?? usual,
       claims: invitation?.claims ?? {},
       disabled: false,
@@ -481,10 +601,15 @@ export class Users {
     const next = () => profiles.textOf({ ...profile, ...invitation?.profile }, id, now());
     const key = { collection: settings.collection, id };
     const create: Change[] = invitation?.user === undefined ? [{ key, expect: "absent", next: next() }] : [];
-    const ended = endInvitations(await records.invitationsFor(ticket.address));
-    const also = [...create, ...ended, ...(beginning.also ?? [])];
+    const ended = endInvitations(await records.invitationsFor(address));
+    const also = [...create, ...ended, ...more(id), ...(beginning.also ?? [])];
     const begun = await this.#begin({ value: account, version: undefined }, { ...beginning, also });
     return { ...begun, principal: id };
+  }
+
+  #signUpIn({ id, email, address, sealed = "" }: Ticket): NewAccount {
+    const content = this.#parts.vault.open("ticket", placeOf(id), sealed);
+    return { email, address, ...(JSON.parse(content) as SignUpContent) };
   }
 
   /** The invitation of a sign-up, if it had one. Throws SIGN_IN_FAILED if it can no longer be used. */
@@ -535,12 +660,18 @@ export class Users {
 
   /** Counts a ticket and its mail against the network. Throws QUOTA_EXCEEDED, and UNAVAILABLE if the store has too many tickets. */
   async #countTicket({ network }: Visitor): Promise<void> {
-    const { limits, now, store } = this.#parts;
+    const { limits, now } = this.#parts;
     const policiesOf = [guessPolicies.ticketOfNetwork, guessPolicies.mailOfNetwork];
     await limits.take(
       policiesOf.map((policy) => ({ policy, subject: network })),
       now(),
     );
+    await this.#makeRoom();
+  }
+
+  /** Removes some expired tickets. Throws UNAVAILABLE if the store has too many tickets. */
+  async #makeRoom(): Promise<void> {
+    const { now, store } = this.#parts;
     const expired = await this.records.expiredTickets(now(), sweptTickets);
     await this.records.commit(endTickets(expired), now()).catch((error: unknown) => {
       if (!isOvertaken(error)) throw error; // another request has removed them
@@ -611,12 +742,12 @@ export class Users {
   }
 
   /** The change that tells a user by mail what has changed in the account. */
-  #notice({ email, id }: Account, what: "password"): Promise<Change> {
+  #notice({ email, id }: Account, notice: string): Promise<Change> {
     const at = this.#parts.now();
     const mail = {
       template: "notice",
       to: email,
-      values: { notice: notices[what] },
+      values: { notice, link: `${this.#parts.publicUrl()}/_sign-in#account` },
       expiresAt: at + noticeMs,
       user: id,
     } as const;
@@ -728,15 +859,4 @@ function invalidEmail(detail: string): Error {
 function invalidMember(name: string, code: string, detail: string): Error {
   const violation = { in: "body", pointer: `#/${name}`, code, detail } as const;
   return new Problem("INVALID_PARAMETER", detail, { violations: [violation] });
-}
-
-/** Every wrong proof has this one error, so that nobody learns which addresses have accounts. */
-export function signInFailed(): Problem {
-  return new Problem(
-    "SIGN_IN_FAILED",
-    "The address, the password or the code is wrong, or the code has expired.",
-    {
-      headers: { "www-authenticate": 'Bearer realm="api"' },
-    },
-  );
 }

@@ -85,10 +85,12 @@ test("of the people who sign in everything has its default but the collection", 
       collection: "users",
       signUp: "closed",
       methods: ["password", "email"],
+      secondFactor: "optional",
       sessions: { idle: 14 * day, absolute: 90 * day, administrators: { idle: hour, absolute: day } },
       password: { words: [], breached: false },
       roles: undefined,
       origins: [],
+      providers: [],
     },
   });
 });
@@ -103,7 +105,7 @@ test("what is said is taken", async () => {
   };
   const { auth } = await load(withUsers({ ...said, sessions: { idle: "30m", absolute: "12h" } }));
   const { sessions, ...others } = auth?.users ?? {};
-  assert.deepEqual(others, { collection: "users", ...said });
+  assert.deepEqual(others, { collection: "users", secondFactor: "optional", ...said, providers: [] });
   const shorter = { idle: hour / 2, absolute: 12 * hour };
   assert.deepEqual(sessions, { ...shorter, administrators: shorter });
   const short = await load(
@@ -136,7 +138,7 @@ for (const [what, users, text] of [
   ["a domain in upper case", { signUp: { domains: ["Acme.example"] } }, "signUp.domains must be"],
   ["a domain that is an address", { signUp: { domains: ["a@acme.example"] } }, "signUp.domains must be"],
   ["a domain in other letters", { signUp: { domains: ["bücher.example"] } }, "in lower case and ASCII"],
-  ["a method that does not exist", { methods: ["password", "passkey"] }, "methods must be a list"],
+  ["a method that does not exist", { methods: ["password", "telephone"] }, "methods must be a list"],
   ["a method twice", { methods: ["password", "password"] }, "methods must be a list"],
   ["no method", { methods: [] }, "methods must be a list"],
   ["a session without a unit", { sessions: { idle: "14" } }, "sessions.idle must be a time"],

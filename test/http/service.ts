@@ -323,6 +323,9 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
     history: options.history ?? defaultHistory,
     auth: options.auth,
     secrets: store.kind === "sqlite" ? [] : [createSecretKey(Buffer.alloc(32, 1))],
+    providerSecrets: Object.fromEntries(
+      (options.auth?.users?.providers ?? []).map(({ name }) => [name, `secret of ${name}`]),
+    ),
     isLocal: true,
     publicUrl: undefined,
     webhooks: options.webhooks ?? { allow: ["127.0.0.0/8"] },

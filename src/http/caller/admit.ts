@@ -27,14 +27,37 @@ export function identifiesCallers({ authenticate, quotas, settings }: Service): 
 
 /**
  * Identifies the caller and counts the request; at once if the credential is known already. Throws TLS_REQUIRED,
- * QUOTA_EXCEEDED, CROSS_SITE, INVALID_TOKEN, UNAUTHENTICATED, and UNAVAILABLE if credentials cannot be checked now.
+ * QUOTA_EXCEEDED, CROSS_SITE, INVALID_TOKEN, UNAUTHENTICATED, SECOND_FACTOR_REQUIRED, and UNAVAILABLE if credentials cannot be
+ * checked now.
  */
 export function admit(service: Service, route: Route, request: HttpRequest): Caller | Promise<Caller> {
   if (!needsCaller(route, request)) return count(service, request, undefined);
   requireTls(service, request);
+  const judge = (principal: Principal | undefined) => {
+    const counted = count(service, request, principal);
+    if (principal?.session?.mustAddFactor !== true || isForSetUp(route, request)) return counted;
+    return after(counted, async (caller) => {
+      await requireFactor(service, principal);
+      return caller;
+    });
+  };
   const found = principalOf(service, request);
-  if (!(found instanceof Promise)) return count(service, request, found);
-  return found.then((principal) => count(service, request, principal));
+  return found instanceof Promise ? found.then(judge) : judge(found);
+}
+
+/** Whether a session whose user must first set up a second factor can send a request. */
+function isForSetUp(route: Route, { method }: HttpRequest): boolean {
+  return "endpoint" in route && route.endpoint.methods.get(method)?.isForSetUp === true;
+}
+
+/** Throws SECOND_FACTOR_REQUIRED for a session whose user must first set up a second factor. */
+export async function requireFactor({ users }: Callers, { session }: Principal): Promise<void> {
+  // The principal can be a second old, and the user expects that a new factor counts at once.
+  if (session?.mustAddFactor !== true || (await users?.mustAddFactor(session.id)) === false) return;
+  throw new Problem(
+    "SECOND_FACTOR_REQUIRED",
+    "The service requires a second factor of you. Set one up with POST _auth/factors. Before that, this session can do nothing else.",
+  );
 }
 
 function principalOf(

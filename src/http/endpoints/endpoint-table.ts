@@ -15,6 +15,8 @@ import { resourceEndpoints } from "./one-resource.ts";
 import { changesEndpoint, restoreEndpoint } from "./resource-history.ts";
 import { batchEndpoint, rewindEndpoint } from "./several-collections.ts";
 import { signInEndpoints } from "./sign-in.ts";
+import { factorEndpoints } from "./sign-in-factors.ts";
+import { providerEndpoints } from "./sign-in-providers.ts";
 import { userAdministrationEndpoints } from "./user-administration.ts";
 import { webhookEndpoints } from "./webhooks.ts";
 
@@ -28,6 +30,8 @@ export const endpointTable = new EndpointTable({
     ...keyEndpoints,
     ...webhookEndpoints,
     ...signInEndpoints,
+    ...factorEndpoints,
+    ...providerEndpoints,
     ...userAdministrationEndpoints,
     feedEndpoint,
     collectionsEndpoint,

@@ -2,14 +2,17 @@
 import { unauthenticated } from "../../access/challenges.ts";
 import { Problem } from "../../errors.ts";
 import { inBody, Violations } from "../../query/violations.ts";
+import { isMissingFactor } from "../../users/factors.ts";
+import type { PasskeyProof } from "../../users/passkeys.ts";
+import type { GivenTicket } from "../../users/sealed-tickets.ts";
+import type { SecondStep } from "../../users/second-factor.ts";
 import type { Account, Session } from "../../users/user-records.ts";
 import type { UserSettings } from "../../users/user-settings.ts";
 import type {
+  Begun,
   Confirmation,
   Current,
-  GivenTicket,
   Proof,
-  SignedIn,
   SignUpAsked,
   TicketProof,
   Users,
@@ -23,7 +26,7 @@ import { jsonType } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
 
 /** What a request has sent, and who has sent it. */
-interface Sent {
+export interface Sent {
   users: Users;
   /** The members of the body. */
   given: Readonly<Record<string, unknown>>;
@@ -31,22 +34,58 @@ interface Sent {
   asked: Asked;
 }
 
+type Has = (settings: UserSettings) => boolean;
+
 /** What an endpoint of people says. The rest is the same for all of them. */
 interface PeopleEndpoint
-  extends Pick<Endpoint, "path" | "method" | "id" | "summary" | "description" | "names" | "errors"> {
+  extends Pick<
+    Endpoint,
+    | "path"
+    | "method"
+    | "id"
+    | "summary"
+    | "description"
+    | "names"
+    | "errors"
+    | "isForSetUp"
+    | "parameters"
+    | "formats"
+    | "parse"
+  > {
+  /** Whether a GET writes something. @default false */
+  writes?: true;
   /** Whether services with these settings have it. @default all that have users */
-  has?: (settings: UserSettings) => boolean;
+  has?: Has;
   body?: Body<Service>;
   successes: Readonly<Record<number, Success>>;
   work(sent: Sent): Result | Promise<Result>;
 }
 
-function endpointOf({ has = () => true, body, work, errors = [], ...row }: PeopleEndpoint): Endpoint {
+const always = () => true;
+
+/** All endpoints of a path must have the same function. */
+const existing = new Map<Has, NonNullable<Endpoint["exists"]>>();
+
+function existsIf(has: Has): NonNullable<Endpoint["exists"]> {
+  const exists: NonNullable<Endpoint["exists"]> =
+    existing.get(has) ?? (({ settings }) => settings.users !== undefined && has(settings.users));
+  existing.set(has, exists);
+  return exists;
+}
+
+export function endpointOf({
+  has = always,
+  writes,
+  body,
+  work,
+  errors = [],
+  ...row
+}: PeopleEndpoint): Endpoint {
   return {
     ...row,
     tag: "Sign-in",
     who: "everyone",
-    exists: ({ settings }) => settings.users !== undefined && has(settings.users),
+    exists: existsIf(has),
     ...(body && { body }),
     errors:
       body === undefined ? (errors as readonly number[]) : [...(errors as readonly number[]), 401, 429, 503],
@@ -56,7 +95,7 @@ function endpointOf({ has = () => true, body, work, errors = [], ...row }: Peopl
       if (users === undefined) return notFound;
       const isRead = row.method === "GET";
       const bytes = isRead ? undefined : await request.content.receive(settings.limits.bodyBytes);
-      if (readOnly && !isRead)
+      if (readOnly && (!isRead || writes === true))
         throw new Problem(
           "UNAVAILABLE",
           "The service is read-only now. You cannot sign in, and no account changes.",
@@ -75,7 +114,7 @@ function endpointOf({ has = () => true, body, work, errors = [], ...row }: Peopl
 }
 
 /** An endpoint of somebody who has signed in. */
-function ownEndpoint({
+export function ownEndpoint({
   work,
   ...row
 }: Omit<PeopleEndpoint, "work"> & {
@@ -89,27 +128,47 @@ function ownEndpoint({
 }
 
 /** A body with these members. A client can leave out each of them: the work says which of them it needs. */
-function bodyOf(members: Record<string, Member<Service>>, example: Part): Body<Service> {
+export function bodyOf(members: Record<string, Member<Service>>, example: Part): Body<Service> {
   return { members, example, insteadOfArray: `send ${JSON.stringify(example)}` };
 }
 
-function textMember(description: string, most: number): Member<Service> {
+export function textMember(description: string, most: number): Member<Service> {
   const schema = { ...text, description, minLength: 1, maxLength: most };
   return { schema, isOptional: true, fault: ["type", `must be a string of 1 to ${most} characters`] };
 }
 
+/** The most characters of a ticket. */
+const maxTicket = 2_000;
+
+/** The most characters of what a browser returns for a passkey, as JSON. */
+const maxPasskey = 20_000;
+
 const email = textMember("The address.", 1_000);
 const password = textMember("The password.", 1_024);
+export const ticket = textMember("The ticket of the request before.", maxTicket);
 const ticketMembers = {
-  ticket: textMember("The ticket of the request that sent the mail.", 100),
+  ticket,
   code: textMember("The code in the mail.", 100),
 };
-const device = textMember("What an earlier sign-in of this device has returned.", 100);
+export const device = textMember("What an earlier sign-in of this device has returned.", 100);
+
+/** What the browser has made of the options of a passkey. */
+export const passkey: Member<Service> = {
+  schema: {
+    type: "object",
+    required: ["id", "response"],
+    properties: { id: text, response: { type: "object" } },
+    description: "What `navigator.credentials` has returned for the options, as JSON (`toJSON()`).",
+  },
+  isOptional: true,
+  is: (value: object) => JSON.stringify(value).length <= maxPasskey,
+  fault: ["type", "must be the JSON of a credential"],
+};
 
 const byPassword = { email: "ada@example.org", password: "correct horse battery" };
 
 /** Throws INVALID_PARAMETER unless the members are there. */
-function requireMembers<Name extends string>(
+export function requireMembers<Name extends string>(
   given: Readonly<Record<string, unknown>>,
   names: readonly Name[],
 ): Record<Name, string> {
@@ -121,30 +180,37 @@ function requireMembers<Name extends string>(
 }
 
 /** The proof with what the device of the request shows: a member of the body, or a cookie. */
-function withDevice<P extends object>({ users, given, asked }: Sent, proof: P): P & { device?: string } {
+export function withDevice<P extends object>(
+  { users, given, asked }: Sent,
+  proof: P,
+): P & { device?: string } {
   const shown = (given.device as string | undefined) ?? users.cookies.deviceIn(asked.request);
   return shown === undefined ? proof : { ...proof, device: shown };
 }
 
-/** A ticket with its code, or else a password and what comes with it. */
+/** A ticket with its code or a passkey, or else a password and what comes with it. */
 function proofOf<Name extends string>(
   given: Readonly<Record<string, unknown>>,
   names: readonly Name[],
-): TicketProof | Record<Name, string> {
-  const { ticket, code } = given as { ticket?: string; code?: string };
-  if (ticket === undefined && code === undefined) return requireMembers(given, names);
-  const excess = names.find((name) => given[name] !== undefined);
-  if (excess === undefined) return requireMembers(given, ["ticket", "code"]);
+): TicketProof | PasskeyProof | Record<Name, string> {
+  const { ticket: of, code, passkey: signed } = given as Partial<TicketProof & PasskeyProof>;
+  if (of === undefined && code === undefined && signed === undefined) return requireMembers(given, names);
+  const excess = [...names, ...(signed === undefined ? [] : ["code"])].find(
+    (name) => given[name] !== undefined,
+  );
+  if (excess === undefined && signed === undefined) return requireMembers(given, ["ticket", "code"]);
+  if (excess === undefined)
+    return { ...requireMembers(given, ["ticket"]), passkey: signed as PasskeyProof["passkey"] };
   const violations = new Violations();
   violations.add(
     inBody(excess),
     "excess",
-    "cannot be together with a ticket. Send a password, or a ticket and its code",
+    "is too much. Send a password, a ticket with its code, or a ticket with a passkey",
   );
   throw violations.problem();
 }
 
-const cookie: Member<Service> = {
+export const cookie: Member<Service> = {
   schema: {
     ...truth,
     description: "Whether the token comes in a cookie instead of the body. For pages of the service itself.",
@@ -171,28 +237,50 @@ export const sessionMembers = {
   usedAt: { ...time, description: "The last use, to five minutes." },
   expiresAt: { ...time, description: "When it ends if nothing uses it." },
   confirmedUntil: { ...time, description: "Until when it can change the account." },
+  mustAddFactor: {
+    ...truth,
+    description: "Whether it can do nothing before the user has set up a second factor.",
+  },
   network: { ...text, description: "The network of the client, without the last part of its address." },
   agent: { ...text, description: "The start of the header `User-Agent`." },
 };
 
+/** The response that begins a session. */
+const begun: Part = closedObject(
+  {
+    session: closedObject(sessionMembers),
+    user,
+    token: { ...text, description: "Send it as `Authorization: Bearer <token>`." },
+    device: {
+      ...text,
+      description: "Send it with the next sign-in of this device. Left out if it is known.",
+    },
+  },
+  { optional: ["token", "device"] },
+);
+
+/** The response that asks for the second factor. */
+const secondStep: Part = closedObject(
+  {
+    next: { const: "secondFactor" },
+    ticket: { ...text, description: "Send it together with one of the factors." },
+    expiresAt: time,
+    factors: listOf({ enum: ["totp", "passkey", "recoveryCode"] }, "What the user can prove."),
+    passkey: { type: "object", description: "The options for `navigator.credentials.get`, as JSON." },
+  },
+  { optional: ["passkey"] },
+);
+
+/** The success of what always begins a session. */
+export const onlySession: Readonly<Record<number, Success>> = {
+  200: { description: "The new session.", may: ["Set-Cookie"], content: json(begun) },
+};
+
 const newSession: Readonly<Record<number, Success>> = {
   200: {
-    description: "The new session.",
+    description: "The new session, or the question for the second factor.",
     may: ["Set-Cookie"],
-    content: json(
-      closedObject(
-        {
-          session: closedObject(sessionMembers),
-          user,
-          token: { ...text, description: "Send it as `Authorization: Bearer <token>`." },
-          device: {
-            ...text,
-            description: "Send it with the next sign-in of this device. Left out if it is known.",
-          },
-        },
-        { optional: ["token", "device"] },
-      ),
-    ),
+    content: json({ oneOf: [begun, secondStep] }),
   },
 };
 
@@ -211,6 +299,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     path: "/_auth",
     method: "GET",
     id: "getSignIn",
+    isForSetUp: true,
     summary: "Read how people sign in",
     description:
       "Returns how people can sign in and up. With the token of a session, it also returns the user.",
@@ -219,18 +308,28 @@ export const signInEndpoints: readonly Endpoint[] = [
         description: "The methods, and the user.",
         content: json(
           closedObject(
-            { methods: texts, signUp: text, user, session: closedObject(sessionMembers) },
+            {
+              methods: texts,
+              providers: listOf(
+                closedObject({ name: text, label: { ...text, description: "What people see." } }),
+                "Where people can sign in.",
+              ),
+              signUp: text,
+              user,
+              session: closedObject(sessionMembers),
+            },
             { optional: ["user", "session"] },
           ),
         ),
       },
     },
     work: async ({ users, asked }) => {
-      const { methods, signUp } = users.settings;
+      const { methods, providers, signUp } = users.settings;
       const { session } = asked.caller.principal ?? {};
       const current = session && (await users.current(session.id));
       return answer({
         methods,
+        providers: providers.map(({ name, label }) => ({ name, label })),
         signUp: typeof signUp === "object" ? "domains" : signUp,
         ...(current && { user: shownUser(current.account), session: shownSession(users, current) }),
       });
@@ -253,6 +352,7 @@ export const signInEndpoints: readonly Endpoint[] = [
       { ...byPassword, profile: { name: "Ada" } },
     ),
     id: "signUp",
+    isForSetUp: true,
     summary: "Sign up",
     description:
       "Mails a code to the address. Without an invitation, the service can refuse every address, or all but those of some domains. The account exists when the code comes back in a sign-in. The response is the same for every address.",
@@ -281,11 +381,12 @@ export const signInEndpoints: readonly Endpoint[] = [
   endpointOf({
     path: "/_auth/sign-in",
     method: "POST",
-    body: bodyOf({ email, password, device, cookie, ...ticketMembers }, byPassword),
+    body: bodyOf({ email, password, device, cookie, ...ticketMembers, passkey }, byPassword),
     id: "signIn",
+    isForSetUp: true,
     summary: "Sign in",
     description:
-      "Begins a session, by an address and a password, or by a ticket and the code from the mail. The session of the caller until now ends.",
+      "Begins a session, by an address and a password, by a ticket and the code from the mail, or by a ticket and a passkey. If the user has a second factor, the response asks for it. The session of the caller until now ends.",
     successes: newSession,
     errors: [409],
     work: async (sent) => {
@@ -297,11 +398,12 @@ export const signInEndpoints: readonly Endpoint[] = [
   ownEndpoint({
     path: "/_auth/confirm",
     method: "POST",
-    body: bodyOf({ password, device, cookie, ...ticketMembers }, { password: byPassword.password }),
+    body: bodyOf({ password, device, cookie, ...ticketMembers, passkey }, { password: byPassword.password }),
     id: "confirmSession",
+    isForSetUp: true,
     summary: "Prove again who you are",
     description:
-      "Begins a new session in place of the one of the caller. For ten minutes, it can change the account. Send a password, or a ticket and its code.",
+      "Begins a new session in place of the one of the caller. For ten minutes, it can change the account. Send a password, a ticket and its code, or a ticket and a passkey. If the user has a second factor, the response asks for it.",
     successes: newSession,
     work: async (sent) => {
       const { users, visitor, current } = sent;
@@ -387,6 +489,7 @@ export const signInEndpoints: readonly Endpoint[] = [
       isOptional: true,
     },
     id: "signOut",
+    isForSetUp: true,
     summary: "Sign out",
     description:
       "Ends the session of the caller, or all sessions of the user. Their tokens stop working within a second.",
@@ -417,6 +520,7 @@ function requestOf(
   return endpointOf({
     ...row,
     method: "POST",
+    isForSetUp: true,
     body: bodyOf({ email }, { email: byPassword.email }),
     description: "Mails a code if the address has an account. The response is the same for every address.",
     successes: ticketGiven,
@@ -450,6 +554,7 @@ export function shownSession(
     usedAt: timeText(usedAt),
     expiresAt: timeText(users.endOf(session, account)),
     confirmedUntil: timeText(users.confirmedUntil(session)),
+    mustAddFactor: isMissingFactor(users.settings, account),
     network,
     agent,
   };
@@ -460,8 +565,16 @@ export function timeText(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** The response that begins a session. With `"cookie": true`, only its cookies have the secrets. */
-function started({ users, given }: Sent, { session, account, token, device: made }: SignedIn): Result {
+/** The question for the second factor. */
+export function shownStep({ ticket: of, expiresAt, factors, passkey: options }: SecondStep): object {
+  const asked = { next: "secondFactor", ticket: of, expiresAt: timeText(expiresAt), factors };
+  return { ...asked, ...(options && { passkey: options }) };
+}
+
+/** The response that begins a session, or asks for the second factor. With `"cookie": true`, only cookies have the secrets. */
+export function started({ users, given }: Sent, begun: Begun): Result {
+  if ("factors" in begun) return answer(shownStep(begun));
+  const { session, account, token, device: made } = begun;
   const shown = { session: shownSession(users, { session, account }), user: shownUser(account) };
   if (given.cookie === true) return answer(shown, { cookies: users.cookies.begin({ token, device: made }) });
   return answer({ ...shown, token, ...(made !== undefined && { device: made }) });

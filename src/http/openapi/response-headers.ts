@@ -6,7 +6,8 @@ const descriptions = {
   "X-Request-Id": "The id of the request in the service's log. A client can send its own.",
   ETag: "The version of the resource or the state of the list. If attributes are hidden, it also depends on the caller. If the response is compressed, it also depends on the coding. A list that changes as time passes does not have it.",
   "Last-Modified": "The time of the last change. It is left out during the second of the change.",
-  Location: "The path of the resource. After QUERY, a URL with which GET returns the same list.",
+  Location:
+    "The path of the resource. After QUERY, a URL with which GET returns the same list. With 303, where the browser goes.",
   "Content-Location": "The path of the resource in the body.",
   Link: "The first and the next page, and others if they are known (RFC 8288). In a list, `monitor` is the feed of the events after the page (RFC 5989). A filter by id and a search have no feed.",
   "X-Total-Count": "The number of resources in the whole list, or of all groups of figures, if known.",

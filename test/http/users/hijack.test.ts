@@ -1,7 +1,9 @@
 /** Somebody acts with the address of another person, before or after the owner of the mailbox does. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { until } from "../../until.ts";
 import { bodyOf, goodPassword, type People, problemOf, type Signed, startPeople } from "./people.ts";
+import { fragmentOf, startOpenId, TestBrowser } from "./provider-servers.ts";
 
 const refused = "401 SIGN_IN_FAILED";
 const known = "the attacker knows this one";
@@ -66,6 +68,82 @@ test("in no order does what a stranger asked for work after the owner has proven
       );
     assert.equal(problemOf(await post("sign-in", { email, password: known }, from())), refused, called);
     bodyOf(await post("sign-in", { email, password: goodPassword }, from()));
+  }
+});
+
+test("a provider that is not trusted gives nobody an account of somebody else, in whatever order", async (t) => {
+  const work = await startOpenId(t, { name: "work" });
+  const methods = ["password", "email", "providers"] as const;
+  const users = { methods, providers: [work.settings] };
+  const people = await startPeople(t, { trustProxy: ["127.0.0.1"], users });
+  const { post, codeFor, service } = people;
+  /** Comes back from the provider, and returns the ticket to link the identity. */
+  const arrive = async (browser: TestBrowser, sub: string, email: string) => {
+    work.person = { sub, email, email_verified: true };
+    return fragmentOf(await browser.signIn("work")).link ?? "";
+  };
+  const link = (browser: TestBrowser, ticket: string) =>
+    browser.send("/api/v1/_auth/identities", { content: { ticket } });
+  /** Proves an address by a code, in a browser. */
+  const prove = async (browser: TestBrowser, way: Way, email: string, before: number) => {
+    const ticket = await ask(people, way, email, goodPassword);
+    const content = { ticket, code: await codeFor(email, before), cookie: true };
+    bodyOf(await browser.send("/api/v1/_auth/sign-in", { content }));
+    return before + 1;
+  };
+  const cases = [true, false].flatMap((hasAccount) =>
+    (["provider", "sign-up"] as const).flatMap((theirs) =>
+      (["provider", "sign-up"] as const).flatMap((own) =>
+        [true, false].map((isFirst) => ({ hasAccount, theirs, own, isFirst })),
+      ),
+    ),
+  );
+  for (const [n, { hasAccount, theirs, own, isFirst }] of cases.entries()) {
+    const called = JSON.stringify({ hasAccount, theirs, own, isFirst });
+    const email = `linked${n}@example.org`;
+    let mails = hasAccount ? await prove(new TestBrowser(service, from), "sign-up", email, 0) : 0;
+    const [attacker, owner] = [new TestBrowser(service, from), new TestBrowser(service, from)];
+    const attack = async () => {
+      if (theirs === "provider") return arrive(attacker, `attacker${n}`, email);
+      const ticket = await ask(people, "sign-up", email, known);
+      await codeFor(email, mails++);
+      return ticket;
+    };
+    let stolen = isFirst ? await attack() : "";
+    const linkable = own === "provider" ? await arrive(owner, `owner${n}`, email) : undefined;
+    mails = await prove(owner, hasAccount ? "code" : "sign-up", email, mails);
+    if (linkable !== undefined) {
+      bodyOf(await link(owner, linkable));
+      const seen = mails++;
+      await until("a notice", () => codesTo(people, email).length > seen);
+    }
+    if (!isFirst) stolen = await attack();
+    const user = await owner.user();
+    assert.equal(user?.email, email, called);
+    if (theirs === "provider") {
+      assert.equal((await link(attacker, stolen)).status, 401, called);
+      assert.equal(problemOf(await link(owner, stolen)), refused, called);
+      await arrive(attacker, `attacker${n}`, email);
+      assert.equal(await attacker.user(), undefined, called);
+      const mine = new TestBrowser(service, from);
+      await prove(mine, "sign-up", `attacker${n}@example.org`, 0);
+      bodyOf(await link(mine, await arrive(mine, `attacker${n}`, email)));
+      await attacker.signIn("work");
+      assert.equal((await attacker.user())?.email, `attacker${n}@example.org`, called);
+    } else {
+      for (const each of new Set(codesTo(people, email)))
+        assert.equal(
+          problemOf(await post("sign-in", { ticket: stolen, code: each }, from())),
+          refused,
+          called,
+        );
+      assert.equal(problemOf(await post("sign-in", { email, password: known }, from())), refused, called);
+    }
+    if (own !== "provider") continue;
+    const again = new TestBrowser(service, from);
+    work.person = { sub: `owner${n}`, email: "changed@example.org" };
+    await again.signIn("work");
+    assert.deepEqual(await again.user(), user, called);
   }
 });
 

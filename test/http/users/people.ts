@@ -13,6 +13,7 @@ export const openToAll: UserSettings = {
   collection: "users",
   signUp: "open",
   methods: ["password", "email"],
+  secondFactor: "optional",
   sessions: {
     idle: 14 * dayMs,
     absolute: 90 * dayMs,
@@ -21,6 +22,7 @@ export const openToAll: UserSettings = {
   password: { words: [], breached: false },
   roles: undefined,
   origins: [],
+  providers: [],
 };
 
 /** A password that nobody refuses. */

@@ -175,7 +175,7 @@ test("GET _auth says how people sign in, and who the caller is", async (t) => {
   const { token, user } = await join(ada);
   const path = "/api/v1/_auth";
   const stranger = bodyOf(await service.send({ path }));
-  assert.deepEqual(stranger, { methods: ["password", "email"], signUp: "open" });
+  assert.deepEqual(stranger, { methods: ["password", "email"], providers: [], signUp: "open" });
   const own = await service.send({ path, headers: bearer(token) });
   assert.deepEqual(bodyOf<Signed>(own).user, user);
   assert.equal(own.headers["cache-control"], "no-store");

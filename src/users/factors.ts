@@ -1,0 +1,43 @@
+/** Which factors a user has, which ones a sign-in asks for, and who must have one. */
+import { hash } from "node:crypto";
+import type { Account } from "./user-records.ts";
+import type { UserSettings } from "./user-settings.ts";
+
+/** What can be a second factor. */
+export type SecondFactorKind = "totp" | "recoveryCode" | "passkey";
+
+/** What decides about factors. */
+export type FactorSettings = Pick<UserSettings, "secondFactor" | "methods">;
+
+/** What a sign-in asks for after the first factor; empty if one factor is enough. */
+export function secondFactorsOf(
+  settings: FactorSettings,
+  { totp, recoveryCodes = [], passkeys = [], roles }: Account,
+): SecondFactorKind[] {
+  if (settings.secondFactor === "off") return [];
+  const hasPasskey = passkeys.length > 0 && settings.methods.includes("passkey");
+  // Who adds a passkey for convenience is not asked for it after a password, unless the service requires a second factor.
+  if (totp === undefined && !(hasPasskey && isRequired(settings, roles))) return [];
+  return [
+    ...(totp === undefined ? [] : ["totp" as const]),
+    ...(hasPasskey ? ["passkey" as const] : []),
+    ...(recoveryCodes.length > 0 ? ["recoveryCode" as const] : []),
+  ];
+}
+
+/** Whether the service requires a second factor of users with these roles. */
+export function isRequired({ secondFactor }: FactorSettings, roles: readonly string[]): boolean {
+  if (typeof secondFactor === "string") return secondFactor === "required";
+  return secondFactor.roles.some((role) => roles.includes(role));
+}
+
+/** Whether a user must set up a second factor before anything else. */
+export function isMissingFactor(settings: FactorSettings, account: Account): boolean {
+  return isRequired(settings, account.roles) && secondFactorsOf(settings, account).length === 0;
+}
+
+/** Names what the second step of a sign-in depends on, so that a ticket from before a change does not work after it. */
+export function stampOf({ address, password, totp, passkeys = [] }: Account): string {
+  const ids = passkeys.map(({ id }) => id);
+  return hash("sha256", JSON.stringify([address, password, totp?.id, ids]), "base64url");
+}

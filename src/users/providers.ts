@@ -1,0 +1,368 @@
+/**
+ * Signing in at providers, and the identities there that belong to accounts. An unknown identity never joins an account because of
+ * its address: its owner signs in in another way first, in the same browser, and then links it.
+ */
+import { hash } from "node:crypto";
+import { randomText } from "../access/api-key.ts";
+import { Problem } from "../errors.ts";
+import { type Decided, put, remove, type Versioned } from "../records.ts";
+import type { Change } from "../store/port/commit.ts";
+import { type GuessLimits, guessPolicies } from "./guess-limits.ts";
+import { type Claims, ProviderClient, type Transaction } from "./provider-client.ts";
+import { signInFailed } from "./sealed-tickets.ts";
+import { endingOf } from "./sessions.ts";
+import { newTicketText, ticketId, ticketMs } from "./tickets.ts";
+import {
+  type Account,
+  accountsName,
+  type Identity,
+  identitiesName,
+  type ProviderTicketKind,
+  type Ticket,
+  ticketsName,
+  type UserRecords,
+} from "./user-records.ts";
+import type { Provider, UserSettings } from "./user-settings.ts";
+import type { Begun, Current, Visitor } from "./users.ts";
+
+/** What mails say about a change. */
+const notices = {
+  added: "An account at another service can now sign in to your account.",
+  removed:
+    "An account at another service can no longer sign in to your account. All other devices were signed out.",
+};
+
+/** The most identities of an account. */
+const maxIdentities = 10;
+
+/** The browser that somebody uses. */
+export interface Browser {
+  visitor: Visitor;
+  /** What it shows while somebody is at a provider. */
+  browser: string | undefined;
+}
+
+/** What somebody asks for who goes to a provider. */
+export interface Departure extends Browser {
+  provider: Provider;
+  /** The whole address where the browser goes afterwards. */
+  returnTo: string;
+  /** Whether the identity only becomes linkable. */
+  isLink: boolean;
+  /** The session until now, which ends. */
+  before: string | undefined;
+}
+
+/** What came of a return. */
+export type Returned = { returnTo: string | undefined } & (
+  | { kind: "begun"; begun: Begun }
+  | { kind: "link"; ticket: string; email: string | undefined }
+  | { kind: "failed"; code: Problem["code"] }
+);
+
+/** What the ticket keeps of somebody who is at a provider. */
+interface Away extends Omit<Transaction, "state" | "redirectUri"> {
+  provider: string;
+  returnTo: string;
+  isLink: boolean;
+  before: string | undefined;
+}
+
+/** What the ticket keeps of an identity that can be linked. */
+type Linkable = Pick<Identity, "provider" | "issuer" | "subject" | "email">;
+
+/** What providers depend on. */
+export interface ProviderParts {
+  records: UserRecords;
+  settings: UserSettings;
+  /** By the names of the providers. */
+  secrets: Readonly<Record<string, string>>;
+  vault: {
+    seal(purpose: string, place: string, text: string): string;
+    open(purpose: string, place: string, sealed: string): string;
+  };
+  limits: GuessLimits;
+  /** Where the provider sends the browser back, without the name: `https://shop.example/api/v1/_auth/providers`. */
+  address: () => string;
+  /** Makes room for a ticket. Throws UNAVAILABLE. */
+  makeRoom: () => Promise<void>;
+  /** Begins a session by an identity, of a new account if it can have one; `undefined` if it belongs to no account. */
+  begin: (claims: Claims, more: IdentityUse) => Promise<Begun | undefined>;
+  requireConfirmed: (session: Current["session"]) => void;
+  /** The change that mails a text. */
+  notice: (account: Account, text: string) => Promise<Change>;
+  untilCommitted: <T>(decide: () => Promise<Decided<T | Problem>>) => Promise<T>;
+  warn: (message: string) => void;
+  now: () => number;
+  elapsed: () => number;
+}
+
+/** How an identity is used. */
+export interface IdentityUse {
+  provider: Provider;
+  visitor: Visitor;
+  device: string | undefined;
+  before: string | undefined;
+}
+
+/** The providers of one service. */
+export class Providers {
+  readonly #parts: ProviderParts;
+  readonly #clients = new Map<string, ProviderClient>();
+
+  constructor(parts: ProviderParts) {
+    this.#parts = parts;
+  }
+
+  /** The provider with a name. */
+  named(name: string): Provider | undefined {
+    return this.#parts.settings.providers.find((each) => each.name === name);
+  }
+
+  /** Sends somebody to a provider. Returns what the browser has to show afterwards. Throws QUOTA_EXCEEDED and UNAVAILABLE. */
+  async depart({
+    provider,
+    visitor,
+    browser,
+    ...asked
+  }: Departure): Promise<{ address: string; browser: string }> {
+    const named = browser ?? randomText(32, 50);
+    const { limits, now } = this.#parts;
+    await limits.take([{ policy: guessPolicies.ticketOfNetwork, subject: visitor.network }], now());
+    const [nonce, verifier] = [newTicketText().text, newTicketText().text];
+    const away: Away = { ...asked, provider: provider.name, nonce, verifier };
+    const state = await this.#giveTicket("provider", away, { visitor, browser: named });
+    const redirectUri = this.#redirectUri(provider);
+    return {
+      address: await this.#clientOf(provider).address({ redirectUri, state, nonce, verifier }),
+      browser: named,
+    };
+  }
+
+  /** Receives somebody who comes back. `query` has the parameters of the request. Never throws a Problem. */
+  async receive(
+    provider: Provider,
+    query: string,
+    { visitor, browser, device }: Browser & { device: string | undefined },
+  ): Promise<Returned> {
+    let returnTo: string | undefined;
+    try {
+      const state = new URLSearchParams(query).get("state") ?? "";
+      const away = await this.#spend<Away>(
+        "provider",
+        state,
+        browser,
+        (kept) => kept.provider === provider.name,
+      );
+      returnTo = away.returnTo;
+      const claims = await this.#claims(provider, query, { ...away, state });
+      const use = { provider, visitor, device, before: away.before };
+      const begun = away.isLink ? undefined : await this.#parts.begin(claims, use);
+      if (begun !== undefined) return { kind: "begun", begun, returnTo };
+      const { issuer, subject, email } = claims;
+      const linkable: Linkable = { provider: provider.name, issuer, subject, email };
+      const ticket = await this.#giveTicket("link", linkable, { visitor, browser });
+      return { kind: "link", ticket, email, returnTo };
+    } catch (error) {
+      if (error instanceof Problem) return { kind: "failed", code: error.code, returnTo };
+      throw error;
+    }
+  }
+
+  /**
+   * Links an identity to the account of a confirmed session. Throws CONFIRMATION_REQUIRED, SIGN_IN_FAILED if the ticket is not of this
+   * browser, and IDENTITY_UNAVAILABLE.
+   */
+  async link({ session, account }: Current, ticket: string, browser: string | undefined): Promise<Identity> {
+    const { requireConfirmed, untilCommitted, records, now, notice } = this.#parts;
+    requireConfirmed(session);
+    const identity = await untilCommitted(async () => {
+      const { value, version } = await this.#find("link", ticket, browser);
+      const { provider, issuer, subject, email } = this.#open<Linkable>(value);
+      const id = identityId(issuer, subject);
+      const known = await records.identity(id);
+      const spent = remove(ticketsName, value.id, version);
+      if (known !== undefined && known.value.user !== account.id)
+        return { changes: [spent], result: unavailable("This identity belongs to another account.") };
+      if (known !== undefined) return { changes: [spent], result: known.value };
+      const current = await this.#requireAccount(account.id);
+      if ((await records.identitiesOf(account.id)).length >= maxIdentities)
+        throw unavailable(`An account has at most ${maxIdentities} identities. Remove one first.`);
+      const made = { id, user: account.id, provider, issuer, subject, email, createdAt: now() };
+      const changes = [put(identitiesName, id, undefined, made), unchanged(current), spent];
+      return { changes: [...changes, await notice(current.value, notices.added)], result: made };
+    });
+    return identity;
+  }
+
+  /**
+   * Removes an identity. All other sessions of the user end. Returns whether there was one. Throws CONFIRMATION_REQUIRED, and
+   * IDENTITY_UNAVAILABLE if it is the only way to sign in.
+   */
+  async unlink({ session, account }: Current, id: string): Promise<boolean> {
+    const { requireConfirmed, untilCommitted, records, notice } = this.#parts;
+    requireConfirmed(session);
+    return untilCommitted(async () => {
+      const all = await records.identitiesOf(account.id);
+      const found = all.find(({ value }) => value.id === id);
+      if (found === undefined) return { changes: [], result: false };
+      const current = await this.#requireAccount(account.id);
+      if (all.length === 1 && !this.#hasOtherWay(current.value))
+        throw unavailable("You could not sign in any more. Link another identity first.");
+      const others = (await records.sessionsOf(account.id)).filter(({ value }) => value.id !== session.id);
+      const changes = [remove(identitiesName, id, found.version), unchanged(current), ...endingOf(others)];
+      return { changes: [...changes, await notice(current.value, notices.removed)], result: true };
+    });
+  }
+
+  /** Passkeys do not count: they can be lost and removed. */
+  #hasOtherWay({ password }: Account): boolean {
+    const { methods } = this.#parts.settings;
+    return methods.includes("email") || (password !== undefined && methods.includes("password"));
+  }
+
+  async #requireAccount(id: string): Promise<Versioned<Account>> {
+    const current = await this.#parts.records.account(id);
+    if (current === undefined || current.value.disabled) throw signInFailed();
+    return current;
+  }
+
+  /** Who has come back. Throws SIGN_IN_FAILED and UNAVAILABLE. */
+  async #claims(
+    provider: Provider,
+    query: string,
+    transaction: Omit<Transaction, "redirectUri">,
+  ): Promise<Claims> {
+    const redirectUri = this.#redirectUri(provider);
+    try {
+      return await this.#clientOf(provider).claims(query, { ...transaction, redirectUri });
+    } catch (error) {
+      const problem = problemIn(error);
+      const reason = problem?.message ?? reasonOf(error);
+      if (reason !== "access_denied") this.#parts.warn(`auth.users.providers.${provider.name}: ${reason}`);
+      throw problem ?? signInFailed();
+    }
+  }
+
+  #clientOf(provider: Provider): ProviderClient {
+    const { secrets, elapsed } = this.#parts;
+    const client =
+      this.#clients.get(provider.name) ?? new ProviderClient(provider, secrets[provider.name] ?? "", elapsed);
+    this.#clients.set(provider.name, client);
+    return client;
+  }
+
+  /** Each provider has its own, so that no response of one can pass as that of another. */
+  #redirectUri({ name }: Provider): string {
+    return `${this.#parts.address()}/${name}/callback`;
+  }
+
+  async #giveTicket(
+    kind: ProviderTicketKind,
+    content: object,
+    { visitor, browser = "" }: Browser,
+  ): Promise<string> {
+    const { makeRoom, vault, now, untilCommitted } = this.#parts;
+    await makeRoom();
+    const { text, id } = newTicketText();
+    const at = now();
+    const ticket: Ticket = {
+      id,
+      kind,
+      email: "",
+      address: "", // it proves none, so it also does not end with the tickets of one
+      wrong: 0,
+      network: visitor.network,
+      createdAt: at,
+      expiresAt: at + ticketMs,
+      sealed: vault.seal("ticket", placeOf(id), JSON.stringify(content)),
+      browser: hash("sha256", browser, "base64url"),
+    };
+    await untilCommitted(async () => ({
+      changes: [put(ticketsName, id, undefined, ticket)],
+      result: undefined,
+    }));
+    return text;
+  }
+
+  /** The open ticket of this browser. Throws SIGN_IN_FAILED. */
+  async #find(
+    kind: ProviderTicketKind,
+    text: string,
+    browser: string | undefined,
+  ): Promise<Versioned<Ticket>> {
+    const { records, now } = this.#parts;
+    const found = await records.ticket(ticketId(text));
+    const isOwn =
+      found !== undefined &&
+      browser !== undefined &&
+      found.value.kind === kind &&
+      found.value.browser === hash("sha256", browser, "base64url");
+    if (!isOwn || found.value.expiresAt <= now()) throw signInFailed();
+    return found;
+  }
+
+  /** What a ticket keeps. Nobody can use it again. Throws SIGN_IN_FAILED. */
+  async #spend<T>(
+    kind: ProviderTicketKind,
+    text: string,
+    browser: string | undefined,
+    fits: (kept: T) => boolean,
+  ): Promise<T> {
+    return this.#parts.untilCommitted(async () => {
+      const { value, version } = await this.#find(kind, text, browser);
+      const kept = this.#open<T>(value);
+      if (!fits(kept)) throw signInFailed();
+      return { changes: [remove(ticketsName, value.id, version)], result: kept };
+    });
+  }
+
+  #open<T>({ id, sealed = "" }: Ticket): T {
+    return JSON.parse(this.#parts.vault.open("ticket", placeOf(id), sealed)) as T;
+  }
+}
+
+/** The id of an identity. It is the same in every store, so no two accounts can have the identity. */
+export function identityId(issuer: string, subject: string): string {
+  return hash("sha256", `${issuer}\n${subject}`, "base64url");
+}
+
+/** The change that stores an identity. */
+export function newIdentity(claims: Claims, more: Pick<Identity, "user" | "provider" | "createdAt">): Change {
+  const { issuer, subject, email } = claims;
+  const id = identityId(issuer, subject);
+  const identity: Identity = { id, issuer, subject, email, ...more };
+  return put(identitiesName, id, undefined, identity);
+}
+
+/** The changes that end identities. */
+export function endIdentities(identities: readonly Versioned<Identity>[]): Change[] {
+  return identities.map(({ value, version }) => remove(identitiesName, value.id, version));
+}
+
+/** An account that was judged must be the same when the change is made: two requests at once could remove its last two identities. */
+function unchanged({ value, version }: Versioned<Account>): Change {
+  return put(accountsName, value.id, version, value);
+}
+
+function placeOf(ticket: string): string {
+  return `${ticketsName}/${ticket}`;
+}
+
+function unavailable(detail: string): Problem {
+  return new Problem("IDENTITY_UNAVAILABLE", detail);
+}
+
+/** The problem that the library has wrapped. */
+function problemIn(error: unknown): Problem | undefined {
+  if (error instanceof Problem) return error;
+  return error instanceof Error && error.cause !== undefined ? problemIn(error.cause) : undefined;
+}
+
+/** What went wrong, for the log. It has no parameter of the request but the code of the error. */
+function reasonOf(error: unknown): string {
+  const { error: ofProvider, message } = error as { error?: unknown; message?: string };
+  return typeof ofProvider === "string" && /^[\w.]{1,60}$/.test(ofProvider)
+    ? ofProvider
+    : (message ?? "failed");
+}

@@ -9,7 +9,7 @@ import { pathsBelow } from "./project.ts";
 const bounds: Readonly<Record<string, number>> = {
   program: 150,
   about: 50,
-  errors: 450,
+  errors: 500,
   json: 1_050,
   counters: 50,
   clock: 50,
@@ -23,7 +23,7 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_150,
   changes: 900,
   webhooks: 2_600,
-  http: 18_050,
+  http: 18_450,
   config: 2_550,
   fit: 250,
   server: 1_700,
@@ -32,12 +32,12 @@ const bounds: Readonly<Record<string, number>> = {
   index: 100,
   observe: 1_100,
   records: 150,
-  users: 3_150,
+  users: 4_050,
   secrets: 150,
 };
 
 /** The most files in `src`. */
-const mostFiles = 470;
+const mostFiles = 480;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

@@ -286,6 +286,12 @@ const commands: Readonly<Record<string, CommandRow>> = {
         run: async ([account]: [string], { flags, env }) =>
           (await import("./users-command.ts")).runSignOut(account, flags, env),
       },
+      "reset-factors": {
+        description: "Remove the second factor and the passkeys of an account whose user has lost them",
+        arguments: { "<account>": "address or id of the account" },
+        run: async ([account]: [string], { flags, env }) =>
+          (await import("./users-command.ts")).runResetFactors(account, flags, env),
+      },
     },
   },
   secret: {

@@ -1,4 +1,4 @@
-/** `holdfast users invite`, `list`, `roles`, `disable`, `enable` and `sign-out`: the people of a service, in its store. */
+/** `holdfast users invite`, `list`, `roles`, `disable`, `enable`, `sign-out` and `reset-factors`: the people of a service, in its store. */
 import { isKeyRole } from "../access/api-key.ts";
 import { StartError } from "../errors.ts";
 import { openService } from "../server/open-service.ts";
@@ -57,6 +57,15 @@ export async function runSignOut(named: string, flags: Flags, env: Environment):
     const { id, email } = await requireAccount(users, named);
     await users.administration.signOut(id);
     say(`ended all sessions of ${email}`);
+  });
+}
+
+/** Removes the second factor and the passkeys of an account. Throws StartError. */
+export async function runResetFactors(named: string, flags: Flags, env: Environment): Promise<void> {
+  await withUsers(flags, env, async (users) => {
+    const { id, email } = await requireAccount(users, named);
+    await users.administration.resetFactors(id);
+    say(`removed the second factor and the passkeys of ${email}, and ended all sessions`);
   });
 }
 

@@ -139,7 +139,12 @@ const secondFactor: MemberReader<SecondFactor> = (value, place) => {
     throw new StartError(
       `${place} must be "off", "optional", "required" or an object such as { roles: ["ops"] }, not ${shortJson(value)}.`,
     );
-  const { roles = [] } = membersOf<Exclude<SecondFactor, string>>(value, place, { roles: simply(roleNames) });
+  const { roles = [] } = membersOf<Exclude<SecondFactor, string>>(value, place, {
+    roles: (declared, of) => {
+      if (declared !== undefined) return simply(roleNames)(declared, of);
+      throw new StartError(`${of} is missing. For all users, write secondFactor: "required".`);
+    },
+  });
   return { roles };
 };
 

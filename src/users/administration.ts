@@ -206,16 +206,33 @@ export class Administration {
    * Starts a reset: the password stops working, all sessions end, and a mail tells the user to choose another password. Nobody but
    * the user sees a code. Returns whether there is an account. Throws UNAVAILABLE.
    */
-  async reset(id: string): Promise<boolean> {
+  reset(id: string): Promise<boolean> {
+    return this.#strip(id, { set: { password: undefined }, notice: resetNotice, place: "reset" });
+  }
+
+  /**
+   * Removes the second factor and the passkeys of a user who has lost them. All sessions end, and a mail tells the user. Returns
+   * whether there is an account. Throws UNAVAILABLE.
+   */
+  resetFactors(id: string): Promise<boolean> {
+    const set = { totp: undefined, recoveryCodes: undefined, passkeys: undefined };
+    return this.#strip(id, { set, notice: factorsNotice, place: "account" });
+  }
+
+  /** Takes a way to sign in from a user. The link in the mail opens a place on the page for signing in. */
+  async #strip(
+    id: string,
+    { set, notice, place }: { set: Partial<Account>; notice: string; place: string },
+  ): Promise<boolean> {
     const { records, now, publicUrl, mailChange, onMail } = this.#parts;
     const done = await this.#untilCommitted(async () => {
       const found = await records.account(id);
       if (found === undefined) return undefined;
       const at = now();
       const { email } = found.value;
-      const values = { notice: resetNotice, link: linkTo(publicUrl(), "reset") };
+      const values = { notice, link: linkTo(publicUrl(), place) };
       const mail = { template: "notice", to: email, values, expiresAt: at + noticeMs, user: id } as const;
-      const value: Account = { ...found.value, password: undefined, devices: [] };
+      const value: Account = { ...found.value, ...set, devices: [] };
       const sessions = endingOf(await records.sessionsOf(id));
       const changes = [put(accountsName, id, found.version, value), ...sessions, await mailChange(mail, at)];
       return { changes, result: true };
@@ -262,6 +279,9 @@ export class Administration {
 
 const resetNotice =
   "An administrator has ended all sessions of your account, and its password no longer works. Choose a new one.";
+
+const factorsNotice =
+  "An administrator has removed the second factor and the passkeys of your account, and has ended all its sessions. A password or a code by mail is enough to sign in now. Set up a second factor again.";
 
 /** A link to a place on the page for signing in. Its secrets are in the fragment, which no server gets. */
 function linkTo(publicUrl: string, fragment: string): string {

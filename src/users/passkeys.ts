@@ -21,6 +21,9 @@ const maxPasskeys = 10;
 const maxCredential = 1_400;
 const maxKey = 6_000;
 
+/** The kinds of keys that devices have: Ed25519, P-256 and RSA, by their numbers in COSE. */
+const algorithms = [-8, -7, -257];
+
 /** What the browser's `navigator.credentials.get` and `create` need. */
 export type RequestOptions = PublicKeyCredentialRequestOptionsJSON;
 export type CreationOptions = PublicKeyCredentialCreationOptionsJSON;
@@ -114,6 +117,7 @@ export class Passkeys {
       userDisplayName: email,
       challenge: challengeOf(ticket),
       attestationType: "none",
+      supportedAlgorithmIDs: algorithms,
       excludeCredentials: passkeys.map(({ credential }) => ({ id: credential })),
       authenticatorSelection: { residentKey: "required", userVerification: "required" },
     });
@@ -128,6 +132,7 @@ export class Passkeys {
     const { verifyRegistrationResponse } = await import("@simplewebauthn/server");
     const { registrationInfo } = await verifyRegistrationResponse({
       response: response as unknown as RegistrationResponseJSON,
+      supportedAlgorithmIDs: algorithms,
       ...this.#expected(ticket),
     }).catch(refuse);
     if (registrationInfo === undefined) throw signInFailed();

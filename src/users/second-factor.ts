@@ -6,7 +6,7 @@ import { Problem } from "../errors.ts";
 import { type Decided, put, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import { isKnownDevice } from "./devices.ts";
-import { isMissingFactor, type SecondFactorKind, secondFactorsOf, stampOf } from "./factors.ts";
+import { isMissingFactor, isRequired, type SecondFactorKind, secondFactorsOf, stampOf } from "./factors.ts";
 import { type GuessLimits, guessPolicies, type Taken } from "./guess-limits.ts";
 import type { CreationOptions, PasskeyResponse, Passkeys, RequestOptions } from "./passkeys.ts";
 import { type GivenTicket, type SealedTickets, signInFailed } from "./sealed-tickets.ts";
@@ -86,7 +86,7 @@ const notices = {
     "A second factor or a passkey of your account was removed. All other devices were signed out. With a password or a code by mail, you can still sign in if the service has them.",
   recoveryCodes: "Your account has new recovery codes. The earlier ones no longer work.",
   guessed:
-    "Somebody who has your password or can read your mails has tried many wrong codes of your second factor. Set a new password.",
+    "There were many wrong codes of your second factor, after a right password or a right code by mail. If it was not you, set a new password.",
 };
 
 /** The second factors of the users of one service. */
@@ -97,9 +97,24 @@ export class SecondFactors {
     this.#parts = parts;
   }
 
+  /** What a sign-in asks for after the first factor; empty if one factor is enough. */
+  factorsOf(account: Account): SecondFactorKind[] {
+    return secondFactorsOf(this.#parts.settings, account);
+  }
+
+  /** Whether the service requires a second factor of the user. */
+  isRequired({ roles }: Account): boolean {
+    return isRequired(this.#parts.settings, roles);
+  }
+
+  /** Whether the user must set up a second factor before anything else. */
+  isMissing(account: Account): boolean {
+    return isMissingFactor(this.#parts.settings, account);
+  }
+
   /** The second step of a sign-in to an account; `undefined` if one factor is enough. */
   async step(account: Account, ends: string | undefined): Promise<SecondStep | undefined> {
-    const factors = this.#factorsOf(account);
+    const factors = this.factorsOf(account);
     if (factors.length === 0) return undefined;
     const { tickets, passkeys } = this.#parts;
     const asked: Asked = { user: account.id, stamp: stampOf(account), ends };
@@ -205,13 +220,13 @@ export class SecondFactors {
         totp: totp?.id === id ? undefined : totp,
         passkeys: passkeys.filter((each) => each.id !== id),
       };
-      if (isMissingFactor(this.#parts.settings, left))
+      if (this.isMissing(left))
         throw unavailable(
           "The service requires a second factor of you, and this is the last one. Set up another one first.",
         );
       if (!this.#canSignIn(left))
         throw unavailable("This passkey is your only way to sign in. Set a password first.");
-      const { length } = this.#factorsOf(left);
+      const { length } = this.factorsOf(left);
       const set = { ...left, devices: [], ...(length === 0 && { recoveryCodes: undefined }) };
       return { result: true, set, notice: notices.removed, endsOthers: true };
     });
@@ -221,14 +236,10 @@ export class SecondFactors {
   async renewRecoveryCodes(current: Current): Promise<readonly string[]> {
     const { texts, hashes } = newRecoveryCodes();
     return this.#change(current, async (account) => {
-      if (this.#factorsOf(account).length === 0)
-        throw unavailable("Recovery codes replace a second factor, and you have none. Set one up first.");
+      if (this.factorsOf(account).length === 0)
+        throw unavailable("Recovery codes replace a second factor. Set one up first.");
       return { result: texts, set: { recoveryCodes: hashes }, notice: notices.recoveryCodes };
     });
-  }
-
-  #factorsOf(account: Account): SecondFactorKind[] {
-    return secondFactorsOf(this.#parts.settings, account);
   }
 
   /** Whether the first factors of an account are enough to sign in again. */
@@ -244,7 +255,7 @@ export class SecondFactors {
     { ticket, totp, recoveryCode, passkey }: SecondProof,
   ): Promise<Partial<Account>> {
     const { vault, passkeys, now } = this.#parts;
-    const factors = this.#factorsOf(account);
+    const factors = this.factorsOf(account);
     if (passkey !== undefined && factors.includes("passkey"))
       return passkeys.proven(account, passkey, ticket);
     if (recoveryCode !== undefined && factors.includes("recoveryCode")) {
@@ -318,7 +329,7 @@ export class SecondFactors {
     const { texts, hashes } = newRecoveryCodes();
     return this.#change(current, async (account) => {
       const changed = { ...account, ...set(account) };
-      const needsCodes = this.#factorsOf(changed).length > 0 && (account.recoveryCodes ?? []).length === 0;
+      const needsCodes = this.factorsOf(changed).length > 0 && (account.recoveryCodes ?? []).length === 0;
       return {
         result: { factor, recoveryCodes: needsCodes ? texts : undefined },
         set: needsCodes ? { ...changed, recoveryCodes: hashes } : changed,

@@ -9,7 +9,6 @@ import type { ServingStore } from "../store/port/store.ts";
 import { Administration, endInvitations, requireInvitation } from "./administration.ts";
 import { Cookies } from "./cookies.ts";
 import { isKnownDevice, newDevice, withDevice, withoutDevice } from "./devices.ts";
-import { isMissingFactor } from "./factors.ts";
 import { type GuessLimits, guessPolicies, mailOfService, type Taken } from "./guess-limits.ts";
 import type { MailQueue, MailToSend } from "./mail/mail-queue.ts";
 import { readMailAddress } from "./mail-address.ts";
@@ -419,7 +418,7 @@ export class Users {
   /** Whether the user of a session must set up a second factor before anything else. An ended session can do nothing. */
   async mustAddFactor(id: string): Promise<boolean> {
     const current = await this.current(id);
-    return current === undefined || isMissingFactor(this.settings, current.account);
+    return current === undefined || this.secondFactors.isMissing(current.account);
   }
 
   /** Somebody with this address and this header `User-Agent`. */

@@ -1,6 +1,5 @@
 /** The endpoints of second factors and passkeys: people prove them at a sign-in, and manage their own. */
 import { inBody, Violations } from "../../query/violations.ts";
-import { isRequired, secondFactorsOf } from "../../users/factors.ts";
 import type { PasskeyResponse } from "../../users/passkeys.ts";
 import type { GivenTicket } from "../../users/sealed-tickets.ts";
 import type { AddedFactor, SecondProof } from "../../users/second-factor.ts";
@@ -51,7 +50,7 @@ const totp = textMember("The six digits that the authenticator app shows.", 20);
 const kind: Member<Service> = {
   schema: { enum: ["totp", "passkey"], description: "The factor to begin with." },
   isOptional: true,
-  fault: ["enum", 'must be "totp" or "passkey"'],
+  fault: ["enum", "must be the kind of a factor"],
 };
 
 const options: Part = { type: "object", description: "The options for `navigator.credentials`, as JSON." };
@@ -151,15 +150,15 @@ export const factorEndpoints: readonly Endpoint[] = [
         ),
       },
     },
-    work: ({ users: { settings }, current: { account } }) => {
-      const { totp: app, passkeys = [], recoveryCodes: left = [], roles } = account;
+    work: ({ users: { settings, secondFactors }, current: { account } }) => {
+      const { totp: app, passkeys = [], recoveryCodes: left = [] } = account;
       const all = [...(app === undefined ? [] : [app]), ...passkeys];
       return answer({
         factors: all.map(shownFactor),
         recoveryCodes: left.length,
         kinds: kindsOf(settings),
-        asked: secondFactorsOf(settings, account),
-        required: isRequired(settings, roles),
+        asked: secondFactors.factorsOf(account),
+        required: secondFactors.isRequired(account),
       });
     },
   }),
@@ -179,13 +178,13 @@ export const factorEndpoints: readonly Endpoint[] = [
     successes: {
       200: {
         description:
-          "The ticket for the second request; then the factor, and recovery codes if there are none.",
+          "The ticket for the second request; then the factor, and the first recovery codes of the user.",
         content: json({
           oneOf: [
             closedObject({
               ...toFinish,
               secret: { ...text, description: "What to type into an authenticator app, in base32." },
-              uri: { ...text, description: "The same as an address (`otpauth:`), for a QR code." },
+              uri: { ...text, description: "The same for a QR code." },
             }),
             closedObject({ ...toFinish, options }),
             closedObject({ factor, recoveryCodes }, { optional: ["recoveryCodes"] }),

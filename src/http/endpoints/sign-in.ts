@@ -2,7 +2,6 @@
 import { unauthenticated } from "../../access/challenges.ts";
 import { Problem } from "../../errors.ts";
 import { inBody, Violations } from "../../query/violations.ts";
-import { isMissingFactor } from "../../users/factors.ts";
 import type { PasskeyProof } from "../../users/passkeys.ts";
 import type { GivenTicket } from "../../users/sealed-tickets.ts";
 import type { SecondStep } from "../../users/second-factor.ts";
@@ -554,7 +553,7 @@ export function shownSession(
     usedAt: timeText(usedAt),
     expiresAt: timeText(users.endOf(session, account)),
     confirmedUntil: timeText(users.confirmedUntil(session)),
-    mustAddFactor: isMissingFactor(users.settings, account),
+    mustAddFactor: users.secondFactors.isMissing(account),
     network,
     agent,
   };

@@ -301,6 +301,17 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
     work: async ({ users, asked }) => doneIf(await users.administration.reset(idOf(asked))),
   }),
   endpointOf({
+    path: "/_accounts/{id}/_reset-factors",
+    method: "POST",
+    names: ofAccount,
+    id: "resetFactorsOfAccount",
+    summary: "Remove the second factor of a user",
+    description:
+      "Removes the authenticator app, the recovery codes and the passkeys of a user who has lost them. All sessions end, and a mail tells the user.",
+    successes: { 204: { description: "The user has no second factor." } },
+    work: async ({ users, asked }) => doneIf(await users.administration.resetFactors(idOf(asked))),
+  }),
+  endpointOf({
     path: "/_invitations",
     method: "GET",
     page,

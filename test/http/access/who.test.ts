@@ -61,6 +61,7 @@ DELETE  /_accounts/{id}                                            administrator
 GET     /_accounts/{id}/_sessions                                  administrator
 POST    /_accounts/{id}/_sign-out                                  administrator
 POST    /_accounts/{id}/_reset                                     administrator
+POST    /_accounts/{id}/_reset-factors                             administrator
 GET     /_invitations                                              administrator
 POST    /_invitations                                              administrator
 GET     /_invitations/{id}                                         administrator

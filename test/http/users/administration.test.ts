@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { until } from "../../until.ts";
 import type { Answer } from "../service.ts";
+import { codeAt } from "./authenticator-app.ts";
 import { bearer, bodyOf, goodPassword, type People, problemOf, type Signed, startPeople } from "./people.ts";
 
 const ada = "ada@example.org";
@@ -258,8 +259,28 @@ test("an administrator sees and ends the sessions of an account, and starts a re
   const { ticket } = bodyOf<{ ticket: string }>(await post("reset", { email: ada }), 202);
   const code = await codeFor(ada, before + 1);
   bodyOf(await post("password", { ticket, code, password: "a quite different password" }));
-  for (const name of ["_sign-out", "_reset"])
+  for (const name of ["_sign-out", "_reset", "_reset-factors"])
     assert.equal((await ask("POST", `_accounts/${crypto.randomUUID()}/${name}`)).status, 404);
+});
+
+test("an administrator removes the factors of a user who has lost them", async (t) => {
+  const { ask, joinInvited, post, service, mails } = await start(t);
+  const { token, user } = await joinInvited(ada);
+  const begun = await post("factors", { kind: "totp" }, bearer(token));
+  const { ticket, secret } = bodyOf<{ ticket: string; secret: string }>(begun);
+  bodyOf(await post("factors", { ticket, totp: codeAt(secret, Date.now()) }, bearer(token)));
+  const byPassword = { email: ada, password: goodPassword };
+  const step = bodyOf<{ ticket: string; next: string }>(await post("sign-in", byPassword));
+  assert.equal(step.next, "secondFactor");
+  const reset = await ask("POST", `_accounts/${user.id}/_reset-factors`);
+  assert.deepEqual([reset.status, reset.text], [204, ""]);
+  await until("the session has ended", async () => {
+    const own = await service.send({ path: "/api/v1/_auth/sessions", headers: bearer(token) });
+    return own.status === 401;
+  });
+  await until("the mail", () => mails.some(({ text }) => text.includes("removed the second factor")));
+  const signed = bodyOf<Signed>(await post("sign-in", byPassword));
+  assert.equal(signed.user.id, user.id);
 });
 
 test("the delete of an account leaves the profile, which can get another account", async (t) => {

@@ -106,7 +106,7 @@ test("what is said is taken", async () => {
   };
   const { auth } = await load(withUsers({ ...said, sessions: { idle: "30m", absolute: "12h" } }));
   const { sessions, ...others } = auth?.users ?? {};
-  assert.deepEqual(others, { collection: "users", secondFactor: "optional", ...said, providers: [] });
+  assert.deepEqual(others, { collection: "users", ...said, providers: [] });
   const shorter = { idle: hour / 2, absolute: 12 * hour };
   assert.deepEqual(sessions, { ...shorter, administrators: shorter });
   const short = await load(

@@ -64,6 +64,12 @@ function links(...all: (readonly [fragment: string, text: string] | false)[]): H
 
 const returnParameter = new URLSearchParams(location.search).get("return");
 
+/** Where to go after a sign-in; `undefined` for the account. */
+function targetOf(returnTo: string | null): string | undefined {
+  const target = returnTarget(returnTo, location.origin, otherOrigins);
+  return target?.startsWith(location.origin + location.pathname) === true ? undefined : target;
+}
+
 /** What the account shows next. */
 let told = "";
 
@@ -75,7 +81,7 @@ async function goOn(returnTo = returnParameter): Promise<void> {
   if (session?.mustAddFactor === true) return goTo("#account");
   const { isLinked, message } = await linkWaiting(providers);
   told = message;
-  const target = returnTarget(returnTo, location.origin, otherOrigins);
+  const target = targetOf(returnTo);
   if (target === undefined || !isLinked) goTo("#account");
   else location.replace(target);
 }
@@ -285,7 +291,7 @@ function accountOrSignIn(ways: Ways, message = ""): void | Promise<void> {
     methods,
     providers,
     mustAddFactor: session?.mustAddFactor === true,
-    target: returnTarget(returnParameter, location.origin, otherOrigins),
+    target: targetOf(returnParameter),
     leave: () => goTo("#sign-in"),
     goOn: () => void goOn().catch(fail),
   };

@@ -21,6 +21,12 @@ import {
 /** How long an invitation can be used, in milliseconds. */
 export const invitationMs = 7 * 24 * 3_600_000;
 
+/** How long the link for the first administrator can be used, in milliseconds. */
+const firstMs = 600_000;
+
+/** The address of the invitation that anybody can use who has its link. */
+const anyAddress = "";
+
 /** The most invitations in the store. */
 const maxInvitations = 10_000;
 
@@ -130,6 +136,28 @@ export class Administration {
     });
     if (mails) onMail();
     return made as MadeInvitation;
+  }
+
+  /**
+   * Invites whoever opens the link that is returned, to be the first administrator. The link works once, for ten minutes, and the
+   * one before no longer. Returns `undefined` if somebody administers already, or if no role does.
+   */
+  async inviteFirst(): Promise<string | undefined> {
+    const { records, newUuid, now, publicUrl, administrators } = this.#parts;
+    const [role] = administrators.flatMap((rule) => ("role" in rule ? [rule.role] : []));
+    if (role === undefined) return undefined;
+    const { text, id: hash } = newTicketText();
+    return this.#untilCommitted(async () => {
+      if ((await this.#administrator(() => true)) !== undefined) return undefined;
+      const at = now();
+      const id = newUuid();
+      const who = { email: "", address: anyAddress, roles: [role], claims: {}, profile: undefined };
+      const times = { createdAt: at, expiresAt: at + firstMs };
+      const invitation: Invitation = { id, hash, ...who, user: undefined, ...times };
+      const earlier = endInvitations(await records.invitationsFor(anyAddress));
+      const changes = [...earlier, put(invitationsName, id, undefined, invitation)];
+      return { changes, result: linkTo(publicUrl(), `invitation=${text}`) };
+    });
   }
 
   /** Ends an invitation. Returns whether there was one. */
@@ -246,10 +274,22 @@ export class Administration {
    * the same time, each commit also writes the account of the other, so that one of them fails. Throws LAST_ADMINISTRATOR.
    */
   async #witness(before: Account, after: Account | undefined): Promise<Change[]> {
+    if (!this.#administers(before) || (after !== undefined && this.#administers(after))) return [];
+    const other = await this.#administrator(({ id }) => id !== before.id);
+    if (other !== undefined) return [put(accountsName, other.value.id, other.version, other.value)];
+    throw new Problem(
+      "LAST_ADMINISTRATOR",
+      "This is the last account that administers the service. Give another account the role first.",
+    );
+  }
+
+  #administers(account: Account): boolean {
+    return !account.disabled && isAdministrator(this.#parts.administrators, principalOf(account));
+  }
+
+  /** An account that administers the service, among those that fit. */
+  async #administrator(fits: (account: Account) => boolean): Promise<Versioned<Account> | undefined> {
     const { administrators, records } = this.#parts;
-    const administers = (account: Account) =>
-      !account.disabled && isAdministrator(administrators, principalOf(account));
-    if (!administers(before) || (after !== undefined && administers(after))) return [];
     const ruleFilters = administrators.map(
       (rule): Filter =>
         "role" in rule
@@ -260,15 +300,10 @@ export class Administration {
     for (let after: string | undefined; ; ) {
       const query = { collection: accountsName, filter, limit: 200, ...(after && { after: [after] }) };
       const { records: accounts, more } = await records.list<Account>(query);
-      const other = accounts.find(({ value }) => value.id !== before.id && administers(value));
-      if (other !== undefined) return [put(accountsName, other.value.id, other.version, other.value)];
+      const found = accounts.find(({ value }) => fits(value) && this.#administers(value));
+      if (found !== undefined || !more) return found;
       after = accounts.at(-1)?.value.id;
-      if (!more) break;
     }
-    throw new Problem(
-      "LAST_ADMINISTRATOR",
-      "This is the last account that administers the service. Give another account the role first.",
-    );
   }
 
   #untilCommitted<T>(decide: () => Promise<Decided<T> | undefined>): Promise<T | undefined> {
@@ -299,7 +334,8 @@ export async function requireInvitation(
   { token, address, now }: { token: string; address: string; now: number },
 ): Promise<Invitation> {
   const found = (await records.invitationWith(ticketId(token)))?.value;
-  if (found !== undefined && found.address === address && now < found.expiresAt) return found;
+  const fits = found?.address === address || found?.address === anyAddress;
+  if (found !== undefined && fits && now < found.expiresAt) return found;
   throw invalid(
     "invitation",
     "invitation",

@@ -17,7 +17,10 @@ test("the first account is invited by a link, without a running service", async 
   assert.equal(wrong.exitCode, 1);
   const list = await run(t, ["users", "list"], { cwd });
   assert.deepEqual([list.exitCode, list.stdout], [0, ""]);
-  for (const command of [["roles", "ada@example.org", "ops"], ["reset-factors", "ada@example.org"]]) {
+  for (const command of [
+    ["roles", "ada@example.org", "ops"],
+    ["reset-factors", "ada@example.org"],
+  ]) {
     const unknown = await run(t, ["users", ...command], { cwd });
     assert.equal(unknown.exitCode, 1);
     assert.match(unknown.stderr, /No account has the address or the id "ada@example.org"/);

@@ -151,6 +151,8 @@ export interface Service {
   connect(): Promise<Connection>;
   /** Reads the certificate and its key again. */
   reloadTls(): Promise<void>;
+  /** The link with which the first administrator signs up. */
+  offerFirstAccount(): Promise<string | undefined>;
   /** Creates a resource. The test fails if the service refuses it. */
   create(collection: string, attributes?: Record<string, unknown>): Promise<Made>;
   /**
@@ -222,6 +224,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     store: place.address,
     send,
     connect,
+    offerFirstAccount: () => running.offerFirstAccount(),
     reloadTls: () => running.reloadTls(),
     async raw(bytes) {
       const connection = await connect();

@@ -211,7 +211,7 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
     publicUrl: get("publicUrl"),
     webhooks: { allow: get("webhooks.allow") },
     mail: mailOf(get, outside.env),
-    http: httpOf(get, { cwd, auth: auth() }),
+    http: httpOf(get, { cwd, auth: auth(), isLocal: isLocal() }),
     ...programOf(get, flags),
   };
   const { corsOrigins } = config.http;

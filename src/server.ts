@@ -39,6 +39,8 @@ export interface RunningServer {
   needsFirstKey(): Promise<boolean>;
   /** Lets the token that it returns be exchanged for the first API key. */
   offerFirstKey(plan: FirstKeyPlan): string;
+  /** The link with which the first administrator signs up; `undefined` unless a service with users has none. Throws the errors of the store. */
+  offerFirstAccount(): Promise<string | undefined>;
   /** Reads the certificate and its key again, for new connections. If they have faults, logs them and keeps the old ones. */
   reloadTls(): Promise<void>;
   /** Responds to all accepted requests, then closes the listener and the store. */
@@ -101,6 +103,8 @@ export async function startServer(config: Config, options: StartOptions = {}): P
         threads?.send({ kind: "firstKey", offer });
         return offer.token;
       },
+      offerFirstAccount: async () =>
+        service.readOnly || !service.hasStarted() ? undefined : service.users?.administration.inviteFirst(),
       reloadTls: tls === undefined ? async () => {} : createTlsReload(tls, usePair, service),
       stop: () => stop(parts, config.drainDelayMs),
       unfinished: () => unfinished(parts),
@@ -180,6 +184,7 @@ async function startThreads(
     data,
     exact: service.exact,
     passwords: people?.passwords,
+    keptMails: service.keptMails,
     attach: () => store.attach?.(),
     prepared: preparation.completed,
     metrics: service.metrics,

@@ -23,21 +23,21 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_150,
   changes: 900,
   webhooks: 2_600,
-  http: 19_100,
+  http: 19_150,
   config: 2_850,
   fit: 250,
   server: 1_750,
-  commands: 4_550,
+  commands: 4_600,
   cli: 50,
   index: 100,
   observe: 1_200,
   records: 150,
-  users: 5_600,
+  users: 5_650,
   secrets: 150,
 };
 
 /** The most files in `src`. */
-const mostFiles = 484;
+const mostFiles = 483;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

@@ -1,4 +1,5 @@
 /** The client of a service: an object with a member for each collection. */
+import { AccountsClient, InvitationsClient } from "./accounts.ts";
 import {
   type AccessAnswer,
   type AccessQuestion,
@@ -31,6 +32,10 @@ export type Client<C extends ConfigurationTypes> = {
 } & {
   /** People sign up and in, and manage their own sessions and password. */
   readonly $auth: AuthClient;
+  /** The accounts of the users, for administrators. For other callers, they do not exist. */
+  readonly $accounts: AccountsClient;
+  /** The invitations of the service, for administrators. For other callers, they do not exist. */
+  readonly $invitations: InvitationsClient;
   /** Carries out all operations that the function returns, or none of them. */
   $batch<const O extends readonly Operation<unknown>[]>(
     plan: (collections: BatchCollections<C>) => O,
@@ -109,12 +114,14 @@ export function createClient<C extends ConfigurationTypes = ConfigurationTypes>(
   };
   const own = {
     $access,
+    $accounts: new AccountsClient(send),
     $auth: new AuthClient(keeper),
     $batch,
     $collections,
     $configuration,
     $collectionDetails,
     $events,
+    $invitations: new InvitationsClient(send),
     $keys: new ApiKeysClient(send),
     $read,
     $rewind,

@@ -1,5 +1,14 @@
 /** The public interface of the client. */
 export type {
+  Account,
+  AccountChange,
+  AccountsClient,
+  Invitation,
+  InvitationInput,
+  InvitationsClient,
+  PageOptions,
+} from "./accounts.ts";
+export type {
   AccessAnswer,
   AccessCheck,
   AccessQuestion,

@@ -93,7 +93,8 @@ export async function serveUntilShutdown(
   await onListening?.(`${server.origin}${config.http.prefix}`);
   const hasConsole = config.http.console && (await readBuiltFile("console/index.html")) !== undefined;
   const firstKey = await firstKeyLine(config, { server, hasConsole }, sources);
-  process.stdout.write(`${banner(config, { server, hasConsole })}${firstKey}`);
+  const firstAccount = await firstAccountLine(config, server);
+  process.stdout.write(`${banner(config, { server, hasConsole })}${firstKey}${firstAccount}`);
   flushCompileCache(); // Node writes it at the end, but not if the process is killed
   const exitCode = await shutdown.requested;
   await server.stop();
@@ -203,6 +204,18 @@ async function firstKeyLine(
       "(works once, for ten minutes)",
     ]);
   return firstKeyLines(firstKeyCommand(plan, sources));
+}
+
+/**
+ * A link with which the first administrator of a local service signs up. Only a terminal shows it, because other outputs are often
+ * kept.
+ */
+async function firstAccountLine({ isLocal }: Config, server: RunningServer): Promise<string> {
+  if (!isLocal || process.stdout.isTTY !== true) return "";
+  if ((await readBuiltFile("console/sign-in.html")) === undefined) return "";
+  const link = await server.offerFirstAccount().catch(() => undefined); // the store reports its own failures
+  const indent = " ".repeat(14);
+  return link === undefined ? "" : `  first user  ${link}\n${indent}(works once, for ten minutes)\n`;
 }
 
 function firstKeyLines(lines: readonly string[]): string {

@@ -52,7 +52,10 @@ export function mailOf(get: Get, env: OutsideFile["env"]): MailSettings | undefi
 }
 
 /** The settings of HTTP. Throws StartError if one of their options has faults. */
-export function httpOf(get: Get, { cwd, auth }: { cwd: string; auth: AuthOption | undefined }): HttpSettings {
+export function httpOf(
+  get: Get,
+  { cwd, auth, isLocal }: { cwd: string; auth: AuthOption | undefined; isLocal: boolean },
+): HttpSettings {
   return {
     prefix: get("prefix"),
     hosts: get("hosts"),
@@ -66,6 +69,7 @@ export function httpOf(get: Get, { cwd, auth }: { cwd: string; auth: AuthOption 
     hasFeed: get("history").keep !== "none",
     hasKeys: auth?.keys === true && (auth.administrators ?? []).length > 0,
     users: auth?.users,
+    keepsMails: auth?.users !== undefined && isLocal && get("mail") === undefined,
     console: get("console"),
     docs: get("docs"),
     compression: get("compression"),

@@ -17,6 +17,7 @@ import type { KeptReceipt } from "../store/port/commit.ts";
 import type { Keys } from "../store/port/keys.ts";
 import type { HistoryStore, ServingStore, StoreAdministration } from "../store/port/store.ts";
 import type { Stored } from "../store/port/stored.ts";
+import type { KeptMail } from "../users/mail/mail-queue.ts";
 import type { Users } from "../users/users.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 import type { Counts } from "./admission/counts.ts";
@@ -232,6 +233,8 @@ export interface Administration {
   keys?: KeyAdministration | undefined;
   /** Absent unless the start printed a link to create the first API key. */
   firstKey?: FirstKey;
+  /** The last mails, the latest first. Absent unless the service is local and keeps them instead of sending them. */
+  keptMails?: (() => Promise<readonly KeptMail[]>) | undefined;
   configuration: ShownConfiguration;
   /** Absent unless metrics are on. */
   metrics?: Metrics;

@@ -28,6 +28,8 @@ export interface HttpSettings {
   hasKeys: boolean;
   /** How people sign in; `undefined` if they cannot. @default undefined */
   users: UserSettings | undefined;
+  /** Whether the service is local, and keeps its mails because it has no mail server. */
+  keepsMails: boolean;
   /** Whether browsers get the console at `/`. @default true */
   console: boolean;
   /** Whether the service serves its descriptions: OpenAPI and the API reference. @default true */

@@ -254,7 +254,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
       sessions: people?.users.sessions,
       warn: (text) => log.warn(text),
     }),
-    ...(people && { users: people.users }),
+    ...(people && { users: people.users, keptMails: people.keptMails }),
     turnBudget,
     now,
     elapsed,

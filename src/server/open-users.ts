@@ -31,7 +31,7 @@ export interface PeopleParts {
   /** Six characters that name the store, once it is prepared. */
   identity: () => string;
   /** Calls the main thread; absent in the main thread. */
-  call?: ((method: HashCalls, ...args: (string | undefined)[]) => Promise<unknown>) | undefined;
+  call?: ((method: HashCalls | "keptMails", ...args: (string | undefined)[]) => Promise<unknown>) | undefined;
   newUuid: () => string;
   /** Unix time in milliseconds. */
   now: () => number;
@@ -48,6 +48,8 @@ export interface PeopleParts {
 export interface People {
   users: Users;
   mail: MailQueue;
+  /** The mails that the main thread has kept. Absent unless the service is local, without a mail server. */
+  keptMails?: (() => Promise<readonly KeptMail[]>) | undefined;
   /** Hashes passwords, for all threads. */
   passwords: PasswordHasher;
   /** Opens the vault and creates the internal collections. Throws StartError and the errors of the store. */
@@ -128,9 +130,13 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     now,
     elapsed: parts.elapsed,
   });
+  const { call } = parts;
+  const keptMails =
+    call === undefined ? async () => mail.kept() : () => call("keptMails") as Promise<readonly KeptMail[]>;
   return {
     users,
     mail,
+    ...(config.http.keepsMails && { keptMails }),
     passwords,
     prepare: async () => {
       const isSqlite = config.store.kind === "sqlite";

@@ -9,7 +9,7 @@ import { type Config, type ConfigOrigin, originOf } from "../config.ts";
 import { StartError, type StartFault } from "../errors.ts";
 import type { CountsMemory } from "../http/admission/counts.ts";
 import type { ExactCounts } from "../http/admission/exact-counts.ts";
-import type { Metrics } from "../http/service.ts";
+import type { Metrics, Service } from "../http/service.ts";
 import type { WireBounds } from "../http/wire/bounds.ts";
 import type { KeyPair } from "../http/wire/tls.ts";
 import type { ThreadMetrics } from "../observe/metrics.ts";
@@ -75,6 +75,8 @@ export interface ThreadsOptions {
   exact: ExactCounts;
   /** Hashes passwords for the others; absent without users. */
   passwords?: PasswordHasher | undefined;
+  /** The mails that the main thread has kept. */
+  keptMails: Service["keptMails"];
   /** Lets one more thread use the store. */
   attach: () => StoreAttachment | undefined;
   /** Resolves when the main thread has prepared the store. */
@@ -106,10 +108,11 @@ class Thread {
     this.#options = options;
     const { attachment, transfer = [] } = options.attach() ?? {};
     const { port1, port2 } = new MessageChannel();
-    const { exact, metrics, passwords } = options;
+    const { exact, metrics, passwords, keptMails } = options;
     answerCalls(port1, {
       ...exact,
       metricsText: () => metrics?.exposition(),
+      ...(keptMails && { keptMails }),
       ...(passwords && {
         hashPassword: passwords.hash.bind(passwords),
         verifyPassword: passwords.verify.bind(passwords),

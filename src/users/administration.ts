@@ -25,6 +25,12 @@ import {
 /** How long an invitation can be used, in milliseconds. */
 export const invitationMs = 7 * 24 * 3_600_000;
 
+/** How long the link for the first administrator can be used, in milliseconds. */
+const firstMs = 600_000;
+
+/** The address of the invitation that anybody can use who has its link. */
+const anyAddress = "";
+
 /** The most invitations in the store. */
 const maxInvitations = 10_000;
 
@@ -143,6 +149,28 @@ export class Administration {
     });
     if (mails) onMail();
     return made as MadeInvitation;
+  }
+
+  /**
+   * Invites whoever opens the link that is returned, to be the first administrator. The link works once, for ten minutes, and the
+   * one before no longer. Returns `undefined` if somebody administers already, or if no role does.
+   */
+  async inviteFirst(): Promise<string | undefined> {
+    const { records, newUuid, now, publicUrl, administrators } = this.#parts;
+    const [role] = administrators.flatMap((rule) => ("role" in rule ? [rule.role] : []));
+    if (role === undefined) return undefined;
+    const { text, id: hash } = newTicketText();
+    return this.#untilCommitted(async () => {
+      for await (const _ of this.#allAdministrators()) return undefined;
+      const at = now();
+      const id = newUuid();
+      const who = { email: "", address: anyAddress, roles: [role], claims: {}, profile: undefined };
+      const times = { createdAt: at, expiresAt: at + firstMs };
+      const invitation: Invitation = { id, hash, ...who, user: undefined, ...times };
+      const earlier = endInvitations(await records.invitationsFor(anyAddress));
+      const changes = [...earlier, put(invitationsName, id, undefined, invitation)];
+      return { changes, result: linkTo(publicUrl(), `invitation=${text}`) };
+    });
   }
 
   /** Ends an invitation. Returns whether there was one. */
@@ -338,6 +366,23 @@ export class Administration {
    * the same time, each commit also writes the account of the other, so that one of them fails. Throws LAST_ADMINISTRATOR.
    */
   async #witness(isGone: (account: Account) => boolean | Promise<boolean>): Promise<Change[]> {
+    let isAnyGone = false;
+    let other: Versioned<Account> | undefined;
+    for await (const account of this.#allAdministrators()) {
+      if (await isGone(account.value)) isAnyGone = true;
+      else other ??= account;
+      if (isAnyGone && other !== undefined)
+        return [put(accountsName, other.value.id, other.version, other.value)];
+    }
+    if (!isAnyGone) return [];
+    throw new Problem(
+      "LAST_ADMINISTRATOR",
+      "This is the last account that administers the service. Give another account the role first.",
+    );
+  }
+
+  /** The accounts that administer the service, in the order of their ids. */
+  async *#allAdministrators(): AsyncGenerator<Versioned<Account>> {
     const { administrators, records } = this.#parts;
     const ruleFilters = administrators.map(
       (rule): Filter =>
@@ -346,26 +391,13 @@ export class Administration {
           : isIn("id", rule.subject),
     );
     const filter: Filter = { kind: "or", filters: ruleFilters };
-    let isAnyGone = false;
-    let other: Versioned<Account> | undefined;
     for (let after: string | undefined; ; ) {
       const query = { collection: accountsName, filter, limit: 200, ...(after && { after: [after] }) };
       const { records: accounts, more } = await records.list<Account>(query);
-      for (const account of accounts) {
-        if (!this.#administers(account.value)) continue;
-        if (await isGone(account.value)) isAnyGone = true;
-        else other ??= account;
-        if (isAnyGone && other !== undefined)
-          return [put(accountsName, other.value.id, other.version, other.value)];
-      }
+      yield* accounts.filter(({ value }) => this.#administers(value));
+      if (!more) return;
       after = accounts.at(-1)?.value.id;
-      if (!more) break;
     }
-    if (!isAnyGone) return [];
-    throw new Problem(
-      "LAST_ADMINISTRATOR",
-      "This is the last account that administers the service. Give another account the role first.",
-    );
   }
 
   #untilCommitted<T>(decide: () => Promise<Decided<T> | undefined>): Promise<T | undefined> {
@@ -396,7 +428,8 @@ export async function requireInvitation(
   { token, address, now }: { token: string; address: string; now: number },
 ): Promise<Invitation> {
   const found = (await records.invitationWith(ticketId(token)))?.value;
-  if (found !== undefined && found.address === address && now < found.expiresAt) return found;
+  const fits = found?.address === address || found?.address === anyAddress;
+  if (found !== undefined && fits && now < found.expiresAt) return found;
   throw invalid(
     "invitation",
     "invitation",

@@ -692,7 +692,9 @@ export class Users {
     const next = () => profiles.textOf({ ...profile, ...invitation?.profile }, id, now());
     const key = { collection: settings.collection, id };
     const create: Change[] = invitation?.user === undefined ? [{ key, expect: "absent", next: next() }] : [];
-    const ended = endInvitations(await records.invitationsFor(address));
+    const addresses = new Set([address, invitation?.address ?? address]);
+    const invitations = await Promise.all([...addresses].map((each) => records.invitationsFor(each)));
+    const ended = endInvitations(invitations.flat());
     const also = [...create, ...ended, ...more(id), ...(beginning.also ?? [])];
     const begun = await this.#begin({ value: account, version: undefined }, { ...beginning, also });
     return { ...begun, principal: id };

@@ -1,78 +1,29 @@
 /** The page at /_sign-in in a real browser: people sign up, in and out, without a line of code of the application. */
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { createRequire } from "node:module";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { after, describe, type TestContext, test } from "node:test";
+import { describe, test } from "node:test";
 import { returnTarget } from "../../console/src/sign-in/return-target.ts";
 import { signInPageTexts as texts } from "../../console/src/sign-in/sign-in-page-texts.ts";
 import { signInTexts } from "../../console/src/texts.ts";
-import { bearer, goodPassword, type People, startPeople } from "../http/users/people.ts";
+import { bearer, goodPassword, type People } from "../http/users/people.ts";
 import { until } from "../until.ts";
-import { type Browser, openBrowser, type Page, patienceMs, picturesFolder, watchPage } from "./browser.ts";
+import type { Page } from "./browser.ts";
 import { focusOf, notLost, tabTo } from "./console/focus.ts";
-
-const opened = await openBrowser();
-const skip = "why" in opened ? opened.why : false;
-const { browser } = opened as { browser: Browser };
-after(() => browser?.close());
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+import {
+  axe,
+  faultsIn,
+  field,
+  heading,
+  openPage,
+  ownOrigin,
+  press,
+  signIn,
+  skip,
+  start,
+} from "./sign-in-page.ts";
 
 const otherPassword = "battery staple correct horse";
-
-/** Starts a service whose profiles need a name. */
-function start(t: TestContext, options: Parameters<typeof startPeople>[1] = {}): Promise<People> {
-  return startPeople(t, {
-    // What drives the browser runs in the thread of the service.
-    probe: { standstillMs: Number.POSITIVE_INFINITY },
-    console: true,
-    collections: {
-      users: {
-        schema: {
-          type: "object",
-          required: ["name"],
-          properties: { name: { type: "string", minLength: 2 }, about: { type: "string" } },
-          additionalProperties: false,
-        },
-        access: { read: "public" },
-      },
-    },
-    ...options,
-  });
-}
-
-/** The address of a service as its mails have it. */
-function ownOrigin({ service }: People): string {
-  return service.origin.replace("127.0.0.1", "localhost");
-}
-
-/** A page in a browser of its own, or in that of another page. */
-async function openPage(
-  t: TestContext,
-  people: People,
-  { path = "/_sign-in", beside, options = {} }: { path?: string; beside?: Page; options?: object } = {},
-): Promise<{ page: Page; errors: string[] }> {
-  const context = beside?.context() ?? (await browser.newContext(options));
-  const page = await context.newPage();
-  t.after(async () => {
-    await page.screenshot({ path: join(picturesFolder, `sign-in-${process.pid}.png`) }).catch(() => {});
-    await context.close();
-  });
-  page.setDefaultTimeout(patienceMs);
-  const { errors } = watchPage(page);
-  await page.goto(new URL(path, ownOrigin(people)).href);
-  await page.getByRole("heading", { level: 1 }).waitFor();
-  return { page, errors };
-}
-
-async function heading(page: Page, name: string): Promise<void> {
-  await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
-}
-
-const field = (page: Page, label: string) => page.getByLabel(label, { exact: true });
-
-const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
 
 async function signUp(page: Page, email: string, name: string): Promise<void> {
   await page.getByRole("link", { name: texts.signUp }).click();
@@ -84,12 +35,6 @@ async function signUp(page: Page, email: string, name: string): Promise<void> {
   await heading(page, texts.enterCode);
 }
 
-async function signIn(page: Page, email: string, password: string): Promise<void> {
-  await field(page, texts.email).fill(email);
-  await field(page, texts.password).fill(password);
-  await press(page, texts.signIn);
-}
-
 /** The link in the last mail to an address. */
 function linkIn({ mails }: People, email: string): string {
   const { text = "" } = mails.findLast(({ to }) => to === email) ?? {};
@@ -99,11 +44,6 @@ function linkIn({ mails }: People, email: string): string {
 async function hasSession(page: Page): Promise<boolean> {
   const answer = await page.evaluate("fetch('/api/v1/_auth').then((answer) => answer.json())");
   return (answer as { user?: object }).user !== undefined;
-}
-
-/** A browser notes a refused request on its console. */
-function faultsIn(errors: readonly string[]): string[] {
-  return errors.filter((error) => !/status of (?:400|401|403)/.test(error));
 }
 
 describe("the page for signing in", { skip }, () => {

@@ -36,6 +36,21 @@ async function keysOf(origin: string, key: string): Promise<{ name: string }[]> 
 }
 
 describe("on a terminal", { skip: why }, () => {
+  test("the start of a service with users prints a link for the first administrator, and elsewhere none", async (t) => {
+    const content = JSON.stringify({
+      auth: { users: { collection: "users" }, administrators: { role: "ops" } },
+      collections: { users: { access: { read: "public" } } },
+    });
+    const cwd = await folder(t, { "holdfast.config.json": content });
+    const first = /first user +(http:\/\/localhost:\d+\/_sign-in#invitation=[\w-]{43})/;
+    const terminal = atTerminal(t, cwd, ["serve", "--port", "0"]);
+    await terminal.shows(first);
+    terminal.type("\x03");
+    await terminal.ended;
+    const service = await serve(t, [], { cwd });
+    assert.doesNotMatch(service.output().stdout, /first user|invitation=/);
+  });
+
   test("the start prints a link whose token gives one key that administers", async (t) => {
     const cwd = await folder(t, withKeys());
     const terminal = atTerminal(t, cwd, ["serve", "--port", "0"]);

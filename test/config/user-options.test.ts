@@ -231,6 +231,14 @@ test("a token acts as a user only where there are users", async () => {
   assert.equal(both.auth?.jwt?.actAsUsers, true);
 });
 
+test("only a local service with users and without a mail server keeps its mails", async () => {
+  const mail = { from: "shop@example.org", smtp: "smtp://127.0.0.1:1025" };
+  const keeps = async (content: object) => (await load(content)).http.keepsMails;
+  assert.equal(await keeps(withUsers()), true);
+  assert.equal(await keeps({}), false);
+  assert.equal(await keeps(withUsers({}, { mail })), false);
+});
+
 test("a loopback host alone makes a service local, if nothing says that others reach it", async () => {
   const local = await load({});
   assert.deepEqual([local.isLocal, local.publicUrl], [true, "http://localhost:3000"]);

@@ -19,5 +19,6 @@ export const plainSettings: HttpSettings = {
   hasFeed: true,
   hasKeys: false,
   users: undefined,
+  keepsMails: false,
   limits: defaultLimits,
 };

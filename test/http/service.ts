@@ -152,6 +152,8 @@ export interface Service {
   connect(): Promise<Connection>;
   /** Reads the certificate and its key again. */
   reloadTls(): Promise<void>;
+  /** The link with which the first administrator signs up. */
+  offerFirstAccount(): Promise<string | undefined>;
   /** Creates a resource. The test fails if the service refuses it. */
   create(collection: string, attributes?: Record<string, unknown>): Promise<Made>;
   /**
@@ -223,6 +225,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     store: place.address,
     send,
     connect,
+    offerFirstAccount: () => running.offerFirstAccount(),
     reloadTls: () => running.reloadTls(),
     async raw(bytes) {
       const connection = await connect();
@@ -350,6 +353,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
       showPrincipal: options.showPrincipal ?? false,
       hasFeed: options.history !== "none",
       users: options.auth?.users,
+      keepsMails: options.auth?.users !== undefined,
       hasKeys: options.auth?.keys === true && (options.auth.administrators ?? []).length > 0,
       limits: options.limits,
     },

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { connect } from "node:tls";
 import { planFirstKey } from "../../src/access/first-key.ts";
 import { loadConfig } from "../../src/config.ts";
+import { newSecret } from "../../src/secrets.ts";
 import { startServer } from "../../src/server.ts";
 import { folder, run, stop } from "../commands/cli.ts";
 import { makeCertificate, removeCertificate } from "../http/certificates.ts";
@@ -114,6 +115,26 @@ test("administrators get the metrics of all threads from each of them", async (t
     (await Promise.all(clients.map(countRefused))).every((count) => count === clients.length),
   );
   assert.deepEqual(await statusesOf(clients, "/metrics"), new Set([404]));
+  await stop(service);
+});
+
+test("administrators read the mails that a local service keeps from each thread", async (t) => {
+  const { auth, collections } = guarded;
+  const configuration = {
+    auth: { ...auth, users: { collection: "people", signUp: "open" } },
+    collections: { ...collections, people: { access: { read: "authenticated" } } },
+  };
+  const env = { HOLDFAST_SECRET: newSecret() };
+  const service = await serveThreads(t, 4, { configuration, env });
+  const headers = { authorization: `Bearer ${await createKey(t, service, "ops")}` };
+  const [one, ...clients] = service.clients(48);
+  const content = { email: "ada@example.org", password: "correct horse battery staple" };
+  const asked = await one?.send("POST", "_auth/sign-up", { content });
+  assert.equal(asked?.status, 202);
+  await until("every thread shows the mail", async () => {
+    const answers = await Promise.all(clients.map((client) => client.send("GET", "_mails", { headers })));
+    return answers.every(({ text }) => text.includes("ada@example.org"));
+  });
   await stop(service);
 });
 

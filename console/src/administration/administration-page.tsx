@@ -12,6 +12,8 @@ import { Waiting } from "./frame.tsx";
 import "./administration.css";
 
 const pages: Readonly<Record<PageName, ComponentType>> = {
+  accounts: lazy(async () => ({ default: (await import("./accounts-page.tsx")).AccountsPage })),
+  mail: lazy(async () => ({ default: (await import("./mail-page.tsx")).MailPage })),
   webhooks: lazy(async () => ({ default: (await import("./webhooks-page.tsx")).WebhooksPage })),
   keys: lazy(async () => ({ default: (await import("./keys-page.tsx")).KeysPage })),
   health: lazy(async () => ({ default: (await import("./health-page.tsx")).HealthPage })),

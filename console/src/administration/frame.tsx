@@ -1,6 +1,8 @@
 /** What the pages for administrators share. */
+import { MultiSelect } from "@mantine/core";
 import { Copied, Secret } from "../parts/copied.tsx";
 import { Dialog } from "../parts/dialog.tsx";
+import { useConfiguration } from "../service/administrator.ts";
 import { otherProblems, type Refusal, refusalOf } from "../service/errors.ts";
 import { administrationTexts, texts } from "../texts.ts";
 
@@ -24,6 +26,49 @@ export function TurnOn({ title, hint, text }: { title: string; hint: string; tex
       <Copied text={text} />
     </section>
   );
+}
+
+export interface NamesProps {
+  value: string[];
+  error: string | undefined;
+  onChange(next: string[]): void;
+}
+
+interface RolesProps extends NamesProps {
+  texts: { columns: { roles: string }; rolesHint: string; noRoles: string };
+  /** Whether the roles are for users. @default false */
+  areForUsers?: boolean;
+}
+
+/** The roles that the configuration allows, to choose from. A value can have others, which stay until they are taken away. */
+export function Roles({ texts: own, areForUsers = false, ...props }: RolesProps) {
+  const { data } = useConfiguration();
+  const optionOf = (option: string) => data?.options.find(({ name }) => name === option)?.value;
+  const users = optionOf("auth.users") as { roles?: unknown } | null | undefined;
+  const allowed = (areForUsers ? users?.roles : undefined) ?? optionOf("auth.keyRoles");
+  const roles = Array.isArray(allowed) ? allowed.filter((each) => typeof each === "string") : [];
+  const isNone = data !== undefined && roles.length === 0 && props.value.length === 0;
+  return (
+    <MultiSelect
+      {...props}
+      label={own.columns.roles}
+      description={isNone ? own.noRoles : own.rolesHint}
+      data={[...new Set([...roles, ...props.value])]}
+      disabled={isNone}
+      searchable
+      clearable
+    />
+  );
+}
+
+/** Names, each as a tag. */
+export function Tags({ names }: { names: readonly string[] }) {
+  if (names.length === 0) return <span className="none">—</span>;
+  return names.map((name) => (
+    <span key={name} className="tag">
+      {name}
+    </span>
+  ));
 }
 
 interface SecretDialogProps {

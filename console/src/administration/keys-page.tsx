@@ -1,5 +1,5 @@
 /** The API keys of the service, and the dialogs that create, rotate and revoke one. */
-import { Button, MultiSelect, SegmentedControl, Select, TagsInput, TextInput } from "@mantine/core";
+import { Button, SegmentedControl, Select, TagsInput, TextInput } from "@mantine/core";
 import { IconPlus, IconRefresh, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { type ApiKey, type NewApiKey, NotFoundError } from "holdfast-client";
@@ -9,12 +9,11 @@ import { Head } from "../parts/head.tsx";
 import { Dots, Item } from "../parts/menu.tsx";
 import { Empty, Problem } from "../parts/problem.tsx";
 import { Time } from "../parts/value.tsx";
-import { useConfiguration } from "../service/administrator.ts";
 import { useCollections } from "../service/collections.ts";
 import { queries, useAction } from "../service/queries.ts";
 import { client } from "../service/session.ts";
 import { administrationTexts, listTexts, texts } from "../texts.ts";
-import { fieldProblems, SecretDialog, TurnOn, Waiting } from "./frame.tsx";
+import { fieldProblems, type NamesProps, Roles, SecretDialog, Tags, TurnOn, Waiting } from "./frame.tsx";
 import { expiryOf, isThisHour, keysInOrder, stateOf } from "./values.ts";
 
 const own = administrationTexts.keys;
@@ -109,12 +108,7 @@ function Row({ apiKey, onOpen }: { apiKey: ApiKey; onOpen(open: Open): void }) {
       <td className="id">{prefix}…</td>
       <td title={subject}>{subject}</td>
       <td title={roles.join(", ")}>
-        {roles.length === 0 && <span className="none">—</span>}
-        {roles.map((role) => (
-          <span key={role} className="tag">
-            {role}
-          </span>
-        ))}
+        <Tags names={roles} />
       </td>
       <td title={scopes?.join(", ")}>{scopes?.join(", ") ?? <span className="none">{own.noLimit}</span>}</td>
       <When text={createdAt} />
@@ -226,7 +220,7 @@ function NewKeyDialog({ onClose }: { onClose(): void }) {
           description={own.subjectHint}
           placeholder={given.name}
         />
-        <Roles value={given.roles} error={at("roles")} onChange={(roles) => set({ roles })} />
+        <Roles texts={own} value={given.roles} error={at("roles")} onChange={(roles) => set({ roles })} />
         <Scopes value={given.scopes} error={at("scopes")} onChange={(scopes) => set({ scopes })} />
         <div className="pair">
           <Select
@@ -246,30 +240,6 @@ function NewKeyDialog({ onClose }: { onClose(): void }) {
         </div>
       </form>
     </Dialog>
-  );
-}
-
-interface NamesProps {
-  value: string[];
-  error: string | undefined;
-  onChange(next: string[]): void;
-}
-
-function Roles(props: NamesProps) {
-  const { data } = useConfiguration();
-  const allowed = data?.options.find(({ name }) => name === "auth.keyRoles")?.value;
-  const roles = Array.isArray(allowed) ? allowed.filter((each) => typeof each === "string") : [];
-  const isNone = data !== undefined && roles.length === 0;
-  return (
-    <MultiSelect
-      {...props}
-      label={own.columns.roles}
-      description={isNone ? own.noRoles : own.rolesHint}
-      data={roles}
-      disabled={isNone}
-      searchable
-      clearable
-    />
   );
 }
 

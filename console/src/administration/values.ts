@@ -8,11 +8,12 @@ export const allTypes = ["created", "updated", "deleted"] as const;
 
 /** A problem of the form that the page itself sees. */
 export class FormError extends Error {
-  readonly field: "filter" | "headers";
+  /** The name of the field. */
+  readonly field: string;
   /** The line that is no header. */
   readonly line: string | undefined;
 
-  constructor(field: "filter" | "headers", line?: string) {
+  constructor(field: string, line?: string) {
     super(field);
     this.field = field;
     this.line = line;
@@ -47,7 +48,7 @@ export function patchOfForm(form: WebhookForm): Record<string, unknown> {
     url: form.url.trim(),
     collections: form.collections,
     types: form.types,
-    filter: readFilter(form.filter),
+    filter: readObject("filter", form.filter),
     fields: form.fields.length === 0 ? null : form.fields,
     roles: form.roles,
     description: form.description === "" ? null : form.description,
@@ -55,13 +56,14 @@ export function patchOfForm(form: WebhookForm): Record<string, unknown> {
   };
 }
 
-function readFilter(text: string): object | null {
+/** The object of a field; `null` if it is empty. Throws FormError. */
+export function readObject(field: string, text: string): object | null {
   if (text.trim() === "") return null;
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   } catch {}
-  throw new FormError("filter");
+  throw new FormError(field);
 }
 
 /** The headers of a text with one a line. */

@@ -146,6 +146,7 @@ function Fields({ form, error, isNew, onChange }: FieldsProps) {
       <JsonInput
         label={own.filter}
         description={own.filterHint}
+        validationError={own.notAnObject}
         autosize
         minRows={2}
         maxRows={12}

@@ -2,7 +2,7 @@
 import { ActionIcon, Button } from "@mantine/core";
 import { IconMenu2 } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import { useIsAdministrator } from "../service/administrator.ts";
+import { useIsAdministrator, useUser } from "../service/administrator.ts";
 import { askForCredential, useSession } from "../service/session.ts";
 import { shared } from "../service/shared.ts";
 import { listTexts, texts } from "../texts.ts";
@@ -45,8 +45,9 @@ export function Head({ title, count, all, beside, children }: HeadProps) {
 /** Whether the caller has no credential, and the service knows callers who have one. */
 export function useCanSignIn(): boolean {
   const { hasCredential } = useSession();
+  const user = useUser();
   // Without `auth`, every caller is an administrator.
-  return useIsAdministrator() === false && !hasCredential;
+  return useIsAdministrator() === false && !hasCredential && user === undefined;
 }
 
 /** The button to sign in. It does not exist for callers who cannot. */

@@ -1,8 +1,9 @@
 /** Whether the caller administers the service. */
 import { useQuery } from "@tanstack/react-query";
-import { ProblemError } from "holdfast-client";
+import { ProblemError, type User } from "holdfast-client";
+import { pages } from "../route.ts";
 import { useCollections } from "./collections.ts";
-import { client } from "./session.ts";
+import { client, hasUsers, keepsMails, useSession } from "./session.ts";
 
 /**
  * Whether the caller is an administrator; `undefined` until it is known. Only administrators see the rules of collections.
@@ -28,6 +29,23 @@ export function useIsAdministrator(): boolean | undefined {
   });
   return isEmpty ? canAdminister : collections?.some(({ rules }) => rules !== undefined);
 }
+
+/** Who has signed in at the page of the service; `undefined` without users, and for callers with a key or token. */
+export function useUser(): User | undefined {
+  const { hasCredential } = useSession();
+  const { data } = useQuery({
+    queryKey: ["user"],
+    enabled: hasUsers && !hasCredential,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async ({ signal }) => (await client.$auth.user({ signal })) ?? null,
+  });
+  return hasCredential ? undefined : (data ?? undefined);
+}
+
+/** The pages that the service has for its administrators. */
+export const servedPages = pages.filter(
+  (name) => (name !== "accounts" || hasUsers) && (name !== "mail" || keepsMails),
+);
 
 /** The key of the query of the configuration. */
 const configurationKey = ["configuration"];

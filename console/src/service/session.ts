@@ -3,18 +3,29 @@ import { createClient, ProblemError } from "holdfast-client";
 import { shared } from "./shared.ts";
 
 /** The path of the collections, from the page. */
-export const prefix =
-  document.querySelector<HTMLMetaElement>('meta[name="holdfast-prefix"]')?.content ?? "/api/v1";
+export const prefix = meta("prefix") ?? "/api/v1";
 
 /** The address of the collections. It is relative to the page, so that it works behind a proxy that adds a path. */
 export const baseUrl = new URL(`.${prefix}`, document.baseURI).href;
 
 /** The nonce that the service put into the page; empty without the service, while the console is developed. */
-export const nonce = document.querySelector<HTMLMetaElement>('meta[name="holdfast-nonce"]')?.content ?? "";
+export const nonce = meta("nonce") ?? "";
+
+function meta(name: string): string | undefined {
+  return document.querySelector<HTMLMetaElement>(`meta[name="holdfast-${name}"]`)?.content;
+}
+
+/** The collection of the profiles; empty if the service has no users. */
+export const usersName = meta("users") ?? "";
+
+export const hasUsers = usersName !== "";
+
+/** Whether the service keeps its mails instead of sending them. */
+export const keepsMails = meta("mails") !== undefined;
 
 /** Where people with an account sign in, to come back afterwards; `undefined` if the service has no users. */
 export function accountPage(): string | undefined {
-  if (document.querySelector('meta[name="holdfast-users"]') === null) return undefined;
+  if (!hasUsers) return undefined;
   const here = encodeURIComponent(location.pathname + location.hash);
   return new URL(`./_sign-in?return=${here}`, document.baseURI).href;
 }

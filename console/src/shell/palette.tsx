@@ -15,8 +15,8 @@ import {
 import { useQuery } from "@tanstack/react-query";
 import type { CollectionDetails } from "holdfast-client";
 import { useEffect, useState } from "react";
-import { go, pages } from "../route.ts";
-import { useIsAdministrator } from "../service/administrator.ts";
+import { go } from "../route.ts";
+import { servedPages, useIsAdministrator, useUser } from "../service/administrator.ts";
 import { useCollections } from "../service/collections.ts";
 import { recentResources } from "../service/queries.ts";
 import { titleOf } from "../service/schema.ts";
@@ -107,13 +107,14 @@ export function Palette({ asked }: { asked: number }) {
 
 function useCommands() {
   const { hasCredential } = useSession();
+  const canSignOut = useUser() !== undefined || hasCredential;
   const isAdministrator = useIsAdministrator();
   const { setColorScheme } = useMantineColorScheme();
   const isDark = useComputedColorScheme() === "dark";
   const openDocs = () => void open("docs", "_blank", "noreferrer");
   const turn = () => setColorScheme(isDark ? "light" : "dark");
   return [
-    ...(isAdministrator === true ? pages : []).map((name) => ({
+    ...(isAdministrator === true ? servedPages : []).map((name) => ({
       ...action(`page ${name}`, listTexts.pageNames[name], IconArrowRight, () => go({ kind: "page", name })),
       description: texts.administration,
     })),
@@ -122,7 +123,7 @@ function useCommands() {
       ...action("scheme", isDark ? texts.light : texts.dark, IconMoon, turn),
       keywords: ["theme", "dark", "light"],
     },
-    ...(hasCredential ? [action("sign-out", texts.signOut, IconLogout, signOut)] : []),
+    ...(canSignOut ? [action("sign-out", texts.signOut, IconLogout, signOut)] : []),
   ];
 }
 

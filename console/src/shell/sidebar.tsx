@@ -1,28 +1,39 @@
 /** The collections and the pages beside them. */
 import { ActionIcon, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { useWindowEvent } from "@mantine/hooks";
+import { notifications } from "@mantine/notifications";
 import {
   IconActivity,
   IconDatabase,
   IconKey,
   IconLogout,
+  IconMail,
   IconMoon,
   IconSearch,
   IconSettings,
   IconSun,
+  IconUsers,
   IconWebhook,
 } from "@tabler/icons-react";
 import { useEffect } from "react";
 import { drawer, SignInButton, useCanSignIn } from "../parts/head.tsx";
 import { Logo } from "../parts/icons.tsx";
-import { formatRoute, go, leavePage, pages, type Route } from "../route.ts";
-import { useIsAdministrator } from "../service/administrator.ts";
+import { formatRoute, go, leavePage, type Route } from "../route.ts";
+import { servedPages, useIsAdministrator, useUser } from "../service/administrator.ts";
 import { useCollections, useLiveCounts } from "../service/collections.ts";
-import { bearer, setCredential, useSession } from "../service/session.ts";
+import { messageOf } from "../service/errors.ts";
+import { authorization, bearer, client, setCredential, useSession } from "../service/session.ts";
 import { listTexts, signInTexts, texts } from "../texts.ts";
 import { NewCollectionButton } from "./new-collection.tsx";
 
-const icons = { webhooks: IconWebhook, keys: IconKey, health: IconActivity, configuration: IconSettings };
+const icons = {
+  accounts: IconUsers,
+  mail: IconMail,
+  webhooks: IconWebhook,
+  keys: IconKey,
+  health: IconActivity,
+  configuration: IconSettings,
+};
 
 export function Sidebar({ route, onFind }: { route: Route; onFind(): void }) {
   const { data: collections = [] } = useCollections();
@@ -71,7 +82,7 @@ export function Sidebar({ route, onFind }: { route: Route; onFind(): void }) {
         {isAdministrator === true && (
           <>
             <div className="group">{texts.administration}</div>
-            {pages.map((name) => (
+            {servedPages.map((name) => (
               <SideLink
                 key={name}
                 name={listTexts.pageNames[name]}
@@ -110,12 +121,15 @@ function Foot() {
   const { hasCredential } = useSession();
   const { setColorScheme } = useMantineColorScheme();
   const isDark = useComputedColorScheme() === "dark";
-  const who = hasCredential ? bearer() : undefined;
+  const user = useUser();
+  const who = hasCredential ? bearer() : user && { subject: user.email, roles: user.roles.join(", ") };
   const without = useCanSignIn() ? signInTexts.notSignedIn : listTexts.openService;
   return (
     <div className="foot">
       <span className="who">
-        <b>{who?.subject ?? (hasCredential ? listTexts.signedIn : without)}</b>
+        <b title={user && listTexts.signedInAs(user.email)}>
+          {who?.subject ?? (hasCredential ? listTexts.signedIn : without)}
+        </b>
         {who?.roles ?? (hasCredential ? listTexts.withKey : location.host)}
       </span>
       <span className="grow" />
@@ -126,7 +140,7 @@ function Foot() {
         {isDark ? <IconSun size={16} /> : <IconMoon size={16} />}
       </ActionIcon>
       <SignInButton />
-      {hasCredential && (
+      {(hasCredential || user !== undefined) && (
         <ActionIcon aria-label={texts.signOut} onClick={signOut}>
           <IconLogout size={16} />
         </ActionIcon>
@@ -140,7 +154,14 @@ function Foot() {
  * page goes to its start.
  */
 export function signOut(): void {
-  leavePage(() => {
+  leavePage(async () => {
+    try {
+      // Without a credential, the session is that of a user, in a cookie.
+      if (authorization().Authorization === undefined) await client.$auth.signOut();
+    } catch (error) {
+      notifications.show({ color: "red", message: messageOf(error) });
+      return;
+    }
     go({ kind: "start" }, { replace: true });
     setCredential("");
   });

@@ -28,6 +28,8 @@ export interface Field {
   hint?: string;
   value?: string;
   isOptional?: boolean;
+  /** Whether it is sent also if it is empty. @default false */
+  isSentEmpty?: boolean;
   isReadOnly?: boolean;
 }
 
@@ -69,7 +71,8 @@ function rowOf(field: Field): Row {
     options === undefined
       ? element("input", { ...common, type, readonly: field.isReadOnly === true, ...inputHelp(field) })
       : element("select", common, ...["", ...options].map((each) => element("option", {}, each)));
-  if (value !== undefined) control.value = value;
+  if (type === "checkbox") (control as HTMLInputElement).checked = value === "true";
+  else if (value !== undefined) control.value = value;
   const fault = element("p", { id: `${id}-fault`, class: "fault" });
   const described = [`${id}-fault`];
   const parts: HTMLElement[] = [];
@@ -158,7 +161,7 @@ export function formOf({ fields, submit, work, fieldFor = () => undefined }: For
     const empty = rows.filter((row) => row.field.isOptional !== true && filledIn(row) === "");
     for (const row of empty) refuse(row, texts.fillIn);
     if (empty[0] !== undefined) return empty[0].control.focus();
-    const filled = rows.filter((row) => filledIn(row) !== "");
+    const filled = rows.filter((row) => row.field.isSentEmpty || filledIn(row) !== "");
     isBusy = true;
     button.setAttribute("aria-busy", "true");
     try {

@@ -28,6 +28,36 @@ export function readPending(now = Date.now()): Pending | undefined {
   return undefined;
 }
 
+const linkKey = "holdfast.link";
+
+/** An identity at a provider that waits for the sign-in of its owner. */
+export interface PendingLink {
+  ticket: string;
+  /** The name of the provider. */
+  provider: string;
+  /** Unix time in milliseconds. */
+  expiresAt: number;
+}
+
+/** How long the ticket of a link works, in milliseconds. */
+const linkMs = 600_000;
+
+/** Keeps the ticket of an identity, in place of an earlier one. */
+export function keepLink(link: Omit<PendingLink, "expiresAt">, now = Date.now()): void {
+  localStorage.setItem(linkKey, JSON.stringify({ ...link, expiresAt: now + linkMs }));
+}
+
+/** The identity that waits in this browser; `undefined` if there is none. */
+export function readLink(now = Date.now()): PendingLink | undefined {
+  const text = localStorage.getItem(linkKey);
+  const link = text === null ? undefined : (JSON.parse(text) as PendingLink);
+  return link !== undefined && link.expiresAt > now ? link : undefined;
+}
+
+export function forgetLink(): void {
+  localStorage.removeItem(linkKey);
+}
+
 export function forgetPending(): void {
   localStorage.removeItem(storageKey);
 }

@@ -3,6 +3,8 @@ import type { Field } from "./form.ts";
 
 /** The parts of a declared collection that say what a profile needs. */
 export interface ProfileCollection {
+  /** What the caller can do with at least some profiles. */
+  operations?: readonly string[];
   schema?: { required?: readonly string[]; properties?: Readonly<Record<string, Attribute>> };
   defaults?: Readonly<Record<string, unknown>>;
 }
@@ -13,6 +15,7 @@ interface Attribute {
   description?: string;
   format?: string;
   enum?: readonly unknown[];
+  readOnly?: boolean;
 }
 
 /** The name of an attribute as people read it: `firstName` is "First name". */

@@ -4,17 +4,28 @@
  * finishes, and every other browser only shows the code.
  */
 import "./sign-in-page.css";
-import { showAccount } from "./account.ts";
-import { otherOrigins, Refusal, send, serviceTitle, usersName, type Ways } from "./auth-service.ts";
-import { element, type Field, formOf } from "./form.ts";
-import { forgetPending, keepPending, type Pending, readPending } from "./pending.ts";
-import { type ProfileCollection, profileField, profileFields } from "./profile-fields.ts";
+import { linkAndShow, showAccount } from "./account.ts";
+import { otherOrigins, Refusal, send, serviceTitle, type Ways } from "./auth-service.ts";
+import { buttonOf, element, type Field, formOf } from "./form.ts";
+import { labelOf, linkWaiting, providerLinks } from "./identities.ts";
+import { hasPasskeys } from "./passkey.ts";
+import { forgetPending, keepLink, keepPending, type Pending, readLink, readPending } from "./pending.ts";
+import { profileCollection } from "./profile.ts";
+import { profileField, profileFields } from "./profile-fields.ts";
 import { returnTarget } from "./return-target.ts";
+import { prove, proveByPasskey, type SecondStep, showStep } from "./second-step.ts";
 import { signInPageTexts as texts } from "./sign-in-page-texts.ts";
 
 const page = document.getElementById("page") as HTMLElement;
 
 const email: Field = { name: "email", label: texts.email, type: "email", autocomplete: "username" };
+
+/** What a provider says about the person who has come from there. */
+let suggested: string | undefined;
+
+function address(): Field {
+  return suggested === undefined ? email : { ...email, value: suggested };
+}
 
 const newPassword: Field = {
   name: "password",
@@ -53,11 +64,25 @@ function links(...all: (readonly [fragment: string, text: string] | false)[]): H
 
 const returnParameter = new URLSearchParams(location.search).get("return");
 
-/** Goes where the page was asked to return to, or to the account. */
-function goOn(returnTo = returnParameter): void {
-  forgetPending();
+/** Where to go after a sign-in; `undefined` for the account. */
+function targetOf(returnTo: string | null): string | undefined {
   const target = returnTarget(returnTo, location.origin, otherOrigins);
-  if (target === undefined) goTo("#account");
+  return target?.startsWith(location.origin + location.pathname) === true ? undefined : target;
+}
+
+/** What the account shows next. */
+let told = "";
+
+/** Ends a sign-in: links the identity that waits for it, and goes where the page was asked to return to, or to the account. */
+async function goOn(returnTo = returnParameter): Promise<void> {
+  forgetPending();
+  const { session, providers = [] } = await send<Ways>("GET", "_auth");
+  // A session that must add a factor can do nothing else. What waits goes on afterwards.
+  if (session?.mustAddFactor === true) return goTo("#account");
+  const { isLinked, message } = await linkWaiting(providers);
+  told = message;
+  const target = targetOf(returnTo);
+  if (target === undefined || !isLinked) goTo("#account");
   else location.replace(target);
 }
 
@@ -67,27 +92,43 @@ function goTo(fragment: string): void {
   else location.hash = fragment;
 }
 
-function signInPart({ methods, signUp }: Ways): void {
+/** `message` is what has failed before. */
+function signInPart({ methods, signUp, providers = [] }: Ways, message = ""): void {
   const hasCode = methods.includes("email");
+  const link = readLink();
+  const status = element("p", { role: "alert", class: "alert" }, message);
+  const say = (fault: string) => {
+    status.textContent = fault;
+  };
   const password: Field = {
     name: "password",
     label: texts.password,
     type: "password",
     autocomplete: "current-password",
   };
+  const byPassword = () =>
+    formOf({
+      fields: [address(), password],
+      submit: texts.signIn,
+      work: (proof) => prove(show, { path: "_auth/sign-in", proof }, goOn),
+    });
+  const hasPassword = methods.includes("password");
+  const byPasskey = () => proveByPasskey(show, "_auth/sign-in", goOn);
   show(
     texts.signIn,
-    formOf({
-      fields: [email, password],
-      submit: texts.signIn,
-      work: async (values) => {
-        await send("POST", "_auth/sign-in", { ...values, cookie: true });
-        goOn();
-      },
-    }),
+    ...(link === undefined ? [] : [hint(texts.linkHint(labelOf(providers, link.provider)))]),
+    status,
+    ...(hasPassword ? [byPassword()] : []),
+    ...(hasCode && !hasPassword ? [hint(texts.codeHint), codeForm("signIn", "_auth/code")] : []),
+    element(
+      "div",
+      { class: "others" },
+      ...(methods.includes("passkey") && hasPasskeys ? [buttonOf(texts.withPasskey, byPasskey, say)] : []),
+      ...(link === undefined ? providerLinks(providers, returnParameter) : []),
+    ),
     links(
-      hasCode && ["by-code", texts.byCode],
-      ["forgotten", texts.forgotten],
+      hasPassword && hasCode && ["by-code", texts.byCode],
+      hasPassword && ["forgotten", texts.forgotten],
       canSignUp(signUp) && ["sign-up", texts.signUp],
     ),
   );
@@ -117,7 +158,7 @@ async function ask(
 /** A form that has the service mail a code. */
 function codeForm(kind: Pending["kind"], path: string): HTMLFormElement {
   return formOf({
-    fields: [email],
+    fields: [address()],
     submit: texts.sendCode,
     work: (values) => ask(kind, path, { email: String(values.email) }),
   });
@@ -147,7 +188,7 @@ async function signUpPart({ methods }: Ways, invitation?: string): Promise<void>
     texts.signUp,
     hint(invitation === undefined ? texts.signUpHint : texts.invitedHint),
     formOf({
-      fields: [...profile, email, ...(methods.includes("password") ? [newPassword] : [])],
+      fields: [...profile, address(), ...(methods.includes("password") ? [newPassword] : [])],
       submit: texts.signUp,
       // What is required, but cannot be read, becomes a field when the service asks for it.
       fieldFor: (name) =>
@@ -181,15 +222,6 @@ function aboutProfile(error: unknown): never {
   throw new Refusal(error.message, error.code, violations);
 }
 
-/** The collection of the profiles; without its schema if strangers cannot see it. */
-async function profileCollection(): Promise<ProfileCollection> {
-  const { collections } = await send<{ collections: readonly (ProfileCollection & { name: string })[] }>(
-    "GET",
-    "_collections",
-  ).catch(() => ({ collections: [] }));
-  return collections.find(({ name }) => name === usersName) ?? {};
-}
-
 /** Asks for the code of a ticket in this browser. `code` came with the link of the mail. */
 function enterPart({ kind, email: address, ticket, returnTo }: Pending, code = ""): void {
   const codeField: Field = {
@@ -206,10 +238,9 @@ function enterPart({ kind, email: address, ticket, returnTo }: Pending, code = "
     formOf({
       fields: kind === "reset" ? [user, codeField, newPassword] : [user, codeField],
       submit: texts.finish[kind],
-      work: async ({ email: _, ...values }) => {
+      work: ({ email: _, ...values }) => {
         const path = kind === "reset" ? "_auth/password" : "_auth/sign-in";
-        await send("POST", path, { ...values, ticket, cookie: true });
-        goOn(returnTo);
+        return prove(show, { path, proof: { ...values, ticket } }, () => goOn(returnTo));
       },
     }),
     links([kind === "reset" ? "forgotten" : kind === "signUp" ? "sign-up" : "by-code", texts.startAgain]),
@@ -240,6 +271,7 @@ async function open(): Promise<void> {
     history.replaceState(null, "", `${pathname}${search}#sign-up`); // as with the code
     return signUpPart(await send<Ways>("GET", "_auth"), invitation);
   }
+  if (location.hash.includes("=")) return fromProvider(new URLSearchParams(location.hash.slice(1)));
   const part = location.hash.slice(1);
   if (part === "enter" && pending !== undefined) return enterPart(pending);
   const ways = await send<Ways>("GET", "_auth");
@@ -247,22 +279,50 @@ async function open(): Promise<void> {
   if (part === "sign-up" && isOpen) return signUpPart(ways);
   if (part === "by-code" && ways.methods.includes("email")) return byCodePart(ways.signUp);
   if ((part === "forgotten" || part === "reset") && ways.methods.includes("password")) return forgottenPart();
-  const { user } = ways;
-  if (user === undefined)
-    return ways.methods.includes("password") ? signInPart(ways) : byCodePart(ways.signUp);
-  return showAccount({
+  return accountOrSignIn(ways);
+}
+
+function accountOrSignIn(ways: Ways, message = ""): void | Promise<void> {
+  const { user, methods, providers = [], session } = ways;
+  if (user === undefined) return signInPart(ways, message);
+  const parts = {
     show,
     user,
-    methods: ways.methods,
-    target: returnTarget(returnParameter, location.origin, otherOrigins),
+    methods,
+    providers,
+    mustAddFactor: session?.mustAddFactor === true,
+    target: targetOf(returnParameter),
     leave: () => goTo("#sign-in"),
-  });
+    goOn: () => void goOn().catch(fail),
+  };
+  if (readLink() !== undefined) return linkAndShow(parts);
+  const notice = message || told;
+  told = "";
+  return showAccount(parts, notice);
+}
+
+/** What the return from a provider has brought. It does not stay in the address. */
+async function fromProvider(brought: URLSearchParams): Promise<void> {
+  const provider = brought.get("provider") ?? "";
+  const [link, step] = [brought.get("link"), brought.get("secondFactor")];
+  history.replaceState(null, "", `${location.search || location.pathname}#sign-in`);
+  const ways = await send<Ways>("GET", "_auth");
+  if (step !== null) return showStep(show, JSON.parse(step) as SecondStep, goOn);
+  // The texts of an address that somebody else has made are not shown.
+  if (ways.providers?.some(({ name }) => name === provider) !== true) return accountOrSignIn(ways);
+  suggested = brought.get("email") ?? undefined;
+  if (link !== null) keepLink({ ticket: link, provider });
+  const hasFailed = brought.has("error");
+  const message = hasFailed ? texts.providerFailed(labelOf(ways.providers ?? [], provider)) : "";
+  return accountOrSignIn(ways, message);
+}
+
+function fail(error: Error): void {
+  show(texts.signIn, element("p", { class: "alert", role: "alert" }, error.message));
 }
 
 function reopen(): void {
-  open().catch((error: Error) =>
-    show(texts.signIn, element("p", { class: "alert", role: "alert" }, error.message)),
-  );
+  open().catch(fail);
 }
 
 addEventListener("hashchange", reopen);

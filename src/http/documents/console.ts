@@ -21,8 +21,10 @@ const types: Readonly<Record<string, { type: string; isText: boolean }>> = {
 const forever = "public, max-age=31536000, immutable";
 
 /** The console; `undefined` if it was not built. */
-export async function consolePage({ settings: { prefix, users } }: Service): Promise<Document | undefined> {
-  return pageOf("index.html", { prefix, ...(users && { users: users.collection }) });
+export async function consolePage({ settings }: Service): Promise<Document | undefined> {
+  const { prefix, users, keepsMails } = settings;
+  const tags = { prefix, ...(users && { users: users.collection }), ...(keepsMails && { mails: "kept" }) };
+  return pageOf("index.html", tags);
 }
 
 /** The page on which people sign in; `undefined` if it was not built, or if the service has no users. */

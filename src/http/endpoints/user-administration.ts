@@ -46,6 +46,7 @@ interface Sent {
 
 type Row = Pick<
   Endpoint,
+  | "exists"
   | "path"
   | "method"
   | "page"
@@ -65,12 +66,12 @@ export function hasUsers(described: Described): boolean {
 }
 
 /** A row for administrators of a service with users. */
-function endpointOf({ work, body, ...row }: Row): Endpoint {
+function endpointOf({ exists = hasUsers, work, body, ...row }: Row): Endpoint {
   return {
     ...row,
     tag: "Users",
     who: "administrators",
-    exists: hasUsers,
+    exists,
     ...(body && { body }),
     handle: async (service, asked) => {
       const { users, settings, readOnly } = service;
@@ -417,6 +418,24 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
     successes: { 205: { description: "The invitation is withdrawn." } },
     work: async ({ users, asked, source }) =>
       (await users.administration.withdraw(idOf(asked), source)) ? { kind: "deleted" } : notFound,
+  }),
+  endpointOf({
+    path: "/_mails",
+    method: "GET",
+    exists: (described) => described.settings.keepsMails && hasUsers(described),
+    id: "listMails",
+    summary: "List the last mails",
+    description: "Lists the last 100 mails that the service kept instead of sending them, the latest first.",
+    successes: {
+      200: {
+        description: "The mails.",
+        content: json(closedObject({ mails: listOf(closedObject({ to: text, subject: text, text, time })) })),
+      },
+    },
+    work: async ({ service }) => {
+      const kept = (await service.keptMails?.()) ?? [];
+      return answer({ mails: kept.map(({ at, ...mail }) => ({ ...mail, time: timeText(at) })) });
+    },
   }),
 ];
 

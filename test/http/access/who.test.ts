@@ -70,6 +70,7 @@ GET     /_invitations                                              administrator
 POST    /_invitations                                              administrator
 GET     /_invitations/{id}                                         administrator
 DELETE  /_invitations/{id}                                         administrator
+GET     /_mails                                                    administrator
 GET     /_keys                                                     administrator
 POST    /_keys                                                     administrator
 GET     /_keys/{id}                                                administrator

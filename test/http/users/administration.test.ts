@@ -346,3 +346,46 @@ test("the list of accounts filters by address, role and state, page by page", as
   assert.equal(problemOf(await ask("GET", "_accounts?disabled=yes")), "400 INVALID_PARAMETER");
   assert.equal(problemOf(await ask("GET", "_accounts?password=x")), "400 INVALID_PARAMETER");
 });
+
+test("administrators of a local service read the mails that it kept, and others do not", async (t) => {
+  const { ask, joinInvited, service } = await start(t);
+  const { token } = await joinInvited(ada);
+  const { mails } = bodyOf<{ mails: { to: string; subject: string; text: string; time: string }[] }>(
+    await ask("GET", "_mails"),
+  );
+  assert.deepEqual(
+    mails.map(({ to }) => to),
+    [ada, ada, "root@root.example"],
+  );
+  assert.match(mails[0]?.text ?? "", /[0-9A-Z]{4}-[0-9A-Z]{4}/);
+  assert.match(mails[0]?.time ?? "", /^\d{4}-\d\d-\d\dT.*Z$/);
+  assert.equal((await service.send({ path: "/api/v1/_mails", headers: bearer(token) })).status, 404);
+  assert.equal((await service.send({ path: "/api/v1/_mails" })).status, 404);
+});
+
+test("the link for the first administrator works once, for any address, and only while nobody administers", async (t) => {
+  let ahead = 0;
+  const people = await startPeople(t, { users: { signUp: "closed" }, now: () => Date.now() + ahead });
+  const offer = async () => tokenIn((await people.service.offerFirstAccount()) ?? "");
+  const [replaced, late] = [await offer(), await offer()];
+  ahead = 600_000;
+  const token = await offer();
+  for (const invitation of [replaced, late]) {
+    const asked = await people.post("sign-up", { email: ada, password: goodPassword, invitation });
+    assert.equal(problemOf(asked), "400 INVALID_PARAMETER");
+  }
+  const second = bodyOf<{ ticket: string }>(
+    await people.post("sign-up", { email: bob, password: goodPassword, invitation: token }),
+    202,
+  );
+  const code = await people.codeFor(bob);
+  const { user } = await accept(people, ada, token);
+  assert.deepEqual(user.roles, ["ops"]);
+  const again = await people.post("sign-up", { email: bob, password: goodPassword, invitation: token });
+  assert.equal(problemOf(again), "400 INVALID_PARAMETER");
+  assert.equal(
+    problemOf(await people.post("sign-in", { ticket: second.ticket, code })),
+    "401 SIGN_IN_FAILED",
+  );
+  assert.equal(await people.service.offerFirstAccount(), undefined);
+});

@@ -1,0 +1,146 @@
+/** The accounts of the users of a service, and its invitations, for administrators. */
+import type { UserSession } from "./auth.ts";
+import { CollectionClient, type WriteOptions } from "./collection.ts";
+import type { Call, CallOptions, Send } from "./transport.ts";
+
+/** What administrators see of a user, beside the profile. */
+export interface Account {
+  /** The id of the profile. */
+  readonly id: string;
+  readonly email: string;
+  readonly roles: readonly string[];
+  /** What access rules read as `$claims`. */
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** Whether the user cannot sign in. */
+  readonly disabled: boolean;
+  readonly createdAt: string;
+}
+
+/** What an administrator changes in an account. */
+export interface AccountChange {
+  readonly roles?: readonly string[];
+  /** A merge patch: `null` removes a claim, or all of them. */
+  readonly claims?: Readonly<Record<string, unknown>> | null;
+  readonly disabled?: boolean;
+}
+
+/** An invitation. Only the mail has its link. */
+export interface Invitation {
+  readonly id: string;
+  readonly email: string;
+  readonly roles: readonly string[];
+  readonly claims: Readonly<Record<string, unknown>>;
+  readonly profile?: Readonly<Record<string, unknown>>;
+  /** The id of the profile without an account that gets one. */
+  readonly user?: string;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
+/** Whom an administrator invites. */
+export type InvitationInput = Pick<Invitation, "email"> &
+  Partial<Pick<Invitation, "roles" | "claims" | "profile" | "user">>;
+
+/** Which page of a list to read. */
+export interface PageOptions extends CallOptions {
+  /** @default 100 */
+  readonly limit?: number;
+  /** The last id of the page before. */
+  readonly after?: string | undefined;
+}
+
+/** The client of the accounts. */
+export class AccountsClient {
+  readonly #send: Send;
+  readonly #resources: CollectionClient<object>;
+
+  constructor(send: Send) {
+    this.#send = send;
+    this.#resources = new CollectionClient(send, "_accounts");
+  }
+
+  /** A page of the accounts, in the order of their ids. `after` is there if there are more. */
+  async list(options: PageOptions = {}): Promise<{ accounts: readonly Account[]; after?: string }> {
+    const { body } = await this.#send(pageCall("/_accounts", options));
+    const { accounts, next } = body as { accounts: Account[]; next?: string };
+    return { accounts, ...afterOf(accounts, next) };
+  }
+
+  /** An account by its id. Throws NotFoundError. */
+  async get(id: string, options: CallOptions = {}): Promise<Account> {
+    return (await this.#resources.get(id, options)) as unknown as Account;
+  }
+
+  /** Changes an account as it was read by `get`, or any version of it by its id. Throws NotFoundError and ConflictError. */
+  async patch(target: string | Account, change: AccountChange, options: WriteOptions = {}): Promise<Account> {
+    return (await this.#resources.patch(target, { ...change }, options)) as unknown as Account;
+  }
+
+  /** Deletes an account and ends its sessions. The profile stays. Throws NotFoundError and ConflictError. */
+  async delete(target: string | Account, options: WriteOptions = {}): Promise<void> {
+    await this.#resources.delete(target, options);
+  }
+
+  /** The sessions of a user, the latest used first. Throws NotFoundError. */
+  async sessions(id: string, options: CallOptions = {}): Promise<readonly UserSession[]> {
+    const path = `/_accounts/${encodeURIComponent(id)}/_sessions`;
+    const { body } = await this.#send({ ...options, method: "GET", path, isRepeatable: true });
+    return (body as { sessions: UserSession[] }).sessions;
+  }
+
+  /** Ends all sessions of a user. Throws NotFoundError. */
+  signOut(id: string, options: CallOptions = {}): Promise<void> {
+    return this.#do(id, "_sign-out", { ...options, isRepeatable: true });
+  }
+
+  /** Makes the password stop working, ends all sessions, and mails the user to choose another one. Throws NotFoundError. */
+  reset(id: string, options: CallOptions = {}): Promise<void> {
+    return this.#do(id, "_reset", { ...options, isRepeatable: false });
+  }
+
+  async #do(id: string, action: string, options: Pick<Call, "isRepeatable"> & CallOptions): Promise<void> {
+    await this.#send({ ...options, method: "POST", path: `/_accounts/${encodeURIComponent(id)}/${action}` });
+  }
+}
+
+/** The client of the invitations. */
+export class InvitationsClient {
+  readonly #send: Send;
+
+  constructor(send: Send) {
+    this.#send = send;
+  }
+
+  /** A page of the open invitations, the oldest first, also expired ones. `after` is there if there are more. */
+  async list(options: PageOptions = {}): Promise<{ invitations: readonly Invitation[]; after?: string }> {
+    const { body } = await this.#send(pageCall("/_invitations", options));
+    const { invitations, next } = body as { invitations: Invitation[]; next?: string };
+    return { invitations, ...afterOf(invitations, next) };
+  }
+
+  /** Mails a link, which works for 7 days. Earlier invitations of the address end. */
+  async create(invitation: InvitationInput, options: CallOptions = {}): Promise<Invitation> {
+    const call = { ...options, method: "POST", path: "/_invitations", content: invitation };
+    return (await this.#send({ ...call, isRepeatable: false })).body as Invitation;
+  }
+
+  /** Withdraws an invitation. Its link stops working at once. Throws NotFoundError. */
+  async delete(id: string, options: CallOptions = {}): Promise<void> {
+    const path = `/_invitations/${encodeURIComponent(id)}`;
+    await this.#send({ ...options, method: "DELETE", path, isRepeatable: true });
+  }
+}
+
+function pageCall(path: string, { limit, after, ...options }: PageOptions): Call {
+  const query = new URLSearchParams();
+  if (limit !== undefined) query.set("limit", String(limit));
+  if (after !== undefined) query.set("after", after);
+  const asked = query.size === 0 ? path : `${path}?${query}`;
+  return { ...options, method: "GET", path: asked, isRepeatable: true };
+}
+
+/** The place of the next page. */
+function afterOf(shown: readonly { id: string }[], next: string | undefined): { after?: string } {
+  const after = shown.at(-1)?.id;
+  return next === undefined || after === undefined ? {} : { after };
+}

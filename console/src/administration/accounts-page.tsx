@@ -1,0 +1,521 @@
+/** The accounts of the users, what an administrator does with them, and the invitations. */
+import { Button, JsonInput, SegmentedControl, TextInput } from "@mantine/core";
+import {
+  IconDevices,
+  IconLock,
+  IconLockOpen,
+  IconLogout,
+  IconPassword,
+  IconPencil,
+  IconTrash,
+  IconUserPlus,
+} from "@tabler/icons-react";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { type Account, ConflictError, type Invitation, NotFoundError } from "holdfast-client";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { Dialog, Question, Wrong } from "../parts/dialog.tsx";
+import { Head } from "../parts/head.tsx";
+import { Dots, Item } from "../parts/menu.tsx";
+import { Empty, Problem } from "../parts/problem.tsx";
+import { Time } from "../parts/value.tsx";
+import { formatRoute } from "../route.ts";
+import { queries, useAction } from "../service/queries.ts";
+import { client, usersName } from "../service/session.ts";
+import { administrationTexts, listTexts, texts } from "../texts.ts";
+import { fieldProblems, Roles, Tags, TurnOn, Waiting } from "./frame.tsx";
+import { FormError, readObject } from "./values.ts";
+
+const own = administrationTexts.accounts;
+const configuration = 'auth: { users: { collection: "users" }, administrators: { role: "ops" } }';
+
+/** The keys of the queries of the accounts and of the invitations. */
+const accountsKey = ["accounts"];
+const invitationsKey = ["invitations"];
+
+const reread = (queryKey: readonly string[]) => queries.invalidateQueries({ queryKey });
+
+/** What an administrator does with an account after a question. */
+const acts = {
+  signOut: ({ id }: Account) => client.$accounts.signOut(id),
+  reset: ({ id }: Account) => client.$accounts.reset(id),
+  disable: ({ id }: Account) => client.$accounts.patch(id, { disabled: true }),
+  enable: ({ id }: Account) => client.$accounts.patch(id, { disabled: false }),
+  remove: ({ id }: Account) => client.$accounts.delete(id),
+};
+
+type Act = keyof typeof acts;
+
+type Open =
+  | { kind: "invite" }
+  | { kind: "edit" | "sessions" | Act; account: Account }
+  | { kind: "withdraw"; invitation: Invitation };
+
+export function AccountsPage() {
+  const [shown, setShown] = useState<"accounts" | "invitations">("accounts");
+  const [open, setOpen] = useState<Open>();
+  const close = () => setOpen(undefined);
+  return (
+    <>
+      <Head title={listTexts.pageNames.accounts}>
+        <Button leftSection={<IconUserPlus size={15} />} onClick={() => setOpen({ kind: "invite" })}>
+          {own.invite}
+        </Button>
+      </Head>
+      <div className="admin-bar">
+        <SegmentedControl
+          size="xs"
+          aria-label={own.shown}
+          data={[
+            { value: "accounts", label: own.all },
+            { value: "invitations", label: own.invited },
+          ]}
+          value={shown}
+          onChange={(next) => setShown(next as typeof shown)}
+        />
+      </div>
+      {shown === "accounts" ? <Accounts onOpen={setOpen} /> : <Invitations onOpen={setOpen} />}
+      {open !== undefined && <Opened open={open} onClose={close} onInvited={() => setShown("invitations")} />}
+    </>
+  );
+}
+
+function Opened({ open, onClose, onInvited }: { open: Open; onClose(): void; onInvited(): void }) {
+  switch (open.kind) {
+    case "invite":
+      return <InviteDialog onClose={onClose} onInvited={onInvited} />;
+    case "withdraw":
+      return <WithdrawDialog invitation={open.invitation} onClose={onClose} />;
+    case "edit":
+      return <AccountDialog id={open.account.id} onClose={onClose} />;
+    case "sessions":
+      return <SessionsDialog account={open.account} onClose={onClose} />;
+    default:
+      return <ActDialog act={open.kind} account={open.account} onClose={onClose} />;
+  }
+}
+
+interface PageOf<T> {
+  items: readonly T[];
+  after?: string | undefined;
+}
+
+/** A list that is read page by page. */
+function usePages<T>(
+  queryKey: readonly string[],
+  read: (options: { after: string | undefined; signal: AbortSignal }) => Promise<PageOf<T>>,
+) {
+  const { data, ...query } = useInfiniteQuery({
+    queryKey,
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: after, signal }) => read({ after, signal }),
+    getNextPageParam: ({ after }: PageOf<T>) => after,
+  });
+  return { ...query, items: data?.pages.flatMap(({ items }) => items) };
+}
+
+interface ListProps {
+  query: ReturnType<typeof usePages<unknown>>;
+  label: string;
+  columns: readonly string[];
+  empty: ReactNode;
+  children: ReactNode;
+}
+
+/** A table, or what is there in its place. */
+function List({ query, label, columns, empty, children }: ListProps) {
+  const { items, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = query;
+  if (error instanceof NotFoundError)
+    return <TurnOn title={own.off} hint={own.offHint} text={configuration} />;
+  if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (items === undefined) return <Waiting />;
+  if (items.length === 0) return empty;
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table scrolls */}
+      <section className="scroll wide" aria-label={label} tabIndex={0}>
+        <table className="grid plain">
+          <thead>
+            <tr>
+              {columns.map((name) => (
+                <th key={name}>{name}</th>
+              ))}
+              <th>
+                <span className="sr-only">{listTexts.menu}</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>{children}</tbody>
+        </table>
+      </section>
+      {hasNextPage && (
+        <div className="admin-bar">
+          <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            {own.more}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Accounts({ onOpen }: { onOpen(open: Open): void }) {
+  const query = usePages(accountsKey, async (options) => {
+    const { accounts, after } = await client.$accounts.list(options);
+    return { items: accounts, after };
+  });
+  const empty = <Empty title={own.none} hint={own.noneHint} />;
+  return (
+    <List query={query} label={own.all} columns={Object.values(own.columns)} empty={empty}>
+      {query.items?.map((account) => (
+        <AccountRow key={account.id} account={account} onOpen={onOpen} />
+      ))}
+    </List>
+  );
+}
+
+function AccountRow({ account, onOpen }: { account: Account; onOpen(open: Open): void }) {
+  const { id, email, roles, claims, disabled, createdAt } = account;
+  const profile = { kind: "resource", collection: usersName, query: "", id, tab: "fields" } as const;
+  const item = (act: Act, Icon: typeof IconTrash) => (
+    <Item
+      text={own.actions[act].action}
+      Icon={Icon}
+      isDangerous={act === "remove"}
+      onClick={() => onOpen({ kind: act, account })}
+    />
+  );
+  return (
+    <tr>
+      <td className="strong" title={email}>
+        {email} {disabled && <span className="tag red">{own.disabled}</span>}
+      </td>
+      <td className="id">
+        <a className="ref" href={formatRoute(profile)}>
+          {id}
+        </a>
+      </td>
+      <AccessCells roles={roles} claims={claims} />
+      <td className="quiet">
+        <Time text={createdAt} />
+      </td>
+      <td className="end">
+        <Dots label={administrationTexts.actionsOf(email)}>
+          <Item text={own.edit} Icon={IconPencil} onClick={() => onOpen({ kind: "edit", account })} />
+          <Item
+            text={own.sessions}
+            Icon={IconDevices}
+            onClick={() => onOpen({ kind: "sessions", account })}
+          />
+          {item("signOut", IconLogout)}
+          {item("reset", IconPassword)}
+          {disabled ? item("enable", IconLockOpen) : item("disable", IconLock)}
+          {item("remove", IconTrash)}
+        </Dots>
+      </td>
+    </tr>
+  );
+}
+
+/** The cells of roles and claims. */
+function AccessCells({ roles, claims }: Pick<Account, "roles" | "claims">) {
+  const text = JSON.stringify(claims);
+  return (
+    <>
+      <td title={roles.join(", ")}>
+        <Tags names={roles} />
+      </td>
+      <td title={text}>{text === "{}" ? <span className="none">—</span> : text}</td>
+    </>
+  );
+}
+
+function ActDialog({ act, account, onClose }: { act: Act; account: Account; onClose(): void }) {
+  const { title, about, action } = own.actions[act];
+  return (
+    <Question
+      title={title(account.email)}
+      about={about}
+      action={action}
+      isDangerous={act === "remove"}
+      run={async () => {
+        await acts[act](account);
+        await reread(accountsKey);
+      }}
+      onClose={onClose}
+    />
+  );
+}
+
+function AccountDialog({ id, onClose }: { id: string; onClose(): void }) {
+  // Lists have no ETags, so the account is read again: the change must fit the version that the form shows.
+  const { data, error } = useQuery({
+    queryKey: [...accountsKey, id],
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+    queryFn: ({ signal }) => client.$accounts.get(id, { signal }),
+  });
+  if (data !== undefined) return <AccountForm account={data} onClose={onClose} />;
+  return (
+    <Dialog width={560} title={own.edit} onClose={onClose}>
+      {error === null ? <Waiting /> : <Problem error={error} />}
+    </Dialog>
+  );
+}
+
+function problemsOf(error: unknown, fields: readonly string[]) {
+  if (error instanceof ConflictError && error.status === 412)
+    return { at: () => undefined, others: [own.changed] };
+  if (!(error instanceof FormError)) return fieldProblems(error, fields);
+  return { at: (name: string) => (name === error.field ? own.notAnObject : undefined), others: [] };
+}
+
+interface AccessFieldsProps {
+  form: { roles: string[]; claims: string };
+  at: (name: string) => string | undefined;
+  onChange(part: { roles?: string[]; claims?: string }): void;
+}
+
+/** The fields of what an account may do. */
+function AccessFields({ form, at, onChange }: AccessFieldsProps) {
+  return (
+    <>
+      <Roles
+        texts={own}
+        areForUsers
+        value={form.roles}
+        error={at("roles")}
+        onChange={(roles) => onChange({ roles })}
+      />
+      <JsonInput
+        label={own.columns.claims}
+        description={own.claimsHint}
+        validationError={own.notAnObject}
+        autosize
+        minRows={2}
+        maxRows={12}
+        value={form.claims}
+        error={at("claims")}
+        onChange={(claims) => onChange({ claims })}
+      />
+    </>
+  );
+}
+
+/** A merge patch that leaves exactly these claims. */
+function patchOf(before: Account["claims"], wanted: object): Account["claims"] {
+  const gone = Object.keys(before).filter((name) => !Object.hasOwn(wanted, name));
+  return { ...wanted, ...Object.fromEntries(gone.map((name) => [name, null])) };
+}
+
+function AccountForm({ account, onClose }: { account: Account; onClose(): void }) {
+  const [form, setForm] = useState({
+    roles: [...account.roles],
+    claims: Object.keys(account.claims).length === 0 ? "" : JSON.stringify(account.claims, null, 2),
+  });
+  const { mutate, isPending, error } = useAction({
+    mutationFn: async () => {
+      const claims = patchOf(account.claims, readObject("claims", form.claims) ?? {});
+      await client.$accounts.patch(account, { roles: form.roles, claims });
+    },
+    onSuccess: onClose,
+    onSettled: () => reread(accountsKey),
+  });
+  const { at, others } = problemsOf(error, ["roles", "claims"]);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    mutate();
+  };
+  return (
+    <Dialog
+      width={560}
+      title={own.editTitle(account.email)}
+      about={own.editAbout}
+      onClose={onClose}
+      closing={texts.cancel}
+      actions={
+        <Button size="sm" type="submit" form="account" loading={isPending}>
+          {own.doSave}
+        </Button>
+      }
+    >
+      <form id="account" className="admin-form" noValidate onSubmit={submit}>
+        {others.map((each) => (
+          <Wrong key={each} text={each} />
+        ))}
+        <AccessFields
+          form={form}
+          at={at}
+          onChange={(part) => setForm((before) => ({ ...before, ...part }))}
+        />
+      </form>
+    </Dialog>
+  );
+}
+
+function SessionsDialog({ account: { id, email }, onClose }: { account: Account; onClose(): void }) {
+  const { data, error } = useQuery({
+    queryKey: [...accountsKey, id, "sessions"],
+    queryFn: ({ signal }) => client.$accounts.sessions(id, { signal }),
+  });
+  return (
+    <Dialog width={860} title={own.sessionsOf(email)} onClose={onClose} closing={texts.close}>
+      {error !== null && <Problem error={error} />}
+      {data === undefined && error === null && <Waiting />}
+      {data?.length === 0 && <Empty title={own.noSessions} />}
+      {data !== undefined && data.length > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table scrolls
+        <section className="deliveries" aria-label={own.sessionsOf(email)} tabIndex={0}>
+          <table className="grid plain">
+            <thead>
+              <tr>
+                {Object.values(own.session).map((name) => (
+                  <th key={name}>{name}</th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {data.map(({ id: session, agent, network, createdAt, usedAt, expiresAt }) => (
+                <tr key={session}>
+                  <td title={agent}>{agent || own.noAgent}</td>
+                  <td>{network}</td>
+                  {[createdAt, usedAt, expiresAt].map((at, n) => (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: the columns never move
+                    <td key={n} className="quiet">
+                      <Time text={at} />
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+    </Dialog>
+  );
+}
+
+function Invitations({ onOpen }: { onOpen(open: Open): void }) {
+  const query = usePages(invitationsKey, async (options) => {
+    const { invitations, after } = await client.$invitations.list(options);
+    return { items: invitations, after };
+  });
+  const { email, roles, claims, created } = own.columns;
+  const columns = [email, roles, claims, created, own.expires];
+  return (
+    <List query={query} label={own.invited} columns={columns} empty={<Empty title={own.noInvitations} />}>
+      {query.items?.map((invitation) => (
+        <tr key={invitation.id}>
+          <td className="strong" title={invitation.email}>
+            {invitation.email}{" "}
+            {Date.parse(invitation.expiresAt) < Date.now() && <span className="tag">{own.expired}</span>}
+          </td>
+          <AccessCells {...invitation} />
+          <td className="quiet">
+            <Time text={invitation.createdAt} />
+          </td>
+          <td className="quiet">
+            <Time text={invitation.expiresAt} />
+          </td>
+          <td className="end">
+            <Dots label={administrationTexts.actionsOf(invitation.email)}>
+              <Item
+                text={own.withdraw}
+                Icon={IconTrash}
+                isDangerous
+                onClick={() => onOpen({ kind: "withdraw", invitation })}
+              />
+            </Dots>
+          </td>
+        </tr>
+      ))}
+    </List>
+  );
+}
+
+function WithdrawDialog({ invitation: { id, email }, onClose }: { invitation: Invitation; onClose(): void }) {
+  return (
+    <Question
+      title={own.withdrawTitle(email)}
+      about={own.withdrawAbout}
+      action={own.withdraw}
+      isDangerous
+      run={async () => {
+        await client.$invitations.delete(id);
+        await reread(invitationsKey);
+      }}
+      onClose={onClose}
+    />
+  );
+}
+
+const empty = { email: "", roles: [] as string[], claims: "", user: "" };
+
+function InviteDialog({ onClose, onInvited }: { onClose(): void; onInvited(): void }) {
+  const [given, setGiven] = useState(empty);
+  const set = (part: Partial<typeof empty>) => setGiven((before) => ({ ...before, ...part }));
+  const { mutate, isPending, error } = useAction({
+    mutationFn: async () => {
+      const { email, roles, claims, user } = given;
+      await client.$invitations.create({
+        email: email.trim(),
+        roles,
+        claims: (readObject("claims", claims) ?? {}) as Invitation["claims"],
+        ...(user.trim() !== "" && { user: user.trim() }),
+      });
+    },
+    onSuccess: () => {
+      onInvited();
+      onClose();
+    },
+    onSettled: () => reread(invitationsKey),
+  });
+  const { at, others } = problemsOf(error, Object.keys(empty));
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    mutate();
+  };
+  return (
+    <Dialog
+      width={560}
+      title={own.inviteTitle}
+      about={own.inviteAbout}
+      onClose={onClose}
+      closing={texts.cancel}
+      actions={
+        <Button
+          size="sm"
+          type="submit"
+          form="invite"
+          loading={isPending}
+          disabled={given.email.trim() === ""}
+        >
+          {own.doInvite}
+        </Button>
+      }
+    >
+      <form id="invite" className="admin-form" noValidate onSubmit={submit}>
+        {others.map((each) => (
+          <Wrong key={each} text={each} />
+        ))}
+        <TextInput
+          type="email"
+          label={own.columns.email}
+          value={given.email}
+          error={at("email")}
+          autoComplete="off"
+          onChange={(event) => set({ email: event.currentTarget.value })}
+          data-autofocus
+        />
+        <AccessFields form={given} at={at} onChange={set} />
+        <TextInput
+          label={own.user}
+          description={own.userHint}
+          value={given.user}
+          error={at("user")}
+          onChange={(event) => set({ user: event.currentTarget.value })}
+        />
+      </form>
+    </Dialog>
+  );
+}

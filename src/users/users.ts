@@ -114,6 +114,13 @@ export interface Visitor extends AuditSource {
   agent: string | undefined;
 }
 
+/** What a request says about who sends it. */
+export interface VisitorRequest {
+  readonly id: string;
+  readonly client: { readonly ip?: string | undefined };
+  readonly headers: { readonly "user-agent"?: string | undefined };
+}
+
 /** A proof by a password. Programs send the `device` that their first sign-in gave them. */
 export interface PasswordProof {
   email: string;
@@ -529,9 +536,14 @@ export class Users {
     return current === undefined || this.secondFactors.isMissing(current.account);
   }
 
-  /** Somebody with this address and this header `User-Agent`, who sends this request. */
-  visitor(ip: string, agent: string | undefined, request: string): Visitor {
-    return { network: networkOf(ip), shownNetwork: shownNetwork(ip), agent, request };
+  /** Who sends a request. */
+  visitor({ id, client: { ip = "" }, headers }: VisitorRequest): Visitor {
+    return {
+      network: networkOf(ip),
+      shownNetwork: shownNetwork(ip),
+      agent: headers["user-agent"],
+      request: id,
+    };
   }
 
   /** Until when a session can change the account: Unix time in milliseconds. */

@@ -33,7 +33,6 @@ import {
 import { type Asked, type Document, notFound, type Result } from "../operations/result.ts";
 import { jsonType } from "../protocol/message.ts";
 import { findCollection, type KeyAdministration, type Service } from "../service.ts";
-import { visitorOf } from "./sign-in.ts";
 
 /** The most valid keys with which another one can be created over HTTP. */
 export const maxKeys = 1_000;
@@ -266,7 +265,7 @@ async function change(
   if (changed === undefined) return notFound;
   const { users } = service;
   if (users !== undefined) {
-    const source = { ...visitorOf(users, asked), actor: asked.caller.principal?.subject };
+    const source = { ...users.visitor(asked.request), actor: asked.caller.principal?.subject };
     await users.audit.record({ kind, item: changed.key.prefix }, source);
   }
   return changed.result;

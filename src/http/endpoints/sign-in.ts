@@ -92,7 +92,7 @@ export function endpointOf({ has = always, writes, body, work, kind, ...row }: P
       const given =
         body && bytes ? await readBody(body, bytes, { limits: settings.limits, context: service }) : {};
       if (given.cookie === true) users.cookies.requireOwnPage(request);
-      const visitor = visitorOf(users, asked);
+      const visitor = users.visitor(request);
       try {
         return await work({ users, given, visitor, asked });
       } catch (error) {
@@ -102,11 +102,6 @@ export function endpointOf({ has = always, writes, body, work, kind, ...row }: P
       }
     },
   };
-}
-
-/** Who sends a request. */
-export function visitorOf(users: Users, { request }: Asked): Visitor {
-  return users.visitor(request.client.ip ?? "", request.headers["user-agent"], request.id);
 }
 
 /** An endpoint of somebody who has signed in. */

@@ -31,7 +31,7 @@ import { requirePreconditions, validatorsOf } from "../protocol/conditional.ts";
 import { jsonLimits } from "../protocol/content.ts";
 import { patchFormat, requireContentType } from "../protocol/content-types.ts";
 import type { Service } from "../service.ts";
-import { answer, sessionWith, shownSession, time, timeText, visitorOf } from "./sign-in.ts";
+import { answer, sessionWith, shownSession, time, timeText } from "./sign-in.ts";
 
 /** A body, and the administration of the service that a request asks. */
 interface Sent {
@@ -82,7 +82,7 @@ function endpointOf({ exists = hasUsers, work, body, ...row }: Row): Endpoint {
         throw new Problem("UNAVAILABLE", "The service is read-only now. No account changes.");
       const given =
         body && bytes ? await readBody(body, bytes, { limits: settings.limits, context: service }) : {};
-      const source = { ...visitorOf(users, asked), actor: asked.caller.principal?.subject };
+      const source = { ...users.visitor(asked.request), actor: asked.caller.principal?.subject };
       return work({ service, users, given, asked, source });
     },
   };

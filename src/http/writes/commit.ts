@@ -100,7 +100,7 @@ async function withAccounts(
 ): Promise<readonly Change[]> {
   const { users, collections } = service;
   if (users === undefined || changes.every(({ next }) => next !== undefined)) return changes;
-  const visitor = users.visitor(request.client.ip ?? "", request.headers["user-agent"], request.id);
+  const visitor = users.visitor(request);
   const source = { ...visitor, actor: operation.caller.principal?.subject };
   const cascadesOf = (name: string) =>
     (collections.get(name)?.references ?? []).filter(({ onDelete }) => onDelete === "cascade");

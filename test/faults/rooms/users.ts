@@ -82,8 +82,8 @@ export const usersFaults: readonly Fault[] = [
     noticedBy: "test/http/users/second-factor.test.ts",
     replacements: [
       [
-        'return this.begin(account, { visitor, ends: "all", set: { password: hashed',
-        'return this.#begin(account, { visitor, ends: "all", set: { password: hashed',
+        'return this.begin(account, { visitor, kind: "password",',
+        'return this.#begin(account, { visitor, kind: "password",',
       ],
     ],
   },

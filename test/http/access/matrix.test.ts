@@ -16,7 +16,7 @@ const methodsOfAll = Object.fromEntries(endpointTable.paths.map(({ template, all
 
 /** The paths of people who sign in. This service has none of them, because it has no users. */
 const ofPeople = endpointTable.paths.filter(({ template }) =>
-  /^\/_(?:auth|accounts|audit|invitations)\b/.test(template),
+  /^\/_(?:auth|accounts|audit|invitations|mails)\b/.test(template),
 );
 
 /** The documents that need no caller, each with a path and the status of a GET. */

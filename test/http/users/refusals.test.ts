@@ -32,7 +32,11 @@ type Sent = Parameters<People["service"]["send"]>[0];
 const refused: Readonly<Record<number, (request: Sent) => Sent>> = {
   400: (request) => ({ ...request, path: `${request.path}?colour=red` }),
   401: (request) => ({ ...request, headers: bearer("hfs_wrong") }),
-  404: (request) => (request.path.includes("_auth") ? request : { ...request, headers: {} }), // strangers see no administrative path
+  // Strangers see no administrative path, and nothing has the names in the other paths.
+  404: (request) =>
+    request.path.includes("_auth")
+      ? { ...request, path: request.path.replace("/work", "/other") }
+      : { ...request, headers: {} },
   406: (request) => ({ ...request, headers: { ...request.headers, accept: "image/png" } }),
   413: (request) => ({ ...request, content: { email: "x".repeat(3_000) } }),
   415: ({ content: _, ...request }) => ({
@@ -169,4 +173,14 @@ test("a code whose profile another user has made impossible is a conflict, and c
   const profile = { method: "DELETE", path: `/api/v1/users/${bob.user.id}`, headers: bearer(bob.token) };
   assert.equal((await people.service.send(profile)).status, 205);
   assert.equal((await people.post("sign-in", proof)).status, 200);
+});
+
+test("a session that must first set up a second factor reads nothing else", async (t) => {
+  const people = await startPeople(t, { ...options, users: { ...options.users, secondFactor: "required" } });
+  const headers = bearer((await people.join(email)).token);
+  for (const { method, path, statuses } of await described(people)) {
+    if (method !== "GET" || !statuses.includes(403)) continue;
+    const answer = await people.service.send({ path, headers });
+    assert.equal(problemOf(answer), "403 SECOND_FACTOR_REQUIRED", path);
+  }
 });

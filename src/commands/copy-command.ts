@@ -7,6 +7,7 @@ import { readAddress, shownAddress } from "../store/address.ts";
 import { type Copied, type CopyOptions, copyStore } from "../store/core/copy/copy.ts";
 import type { VerifiedContents } from "../store/core/copy/verify.ts";
 import { onStoreOf, openSource, openStore, openTarget, type StoreAddress } from "../store/open.ts";
+import type { Store } from "../store/port/store.ts";
 import { disableWebhooks } from "../webhooks/webhook-records.ts";
 import { withOpen } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
@@ -24,8 +25,10 @@ export async function runCopy(flags: Flags, env: Environment): Promise<void> {
   const start = performance.now();
   await interruptible("interrupted; run the same command again to continue", async (signal) => {
     const copied = await copy(from, to, { signal, newIdentity: newIdentity === true });
+    // Tokens of the source must not work in two places.
+    if (newIdentity !== true) await withOpen(openStore(to), (opened) => endSessions(opened, "copy"));
     // Another store must not send events to the receivers of its source.
-    if (newIdentity === true)
+    else
       await disable(
         to,
         "copy",
@@ -94,13 +97,18 @@ async function copy(
 
 /** Disables all webhooks of a store, which show the reason, and ends all sessions. */
 async function disable(store: StoreAddress, name: string, reason: string): Promise<void> {
-  const { endAllSessions } = await import("../users/user-records.ts");
   await withOpen(openStore(store), async (opened) => {
     const disabled = await disableWebhooks(opened, reason, Date.now());
     if (disabled > 0) say(`disabled ${counted(disabled, "webhook")} of the ${name}`);
-    const ended = await endAllSessions(opened, Date.now());
-    if (ended > 0) say(`ended ${counted(ended, "session")} of the ${name}`);
+    await endSessions(opened, name);
   });
+}
+
+/** Ends all sessions of users, and the tickets of sign-ins. */
+async function endSessions(opened: Store, name: string): Promise<void> {
+  const { endAllSessions } = await import("../users/user-records.ts");
+  const ended = await endAllSessions(opened, Date.now());
+  if (ended > 0) say(`ended ${counted(ended, "session")} of the ${name}`);
 }
 
 type Described = VerifiedContents & Partial<Pick<Copied, "resumedAt">>;

@@ -184,4 +184,26 @@ describe("the account on the page for signing in", { skip }, () => {
     await page.getByRole("button", { name: texts.removeOf("Google") }).click();
     await page.getByText(texts.removed).waitFor();
   });
+
+  test("somebody changes the address, with the code in the mail to the new one", async (t) => {
+    const later = "ada@example.net";
+    const people = await start(t);
+    await people.join(ada, { profile: { name: "Ada" } });
+    const { page, errors } = await openPage(t, people, { options: onPhone });
+    await signIn(page, ada, goodPassword);
+    await heading(page, texts.account);
+    await field(page, texts.newAddress).fill(later);
+    await page.keyboard.press("Enter");
+    await heading(page, texts.changeAddress);
+    await judge(page);
+    await field(page, texts.code).fill(await people.codeFor(later));
+    await page.keyboard.press("Enter");
+    await page.getByText(texts.addressChanged).waitFor();
+    await page.getByText(later).first().waitFor();
+    await press(page, texts.signOut);
+    await heading(page, texts.signIn);
+    await signIn(page, later, goodPassword);
+    await heading(page, texts.account);
+    assert.deepEqual(faultsIn(errors), []);
+  });
 });

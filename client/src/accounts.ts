@@ -98,6 +98,11 @@ export class AccountsClient {
     return this.#do(id, "_reset", { ...options, isRepeatable: false });
   }
 
+  /** Removes the second factor, the recovery codes and the passkeys, ends all sessions, and mails the user. Throws NotFoundError. */
+  resetFactors(id: string, options: CallOptions = {}): Promise<void> {
+    return this.#do(id, "_reset-factors", { ...options, isRepeatable: false });
+  }
+
   async #do(id: string, action: string, options: Pick<Call, "isRepeatable"> & CallOptions): Promise<void> {
     await this.#send({ ...options, method: "POST", path: `/_accounts/${encodeURIComponent(id)}/${action}` });
   }

@@ -472,6 +472,12 @@ export const administrationTexts = {
         about:
           "The password stops working, and all sessions end. A mail asks the user to choose another password. Only the user gets a code.",
       },
+      resetFactors: {
+        action: "Remove the second factor",
+        title: (email: string) => `Remove the second factor of ${email}?`,
+        about:
+          "The app, the recovery codes and the passkeys stop working, and all sessions end. A mail tells the user. Do this only for users that you know have lost them.",
+      },
       disable: {
         action: "Disable",
         title: (email: string) => `Disable ${email}?`,

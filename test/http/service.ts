@@ -322,6 +322,9 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
       ...(options.auth?.keyRoles === undefined
         ? []
         : [{ name: "auth.keyRoles", value: options.auth.keyRoles, source: "file" } as const]),
+      ...(options.auth?.users === undefined
+        ? []
+        : [{ name: "auth.users", value: options.auth.users, source: "file" } as const]),
     ],
     keyRoles: options.auth?.keyRoles ?? [],
     history: options.history ?? defaultHistory,

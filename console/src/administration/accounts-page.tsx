@@ -1,6 +1,7 @@
 /** The accounts of the users, what an administrator does with them, and the invitations. */
 import { Button, JsonInput, SegmentedControl, TextInput } from "@mantine/core";
 import {
+  IconDeviceMobileOff,
   IconDevices,
   IconLock,
   IconLockOpen,
@@ -38,6 +39,7 @@ const reread = (queryKey: readonly string[]) => queries.invalidateQueries({ quer
 const acts = {
   signOut: ({ id }: Account) => client.$accounts.signOut(id),
   reset: ({ id }: Account) => client.$accounts.reset(id),
+  resetFactors: ({ id }: Account) => client.$accounts.resetFactors(id),
   disable: ({ id }: Account) => client.$accounts.patch(id, { disabled: true }),
   enable: ({ id }: Account) => client.$accounts.patch(id, { disabled: false }),
   remove: ({ id }: Account) => client.$accounts.delete(id),
@@ -208,6 +210,7 @@ function AccountRow({ account, onOpen }: { account: Account; onOpen(open: Open):
           />
           {item("signOut", IconLogout)}
           {item("reset", IconPassword)}
+          {item("resetFactors", IconDeviceMobileOff)}
           {disabled ? item("enable", IconLockOpen) : item("disable", IconLock)}
           {item("remove", IconTrash)}
         </Dots>

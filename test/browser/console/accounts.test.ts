@@ -68,7 +68,8 @@ async function judge(page: Page, screen: string): Promise<void> {
 const dialogOf = (page: Page) => page.getByRole("dialog");
 
 function rowWith(page: Page, email: string) {
-  return page.getByRole("row").filter({ has: page.getByText(email, { exact: true }) });
+  const actions = page.getByRole("button", { name: administrationTexts.actionsOf(email), exact: true });
+  return page.getByRole("row").filter({ has: actions });
 }
 
 /** Chooses an action of an account, by keyboard. */
@@ -169,6 +170,10 @@ describe("the accounts in the console", { skip }, () => {
       await pressInDialog(page, accounts.actions.enable.action);
       await rowWith(page, email).getByText(accounts.disabled, { exact: true }).waitFor({ state: "detached" });
       assert.equal((await post("sign-in", asked)).status, 200);
+
+      await act(page, email, accounts.actions.resetFactors.action);
+      await pressInDialog(page, accounts.actions.resetFactors.action);
+      await closed(page);
 
       await act(page, email, accounts.actions.reset.action);
       await pressInDialog(page, accounts.actions.reset.action);

@@ -5,6 +5,7 @@ import { danglingDetail, takenDetail } from "../../store/core/commits/refusals.t
 import type { Change } from "../../store/port/commit.ts";
 import type { ServingStore } from "../../store/port/store.ts";
 import type { Stored } from "../../store/port/stored.ts";
+import type { Users } from "../../users/users.ts";
 import type { InCollection, Writes } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import type { HttpRequest } from "../protocol/message.ts";
@@ -62,7 +63,9 @@ export type WriteAttempt = Result | typeof overtaken;
 export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttempt> {
   const { service, operation, request } = write;
   const { at, result, explain, isDryRun = false, maxCascadeText, whole } = plan;
-  const changes = await withAccounts(write, plan.changes);
+  const { users } = service;
+  // Without users, a commit does not wait for a turn of its own.
+  const changes = users === undefined ? plan.changes : await withAccounts(write, users, plan.changes);
   const { caller } = operation;
   const idempotency = isDryRun ? undefined : operation.idempotency; // a dry run can be repeated
   if (changes.length === 0 && idempotency === undefined) return result;
@@ -95,11 +98,11 @@ export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttem
  * LAST_ADMINISTRATOR.
  */
 async function withAccounts(
-  { service, operation, request }: Write,
+  { service: { collections }, operation, request }: Write,
+  users: Users,
   changes: readonly Change[],
 ): Promise<readonly Change[]> {
-  const { users, collections } = service;
-  if (users === undefined || changes.every(({ next }) => next !== undefined)) return changes;
+  if (changes.every(({ next }) => next !== undefined)) return changes;
   const visitor = users.visitor(request);
   const source = { ...visitor, actor: operation.caller.principal?.subject };
   const cascadesOf = (name: string) =>

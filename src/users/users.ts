@@ -592,7 +592,12 @@ export class Users {
     };
     const isKnown = account !== undefined && isKnownDevice(account, device, now());
     const taken = await takeFor(isKnown ? device : undefined);
-    const { isRight, isOutdated } = await hasher.verify(password, account?.password, network);
+    const { isRight, isOutdated } = await hasher
+      .verify(password, account?.password, network)
+      .catch(async (error: unknown) => {
+        await taken.giveBack(); // nothing was guessed
+        throw error;
+      });
     if (!isRight || account === undefined || account.disabled) throw signInFailed();
     await taken.giveBack();
     return { account, rehashed: isOutdated ? await hasher.hash(password, network) : undefined };

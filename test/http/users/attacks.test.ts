@@ -313,3 +313,16 @@ test("a sign-up that was open when it began makes no account after it was closed
   const closed = await startPeople(t, { store, users: { signUp: "closed" } });
   assert.equal(problemOf(await closed.post("sign-in", { ticket, code })), "401 SIGN_IN_FAILED");
 });
+
+test("a right password that was not checked, because too many wait, is no wrong one", async (t) => {
+  const people = await startPeople(t);
+  await people.join(ada);
+  const right = { email: ada, password: goodPassword };
+  const refused: string[] = [];
+  while (refused.length < 12) {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => people.post("sign-in", right)));
+    refused.push(...answers.filter(({ status }) => status !== 200).map((each) => each.text));
+  }
+  assert.ok(refused.every((text) => text.includes("are being checked")), refused.at(-1));
+  bodyOf(await people.post("sign-in", right));
+});

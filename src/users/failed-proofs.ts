@@ -35,7 +35,7 @@ export async function noteFailure(
   if (!(problem instanceof Problem)) return;
   const { code, policy } = problem;
   if (code !== "SIGN_IN_FAILED" && policy === undefined) return;
-  const address = await addressIn(given, records);
+  const address = (await addressIn(given, records)) || undefined; // some tickets are for no address
   const subject = address === undefined ? own : (await records.accountOf(address))?.value.id;
   if (kind !== undefined) meter?.onSignIn(methodOf(given), policy === undefined ? "failed" : "refused");
   const about = address ?? own ?? visitor.network;

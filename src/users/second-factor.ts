@@ -74,6 +74,8 @@ interface Asked {
   /** What the account was when the first factor was proven. */
   stamp: string;
   ends?: string | undefined;
+  /** What the audit records of the second step. @default signIn */
+  kind?: AuditKind | undefined;
 }
 
 /** The recovery codes of a user. */
@@ -116,14 +118,24 @@ export class SecondFactors {
   }
 
   /** The second step of a sign-in to an account; `undefined` if one factor is enough. */
-  async step(account: Account, ends: string | undefined): Promise<SecondStep | undefined> {
+  async step(account: Account, later: Pick<Asked, "ends" | "kind">): Promise<SecondStep | undefined> {
     const factors = this.factorsOf(account);
     if (factors.length === 0) return undefined;
     const { tickets, passkeys } = this.#parts;
-    const asked: Asked = { user: account.id, stamp: stampOf(account), ends };
+    const asked: Asked = { user: account.id, stamp: stampOf(account), ...later };
     const given = tickets.give("secondFactor", asked);
     const passkey = factors.includes("passkey") ? await passkeys.request(given.ticket) : undefined;
     return { ...given, factors, passkey };
+  }
+
+  /** The user of a ticket for the second factor; `undefined` if it is no open one. */
+  userIn(ticket: unknown): string | undefined {
+    try {
+      return this.#parts.tickets.open<Asked>("secondFactor", String(ticket)).user;
+    } catch (error) {
+      if (error instanceof Problem) return undefined;
+      throw error;
+    }
   }
 
   /** Begins the session of a sign-in that needed this. Throws SIGN_IN_FAILED and QUOTA_EXCEEDED. */
@@ -145,7 +157,8 @@ export class SecondFactors {
       if (set.recoveryCodes !== undefined)
         also.push(await notice(found.value, usedNotice(set.recoveryCodes.length)));
       const method = methodOf(proof);
-      return begin(found, { visitor, method, device: proof.device, ends: asked.ends, set, also });
+      const { kind, ends } = asked;
+      return begin(found, { visitor, kind, method, device: proof.device, ends, set, also });
     });
     await taken.giveBack();
     return signedIn;
@@ -228,7 +241,8 @@ export class SecondFactors {
         throw unavailable(
           "The service requires a second factor of you, and this is the last one. Set up another one first.",
         );
-      if (!this.#canSignIn(left))
+      const identities = await this.#parts.records.identitiesOf(account.id);
+      if (!this.#canSignIn(left) && !(this.#hasProviders && identities.length > 0))
         throw unavailable("This passkey is your only way to sign in. Set a password first.");
       const { length } = this.factorsOf(left);
       const set = { ...left, devices: [], ...(length === 0 && { recoveryCodes: undefined }) };
@@ -256,6 +270,10 @@ export class SecondFactors {
         notice: notices.recoveryCodes,
       };
     });
+  }
+
+  get #hasProviders(): boolean {
+    return this.#parts.settings.methods.includes("providers");
   }
 
   /** Whether the first factors of an account are enough to sign in again. */

@@ -196,9 +196,9 @@ export class Tickets {
     const { text, id } = newTicketText();
     const code = newCode();
     const at = now();
-    const isMailed = await this.#takeMail(to.key, visitor);
+    const isMailed = await this.#takeMail({ kind, to }, visitor);
     const ticket = await records.untilCommitted(async (): Promise<Decided<Ticket>> => {
-      const earlier = isMailed ? undefined : await this.#lastMailed(to.key);
+      const earlier = isMailed ? undefined : await this.#lastMailed({ kind, to });
       const made: Ticket = {
         id,
         kind,
@@ -257,11 +257,15 @@ export class Tickets {
   }
 
   /** Whether a mail to the address is allowed now. Throws UNAVAILABLE if the service sends too many. */
-  async #takeMail(address: string, visitor: Asking): Promise<boolean> {
+  async #takeMail(
+    { kind, to: { key: address } }: Pick<TicketAsked, "kind" | "to">,
+    visitor: Asking,
+  ): Promise<boolean> {
     const { limits, mailsPerHour, now, audit } = this.#parts;
+    const subject = `${purposeOf(kind)} ${address}`;
     try {
       const ofService = { policy: mailOfService(mailsPerHour), subject: "" };
-      await limits.take([{ policy: guessPolicies.mailToAddress, subject: address }, ofService], now());
+      await limits.take([{ policy: guessPolicies.mailToAddress, subject }, ofService], now());
     } catch (error) {
       if (!(error instanceof Problem && error.code === "QUOTA_EXCEEDED")) throw error;
       const { policy } = error;
@@ -271,14 +275,24 @@ export class Tickets {
     return true;
   }
 
-  /** The ticket whose code was mailed last to an address. In a flood, later tickets take its code. */
-  async #lastMailed(address: string): Promise<Ticket | undefined> {
-    const all = await this.#parts.records.ticketsFor(address);
-    const mailed = all.flatMap(({ value }) => (value.code === undefined ? [] : [value]));
+  /** The ticket whose code was mailed last to an address for the same purpose. In a flood, later tickets take its code. */
+  async #lastMailed({ kind, to }: Pick<TicketAsked, "kind" | "to">): Promise<Ticket | undefined> {
+    const all = await this.#parts.records.ticketsFor(to.key);
+    const mailed = all.flatMap(({ value }) =>
+      value.code === undefined || purposeOf(value.kind) !== purposeOf(kind) ? [] : [value],
+    );
     return mailed.toSorted((a, b) => (b.mailedAt ?? 0) - (a.mailedAt ?? 0))[0];
   }
 
   readonly #mac: Mac = (text) => this.#parts.vault.mac("code", text);
+}
+
+/**
+ * Mails to an address are counted for each purpose. Requests with one purpose mail either the owner of the address or nobody, which the
+ * responses do not tell. So those that mail nobody take no mail from the others.
+ */
+function purposeOf(kind: TicketKind): string {
+  return kind === "reset" ? "signIn" : kind;
 }
 
 function placeOf(ticket: string): string {

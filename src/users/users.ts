@@ -255,7 +255,9 @@ export class Users {
 
   /** Records why a request has failed, if it is a wrong proof or a limit that was reached. */
   noteFailure(problem: unknown, failed: FailedRequest): Promise<void> {
-    return noteFailure(problem, failed, this.#parts);
+    const { kind, given } = failed;
+    const proving = kind === "secondFactor" ? this.secondFactors.userIn(given.ticket) : undefined;
+    return noteFailure(problem, { ...failed, subject: proving ?? failed.subject }, this.#parts);
   }
 
   /** Counts a session that has begun, by the members of the body that proved it. */
@@ -373,17 +375,17 @@ export class Users {
    * ends here, in a commit of its own.
    */
   async begin(found: Versioned<Account>, beginning: Beginning): Promise<Decided<Begun>> {
-    const { ends, set, also = [] } = beginning;
+    const { ends, set, also = [], kind = "signIn", method, visitor } = beginning;
     const account = { ...found.value, ...set };
-    const step = await this.secondFactors.step(account, ends === "all" ? undefined : ends);
+    const isProof = kind === "signIn" || kind === "confirmation";
+    const later = { ends: ends === "all" ? undefined : ends, kind: isProof ? kind : undefined };
+    const step = await this.secondFactors.step(account, later);
     if (step === undefined) return this.#begin(found, beginning);
     const sessions = ends === "all" ? await this.records.sessionsOf(account.id) : [];
     const changes = [put(accountsName, account.id, found.version, account), ...endingOf(sessions), ...also];
-    // A sign-in is recorded with its second step, and what has changed already is recorded now.
-    const { kind = "signIn", method, visitor } = beginning;
+    // A proof is recorded with its second step, and what has changed already is recorded now.
     const recorded = { kind, subject: account.id, method };
-    const entries =
-      set === undefined || kind === "signIn" ? [] : [this.#parts.audit.entry(recorded, visitor)];
+    const entries = isProof ? [] : [this.#parts.audit.entry(recorded, visitor)];
     return { changes: [...changes, ...entries], result: step };
   }
 
@@ -590,7 +592,12 @@ export class Users {
     };
     const isKnown = account !== undefined && isKnownDevice(account, device, now());
     const taken = await takeFor(isKnown ? device : undefined);
-    const { isRight, isOutdated } = await hasher.verify(password, account?.password, network);
+    const { isRight, isOutdated } = await hasher
+      .verify(password, account?.password, network)
+      .catch(async (error: unknown) => {
+        await taken.giveBack(); // nothing was guessed
+        throw error;
+      });
     if (!isRight || account === undefined || account.disabled) throw signInFailed();
     await taken.giveBack();
     return { account, rehashed: isOutdated ? await hasher.hash(password, network) : undefined };

@@ -151,13 +151,17 @@ export const providerEndpoints: readonly Endpoint[] = [
       const browser = cookies.browserIn(asked.request);
       const device = cookies.deviceIn(asked.request);
       const back = await providers.receive(provider, asked.parsed as string, { visitor, browser, device });
-      if (back.kind !== "link") await users.noteReturn(back.kind === "begun" ? "done" : "failed", visitor);
-      if (back.kind === "failed") return failed(sent, back);
+      if (back.kind === "failed") {
+        await users.noteReturn("failed", visitor);
+        return failed(sent, back);
+      }
       const { returnTo = "/" } = back;
       if (back.kind === "begun") {
         const { begun } = back;
-        if (!("factors" in begun)) return goTo(returnTo, cookies.begin(begun));
-        return goTo(pageOf(users, returnTo, { secondFactor: JSON.stringify(shownStep(begun)) }));
+        if ("factors" in begun)
+          return goTo(pageOf(users, returnTo, { secondFactor: JSON.stringify(shownStep(begun)) }));
+        await users.noteReturn("done", visitor);
+        return goTo(returnTo, cookies.begin(begun));
       }
       const { ticket, email } = back;
       return goTo(

@@ -566,6 +566,8 @@ export const signInEndpoints: readonly Endpoint[] = [
     },
     work: async ({ users, given, visitor, current }) => {
       const which = given.everywhere === true ? "all" : current.session.id;
+      // A key changes nothing but itself.
+      if (which === "all" && current.session.name !== undefined) users.requireConfirmed(current.session);
       await users.end(current.account.id, which, visitor);
       const document = {
         status: 204,

@@ -95,7 +95,7 @@ export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttem
 
 /**
  * The changes, and what has to come with them if profiles of people are deleted: their accounts go in the same commit. Throws
- * LAST_ADMINISTRATOR.
+ * LAST_ADMINISTRATOR, and CONFIRMATION_REQUIRED for the own profile.
  */
 async function withAccounts(
   { service: { collections }, operation, request }: Write,
@@ -104,7 +104,11 @@ async function withAccounts(
 ): Promise<readonly Change[]> {
   if (changes.every(({ next }) => next !== undefined)) return changes;
   const visitor = users.visitor(request);
-  const source = { ...visitor, actor: operation.caller.principal?.subject };
+  const { subject: actor, session } = operation.caller.principal ?? {};
+  const isOwn = ({ key, next }: Change) =>
+    next === undefined && key.collection === users.settings.collection && key.id === actor;
+  if (session !== undefined && changes.some(isOwn)) users.requireConfirmed(session);
+  const source = { ...visitor, actor };
   const cascadesOf = (name: string) =>
     (collections.get(name)?.references ?? []).filter(({ onDelete }) => onDelete === "cascade");
   return [...changes, ...(await users.administration.changesForDeletes(changes, source, cascadesOf))];

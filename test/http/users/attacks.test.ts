@@ -22,12 +22,25 @@ const ticketFor = async ({ post }: People, path: string, content: object) =>
 test("in a flood of mails, a new ticket takes the code that was mailed last", async (t) => {
   const people = await startPeople(t);
   await people.join(ada);
-  for (let n = 0; n < 4; n++) await ticketFor(people, "code", { email: ada });
-  const code = await people.codeFor(ada, 4);
+  for (let n = 0; n < 5; n++) await ticketFor(people, "code", { email: ada });
+  const code = await people.codeFor(ada, 5);
   const mails = people.mails.length;
   const ticket = await ticketFor(people, "code", { email: ada });
   assert.equal(bodyOf<Signed>(await people.post("sign-in", { ticket, code })).user.email, ada);
   assert.equal(people.mails.length, mails);
+});
+
+test("requests that mail nobody take no mail from the owner of an address", async (t) => {
+  const people = await startPeople(t);
+  // A code for an address without an account goes to nobody.
+  for (let n = 0; n < 6; n++) await ticketFor(people, "code", { email: ada });
+  const { token } = await people.join(ada);
+  await people.join(bob);
+  // Neither does one for a new address, if another account has it.
+  for (let n = 0; n < 6; n++) bodyOf(await people.post("email", { email: bob }, bearer(token)), 202);
+  const ticket = await ticketFor(people, "code", { email: bob });
+  const code = await people.codeFor(bob, 1);
+  assert.equal(bodyOf<Signed>(await people.post("sign-in", { ticket, code })).user.email, bob);
 });
 
 test("a sign-up for a known address mails to the address that was proven, in its own letters", async (t) => {
@@ -299,4 +312,20 @@ test("a sign-up that was open when it began makes no account after it was closed
   await open.service.stop();
   const closed = await startPeople(t, { store, users: { signUp: "closed" } });
   assert.equal(problemOf(await closed.post("sign-in", { ticket, code })), "401 SIGN_IN_FAILED");
+});
+
+test("a right password that was not checked, because too many wait, is no wrong one", async (t) => {
+  const people = await startPeople(t);
+  await people.join(ada);
+  const right = { email: ada, password: goodPassword };
+  const refused: string[] = [];
+  while (refused.length < 12) {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => people.post("sign-in", right)));
+    refused.push(...answers.filter(({ status }) => status !== 200).map((each) => each.text));
+  }
+  assert.ok(
+    refused.every((text) => text.includes("are being checked")),
+    String(refused),
+  );
+  bodyOf(await people.post("sign-in", right));
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { until } from "../../until.ts";
-import { bearer, bodyOf, goodPassword, problemOf, startPeople } from "./people.ts";
+import { bearer, bodyOf, goodPassword, problemOf, type Signed, startPeople } from "./people.ts";
 
 const ada = "ada@example.org";
 
@@ -117,4 +117,20 @@ test("the profile of the last administrator cannot be deleted, whichever way", a
   bodyOf(await ask(left.token, byBulk[0], byBulk[1], byBulk[2]));
   const again = await post("sign-in", { email: "bob@root.example", password: goodPassword });
   assert.equal(problemOf(again), "401 SIGN_IN_FAILED");
+});
+
+test("a user deletes the own profile only in a confirmed session, and never with a key", async (t) => {
+  let now = Date.now();
+  const { service, join, post } = await startPeople(t, { now: () => now });
+  const { token, user } = await join("ada@example.org");
+  const path = `/api/v1/users/${user.id}`;
+  const key = { name: "backup", expiresAt: new Date(now + 86_400_000).toISOString() };
+  const made = bodyOf<Signed>(await post("sessions", key, bearer(token)), 201);
+  const remove = (used: string) => service.send({ method: "DELETE", path, headers: bearer(used) });
+  assert.equal(problemOf(await remove(made.token)), "403 CONFIRMATION_REQUIRED");
+  now += 601_000;
+  assert.equal(problemOf(await remove(token)), "403 CONFIRMATION_REQUIRED");
+  const proof = { password: goodPassword };
+  const { token: confirmed } = bodyOf<Signed>(await post("confirm", proof, bearer(token)));
+  assert.equal((await remove(confirmed)).status, 205);
 });

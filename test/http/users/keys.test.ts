@@ -63,6 +63,7 @@ test("a key cannot change the account, and a sign-in with it leaves it as it is"
     ["password", { password: "another correct horse" }],
     ["email", { email: "other@example.org" }],
     ["sessions", { name: "more", expiresAt: inDays(1) }],
+    ["sign-out", { everywhere: true }],
   ] as const)
     assert.equal(problemOf(await people.post(path, content, bearer(key.token))), "403 CONFIRMATION_REQUIRED");
   const path = `/api/v1/_auth/sessions/${session.id}`;

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { UserSettings } from "../../../src/users/user-settings.ts";
 import { bearer, bodyOf, goodPassword, type People, problemOf, type Signed, startPeople } from "./people.ts";
+import { startOpenId, TestBrowser } from "./provider-servers.ts";
 import { SoftwarePasskey, type Wrong } from "./software-passkey.ts";
 
 const ada = "ada@example.org";
@@ -223,4 +224,22 @@ test("without the method, no passkey can be added or used", async (t) => {
   const { token } = await join(ada);
   assert.equal((await post("passkey", {})).status, 404);
   assert.equal(problemOf(await post("factors", { kind: "passkey" }, bearer(token))), "400 INVALID_PARAMETER");
+});
+
+test("somebody who can sign in at a provider can remove the last passkey", async (t) => {
+  const google = await startOpenId(t, { name: "google", trustEmail: true });
+  const methods = ["passkey", "providers"] as const;
+  const people = await startPeople(t, { users: { methods, providers: [google.settings] } });
+  const browser = new TestBrowser(people.service);
+  google.person = { sub: "0", email: ada, email_verified: true };
+  await browser.signIn("google");
+  const content = { kind: "passkey" };
+  const begun = bodyOf<Begun>(await browser.send("/api/v1/_auth/factors", { content }));
+  const device = new SoftwarePasskey(`http://localhost:${new URL(people.service.origin).port}`);
+  const sent = { ticket: begun.ticket, passkey: device.create(begun.options) };
+  const { factor } = bodyOf<{ factor: { id: string } }>(
+    await browser.send("/api/v1/_auth/factors", { content: sent }),
+  );
+  const removed = await browser.send(`/api/v1/_auth/factors/${factor.id}`, { method: "DELETE" });
+  assert.equal(removed.status, 205, removed.text);
 });

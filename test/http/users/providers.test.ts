@@ -1,6 +1,7 @@
 /** People sign in at providers, and link the identities there to their accounts. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { readExposition } from "../../metrics/exposition.ts";
 import { until } from "../../until.ts";
 import { codeAt } from "./authenticator-app.ts";
 import { bodyOf, goodPassword, type People, problemOf, startPeople } from "./people.ts";
@@ -218,7 +219,9 @@ test("a session that was not confirmed lately changes no identity", async (t) =>
 test("an account with a second factor is asked for it after the provider", async (t) => {
   let now = Date.now();
   const google = await startOpenId(t, { name: "google", trustEmail: true });
-  const people = await startPeople(t, { now: () => now, users: { methods, providers: [google.settings] } });
+  const users = { methods, providers: [google.settings] };
+  const metrics = { host: "127.0.0.1", port: 0 };
+  const people = await startPeople(t, { now: () => now, users, metrics });
   google.person = { sub: "1", email: ada, email_verified: true };
   const first = new TestBrowser(people.service);
   await first.signIn("google");
@@ -235,6 +238,11 @@ test("an account with a second factor is asked for it after the provider", async
   const content = { ticket: step.ticket, totp: codeAt(secret, now), cookie: true };
   bodyOf(await browser.send("/api/v1/_auth/second-factor", { content }));
   assert.equal((await browser.user())?.email, ada);
+  const { value } = readExposition(await (await fetch(String(people.service.metrics))).text());
+  const begun = ["providers", "totp"].map((method) =>
+    value("holdfast_sign_ins_total", { method, result: "done" }),
+  );
+  assert.deepEqual(begun, [1, 1]);
 });
 
 test("the identities of a deleted profile or account sign in to nothing", async (t) => {

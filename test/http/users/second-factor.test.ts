@@ -315,3 +315,21 @@ test("the store has neither the secret nor the recovery codes as text", async (t
   for (const text of [secret, ...recoveryCodes, ...recoveryCodes.map((each) => each.replaceAll("-", ""))])
     assert.ok(!stored.includes(text));
 });
+
+test("the audit says whose second factor was wrong, and records a confirmation once it is proven", async (t) => {
+  const all = await start(t, { signUp: { domains: ["example.org"], roles: ["ops"] } });
+  const { post, join, wait, code, service } = all;
+  const { token, user } = await join(ada);
+  const { secret } = await addApp(all, token);
+  wait(60_000);
+  const { ticket } = bodyOf<Step>(await post("confirm", { password: goodPassword }, bearer(token)));
+  await post("second-factor", { ticket, totp: "000000" });
+  const entries = async (kind: string, used = token) =>
+    bodyOf<{ entries: { result: string; subject?: string; method: string }[] }>(
+      await service.send({ path: `/api/v1/_audit?kind=${kind}`, headers: bearer(used) }),
+    ).entries.map(({ result, subject, method }) => [result, subject, method]);
+  assert.deepEqual(await entries("confirmation"), []);
+  assert.deepEqual(await entries("secondFactor"), [["failed", user.id, "totp"]]);
+  const next = bodyOf<Signed>(await post("second-factor", { ticket, totp: code(secret) }));
+  assert.deepEqual(await entries("confirmation", next.token), [["done", user.id, "totp"]]);
+});

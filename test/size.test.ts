@@ -23,7 +23,7 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_150,
   changes: 900,
   webhooks: 2_600,
-  http: 19_100,
+  http: 19_150,
   config: 2_850,
   fit: 250,
   server: 1_750,
@@ -32,7 +32,7 @@ const bounds: Readonly<Record<string, number>> = {
   index: 100,
   observe: 1_200,
   records: 150,
-  users: 5_650,
+  users: 5_700,
   secrets: 150,
 };
 

@@ -11,9 +11,9 @@ import {
   IconTrash,
   IconUserPlus,
 } from "@tabler/icons-react";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { type Account, ConflictError, type Invitation, NotFoundError } from "holdfast-client";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { type Account, ConflictError, type Invitation } from "holdfast-client";
+import { type FormEvent, useState } from "react";
 import { Dialog, Question, Wrong } from "../parts/dialog.tsx";
 import { Head } from "../parts/head.tsx";
 import { Dots, Item } from "../parts/menu.tsx";
@@ -23,11 +23,10 @@ import { formatRoute } from "../route.ts";
 import { queries, useAction } from "../service/queries.ts";
 import { client, usersName } from "../service/session.ts";
 import { administrationTexts, listTexts, texts } from "../texts.ts";
-import { fieldProblems, Roles, Tags, TurnOn, Waiting } from "./frame.tsx";
+import { fieldProblems, List, Roles, Tags, usePages, Waiting } from "./frame.tsx";
 import { FormError, readObject } from "./values.ts";
 
 const own = administrationTexts.accounts;
-const configuration = 'auth: { users: { collection: "users" }, administrators: { role: "ops" } }';
 
 /** The keys of the queries of the accounts and of the invitations. */
 const accountsKey = ["accounts"];
@@ -94,70 +93,6 @@ function Opened({ open, onClose, onInvited }: { open: Open; onClose(): void; onI
     default:
       return <ActDialog act={open.kind} account={open.account} onClose={onClose} />;
   }
-}
-
-interface PageOf<T> {
-  items: readonly T[];
-  after?: string | undefined;
-}
-
-/** A list that is read page by page. */
-function usePages<T>(
-  queryKey: readonly string[],
-  read: (options: { after: string | undefined; signal: AbortSignal }) => Promise<PageOf<T>>,
-) {
-  const { data, ...query } = useInfiniteQuery({
-    queryKey,
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: after, signal }) => read({ after, signal }),
-    getNextPageParam: ({ after }: PageOf<T>) => after,
-  });
-  return { ...query, items: data?.pages.flatMap(({ items }) => items) };
-}
-
-interface ListProps {
-  query: ReturnType<typeof usePages<unknown>>;
-  label: string;
-  columns: readonly string[];
-  empty: ReactNode;
-  children: ReactNode;
-}
-
-/** A table, or what is there in its place. */
-function List({ query, label, columns, empty, children }: ListProps) {
-  const { items, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = query;
-  if (error instanceof NotFoundError)
-    return <TurnOn title={own.off} hint={own.offHint} text={configuration} />;
-  if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
-  if (items === undefined) return <Waiting />;
-  if (items.length === 0) return empty;
-  return (
-    <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table scrolls */}
-      <section className="scroll wide" aria-label={label} tabIndex={0}>
-        <table className="grid plain">
-          <thead>
-            <tr>
-              {columns.map((name) => (
-                <th key={name}>{name}</th>
-              ))}
-              <th>
-                <span className="sr-only">{listTexts.menu}</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>{children}</tbody>
-        </table>
-      </section>
-      {hasNextPage && (
-        <div className="admin-bar">
-          <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            {own.more}
-          </Button>
-        </div>
-      )}
-    </>
-  );
 }
 
 function Accounts({ onOpen }: { onOpen(open: Open): void }) {

@@ -13,6 +13,7 @@ import "./administration.css";
 
 const pages: Readonly<Record<PageName, ComponentType>> = {
   accounts: lazy(async () => ({ default: (await import("./accounts-page.tsx")).AccountsPage })),
+  audit: lazy(async () => ({ default: (await import("./audit-page.tsx")).AuditPage })),
   mail: lazy(async () => ({ default: (await import("./mail-page.tsx")).MailPage })),
   webhooks: lazy(async () => ({ default: (await import("./webhooks-page.tsx")).WebhooksPage })),
   keys: lazy(async () => ({ default: (await import("./keys-page.tsx")).KeysPage })),

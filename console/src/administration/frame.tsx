@@ -1,10 +1,14 @@
 /** What the pages for administrators share. */
-import { MultiSelect } from "@mantine/core";
+import { Button, MultiSelect } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { NotFoundError } from "holdfast-client";
+import type { ReactNode } from "react";
 import { Copied, Secret } from "../parts/copied.tsx";
 import { Dialog } from "../parts/dialog.tsx";
+import { Problem } from "../parts/problem.tsx";
 import { useConfiguration } from "../service/administrator.ts";
 import { otherProblems, type Refusal, refusalOf } from "../service/errors.ts";
-import { administrationTexts, texts } from "../texts.ts";
+import { administrationTexts, listTexts, texts } from "../texts.ts";
 
 export function Waiting() {
   return (
@@ -109,4 +113,75 @@ export function fieldProblems(error: unknown, fields: readonly string[]) {
     at: (name: string) => refusal.byName.get(name)?.join(" "),
     others: otherProblems(refusal, new Set(fields)),
   };
+}
+
+const users = administrationTexts.accounts;
+const usersConfiguration = 'auth: { users: { collection: "users" }, administrators: { role: "ops" } }';
+
+interface PageOf<T> {
+  items: readonly T[];
+  after?: string | undefined;
+}
+
+/** A list that is read page by page. */
+export function usePages<T>(
+  queryKey: readonly string[],
+  read: (options: { after: string | undefined; signal: AbortSignal }) => Promise<PageOf<T>>,
+) {
+  const { data, ...query } = useInfiniteQuery({
+    queryKey,
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: after, signal }) => read({ after, signal }),
+    getNextPageParam: ({ after }: PageOf<T>) => after,
+  });
+  return { ...query, items: data?.pages.flatMap(({ items }) => items) };
+}
+
+interface ListProps {
+  query: ReturnType<typeof usePages<unknown>>;
+  label: string;
+  columns: readonly string[];
+  empty: ReactNode;
+  /** Whether each row has a menu. @default true */
+  hasMenu?: boolean;
+  children: ReactNode;
+}
+
+/** A table, or what is there in its place. */
+export function List({ query, label, columns, empty, hasMenu = true, children }: ListProps) {
+  const { items, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = query;
+  if (error instanceof NotFoundError)
+    return <TurnOn title={users.off} hint={users.offHint} text={usersConfiguration} />;
+  if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (items === undefined) return <Waiting />;
+  if (items.length === 0) return empty;
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table scrolls */}
+      <section className="scroll wide" aria-label={label} tabIndex={0}>
+        <table className="grid plain">
+          <thead>
+            <tr>
+              {columns.map((name) => (
+                <th key={name}>{name}</th>
+              ))}
+              {hasMenu && (
+                <th>
+                  <span className="sr-only">{listTexts.menu}</span>
+                </th>
+              )}
+            </tr>
+          </thead>
+          <tbody>{children}</tbody>
+        </table>
+      </section>
+      {hasNextPage && (
+        <div className="admin-bar">
+          <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            {users.more}
+          </Button>
+        </div>
+      )}
+    </>
+  );
 }

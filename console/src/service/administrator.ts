@@ -44,7 +44,7 @@ export function useUser(): User | undefined {
 
 /** The pages that the service has for its administrators. */
 export const servedPages = pages.filter(
-  (name) => (name !== "accounts" || hasUsers) && (name !== "mail" || keepsMails),
+  (name) => (hasUsers || (name !== "accounts" && name !== "audit")) && (name !== "mail" || keepsMails),
 );
 
 /** The key of the query of the configuration. */

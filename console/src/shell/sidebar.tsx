@@ -4,6 +4,7 @@ import { useWindowEvent } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
 import {
   IconActivity,
+  IconClipboardList,
   IconDatabase,
   IconKey,
   IconLogout,
@@ -28,6 +29,7 @@ import { NewCollectionButton } from "./new-collection.tsx";
 
 const icons = {
   accounts: IconUsers,
+  audit: IconClipboardList,
   mail: IconMail,
   webhooks: IconWebhook,
   keys: IconKey,

@@ -214,6 +214,22 @@ describe("the accounts in the console", { skip }, () => {
     await asRoot(people, "#/_accounts", steps, { width: 390 });
   });
 
+  test("the audit shows what has happened, and only one kind of it if asked", async (t) => {
+    const people = await start(t);
+    await people.post("sign-in", { email: root, password: "a wrong password" });
+    const { audit } = administrationTexts;
+    await asRoot(people, "#/_audit", async (page) => {
+      await page.getByText(audit.results.failed, { exact: true }).waitFor();
+      const signUp = page.getByRole("cell", { name: audit.kinds.signUp, exact: true });
+      await signUp.waitFor();
+      await judge(page, "audit");
+      await page.getByRole("combobox", { name: audit.kind }).click();
+      await page.getByRole("option", { name: audit.kinds.signIn, exact: true }).click();
+      await signUp.waitFor({ state: "detached" });
+      await page.getByText(audit.results.failed, { exact: true }).waitFor();
+    });
+  });
+
   test("the mails of a local service are in the console, and its user can sign out there", async (t) => {
     const people = await start(t);
     await asRoot(people, "#/_mail", async (page) => {

@@ -192,7 +192,7 @@ export class Providers {
       if (known !== undefined && known.value.user !== account.id)
         return { changes: [spent], result: unavailable("This identity belongs to another account.") };
       if (known !== undefined) return { changes: [spent], result: known.value };
-      const current = await this.#requireAccount(account.id);
+      const current = await this.#requireAccount(account.id, session.id);
       if ((await records.identitiesOf(account.id)).length >= maxIdentities)
         throw unavailable(`An account has at most ${maxIdentities} identities. Remove one first.`);
       const made = { id, user: account.id, provider, issuer, subject, email, createdAt: now() };
@@ -214,7 +214,7 @@ export class Providers {
       const all = await records.identitiesOf(account.id);
       const found = all.find(({ value }) => value.id === id);
       if (found === undefined) return { changes: [], result: false };
-      const current = await this.#requireAccount(account.id);
+      const current = await this.#requireAccount(account.id, session.id);
       if (all.length === 1 && !this.#hasOtherWay(current.value))
         throw unavailable("You could not sign in any more. Link another identity first.");
       const others = (await records.sessionsOf(account.id)).filter(({ value }) => value.id !== session.id);
@@ -231,9 +231,12 @@ export class Providers {
     return methods.includes("email") || (password !== undefined && methods.includes("password"));
   }
 
-  async #requireAccount(id: string): Promise<Versioned<Account>> {
-    const current = await this.#parts.records.account(id);
-    if (current === undefined || current.value.disabled) throw signInFailed();
+  /** The account, while the session is still open. Throws SIGN_IN_FAILED. */
+  async #requireAccount(id: string, session: string): Promise<Versioned<Account>> {
+    const { records } = this.#parts;
+    const current = await records.account(id);
+    const isOpen = (await records.session(session)) !== undefined;
+    if (!isOpen || current === undefined || current.value.disabled) throw signInFailed();
     return current;
   }
 

@@ -37,7 +37,7 @@ export interface Invitation {
   readonly expiresAt: string;
 }
 
-/** Whom an administrator invites. */
+/** An invitation to send. */
 export type InvitationInput = Pick<Invitation, "email"> &
   Partial<Pick<Invitation, "roles" | "claims" | "profile" | "user">>;
 

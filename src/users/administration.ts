@@ -152,8 +152,8 @@ export class Administration {
   }
 
   /**
-   * Invites whoever opens the link that is returned, to be the first administrator. The link works once, for ten minutes, and the
-   * one before no longer. Returns `undefined` if somebody administers already, or if no role does.
+   * Returns a link that invites the first administrator. Any person who opens it can use it, once, for ten minutes. It ends the link
+   * before it. Returns `undefined` if an account administers already, or if no role administers.
    */
   async inviteFirst(): Promise<string | undefined> {
     const { records, newUuid, now, publicUrl, administrators } = this.#parts;
@@ -203,7 +203,7 @@ export class Administration {
       if (JSON.stringify(value) === JSON.stringify(found.value)) return { changes: [], result: found };
       const isKept = isFree || !this.#administers(found.value) || this.#administers(value);
       const witness = isKept ? [] : await this.#witness((each) => each.id === id);
-      // Who is enabled again later has to sign in again.
+      // A user who is enabled again has to sign in again.
       const ended = value.disabled ? endingOf(await records.sessionsOf(id)) : [];
       const states = { before: stateOf(found.value), after: stateOf(value) };
       const entry = audit.entry({ kind: "accountChanged", subject: id, ...states }, source);

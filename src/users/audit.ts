@@ -47,7 +47,7 @@ export interface Recorded {
   kind: AuditKind;
   /** @default "done" */
   result?: "done" | "failed" | "refused" | undefined;
-  /** The user whom it is about: the id of the account. */
+  /** The id of the account that the entry is about. */
   subject?: string | undefined;
   /** How it was proven, such as `password`. */
   method?: string | undefined;

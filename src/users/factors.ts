@@ -16,7 +16,7 @@ export function secondFactorsOf(
 ): SecondFactorKind[] {
   if (settings.secondFactor === "off") return [];
   const hasPasskey = passkeys.length > 0 && settings.methods.includes("passkey");
-  // Who adds a passkey for convenience is not asked for it after a password, unless the service requires a second factor.
+  // A user can add a passkey for convenience. A sign-in asks for it after a password only if the service requires a second factor.
   if (totp === undefined && !(hasPasskey && isRequired(settings, roles))) return [];
   return [
     ...(totp === undefined ? [] : ["totp" as const]),

@@ -1,6 +1,6 @@
 /**
  * Tickets for the second request of a sign-in, such as the one with the second factor. A ticket is the encrypted state of the first
- * request, so the store keeps nothing for those who never come back. It keeps the used ones until they expire: each works once.
+ * request, so the store keeps nothing for clients that never come back. It keeps used tickets until they expire, so each works once.
  */
 import { randomBytes } from "node:crypto";
 import { signInFailed } from "../access/challenges.ts";

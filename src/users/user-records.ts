@@ -133,7 +133,7 @@ export interface Ticket {
   expiresAt: number;
   /** The password's hash and the profile of a sign-up, or what belongs to a provider, encrypted. */
   sealed?: string | undefined;
-  /** The SHA-256 of what the only browser shows that can use it. Absent: whoever has the ticket can. */
+  /** Only one browser can use the ticket: this is the SHA-256 of its cookie. Absent: any client with the ticket can use it. */
   browser?: string | undefined;
 }
 

@@ -5,7 +5,7 @@ import { signInPageTexts as texts } from "../../console/src/sign-in/sign-in-page
 import { codeAt } from "../http/users/authenticator-app.ts";
 import { goodPassword } from "../http/users/people.ts";
 import { startOpenId } from "../http/users/provider-servers.ts";
-import type { Page } from "./browser.ts";
+import { addAuthenticator, type Page } from "./browser.ts";
 import { tabTo } from "./console/focus.ts";
 import {
   axe,
@@ -30,22 +30,6 @@ async function judge(page: Page): Promise<void> {
   assert.deepEqual(faults, []);
   const isTooWide = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
   assert.equal(await page.evaluate(isTooWide), false);
-}
-
-/** A device that makes and uses passkeys without asking. */
-async function addAuthenticator(page: Page): Promise<void> {
-  const session = await page.context().newCDPSession(page);
-  await session.send("WebAuthn.enable");
-  await session.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
 }
 
 const onPhone = { bypassCSP: true, viewport: { width: 390, height: 844 } };

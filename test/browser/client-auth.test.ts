@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { after, type TestContext, test } from "node:test";
 import { goodPassword, startPeople } from "../http/users/people.ts";
-import { type Browser, openBrowser, patienceMs } from "./browser.ts";
+import { addAuthenticator, type Browser, openBrowser, patienceMs } from "./browser.ts";
 
 const opened = await openBrowser();
 const skip = "why" in opened ? opened.why : false;
@@ -66,18 +66,7 @@ test("a page adds a passkey, and signs in and confirms with it alone", { skip },
   // Passkeys belong to the name in `publicUrl`.
   const openTab = await openPages(t, people.service.origin.replace("127.0.0.1", "localhost"));
   const tab = await openTab();
-  const devtools = await tab.context().newCDPSession(tab);
-  await devtools.send("WebAuthn.enable");
-  await devtools.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
+  await addAuthenticator(tab);
   await tab.evaluate(`client.$auth.signIn(${JSON.stringify({ email, password: goodPassword })})`);
   const kind = "client.$auth.factors.addPasskey({ name: 'laptop' }).then(({ factor }) => factor.kind)";
   assert.equal(await tab.evaluate(kind), "passkey");

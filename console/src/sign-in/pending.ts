@@ -47,7 +47,7 @@ export function keepLink(link: Omit<PendingLink, "expiresAt">, now = Date.now())
   localStorage.setItem(linkKey, JSON.stringify({ ...link, expiresAt: now + linkMs }));
 }
 
-/** The identity that waits in this browser; `undefined` if there is none. */
+/** The identity that this browser can link; `undefined` if it has none. */
 export function readLink(now = Date.now()): PendingLink | undefined {
   const text = localStorage.getItem(linkKey);
   const link = text === null ? undefined : (JSON.parse(text) as PendingLink);

@@ -64,7 +64,7 @@ async function unpackInto(folder: string): Promise<void> {
 export interface Seen {
   /** The addresses of all requests. */
   requests: string[];
-  /** Errors on the console, including refusals by the Content-Security-Policy, and uncaught errors. */
+  /** Errors on the console with the address of what failed, including refusals by the Content-Security-Policy, and uncaught errors. */
   errors: string[];
 }
 
@@ -74,7 +74,8 @@ export function watchPage(page: Page): Seen {
   page.on("request", (request) => seen.requests.push(request.url()));
   page.on("pageerror", (error) => seen.errors.push(String(error)));
   page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") seen.errors.push(message.text());
+    if (message.type() !== "error" && message.type() !== "warning") return;
+    seen.errors.push(`${message.text()} ${message.location().url}`);
   });
   return seen;
 }

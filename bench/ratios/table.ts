@@ -21,6 +21,7 @@ import { measureReads } from "./read.ts";
 import { measureRelated } from "./related.ts";
 import { measureRewind } from "./rewind.ts";
 import { measureRules } from "./rules.ts";
+import { measureSignIns } from "./sign-in.ts";
 import { measureStart } from "./start.ts";
 import { measureThreads } from "./threads.ts";
 import { measureUpdates } from "./update.ts";
@@ -30,6 +31,7 @@ export const ratios: Readonly<Record<string, (effort: Effort) => Promise<Figure[
   start: measureStart,
   read: measureReads,
   auth: measureAuth,
+  "sign-in": measureSignIns,
   rules: measureRules,
   create: measureCreates,
   update: measureUpdates,

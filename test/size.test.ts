@@ -27,7 +27,7 @@ const bounds: Readonly<Record<string, number>> = {
   config: 2_850,
   fit: 250,
   server: 1_800,
-  commands: 4_600,
+  commands: 4_700,
   cli: 50,
   index: 100,
   observe: 1_200,
@@ -37,7 +37,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 484;
+const mostFiles = 485;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

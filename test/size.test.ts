@@ -22,12 +22,12 @@ const bounds: Readonly<Record<string, number>> = {
   rewind: 400,
   access: 2_150,
   changes: 900,
-  webhooks: 2_600,
+  webhooks: 2_650,
   http: 19_150,
   config: 2_850,
   fit: 250,
-  server: 1_750,
-  commands: 4_600,
+  server: 1_800,
+  commands: 4_700,
   cli: 50,
   index: 100,
   observe: 1_200,
@@ -37,7 +37,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 483;
+const mostFiles = 485;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

@@ -15,6 +15,7 @@ import { measureReadLatency } from "./latency.ts";
 import { measureLists } from "./lists.ts";
 import { measureMemory } from "./memory.ts";
 import { measureObservation } from "./observe.ts";
+import { measurePasswords } from "./passwords.ts";
 import { measureTravelling } from "./postgres.ts";
 import { measurePostgresLists } from "./postgres-lists.ts";
 import { measureReads } from "./read.ts";
@@ -49,6 +50,7 @@ export const ratios: Readonly<Record<string, (effort: Effort) => Promise<Figure[
   figures: measureFigures,
   observe: measureObservation,
   threads: measureThreads,
+  passwords: measurePasswords,
   postgres: measureTravelling,
   "postgres-lists": measurePostgresLists,
   console: measureConsole,

@@ -26,11 +26,12 @@ import { counted, excerpt } from "./wording.ts";
 const maxPrinted = 50;
 
 /** Checks configuration and store. Throws StartError if the configuration has faults or the store does not fit it. */
-export async function runCheck(flags: Flags, env: Environment): Promise<void> {
+export async function runCheck({ asvs, ...flags }: Flags, env: Environment): Promise<void> {
   const config = await configOf(flags, env, { reportsFiles: true });
   await readFilesOf(config, Date.now());
   print(`configuration: ${config.file ?? "none (open mode: clients create collections by using them)"}`);
   printWarnings(warningsOf(config));
+  if (asvs === true) return printAsvs(config);
   if (!mayExist(config.store)) {
     print(`store: ${shownAddress(config.store)} does not exist yet`);
     return;
@@ -46,6 +47,14 @@ export async function runCheck(flags: Flags, env: Environment): Promise<void> {
       );
   });
   print("everything fits");
+}
+
+/** Prints which requirements of OWASP ASVS the configuration meets. Throws StartError without users, whom the promises are about. */
+async function printAsvs(config: Config): Promise<void> {
+  if (config.auth?.users === undefined)
+    throw new StartError("--asvs is about services with users, and the configuration has no auth.users.");
+  const { asvsLines } = await import("./asvs.ts");
+  for (const line of asvsLines(config)) print(line);
 }
 
 /** Prints what does not fit the configuration, and returns the number of these problems. */

@@ -150,7 +150,11 @@ const commands: Readonly<Record<string, CommandRow>> = {
     summary: "Check the configuration, and whether stored resources fit it",
     description:
       "Check the configuration, and whether stored resources fit it. The service can run at the same time.",
-    examples: ["check --config holdfast.config.ts"],
+    options: {
+      "--asvs":
+        "list which requirements of OWASP ASVS 5.0 the configuration meets, and do not read the store",
+    },
+    examples: ["check --config holdfast.config.ts", "check --asvs"],
     run: async (_, { flags, env }) => (await import("./check-command.ts")).runCheck(flags, env),
   },
   rewind: {

@@ -28,6 +28,7 @@ import { preferredReturn } from "./protocol/prefer.ts";
 import { changesResponse } from "./reads/history.ts";
 import { resourcePath, serviceDescription } from "./route.ts";
 import type { Service } from "./service.ts";
+import type { HttpSettings } from "./settings.ts";
 
 const privately = `private, ${revalidate}`;
 
@@ -83,10 +84,7 @@ export function addCommonHeaders(
   headers.vary ??= varyOf(service);
   if (request.headers.origin !== undefined) addCorsHeaders(headers, request.headers.origin, service.settings);
   const { settings } = service;
-  if (isEncrypted(settings, request))
-    headers["strict-transport-security"] = settings.hstsIncludesSubDomains
-      ? `${yearOfTls}; includeSubDomains`
-      : yearOfTls;
+  if (isEncrypted(settings, request)) headers["strict-transport-security"] = transportSecurityOf(settings);
   if (service.quotas !== undefined) addQuotaHeaders(headers, service.quotas, caller.quota, request);
   if (service.authenticate !== undefined && headers["cache-control"] === revalidate) {
     headers["cache-control"] = privately; // other callers may not see it
@@ -107,7 +105,10 @@ function varyOf({ authenticate, settings }: Service): string {
 }
 
 /** A browser that has received this uses https from then on (RFC 6797). It ignores it on an unencrypted connection. */
-const yearOfTls = "max-age=31536000";
+export function transportSecurityOf({ hstsIncludesSubDomains }: HttpSettings): string {
+  const year = "max-age=31536000";
+  return hstsIncludesSubDomains ? `${year}; includeSubDomains` : year;
+}
 
 const safeRequestId = /^[A-Za-z0-9._~:/+=-]{1,128}$/;
 

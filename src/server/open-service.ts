@@ -31,6 +31,7 @@ import {
 import type { HttpSettings } from "../http/settings.ts";
 import type { Meters, ThreadMetrics } from "../observe/metrics.ts";
 import type { Tracing } from "../observe/tracing.ts";
+import type { Vault } from "../secrets.ts";
 import { createKeyedQueue } from "../store/core/keyed-queue.ts";
 import { startWhenFree } from "../store/core/loads.ts";
 import { createTurnBudget, type TurnBudget } from "../store/core/turn-budget.ts";
@@ -39,6 +40,8 @@ import type { HistoryStore, Store } from "../store/port/store.ts";
 import type { KeptMail } from "../users/mail/mail-queue.ts";
 import { AllowList, resolveHost } from "../webhooks/addresses.ts";
 import type { WebhookOptions } from "../webhooks/delivery.ts";
+import { KeptSecrets } from "../webhooks/kept-secrets.ts";
+import { WebhookRecords } from "../webhooks/webhook-records.ts";
 import { Webhooks } from "../webhooks/webhooks.ts";
 import type { Call } from "./calls.ts";
 import type { People, PeopleParts } from "./open-users.ts";
@@ -204,11 +207,18 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   } = options;
   const { http } = config;
   let secret: Buffer = Buffer.alloc(0); // the preparation sets it before the service handles a request
+  let opened: Vault | undefined;
+  const vault = (): Vault => {
+    if (opened === undefined) throw new Error("The vault is used before the store is prepared.");
+    return opened;
+  };
+  const keptSecrets = new KeptSecrets(() => (config.secrets.length > 0 ? vault() : undefined));
   let isDraining = false;
   const newUuid = createUuidSource();
   const people = await peopleOf(config, {
     store,
     service: () => service,
+    vault,
     identity: () => tags.store(),
     call: thread.kind === "other" ? thread.call : undefined,
     newUuid,
@@ -223,7 +233,10 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
       await store.reach?.();
       if (thread.kind === "main") await declare(store, config);
       secret = await store.secret();
+      opened = await vaultOf(store, config, now);
       await people?.prepare();
+      if (thread.kind === "main" && !config.readOnly && config.secrets.length > 0)
+        await keptSecrets.encryptAll(new WebhookRecords(store), now);
     },
     mayWait: store.reach !== undefined,
     after: thread.kind === "other" ? thread.prepared : undefined,
@@ -286,6 +299,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     isObserved: meters !== undefined || tracing !== undefined,
   };
   const webhooks = createWebhooks(service, config, {
+    secrets: keptSecrets,
     isShared: config.store.kind !== "sqlite" || thread.counting.counts.threads > 1,
     onAttempt: meters?.attempts.note,
     tracer: tracing?.deliveries,
@@ -331,7 +345,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
 function createWebhooks(
   service: Service,
   { webhooks }: Config,
-  replaced: Partial<WebhookOptions> & Pick<WebhookOptions, "isShared">,
+  replaced: Partial<WebhookOptions> & Pick<WebhookOptions, "isShared" | "secrets">,
 ): Webhooks {
   const { store, feed, now, newUuid, log, access } = service;
   const viewOf = (name: string, roles: readonly string[]) => {
@@ -382,6 +396,17 @@ async function authenticateOf(
   if (auth === undefined) return undefined;
   const { openAuthenticate } = await import("../access/authenticate.ts");
   return openAuthenticate({ settings: auth, ...parts });
+}
+
+/**
+ * The vault, for people and if the service was given a secret. Its code is not loaded otherwise. Throws StartError if a secret is
+ * missing or wrong, and the errors of the store.
+ */
+async function vaultOf(store: Store, config: Config, now: () => number): Promise<Vault | undefined> {
+  const isNeeded = config.auth?.users !== undefined || config.secrets.length > 0;
+  if (!isNeeded && !(await new WebhookRecords(store).haveEncrypted())) return undefined;
+  const { openVault } = await import("../users/open-vault.ts");
+  return openVault(store, { ...config, isSqlite: config.store.kind === "sqlite", now });
 }
 
 /** Without `auth.users`, the code of people is not loaded. */

@@ -11,7 +11,6 @@ import { Audit } from "../users/audit.ts";
 import { GuessLimits } from "../users/guess-limits.ts";
 import { type KeptMail, MailQueue } from "../users/mail/mail-queue.ts";
 import { usualMailsPerHour } from "../users/mail/mail-settings.ts";
-import { openVault } from "../users/open-vault.ts";
 import {
   createPasswordHasher,
   type HashCalls,
@@ -28,6 +27,8 @@ export interface PeopleParts {
   settings: UserSettings;
   /** The service, once it is complete. */
   service: () => Service;
+  /** Encrypts for the store, once it is prepared. */
+  vault: () => Vault;
   /** Six characters that name the store, once it is prepared. */
   identity: () => string;
   /** Calls the main thread; absent in the main thread. */
@@ -52,22 +53,17 @@ export interface People {
   keptMails?: (() => Promise<readonly KeptMail[]>) | undefined;
   /** Hashes passwords, for all threads. */
   passwords: PasswordHasher;
-  /** Opens the vault and creates the internal collections. Throws StartError and the errors of the store. */
+  /** Creates the internal collections. Throws the errors of the store. */
   prepare(): Promise<void>;
   /** Starts to send mails, and to remove old entries of the audit. Only one thread of a service does. */
   start(): void;
   close(): Promise<void>;
 }
 
-/** Opens the people. Nothing works before `prepare`. Throws StartError. */
+/** Opens the people. Nothing works before `prepare`. */
 export function openPeople(config: Config, parts: PeopleParts): People {
-  const { store, settings, service, newUuid, now, warn, meter } = parts;
-  const { isLocal, readOnly, secrets } = config;
-  let opened: Vault | undefined;
-  const vault = (): Vault => {
-    if (opened === undefined) throw new Error("The vault is used before the store is prepared.");
-    return opened;
-  };
+  const { store, settings, service, vault, newUuid, now, warn, meter } = parts;
+  const { isLocal, readOnly } = config;
   const records = new UserRecords(store, settings.collection);
   const passwords =
     parts.call === undefined
@@ -84,7 +80,7 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     newUuid,
     warn,
     onCommit: (listener) => store.onCommit(listener),
-    isReady: () => opened !== undefined && service().hasStarted(),
+    isReady: () => service().hasStarted(),
     ...(parts.onLocalMail && { onLocalMail: parts.onLocalMail }),
   });
   const audit = new Audit({
@@ -93,7 +89,7 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     mac: (text) => vault().mac("audit", text),
     newUuid,
     clock: systemClock(now),
-    isReady: () => opened !== undefined && service().hasStarted(),
+    isReady: () => service().hasStarted(),
     warn,
   });
   const users = new Users({
@@ -139,8 +135,6 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     ...(config.http.keepsMails && { keptMails }),
     passwords,
     prepare: async () => {
-      const isSqlite = config.store.kind === "sqlite";
-      opened = await openVault(store, { secrets, isLocal, isSqlite, readOnly, now });
       if (!readOnly) await records.prepare();
     },
     start: () => {

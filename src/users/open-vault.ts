@@ -51,7 +51,6 @@ export function missingSecret(): StartError {
  * secret and needs one, or if the store was used with another secret; and what the store throws.
  */
 export async function openVault(store: ServingStore, options: VaultOptions): Promise<Vault> {
-  if (needsSecret(options)) throw missingSecret();
   const records = new Records(store, [openCollection(secretsName)]);
   for (;;) {
     const known = await records.read<SecretRecord>(secretsName, currentId);
@@ -61,6 +60,7 @@ export async function openVault(store: ServingStore, options: VaultOptions): Pro
     const names = secrets.map(nameOfSecret);
     const [first = ""] = names;
     if (known !== undefined && !names.includes(known.value.first)) throw wrongSecret(options);
+    if (needsSecret(options)) throw missingSecret();
     if (known?.value.first === first || options.readOnly) return new Vault(secrets);
     const change = put(secretsName, currentId, known?.version, { first, made });
     try {

@@ -4,6 +4,7 @@ import { eventText } from "../changes/event.ts";
 import type { FeedParts } from "../changes/feed.ts";
 import type { Clock } from "../clock.ts";
 import type { HistoryStore, ServingStore } from "../store/port/store.ts";
+import type { KeptSecrets } from "./kept-secrets.ts";
 import type { ReceiverParts } from "./receivers.ts";
 import { type AttemptResult, type SendParts, send } from "./send.ts";
 import { signatureHeaders } from "./signature.ts";
@@ -29,6 +30,7 @@ export type WebhookFeed = FeedParts & { watch: CommitWatch };
 export interface WebhookParts extends WebhookRules, SendParts {
   store: ServingStore & HistoryStore;
   records: WebhookRecords;
+  secrets: KeptSecrets;
   /** Absent if the store keeps no history. */
   feed: WebhookFeed | undefined;
   clock: Clock;
@@ -85,7 +87,8 @@ export async function sendSigned(
 ): Promise<AttemptResult | undefined> {
   const now = parts.clock.now();
   const isRotating = state?.oldSecret !== undefined && now < (state.oldSecretUntil ?? 0);
-  const secrets = isRotating ? [webhook.secret, state.oldSecret as string] : [webhook.secret];
+  const kept = isRotating ? [webhook.secret, state.oldSecret as string] : [webhook.secret];
+  const secrets = kept.map((each) => parts.secrets.read(webhook.id, each));
   const signed = signatureHeaders({ id: event, timestamp: Math.floor(now / 1_000), body }, secrets);
   const { url } = webhook;
   const sendWith = (more: Record<string, string>) =>

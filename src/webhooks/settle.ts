@@ -57,7 +57,7 @@ export async function settleWrite(
   const text = JSON.stringify({
     ...others,
     ...(headers === undefined || (moved && !named.has("headers")) ? {} : { headers }),
-    ...(secret === undefined ? {} : { secret }),
+    secret: parts.secrets.keep(id, secret ?? after.secret),
   });
   return { next: text, changes: await stateChanges(parts, [before, after], state), secret };
 }

@@ -13,7 +13,7 @@ import type { Stored } from "../store/port/stored.ts";
 import type { Done, RetryTable } from "./attempts.ts";
 import { reasonToDisable, recordAfter, stateAfter, type WebhookParts } from "./delivery.ts";
 import { type EventReader, marksOf, owedAt } from "./event-reader.ts";
-import { deliveriesName, statesName, type Webhook, webhooksName } from "./webhook.ts";
+import { deliveriesName, isEncrypted, statesName, type Webhook, webhooksName } from "./webhook.ts";
 
 /** Where a webhook is in the logs, and how its deliveries went. */
 export interface WebhookState {
@@ -97,6 +97,12 @@ export class WebhookRecords extends Records {
       : await this.#store.collectionNames();
     if (!names.includes(webhooksName)) return [];
     return (await this.list<Webhook>({ collection: webhooksName, limit: 1_000 })).records;
+  }
+
+  /** Whether the secret of a webhook is encrypted. */
+  async haveEncrypted(): Promise<boolean> {
+    if (!this.#store.collections().has(webhooksName)) return false;
+    return (await this.all()).some(({ value }) => isEncrypted(value.secret));
   }
 
   /** A webhook; `undefined` if it does not exist. */

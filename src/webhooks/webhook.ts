@@ -143,7 +143,8 @@ export function webhookCollection(rules?: WebhookRules): WebhookCollection {
     })),
     attributeRules: hiddenRules,
     visibility: visibilityOf(hiddenRules, []),
-    validate: (attributes, before) => {
+    validate: (given, before) => {
+      const attributes = withoutKeptSecret(given, before);
       const violations = validator(attributes);
       if (violations.length > 0 || rules === undefined) return violations;
       const found = violationsOf(attributes, rules);
@@ -155,6 +156,13 @@ export function webhookCollection(rules?: WebhookRules): WebhookCollection {
     validator = await compileSchema(schema, "The schema of webhooks", { isConstant: true });
   };
   return { collection, load: () => (loading ??= load()) };
+}
+
+/** A secret that the store keeps encrypted is not judged again. */
+function withoutKeptSecret(given: Attributes, before: (() => Attributes) | undefined): Attributes {
+  const { secret, ...others } = given;
+  const isKept = typeof secret === "string" && isEncrypted(secret) && before?.().secret === secret;
+  return isKept ? others : given;
 }
 
 /** What the schema cannot express, for attributes that fit it. */
@@ -274,6 +282,11 @@ function isHeader(name: string, value: unknown): boolean {
   } catch {
     return false;
   }
+}
+
+/** Whether a secret, as the store keeps it, is encrypted. No secret that signs has a dot. */
+export function isEncrypted(secret: string): boolean {
+  return secret.includes(".");
 }
 
 function secretFault({ secret }: Webhook): string | undefined {

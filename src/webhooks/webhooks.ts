@@ -275,14 +275,17 @@ export class Webhooks {
    * the webhook or of its state came first.
    */
   async rotate(webhook: Versioned<Webhook>): Promise<string | undefined> {
-    const { records, clock } = this.#parts;
-    const { id, secret: oldSecret } = webhook.value;
+    const { records, clock, secrets } = this.#parts;
+    const { id } = webhook.value;
     const state = await records.state(id);
     const secret = createSecret();
     const now = clock.now();
     const changes = [
-      put(webhooksName, id, webhook.version, { ...webhook.value, secret }),
-      putState(id, state, { oldSecret, oldSecretUntil: now + rotationMs }),
+      put(webhooksName, id, webhook.version, { ...webhook.value, secret: secrets.keep(id, secret) }),
+      putState(id, state, {
+        oldSecret: secrets.keep(id, webhook.value.secret),
+        oldSecretUntil: now + rotationMs,
+      }),
     ];
     try {
       await records.commit(changes, now);

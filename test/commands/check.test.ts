@@ -485,3 +485,15 @@ test("a secret that is missing where others can reach the service is an error of
   const { exitCode, stderr } = await run(t, ["check"], { cwd });
   assert.deepEqual([exitCode, stderr.split(".")[0]], [1, "holdfast: HOLDFAST_SECRET is missing"]);
 });
+
+test("--asvs lists the requirements that a configuration with users meets, and reads no store", async (t) => {
+  const users = { users: { access: { read: "public" } } };
+  const auth = { users: { collection: "users", secondFactor: "required" } };
+  const cwd = await folder(t, { ...configuration(users, { auth }), "holdfast.db": "no store" });
+  const { exitCode, stdout, stderr } = await run(t, ["check", "--asvs"], { cwd });
+  assert.equal(exitCode, 0, stderr);
+  assert.match(stdout, /^met by this configuration: 6\.3\.3, a second factor for all users$/m);
+  assert.match(stdout, /^not met by this configuration: 6\.2\.12, .* \(auth\.users\.password\.breached\)$/m);
+  const without = await run(t, ["check", "--asvs"], { cwd: await folder(t, configuration({ a: {} })) });
+  assert.deepEqual([without.exitCode, /no auth\.users/.test(without.stderr)], [1, true]);
+});

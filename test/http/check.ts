@@ -44,7 +44,10 @@ export function checkCommonHeaders(answer: Answer, named: Expected["headers"] = 
   assert.match(headers.date ?? "", httpDate);
   assert.match(headers["x-request-id"] ?? "", /^[\x21-\x7e]{1,128}$/);
   assert.equal(headers["x-content-type-options"], "nosniff");
-  assert.equal(headers["content-security-policy"], "default-src 'none'; frame-ancestors 'none'");
+  assert.equal(
+    headers["content-security-policy"],
+    "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+  );
   assert.equal(headers["referrer-policy"], "no-referrer");
   for (const name of ["server", "x-powered-by", "set-cookie", "strict-transport-security"])
     assert.equal(headers[name], undefined, name);

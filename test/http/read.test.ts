@@ -54,7 +54,7 @@ describe("a read", () => {
         "content-length: 61",
         "x-request-id: mine",
         "x-content-type-options: nosniff",
-        "content-security-policy: default-src 'none'; frame-ancestors 'none'",
+        "content-security-policy: default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
         "referrer-policy: no-referrer",
         "vary: Accept, Accept-Encoding, Origin",
         "Date",

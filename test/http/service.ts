@@ -3,7 +3,6 @@
  * test.
  */
 import assert from "node:assert/strict";
-import { createSecretKey } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import type { Agent as HttpAgent, IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
@@ -22,6 +21,7 @@ import type { Counting } from "../../src/http/admission/exact-counts.ts";
 import { defaultLimits, type Info, type Limits, type Rate, type TlsFiles } from "../../src/http/settings.ts";
 import type { WireBounds } from "../../src/http/wire/bounds.ts";
 import type { MetricsPlace } from "../../src/observe/place.ts";
+import { readSecrets, secretVariable } from "../../src/secrets.ts";
 import { type StartOptions, startServer } from "../../src/server.ts";
 import type { TurnBudget } from "../../src/store/core/turn-budget.ts";
 import { openStore, type StoreAddress, type StoreOptions } from "../../src/store/open.ts";
@@ -98,6 +98,8 @@ export interface ServiceOptions {
   auth?: AuthOption;
   /** @default loopback receivers only */
   webhooks?: { allow: readonly string[] };
+  /** The values of HOLDFAST_SECRET. @default none on SQLite, and always the same one on PostgreSQL */
+  secrets?: readonly string[];
   /** How webhooks are delivered. */
   webhookParts?: StartOptions["webhooks"];
   /** Called with each mail that the service keeps instead of sending it. */
@@ -288,6 +290,9 @@ const patientLimits: Limits = {
   keepAliveTimeoutMs: 2 * ceilingMs,
 };
 
+/** The secret of services on PostgreSQL, which do not make one. */
+const usualSecret = Buffer.alloc(32, 1).toString("base64");
+
 async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Config> {
   const options = { ...given, limits: { ...patientLimits, ...given.limits } };
   const defined = new Map<string, Collection>();
@@ -302,6 +307,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
     );
   }
   const collections = withRelations(defined);
+  const secrets = options.secrets ?? (store.kind === "sqlite" ? [] : [usualSecret]);
   const openCollections = options.openCollections ?? options.collections === undefined;
   return {
     file: undefined,
@@ -329,7 +335,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
     keyRoles: options.auth?.keyRoles ?? [],
     history: options.history ?? defaultHistory,
     auth: options.auth,
-    secrets: store.kind === "sqlite" ? [] : [createSecretKey(Buffer.alloc(32, 1))],
+    secrets: secrets.flatMap((each) => readSecrets(each)),
     providerSecrets: Object.fromEntries(
       (options.auth?.users?.providers ?? []).map(({ name }) => [name, `secret of ${name}`]),
     ),
@@ -338,7 +344,11 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
     webhooks: options.webhooks ?? { allow: ["127.0.0.0/8"] },
     mail: undefined,
     openCollections,
-    outside: { flags: {}, env: {}, cwd: process.cwd() },
+    outside: {
+      flags: {},
+      env: secrets.length === 0 ? {} : { [secretVariable]: secrets.join(",") },
+      cwd: process.cwd(),
+    },
     http: {
       prefix: options.prefix ?? "/api/v1",
       hosts: options.hosts ?? [],
@@ -373,7 +383,8 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
   };
 }
 
-function sendRequest(port: number, agent: HttpAgent, request: Request): Promise<Answer> {
+/** Sends one request to a port of this machine. */
+export function sendRequest(port: number, agent: HttpAgent, request: Request): Promise<Answer> {
   const { method = "GET", path } = request;
   const { headers, body } = toWire(request);
   return new Promise((resolve, reject) => {

@@ -98,7 +98,8 @@ describe("a service with a certificate", () => {
     const service = await start(t, { tls: first.files });
     const connection = await connect(t, service, first);
     connection.write("nonsense\r\n\r\n");
-    assert.equal((await connection.answer()).status, 400);
+    const { status, headers } = await connection.answer();
+    assert.deepEqual([status, headers["strict-transport-security"]], [400, "max-age=31536000"]);
     await connection.untilClosed();
   });
 });

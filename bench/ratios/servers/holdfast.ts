@@ -19,6 +19,8 @@ const options = JSON.parse(process.argv[2] as string) as {
   streams?: number;
   /** A configuration file. */
   config?: string;
+  /** The value of HOLDFAST_SECRET. @default none */
+  secret?: string;
   /** @default 1 */
   threads?: number;
   /** Whether metrics are on. */
@@ -34,7 +36,7 @@ const config = await loadConfig({
     threads: String(options.threads ?? 1),
     ...(options.config === undefined ? {} : { config: options.config }),
   },
-  env: {},
+  env: options.secret === undefined ? {} : { HOLDFAST_SECRET: options.secret },
   cwd: "/",
 });
 const { limits } = config.http;

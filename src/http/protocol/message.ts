@@ -81,7 +81,7 @@ export function isLive(body: HttpResponse["body"]): body is LiveBody {
 /** Safe settings for browsers, on every response. */
 export const safetyHeaders = {
   "x-content-type-options": "nosniff",
-  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "content-security-policy": "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
   "referrer-policy": "no-referrer",
 } as const;
 

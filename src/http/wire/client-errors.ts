@@ -5,7 +5,9 @@ import { Problem } from "../../errors.ts";
 import { problemBody } from "../problem.ts";
 import { jsonType, safetyHeaders } from "../protocol/message.ts";
 import { STATUS_CODES } from "../protocol/node-http.ts";
-import type { RequestMeter } from "../service.ts";
+import { transportSecurityOf } from "../respond.ts";
+import type { Service } from "../service.ts";
+import type { HttpSettings } from "../settings.ts";
 import { type Connection, inOrder, latestRequest } from "./connections.ts";
 
 /** The requests whose content was refused, with the status that their clients got. */
@@ -28,7 +30,7 @@ const unknownMethod = "";
 export function answerClientError(
   error: NodeJS.ErrnoException,
   socket: Connection,
-  meter?: RequestMeter,
+  { meter, settings }: Pick<Service, "meter" | "settings">,
 ): void {
   // Before the TLS handshake ends, no response is possible.
   const isShakingHands = "secureConnecting" in socket && socket.secureConnecting === true;
@@ -40,18 +42,18 @@ export function answerClientError(
   if (latest?.complete === false) {
     const problem = clientProblem(error.code);
     refusals.set(latest, problem.status);
-    refuse(socket, problem);
+    refuse(socket, problem, settings);
     return;
   }
   inOrder(socket, async () => {
     const problem = clientProblem(error.code);
     meter?.note({ method: unknownMethod }, problem, 0);
-    refuse(socket, problem);
+    refuse(socket, problem, settings);
     return false;
   });
 }
 
-function refuse(socket: Connection, problem: Problem): void {
+function refuse(socket: Connection, problem: Problem, settings: HttpSettings): void {
   const id = randomUUID();
   const body = JSON.stringify(problemBody(problem, id));
   const lines = [
@@ -62,6 +64,7 @@ function refuse(socket: Connection, problem: Problem): void {
     "Cache-Control: no-store",
     `X-Request-Id: ${id}`,
     ...Object.entries(safetyHeaders).map(([name, value]) => `${name}: ${value}`),
+    ...(settings.tls === undefined ? [] : [`Strict-Transport-Security: ${transportSecurityOf(settings)}`]),
     "Connection: close",
   ];
   socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());

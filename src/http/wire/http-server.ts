@@ -75,7 +75,7 @@ function serveErrors(server: Server, wire: Wire, listener: Listener): void {
       connection[waitingInAll] = service.counts.waiting;
       admission.noteConnection();
     });
-  server.on("clientError", (error, socket) => answerClientError(error, socket as Connection, service.meter));
+  server.on("clientError", (error, socket) => answerClientError(error, socket as Connection, service));
   const onTimeout = createTimeoutListener(bounds, admission);
   server.on("timeout", onTimeout);
   serveUpgrades(server, onTimeout, (message, response) => {

@@ -1,4 +1,4 @@
-/** Faults of `users`, of `secrets`, and of what the configuration says about people who sign in. */
+/** Faults of `users`, of `secrets`, of what they encrypt elsewhere, and of what the configuration says about people who sign in. */
 import type { Fault } from "../faults.ts";
 
 export const usersFaults: readonly Fault[] = [
@@ -121,5 +121,24 @@ export const usersFaults: readonly Fault[] = [
     what: "A passkey counts although the device has not verified its user.",
     noticedBy: "test/http/users/passkeys.test.ts",
     replacements: [["requireUserVerification: true,", "requireUserVerification: false,"]],
+  },
+  {
+    name: "readable-webhook-secret",
+    what: "The store keeps the secret of a new or changed webhook readable, although the service has a secret of its own.",
+    noticedBy: "test/http/webhooks/kept-secrets.test.ts",
+    replacements: [
+      ["secret: parts.secrets.keep(id, secret ?? after.secret),", "secret: secret ?? after.secret,"],
+    ],
+  },
+  {
+    name: "old-key-of-webhooks",
+    what: "A start leaves the secrets of webhooks encrypted with a secret of the service that is about to be removed.",
+    noticedBy: "test/http/webhooks/kept-secrets.test.ts",
+    replacements: [
+      [
+        "if (vault === undefined || vault.isCurrent(secret)) return secret;",
+        'if (vault === undefined || secret.includes(".")) return secret;',
+      ],
+    ],
   },
 ];

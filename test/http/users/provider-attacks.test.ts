@@ -1,6 +1,7 @@
 /** What somebody hostile tries with providers, and what must not come of it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { until } from "../../until.ts";
 import { bearer, bodyOf, goodPassword, problemOf, type Signed, startPeople } from "./people.ts";
 import { fragmentOf, startGithub, startOpenId, TestBrowser } from "./provider-servers.ts";
@@ -285,4 +286,62 @@ test("the session until now ends, and a page of another site cannot say which th
   await browser.signIn("google");
   assert.equal((await browser.user())?.email, "new@example.org");
   await until("the session until now has ended", async () => (await statusOf(before)) === 401);
+});
+
+test("10.5.3: a provider that names another issuer in its description signs nobody in", async (t) => {
+  let issuer: string | undefined = "https://accounts.google.com";
+  const work = await startOpenId(t, { trustEmail: true }, (request, response) => {
+    if (issuer === undefined || request.url !== "/.well-known/openid-configuration") return false;
+    const origin = `http://${request.headers.host}`;
+    const described = {
+      issuer,
+      authorization_endpoint: `${origin}/auth`,
+      token_endpoint: `${origin}/token`,
+      jwks_uri: `${origin}/jwks`,
+    };
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(described));
+    return true;
+  });
+  const { service } = await startPeople(t, { users: { methods, providers: [work.settings] } });
+  work.person = { sub: "1", email: ada, email_verified: true };
+  const browser = new TestBrowser(service);
+  assert.notEqual(fragmentOf(await browser.depart("work")).error, undefined);
+  issuer = undefined;
+  await new TestBrowser(service).signIn("work");
+});
+
+test("10.5.4: an ID token for another client or of another issuer signs nobody in", async (t) => {
+  const { publicKey, privateKey } = await generateKeyPair("RS256");
+  const key = { ...(await exportJWK(publicKey)), kid: "own", alg: "RS256", use: "sig" };
+  let nonce = "";
+  let claims: { aud?: string; iss?: string } = {};
+  const work = await startOpenId(t, { trustEmail: true }, (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? "", "http://localhost");
+    nonce = searchParams.get("nonce") ?? nonce;
+    const json = (body: object) =>
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
+    if (pathname === "/jwks") json({ keys: [key] });
+    else if (pathname === "/token")
+      void new SignJWT({ sub: "1", nonce, email: ada, email_verified: true })
+        .setProtectedHeader({ alg: "RS256", kid: "own" })
+        .setIssuer(claims.iss ?? work.settings.issuer)
+        .setAudience(claims.aud ?? work.settings.clientId)
+        .setIssuedAt()
+        .setExpirationTime("5m")
+        .sign(privateKey)
+        .then((token) => json({ access_token: "any", token_type: "Bearer", id_token: token }));
+    else return false;
+    return true;
+  });
+  const { service } = await startPeople(t, { users: { methods, providers: [work.settings] } });
+  for (const wrong of [{ aud: "client of another" }, { iss: "https://accounts.google.com" }]) {
+    claims = wrong;
+    const browser = new TestBrowser(service);
+    assert.equal(fragmentOf(await browser.signIn("work")).error, failed, JSON.stringify(wrong));
+    assert.equal(await browser.user(), undefined);
+  }
+  claims = {};
+  const browser = new TestBrowser(service);
+  await browser.signIn("work");
+  assert.equal((await browser.user())?.email, ada);
 });

@@ -159,12 +159,12 @@ export async function startGithub(t: TestContext, more: Partial<Provider> = {}):
 
 /** A browser with its own cookies, which goes to the service as `localhost`. */
 export class TestBrowser {
-  readonly #service: Service;
+  readonly #service: Pick<Service, "port" | "send">;
   readonly #headers: () => Record<string, string>;
   readonly cookies = new Map<string, string>();
 
   /** `headers` are in addition to those of every request. */
-  constructor(service: Service, headers: () => Record<string, string> = () => ({})) {
+  constructor(service: Pick<Service, "port" | "send">, headers: () => Record<string, string> = () => ({})) {
     this.#service = service;
     this.#headers = headers;
   }

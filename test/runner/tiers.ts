@@ -89,6 +89,7 @@ export const onPostgres: Readonly<Record<"middle" | "slow", readonly string[]>> 
     "webhooks/changed",
     "webhooks/durable",
     // people
+    "users/alike",
     "users/attacks",
     "users/hijack",
   ].map(httpFile),

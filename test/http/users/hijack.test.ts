@@ -160,27 +160,6 @@ test("a ticket takes no code of another person and does nothing else than it was
     }
 });
 
-test("known and unknown addresses get responses that nobody can tell apart", async (t) => {
-  const people = await startPeople(t, { trustProxy: ["127.0.0.1"] });
-  await people.join("known@example.org");
-  const requests = [
-    ["sign-in", { password: "not the right one" }],
-    ["sign-up", { password: goodPassword, profile: { name: "Any" } }],
-    ["code", {}],
-    ["reset", {}],
-  ] as const;
-  for (const [path, content] of requests) {
-    const seen = [];
-    for (const email of ["known@example.org", "other@example.org"]) {
-      const answer = await people.post(path, { ...content, email }, from());
-      const names = answer.rawHeaders.filter((_, n) => n % 2 === 0);
-      const text = answer.text.replaceAll(/urn:uuid:[\da-f-]+|\d\d:\d\d:\d\d\.\d\d\d/g, "any");
-      seen.push([answer.status, names, text.replace(/"ticket":"[\w-]{43}"/, "ticket"), answer.bytes.length]);
-    }
-    assert.deepEqual(seen[0], seen[1], path);
-  }
-});
-
 test("thousands of wrong passwords from many networks do not lock a known device out", async (t) => {
   const people = await startPeople(t, { trustProxy: ["127.0.0.1"] });
   const email = "ada@example.org";

@@ -91,6 +91,7 @@ export const onPostgres: Readonly<Record<"middle" | "slow", readonly string[]>> 
     // people
     "users/alike",
     "users/attacks",
+    "users/deletion",
     "users/hijack",
   ].map(httpFile),
   slow: [

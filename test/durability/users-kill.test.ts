@@ -58,7 +58,12 @@ class World {
     this.provider = parts.provider;
   }
 
-  async start(): Promise<void> {
+  /** Starts it, on the same port as before. Another program can have that port for a moment. */
+  start(): Promise<void> {
+    return until("the service starts", () => this.#tryToStart());
+  }
+
+  async #tryToStart(): Promise<boolean> {
     const store = this.#store;
     const address = store.kind === "sqlite" ? `sqlite:${store.path}` : store.url;
     const provider = JSON.stringify(this.provider.settings);
@@ -73,9 +78,9 @@ class World {
       const [, port] = /listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(line) ?? [];
       if (port === undefined) continue;
       this.#port = Number(port);
-      return;
+      return true;
     }
-    throw new Error(`The service did not start: exit code ${child.exitCode}.`);
+    return false;
   }
 
   /** Kills it, unless it has killed itself, and waits until nothing of it works any more. */

@@ -25,6 +25,8 @@ process.on("message", (order: Order) => {
   process.send?.("done");
 });
 
+process.on("disconnect", () => process.exit()); // the test has ended
+
 const killSelf = () => process.kill(process.pid, "SIGKILL");
 
 const methods = ["read", "list", "count", "commit"] as const;

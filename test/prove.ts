@@ -60,7 +60,22 @@ const proofs: Record<string, () => Promise<boolean>> = {
       ],
       { HOLDFAST_TEST_REWIND_RUNS: "1000" },
     ),
-  users: () => runAtLength(["test/http/users/hijack.test.ts"], { HOLDFAST_TEST_GUESSES: "10000" }),
+  users: () =>
+    runAtLength(
+      [
+        "test/http/users/alike.test.ts",
+        "test/http/users/hijack.test.ts",
+        "test/postgres/ended-sessions.test.ts",
+        "test/durability/users-kill.test.ts",
+      ],
+      {
+        HOLDFAST_TEST_GUESSES: "10000",
+        HOLDFAST_TEST_ROUNDS: "2000",
+        HOLDFAST_TEST_TIMES: "yes",
+        HOLDFAST_TEST_RACES: "1000",
+        HOLDFAST_TEST_KILLS: "200",
+      },
+    ),
   kills: () => runAtLength(killFiles, { HOLDFAST_TEST_KILLS: "200" }),
   feed: () => runAtLength(["test/changes/feed-property.test.ts"], { HOLDFAST_TEST_RUNS: "1000" }),
   changes: () => runAtLength(["test/http/changes-property.test.ts"], { HOLDFAST_TEST_RUNS: "1000" }),

@@ -53,13 +53,19 @@ interface Entry<Found> {
   notedAt: number;
 }
 
+/** A read of the store that has begun at `readAt`. */
+interface Reading<Found> {
+  readAt: number;
+  entry: Promise<Entry<Found> | undefined>;
+}
+
 /** The credentials of one kind that a service accepts. */
 export class CredentialRing<Found extends object> {
   readonly #kind: CredentialKind<Found>;
   readonly #clocks: Clocks;
   readonly #entries = new LRUCache<string, Entry<Found>>({ max: maxEntries });
   readonly #compared: Buffer;
-  readonly #reading = new Map<string, Promise<Entry<Found> | undefined>>();
+  readonly #reading = new Map<string, Reading<Found>>();
 
   constructor(kind: CredentialKind<Found>, clocks: Clocks) {
     this.#kind = kind;
@@ -95,17 +101,19 @@ export class CredentialRing<Found extends object> {
     return true;
   }
 
-  /** Requests that arrive together share one read of the store. */
+  /** Requests that arrive together share one read of the store, but none joins a read that is too old to trust. */
   #read(name: string): Promise<Entry<Found> | undefined> {
+    const readAt = this.#clocks.elapsed(); // the read may not see a change that happens during it
     const known = this.#reading.get(name);
-    if (known !== undefined) return known;
-    const reading = this.#readNow(name).finally(() => this.#reading.delete(name));
-    this.#reading.set(name, reading);
-    return reading;
+    if (known !== undefined && readAt - known.readAt < maxAgeMs) return known.entry;
+    const entry = this.#readNow(name, readAt).finally(() => {
+      if (this.#reading.get(name)?.entry === entry) this.#reading.delete(name);
+    });
+    this.#reading.set(name, { readAt, entry });
+    return entry;
   }
 
-  async #readNow(name: string): Promise<Entry<Found> | undefined> {
-    const readAt = this.#clocks.elapsed(); // the read may not see a change that happens during it
+  async #readNow(name: string, readAt: number): Promise<Entry<Found> | undefined> {
     const found = await this.#kind.find(name);
     const known = this.#entries.peek(name);
     this.#entries.delete(name);

@@ -101,6 +101,29 @@ test("what is not exactly a key is refused, and known keys stay as they are", as
   assert.equal((await ring.principalOf(key)).subject, "kim");
 });
 
+test("a request does not wait for a read that began a second ago and saw the key before it was revoked", async () => {
+  let elapsed = 0;
+  const text = createKeyText();
+  const reads: ((found: ApiKey | undefined) => void)[] = [];
+  const find = () => new Promise<ApiKey | undefined>((resolve) => reads.push(resolve));
+  const kind = keyCredentials({ find, noteUse: async () => {} } as never);
+  const ring = new CredentialRing(kind, { now: () => start + elapsed, elapsed: () => elapsed });
+  const before = ring.principalOf(text);
+  elapsed += 899;
+  const soonAfter = ring.principalOf(text);
+  elapsed += 1;
+  const after = ring.principalOf(text);
+  assert.equal(reads.length, 2);
+  reads[1]?.({ ...keyOf(text), revokedAt: start });
+  await refuses("INVALID_TOKEN", () => after);
+  reads[0]?.(keyOf(text));
+  assert.equal((await before).subject, "kim");
+  assert.equal((await soonAfter).subject, "kim");
+  const later = ring.principalOf(text);
+  reads[2]?.(undefined);
+  await refuses("INVALID_TOKEN", () => later);
+});
+
 test("a key that is used all the time is looked up about once a second", async (t) => {
   const { ring, make, reads, wait } = await open(t);
   const key = await make();

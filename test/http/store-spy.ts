@@ -84,6 +84,34 @@ export function watchQueries(t: TestContext): string[] {
   return made;
 }
 
+/** A call to a store: `list articles`, `commit articles`. A name behind `-` is that of a collection in which it only deletes. */
+export type StoreCall = string;
+
+/** Records all queries and commits of the stores of this process, in their order, until the test ends. */
+export function watchCalls(t: TestContext): StoreCall[] {
+  const made: StoreCall[] = [];
+  const store = Store.prototype as Record<(typeof queries)[number] | "commit", unknown>;
+  for (const name of [...queries, "commit"] as const) {
+    const call = store[name] as (...values: unknown[]) => unknown;
+    store[name] = function (this: unknown, ...values: unknown[]) {
+      made.push(`${name} ${aboutOf(values[0])}`);
+      return call.apply(this, values);
+    };
+    t.after(() => {
+      store[name] = call;
+    });
+  }
+  return made;
+}
+
+/** The collections of a call, by its first argument. */
+function aboutOf(first: unknown): string {
+  if (typeof first === "string") return first;
+  const { collection, changes = [] } = first as { collection?: string } & Partial<Commit>;
+  const names = changes.map(({ key, next }) => `${next === undefined ? "-" : ""}${key.collection}`);
+  return collection ?? names.sort().join(" ");
+}
+
 /** A commit that waits until it is let go, or fails. */
 export interface HeldCommit {
   letGo(): void;

@@ -89,7 +89,9 @@ export const onPostgres: Readonly<Record<"middle" | "slow", readonly string[]>> 
     "webhooks/changed",
     "webhooks/durable",
     // people
+    "users/alike",
     "users/attacks",
+    "users/deletion",
     "users/hijack",
   ].map(httpFile),
   slow: [

@@ -1,0 +1,66 @@
+/**
+ * The service as a program with users that kills itself between two calls to its store: `service.ts <store> <port> <ahead>
+ * <provider>`. `ahead`: how far its clock is ahead, in milliseconds. `provider`: the settings of a provider as JSON. The folder has
+ * the configuration file.
+ */
+import { loadConfig } from "../../../src/config.ts";
+import { startServer } from "../../../src/server.ts";
+import { Store } from "../../../src/store/core/store.ts";
+import type { Provider, UserSettings } from "../../../src/users/user-settings.ts";
+
+/** What the test says to the program. */
+export type Order =
+  /** Kill yourself at this call to the store, counted from now. */
+  | { kill: number; when: "before" | "during" | "after" }
+  /** Let this time pass, in milliseconds. */
+  | { pass: number };
+
+let [left, when] = [Number.POSITIVE_INFINITY, "before"];
+const [store = "", port = "", ahead, provider = ""] = process.argv.slice(2);
+let aheadMs = Number(ahead);
+
+process.on("message", (order: Order) => {
+  if ("pass" in order) aheadMs += order.pass;
+  else [left, when] = [order.kill, order.when];
+  process.send?.("done");
+});
+
+process.on("disconnect", () => process.exit()); // the test has ended
+
+const killSelf = () => process.kill(process.pid, "SIGKILL");
+
+const methods = ["read", "list", "count", "commit"] as const;
+const prototype = Store.prototype as Record<(typeof methods)[number], unknown>;
+for (const name of methods) {
+  const method = prototype[name] as (...values: unknown[]) => unknown;
+  prototype[name] = async function (this: unknown, ...values: unknown[]) {
+    const isHere = --left === 0;
+    if (isHere && when === "before") killSelf();
+    const result = method.apply(this, values);
+    if (isHere && when === "during") setTimeout(killSelf, Math.random() * 3);
+    if (!isHere || when !== "after") return result;
+    await result;
+    killSelf();
+  };
+}
+
+const config = await loadConfig({
+  flags: { store, port, threads: "1" },
+  env: { HOLDFAST_SECRET: Buffer.alloc(32, 7).toString("base64") },
+  cwd: process.cwd(),
+});
+const users: UserSettings = {
+  ...(config.auth?.users as UserSettings),
+  methods: ["password", "email", "providers"],
+  providers: [JSON.parse(provider) as Provider],
+};
+const { origin } = await startServer(
+  {
+    ...config,
+    auth: { ...config.auth, users, keys: false, jwt: undefined, administrators: [] },
+    http: { ...config.http, users },
+    providerSecrets: { work: "secret of work" },
+  },
+  { now: () => Date.now() + aheadMs },
+);
+process.stdout.write(`listens on ${origin}\n`);

@@ -13,8 +13,8 @@ const bounds: Readonly<Record<string, number>> = {
   json: 1_050,
   counters: 50,
   clock: 50,
-  collection: 3_900,
-  query: 3_800,
+  collection: 3_950,
+  query: 3_900,
   store: 22_150,
   "store/sqlite": 6_500,
   "store/postgres": 5_350,
@@ -37,7 +37,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 483;
+const mostFiles = 484;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

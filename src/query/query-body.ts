@@ -4,17 +4,11 @@ import { shortJson } from "../collection/messages.ts";
 import { Problem } from "../errors.ts";
 import { isObject } from "../json/values.ts";
 import { type Embed, readEmbed } from "./embed-request.ts";
+import { type ChosenFields, readFieldNames } from "./fields-request.ts";
 import { adviceFor } from "./foreign-syntax.ts";
 import type { PageDraft } from "./list-parameters.ts";
 import { type ListRequest, readSelection, type Selection, toRequest } from "./list-request.ts";
-import {
-  emptyFilterSize,
-  type ListScope,
-  type Reading,
-  readFieldNames,
-  readTime,
-  readWord,
-} from "./reading.ts";
+import { emptyFilterSize, type ListScope, type Reading, readTime, readWord } from "./reading.ts";
 import { readSortList } from "./sort-keys.ts";
 import { inBody, Violations } from "./violations.ts";
 
@@ -56,8 +50,7 @@ export function parseListBody(
     ...selection,
     sort: sort === undefined ? [] : readSortList(sort, inBody("sort"), reading),
     at: readTime(body.at, inBody("at"), violations),
-    embeds: readEmbedList(embed, reading),
-    fields: readFields(fields, reading),
+    ...readFields(fields, reading, readEmbedList(embed, reading)),
     envelope: readWord(body.envelope, inBody("envelope"), { words: [true, false], violations }) ?? false,
     count: readWord(body.count, inBody("count"), { words: ["exact", "none"], violations }),
     page: readPage(body, violations),
@@ -136,10 +129,10 @@ export function readTexts(
   return undefined;
 }
 
-function readFields(value: unknown, reading: Reading): readonly string[] | undefined {
+function readFields(value: unknown, reading: Reading, embeds: readonly Embed[]): ChosenFields {
   const form = { what: "attributes", example: '["title"]', isFilled: true };
   const names = readTexts("fields", value, form, reading.violations);
-  return names && readFieldNames(names, inBody("fields"), reading);
+  return readFieldNames(names, inBody("fields"), reading, embeds);
 }
 
 function readEmbedList(value: unknown, reading: Reading): readonly Embed[] {

@@ -6,7 +6,7 @@ import { isObject } from "../json/values.ts";
 import { type Embed, readEmbed } from "./embed-request.ts";
 import { type ChosenFields, readFieldNames } from "./fields-request.ts";
 import { adviceFor } from "./foreign-syntax.ts";
-import type { PageDraft } from "./list-parameters.ts";
+import { onlyTotal, type PageDraft } from "./list-parameters.ts";
 import { type ListRequest, readSelection, type Selection, toRequest } from "./list-request.ts";
 import { emptyFilterSize, type ListScope, type Reading, readTime, readWord } from "./reading.ts";
 import { readSortList } from "./sort-keys.ts";
@@ -143,7 +143,8 @@ function readEmbedList(value: unknown, reading: Reading): readonly Embed[] {
 
 /** The page that a body selects. Adds violations. */
 export function readPage(body: Body, violations: Violations): PageDraft {
-  const limit = readNumber("limit", body, { least: 1, violations });
+  const isTotalOnly = body.count === "exact" && body.offset === undefined && body.cursor === undefined;
+  const limit = readNumber("limit", body, { least: isTotalOnly ? 0 : 1, violations });
   const offset = readNumber("offset", body, { least: 0, violations });
   const cursor = readText("cursor", body, violations);
   if (offset === undefined) return { kind: "cursor", limit, cursor };
@@ -160,7 +161,8 @@ function readNumber(
   const value = body[name];
   if (value === undefined) return undefined;
   if (typeof value === "number" && Number.isInteger(value) && value >= least) return value;
-  violations.mustBe(inBody(name), name, `a whole number of at least ${least}`, value);
+  const hint = name === "limit" && value === 0 ? onlyTotal : "";
+  violations.mustBe(inBody(name), name, `a whole number of at least ${least}${hint}`, value);
   return undefined;
 }
 

@@ -15,7 +15,11 @@ const names: Part = { type: "array", items: text };
 
 /** The description and the schema of each parameter of a list. */
 const ofLists: Readonly<Record<ListParameter, { description: string; schema: Part }>> = {
-  limit: { description: "The maximum number of resources on a page.", schema: whole(1) },
+  limit: {
+    description:
+      "The maximum number of resources on a page. `0` is possible together with `count=exact`, and gives the total alone.",
+    schema: whole(0),
+  },
   cursor: {
     description: "The start of the page, from a `next` link.",
     schema: { ...text, minLength: 1 },

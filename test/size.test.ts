@@ -10,11 +10,11 @@ const bounds: Readonly<Record<string, number>> = {
   program: 150,
   about: 50,
   errors: 500,
-  json: 1_050,
+  json: 1_100,
   counters: 50,
   clock: 50,
-  collection: 3_900,
-  query: 3_800,
+  collection: 3_950,
+  query: 3_900,
   store: 22_150,
   "store/sqlite": 6_500,
   "store/postgres": 5_350,
@@ -22,8 +22,8 @@ const bounds: Readonly<Record<string, number>> = {
   rewind: 400,
   access: 2_150,
   changes: 900,
-  webhooks: 2_650,
-  http: 19_150,
+  webhooks: 2_700,
+  http: 19_200,
   config: 2_850,
   fit: 250,
   server: 1_800,
@@ -37,7 +37,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 485;
+const mostFiles = 486;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

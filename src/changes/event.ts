@@ -3,8 +3,7 @@ import type { AllowedResources } from "../access/rules.ts";
 import type { Tags } from "../access/tags.ts";
 import type { Collection } from "../collection/collection.ts";
 import { idJson } from "../collection/ids.ts";
-import { pickFields } from "../collection/resource.ts";
-import { visibleText } from "../collection/visibility.ts";
+import { type Fields, partOf } from "../collection/visibility.ts";
 import { type Filter, matches } from "../query/filter.ts";
 import type { ChangeKind, LoggedChange } from "../store/port/change-log.ts";
 import type { Positions } from "./position.ts";
@@ -20,7 +19,7 @@ export interface View {
   /** Further conditions; `undefined` for none. */
   filter: Filter | undefined;
   /** The attributes of `data`; `undefined` for all. */
-  fields: readonly string[] | undefined;
+  fields: Fields | undefined;
 }
 
 /** What events are made with. */
@@ -67,7 +66,13 @@ const recentEvents = new WeakMap<LoggedChange, Map<string, string>>();
 /** The JSON text of the event of a change. `kind` is the result of `kindFor`. */
 export function eventText(parts: EventParts, view: View, change: LoggedChange, kind: ChangeKind): string {
   const { collection, source, fields } = view;
-  const name = JSON.stringify([kind, source, parts.tags.view(collection.visibility), fields]);
+  const name = JSON.stringify([
+    kind,
+    source,
+    parts.tags.view(collection.visibility),
+    fields?.kind,
+    ...(fields?.names ?? []),
+  ]);
   const events = recentEvents.get(change) ?? new Map<string, string>();
   const known = events.get(name);
   if (known !== undefined) return known;
@@ -98,10 +103,6 @@ function makeEvent(
   const data =
     kind === "deleted"
       ? `{"id":${idJson(collection.idKind, id)}}`
-      : partOf(change.text ?? "{}", collection, fields);
+      : partOf(change.text ?? "{}", fields, collection.visibility);
   return `${attributes.slice(0, -1)},"data":${data}}`;
-}
-
-function partOf(text: string, { visibility }: Collection, fields: readonly string[] | undefined): string {
-  return fields === undefined ? visibleText(text, visibility) : pickFields(text, new Set(fields));
 }

@@ -8,6 +8,7 @@ import {
   type Attributes,
   attributeViolation,
   isAbout,
+  pickFields,
   pickMembers,
   textWithId,
   withoutId,
@@ -64,10 +65,38 @@ export function hidesAny(visibility: AttributeVisibility | undefined): visibilit
 
 /** The JSON text of a resource without its hidden attributes. */
 export function visibleText(text: string, visibility: AttributeVisibility | undefined): string {
-  if (visibility === undefined || !mayContain(text, visibility.hidden)) return text;
-  const resource = JSON.parse(text) as Record<string, unknown>;
-  return textWithId(JSON.stringify(resource.id), withoutId(visiblePart(resource, visibility)));
+  return visibility === undefined ? text : textWithout(text, visibility.hidden);
 }
+
+function textWithout(text: string, names: ReadonlySet<string>): string {
+  if (!mayContain(text, names)) return text;
+  const resource = JSON.parse(text) as Record<string, unknown>;
+  const part = pickMembers(resource, (name) => !names.has(name));
+  return textWithId(JSON.stringify(resource.id), withoutId(part));
+}
+
+/** The attributes of a response: only these, with `id`, or all but these. */
+export interface Fields {
+  kind: "only" | "without";
+  names: ReadonlySet<string>;
+}
+
+/** The JSON text of a resource with the attributes that a request asks for and that the caller can see. */
+export function partOf(
+  text: string,
+  fields: Fields | undefined,
+  visibility: AttributeVisibility | undefined,
+): string {
+  if (fields === undefined) return visibleText(text, visibility);
+  const hidden = visibility?.hidden ?? nothing;
+  const { kind, names } = fields;
+  if (kind === "without")
+    return textWithout(text, hidden.size === 0 ? names : new Set([...names, ...hidden]));
+  const seen = hidden.size === 0 ? names : new Set([...names].filter((name) => !hidden.has(name)));
+  return pickFields(text, seen);
+}
+
+const nothing: ReadonlySet<string> = new Set();
 
 /** A resource without its hidden attributes. */
 export function visiblePart(

@@ -33,14 +33,22 @@ export function parseJson(bytes: Uint8Array, limits: JsonLimits): unknown {
   return value;
 }
 
+/** What the message about an array says: what to send instead. */
+export type InsteadOfArray = string | ((items: readonly unknown[]) => string);
+
 /** The value as an object. Throws BODY_NOT_OBJECT. If the value is an array, the message says what to send instead. */
 export function requireObject(
   value: unknown,
-  { subject = wholeBody, insteadOfArray = "send one resource per request" } = {},
+  {
+    subject = wholeBody,
+    insteadOfArray = "send one resource per request",
+  }: { subject?: string; insteadOfArray?: InsteadOfArray } = {},
 ): Record<string, unknown> {
   if (isObject(value)) return value;
   const isWhat = Array.isArray(value) ? "an array" : value === null ? "null" : `a ${typeof value}`;
-  const hint = Array.isArray(value) ? `: ${insteadOfArray}` : "";
+  const advice =
+    Array.isArray(value) && typeof insteadOfArray === "function" ? insteadOfArray(value) : insteadOfArray;
+  const hint = Array.isArray(value) ? `: ${advice}` : "";
   throw new Problem("BODY_NOT_OBJECT", `${subject} must be a JSON object, not ${isWhat}${hint}.`);
 }
 

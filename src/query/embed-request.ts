@@ -1,9 +1,12 @@
-/** Reads the parameter `embed`: `author,comments(limit:5,sort:-createdAt),author.team`. */
+/** Reads the parameter `embed`: `author,comments(status=open,limit:5,sort:-createdAt),author.team`. */
 import type { Collection } from "../collection/collection.ts";
 import type { SortKey } from "../collection/indexes.ts";
 import { shortJson } from "../collection/messages.ts";
 import { formatPath } from "../collection/paths.ts";
 import type { Relation } from "../collection/relations.ts";
+import type { Fields } from "../collection/visibility.ts";
+import { type Filter, ownFilter } from "./filter.ts";
+import { readFilterParameter } from "./filter-request.ts";
 import { emptyFilterSize, type Reading, visibleAttributeInfo } from "./reading.ts";
 import { relationAdvice, usableRelation, type ViewOf } from "./related-resources.ts";
 import { readSortList } from "./sort-keys.ts";
@@ -16,6 +19,12 @@ export interface Embed {
   target: Collection;
   /** The most related resources of one resource. */
   limit: number;
+  /** The attributes of the related resources; `undefined`: all. */
+  fields: Fields | undefined;
+  /** The conditions for the resources of an inverse relation, as parameters of a list. */
+  conditions: readonly (readonly [parameter: string, text: string])[];
+  /** The filters of the conditions. */
+  filters: readonly Filter[];
   /** The order of an inverse relation. */
   sort: readonly SortKey[];
   /** The relations of the related resources. */
@@ -38,7 +47,7 @@ export const nextMember = "_next";
 export const hiddenMember = "_hidden";
 
 /** A relation while the text is read. */
-interface Draft extends Omit<Embed, "embeds"> {
+interface Draft extends Omit<Embed, "embeds" | "fields"> {
   /** Whether the text has options for it. */
   isNamed: boolean;
   embeds: Map<string, Draft>;
@@ -74,11 +83,9 @@ export function readEmbed(text: string, location: Location, reading: Reading): r
 }
 
 function finish(drafts: ReadonlyMap<string, Draft>): Embed[] {
-  return [...drafts.values()].map(({ relation, target, limit, sort, embeds }) => ({
-    relation,
-    target,
-    limit,
-    sort,
+  return [...drafts.values()].map(({ isNamed: _, embeds, ...draft }) => ({
+    ...draft,
+    fields: undefined,
     embeds: finish(embeds),
   }));
 }
@@ -140,7 +147,7 @@ function createDraft(name: string, collection: Collection, context: Context): Dr
   }
   context.count++;
   const limit = found.relation.isList ? defaultEmbedLimit : 1;
-  return { ...found, limit, sort: [], isNamed: false, embeds: new Map() };
+  return { ...found, limit, conditions: [], filters: [], sort: [], isNamed: false, embeds: new Map() };
 }
 
 function unknownRelation(name: string, collection: Collection, { reading }: Context): string {
@@ -151,7 +158,7 @@ function unknownRelation(name: string, collection: Collection, { reading }: Cont
   return `${what}${isAttribute ? " Responses contain the attribute without embed." : ""}${advice}`;
 }
 
-/** Reads `limit:5,sort:-createdAt,sort:title`. */
+/** Reads `status=open,limit:5,sort:-createdAt,sort:title`. */
 function readOptions(
   text: string,
   { draft, path, context }: { draft: Draft; path: string; context: Context },
@@ -161,27 +168,73 @@ function readOptions(
   const refuse = (detail: string, advice = "") =>
     violations.add(location, "embed", `${detail} in ${shortJson(`${path}(${text})`)}${advice}`);
   const { relation, target } = draft;
-  const options = text.split(",").map((each) => each.trim());
-  const unknown = options.find((each) => !optionForm.test(each));
+  const { options, conditions, unknown } = splitOptions(text);
   const valuesOf = (name: string) =>
     options.flatMap((each) => (each.startsWith(name) ? each.slice(each.indexOf(":") + 1).trim() : []));
+  const unclear = conditions.find(([name]) => optionNames.includes(name));
   const [limit, ...otherLimits] = valuesOf("limit");
   const sort = valuesOf("sort");
   if (!relation.isList) refuse(`has options`, `, which is a single resource`);
   else if (unknown !== undefined)
-    refuse(`has the option ${shortJson(unknown)}`, '. The options are "limit:5" and "sort:-createdAt"');
-  else if (otherLimits.length > 0) refuse("has two limits");
+    refuse(
+      `has the option ${shortJson(unknown)}`,
+      '. The options are "limit:5" and "sort:-createdAt". Conditions have an equals sign, such as "status=open"',
+    );
+  else if (unclear !== undefined) {
+    const [name, value] = unclear;
+    const advice = `. Write "${name}:${value}". For an attribute with this name, write "${name}:eq=${value}"`;
+    refuse(`has ${shortJson(`${name}=${value}`)}`, advice);
+  } else if (otherLimits.length > 0) refuse("has two limits");
   else if (limit !== undefined && !/^0*[1-9][0-9]{0,8}$/.test(limit))
     refuse(`has a limit of ${shortJson(limit)}`, ". It must be a whole number of at least 1");
   else if (Number(limit ?? 1) > embedLimits.resources)
     refuse(`has a limit of ${limit}`, `. At most ${embedLimits.resources.toLocaleString("en")} are possible`);
   else if (sort.length > 0 && relation.kind === "reference")
     refuse(`has a sort`, `. This relation has the order of the ids in "${formatPath(relation.path)}"`);
+  else if (conditions.length > 0 && relation.kind === "reference")
+    refuse(
+      `has a condition`,
+      `. This relation has all resources of the ids in "${formatPath(relation.path)}"`,
+    );
   else {
     if (limit !== undefined) draft.limit = Number(limit);
     if (sort.length > 0)
       draft.sort = readSortList(sort, location, { collection: target, violations, used: emptyFilterSize() });
+    draft.conditions = conditions;
+    draft.filters = readConditions(conditions, target, context);
   }
 }
 
+const optionNames: readonly string[] = ["limit", "sort"];
 const optionForm = /^(?:limit|sort)\s*:/;
+
+type Conditions = Embed["conditions"];
+
+/** Splits at commas. A part that is neither an option nor a condition belongs to the values of the condition before it. */
+function splitOptions(text: string): { options: string[]; conditions: Conditions; unknown?: string } {
+  const options: string[] = [];
+  const conditions: [string, string][] = [];
+  let isInValues = false;
+  for (const each of text.split(",")) {
+    const part = each.trim();
+    const equals = part.indexOf("=");
+    if (equals !== -1) conditions.push([part.slice(0, equals).trim(), part.slice(equals + 1)]);
+    else if (optionForm.test(part)) options.push(part);
+    else if (isInValues) (conditions.at(-1) as [string, string])[1] += `,${part}`;
+    else return { options, conditions, unknown: part };
+    isInValues = equals !== -1 || (isInValues && !optionForm.test(part));
+  }
+  return { options, conditions };
+}
+
+/** Reads the conditions as a list of the related collection would. Adds violations. */
+function readConditions(conditions: Conditions, collection: Collection, context: Context): Filter[] {
+  const { location, reading } = context;
+  const { used, violations, viewOf } = reading;
+  const inner: Reading = { collection, violations, used, viewOf, refusesRelations: true };
+  const byName = Map.groupBy(conditions, ([name]) => name);
+  return Array.from(byName, ([name, all]) => {
+    const texts = all.map(([, text]) => text);
+    return ownFilter(readFilterParameter(name, texts, inner, location));
+  });
+}

@@ -43,14 +43,14 @@ import {
 } from "./reading.ts";
 import { inQuery, inside, type Location } from "./violations.ts";
 
-/** Reads one parameter with all its values. Adds violations. */
+/** Reads one parameter with all its values. Adds violations at `location`, which is the parameter itself without another one. */
 export function readFilterParameter(
   parameter: string,
   texts: readonly string[],
   reading: Reading,
+  location = inQuery(parameter),
 ): RequestedFilter {
-  const location = inQuery(parameter);
-  const split = splitName(parameter, texts, reading);
+  const split = splitName(parameter, texts, { ...reading, location });
   if (split === undefined) return matchNone;
   const { operator, name } = split;
   const values = operators[operator].takes === "list" ? texts.flatMap((text) => text.split(",")) : texts;
@@ -65,14 +65,14 @@ export function readFilterParameter(
 function splitName(
   parameter: string,
   texts: readonly string[],
-  { collection, violations }: Reading,
+  { collection, violations, location }: Reading & { location: Location },
 ): { name: string; operator: OperatorName } | undefined {
   const colon = parameter.lastIndexOf(":");
   if (colon === -1) return splitSuffix(parameter, collection);
   const operator = parameter.slice(colon + 1);
   const name = parameter.slice(0, colon);
   if (isOperator(operator)) return { name, operator };
-  violations.add(inQuery(parameter), "unknownOperator", () => {
+  violations.add(location, "unknownOperator", () => {
     const written = { in: "query", name, texts } as const;
     return `is not understood: ${unknownOperator(operator, written)}`;
   });

@@ -181,8 +181,10 @@ export function readPaging(known: ReadonlyMap<ListParameter, string>, violations
     const limit = number("_limit", 1) ?? number("_per_page", 1);
     return { kind: "page", limit, page: number("_page", 1) ?? 1 };
   }
-  const limit = number("limit", 1);
   const offset = number("offset", 0);
+  // Without a resource, a page has only the total.
+  const isTotalOnly = known.get("count") === "exact" && offset === undefined && !known.has("cursor");
+  const limit = number("limit", isTotalOnly ? 0 : 1);
   if (offset !== undefined) return { kind: "offset", limit, offset, name: "offset" };
   return { kind: "cursor", limit, cursor: known.get("cursor") };
 }
@@ -219,9 +221,13 @@ function readNumber(
   const number = /^[0-9]+$/.test(text) ? Number(text) : -1;
   if (number >= least) return number;
   const code = least === 1 && name !== "_page" ? "limit" : "offset";
-  violations.mustBe(inQuery(name), code, `a whole number of at least ${least}`, text);
+  const hint = name === "limit" && number === 0 ? onlyTotal : "";
+  violations.mustBe(inQuery(name), code, `a whole number of at least ${least}${hint}`, text);
   return undefined;
 }
+
+/** Says how to ask for the total alone. */
+export const onlyTotal = ", or 0 together with count=exact and without an offset or a cursor";
 
 /** The resource at `_end` is not on the page. */
 function readStartEnd(start: number, end: number, violations: Violations): PageDraft {

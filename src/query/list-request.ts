@@ -7,6 +7,7 @@ import type { Collection } from "../collection/collection.ts";
 import type { SortKey } from "../collection/indexes.ts";
 import { shortJson } from "../collection/messages.ts";
 import { isIdPath } from "../collection/paths.ts";
+import type { Fields } from "../collection/visibility.ts";
 import { isObject } from "../json/values.ts";
 import { invalidCursor, type ListContents, listName, parseCursor } from "./cursor.ts";
 import type { Embed } from "./embed-request.ts";
@@ -20,8 +21,8 @@ import { inside, type Location } from "./violations.ts";
 
 /** The request of a list. */
 export interface ListRequest extends ListContents {
-  /** The attributes in the response, always with `id`; `undefined`: all. */
-  fields: readonly string[] | undefined;
+  /** The attributes in the response; `undefined`: all. */
+  fields: Fields | undefined;
   /** Whether the body of the response is an object around the list. */
   envelope: boolean;
   /** `exact` always counts the total, and `none` never does; `undefined`: the service decides. */

@@ -4,17 +4,11 @@ import { shortJson } from "../collection/messages.ts";
 import { Problem } from "../errors.ts";
 import { isObject } from "../json/values.ts";
 import { type Embed, readEmbed } from "./embed-request.ts";
+import { type ChosenFields, readFieldNames } from "./fields-request.ts";
 import { adviceFor } from "./foreign-syntax.ts";
-import type { PageDraft } from "./list-parameters.ts";
+import { onlyTotal, type PageDraft } from "./list-parameters.ts";
 import { type ListRequest, readSelection, type Selection, toRequest } from "./list-request.ts";
-import {
-  emptyFilterSize,
-  type ListScope,
-  type Reading,
-  readFieldNames,
-  readTime,
-  readWord,
-} from "./reading.ts";
+import { emptyFilterSize, type ListScope, type Reading, readTime, readWord } from "./reading.ts";
 import { readSortList } from "./sort-keys.ts";
 import { inBody, Violations } from "./violations.ts";
 
@@ -56,8 +50,7 @@ export function parseListBody(
     ...selection,
     sort: sort === undefined ? [] : readSortList(sort, inBody("sort"), reading),
     at: readTime(body.at, inBody("at"), violations),
-    embeds: readEmbedList(embed, reading),
-    fields: readFields(fields, reading),
+    ...readFields(fields, reading, readEmbedList(embed, reading)),
     envelope: readWord(body.envelope, inBody("envelope"), { words: [true, false], violations }) ?? false,
     count: readWord(body.count, inBody("count"), { words: ["exact", "none"], violations }),
     page: readPage(body, violations),
@@ -136,10 +129,10 @@ export function readTexts(
   return undefined;
 }
 
-function readFields(value: unknown, reading: Reading): readonly string[] | undefined {
+function readFields(value: unknown, reading: Reading, embeds: readonly Embed[]): ChosenFields {
   const form = { what: "attributes", example: '["title"]', isFilled: true };
   const names = readTexts("fields", value, form, reading.violations);
-  return names && readFieldNames(names, inBody("fields"), reading);
+  return readFieldNames(names, inBody("fields"), reading, embeds);
 }
 
 function readEmbedList(value: unknown, reading: Reading): readonly Embed[] {
@@ -150,7 +143,8 @@ function readEmbedList(value: unknown, reading: Reading): readonly Embed[] {
 
 /** The page that a body selects. Adds violations. */
 export function readPage(body: Body, violations: Violations): PageDraft {
-  const limit = readNumber("limit", body, { least: 1, violations });
+  const isTotalOnly = body.count === "exact" && body.offset === undefined && body.cursor === undefined;
+  const limit = readNumber("limit", body, { least: isTotalOnly ? 0 : 1, violations });
   const offset = readNumber("offset", body, { least: 0, violations });
   const cursor = readText("cursor", body, violations);
   if (offset === undefined) return { kind: "cursor", limit, cursor };
@@ -167,7 +161,8 @@ function readNumber(
   const value = body[name];
   if (value === undefined) return undefined;
   if (typeof value === "number" && Number.isInteger(value) && value >= least) return value;
-  violations.mustBe(inBody(name), name, `a whole number of at least ${least}`, value);
+  const hint = name === "limit" && value === 0 ? onlyTotal : "";
+  violations.mustBe(inBody(name), name, `a whole number of at least ${least}${hint}`, value);
   return undefined;
 }
 

@@ -7,19 +7,13 @@ import { Problem } from "../errors.ts";
 import { wholeBody } from "../json/explain.ts";
 import { parseJson } from "../json/parse.ts";
 import { defaultJsonLimits } from "../json/values.ts";
-import { type Embed, readEmbed } from "./embed-request.ts";
+import { readEmbed } from "./embed-request.ts";
+import { type ChosenFields, readFieldNames } from "./fields-request.ts";
 import { isRelative } from "./filter.ts";
 import { readFilterParameter } from "./filter-request.ts";
 import { type Parameters, readPaging, readParameters } from "./list-parameters.ts";
 import { type ListRequest, readSelection, type Selection, toRequest } from "./list-request.ts";
-import {
-  emptyFilterSize,
-  type ListScope,
-  type Reading,
-  readFieldNames,
-  readTime,
-  readWord,
-} from "./reading.ts";
+import { emptyFilterSize, type ListScope, type Reading, readTime, readWord } from "./reading.ts";
 import { relationsAdviser, type ViewOf } from "./related-resources.ts";
 import { readSortParameters } from "./sort-keys.ts";
 import { inQuery, Violations } from "./violations.ts";
@@ -69,11 +63,10 @@ function read(
     ...selection,
     sort: readSortParameters(known, reading),
     at: readTime(known.get("at"), inQuery("at"), violations),
-    fields: readFieldsText(known.get("fields"), reading),
     envelope:
       readWord(known.get("envelope"), inQuery("envelope"), { words: ["true", "false"], violations }) ===
       "true",
-    embeds: readEmbedText(known.get("embed"), reading),
+    ...readFieldsAndEmbeds(known, reading),
     count: readWord(known.get("count"), inQuery("count"), { words: ["exact", "none"], violations }),
     page: readPaging(known, violations),
     locationOf: inQuery,
@@ -101,19 +94,12 @@ function adviserFor(collection: Collection, viewOf: ViewOf | undefined, violatio
   return viewOf && relationsAdviser(collection, { viewOf, violations });
 }
 
-/** The parameters of a single resource. */
-export interface ResourceRequest {
-  /** The attributes in the response, always with `id`; `undefined`: all. */
-  fields: readonly string[] | undefined;
-  embeds: readonly Embed[];
-}
-
 /** Reads the query string of a single resource, without `version` and `at`. Throws INVALID_PARAMETER. */
 export function parseResourceRequest(
   query: string,
   collection: Collection,
   { viewOf }: Pick<ListScope, "viewOf"> = {},
-): ResourceRequest {
+): ChosenFields {
   if (query === "") return { fields: undefined, embeds: [] };
   const violations = new Violations();
   const { known, filters } = readParameters(query, violations, adviserFor(collection, viewOf, violations));
@@ -126,14 +112,21 @@ export function parseResourceRequest(
       );
   }
   const reading: Reading = { collection, violations, used: emptyFilterSize(), ...(viewOf && { viewOf }) };
-  const fields = readFieldsText(known.get("fields"), reading);
-  const embeds = readEmbedText(known.get("embed"), reading);
+  const chosen = readFieldsAndEmbeds(known, reading);
   violations.throwIfAny();
-  return { fields, embeds };
+  return chosen;
 }
 
-function readEmbedText(text: string | undefined, reading: Reading): readonly Embed[] {
-  return text === undefined ? [] : readEmbed(text, inQuery("embed"), reading);
+function readFieldsAndEmbeds(known: Parameters["known"], reading: Reading): ChosenFields {
+  const embed = known.get("embed");
+  const embeds = embed === undefined ? [] : readEmbed(embed, inQuery("embed"), reading);
+  const names = known.get("fields")?.split(",");
+  return readFieldNames(
+    names?.map((name) => name.trim()),
+    inQuery("fields"),
+    reading,
+    embeds,
+  );
 }
 
 /** Parses the parameter `filter`. Adds violations. */
@@ -150,13 +143,4 @@ function readFilterText(text: string | undefined, violations: Violations): unkno
     );
     return undefined;
   }
-}
-
-function readFieldsText(text: string | undefined, reading: Reading): readonly string[] | undefined {
-  if (text === undefined) return undefined;
-  return readFieldNames(
-    text.split(",").map((name) => name.trim()),
-    inQuery("fields"),
-    reading,
-  );
 }

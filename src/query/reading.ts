@@ -246,38 +246,6 @@ function naming(name: string, location: Location): string {
   return (location.path.at(-1) ?? location.name) === name ? "" : `names ${shortJson(name)}, which `;
 }
 
-const maxFields = 1_000;
-
-/** The attributes of the parameter `fields`, and `id`. Adds violations. */
-export function readFieldNames(
-  names: readonly string[],
-  location: Location,
-  reading: Reading,
-): readonly string[] {
-  const fields = new Set(["id"]);
-  if (names.length > maxFields) {
-    reading.violations.add(
-      location,
-      "fields",
-      `must name at most ${maxFields.toLocaleString("en")} attributes`,
-    );
-    return [];
-  }
-  for (const name of names) {
-    const attribute = readAttribute(name, location, reading);
-    if (attribute === undefined) continue;
-    const [top] = attribute.path;
-    if (attribute.path.length === 1) fields.add(top);
-    else
-      reading.violations.add(
-        location,
-        "fields",
-        `names ${shortJson(name)}, but takes only whole attributes, such as ${shortJson(top)}`,
-      );
-  }
-  return [...fields];
-}
-
 /** Reads a time in Unix milliseconds; `undefined` if it is absent. Adds a violation for a value that is no time. */
 export function readTime(value: unknown, location: Location, violations: Violations): number | undefined {
   if (value === undefined) return undefined;

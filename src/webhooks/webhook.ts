@@ -4,8 +4,9 @@ import { isDeepStrictEqual } from "node:util";
 import type { View } from "../changes/event.ts";
 import { type Collection, openCollection } from "../collection/collection.ts";
 import { compileSchema } from "../collection/declaration.ts";
+import { shortJson } from "../collection/messages.ts";
 import { type Attributes, attributeViolation, isAbout, type Validator } from "../collection/resource.ts";
-import { visibilityOf } from "../collection/visibility.ts";
+import { type Fields, visibilityOf } from "../collection/visibility.ts";
 import { toSentence, type Violation } from "../errors.ts";
 import { isObject } from "../json/values.ts";
 import type { Filter } from "../query/filter.ts";
@@ -85,7 +86,12 @@ const schema = {
       type: "object",
       description: "A filter as in the body of a QUERY request. The webhook then has exactly one collection.",
     },
-    fields: { ...texts, minItems: 1, maxItems: 100, description: "The attributes of `data`." },
+    fields: {
+      ...texts,
+      minItems: 1,
+      maxItems: 100,
+      description: "The attributes of `data`, or those that it leaves out, as `-body`.",
+    },
     description: { type: "string", maxLength: 1_000, description: "What the webhook is for." },
     enabled: { type: "boolean", description: "Whether the service delivers." },
     roles: {
@@ -174,6 +180,7 @@ function violationsOf(attributes: Attributes, rules: WebhookRules): readonly Vio
     ...about("url", "url", urlFault(webhook, rules)),
     ...about("collections", "collection", collectionsFault(webhook, rules)),
     ...filterViolations(webhook, rules),
+    ...about("fields", "fields", fieldsFault(webhook)),
     ...about("headers", "header", headersFault(webhook)),
     ...about("secret", "secret", secretFault(webhook)),
   ];
@@ -294,6 +301,20 @@ function secretFault({ secret }: Webhook): string | undefined {
   return `must be "whsec_" and ${secretSizes.least} to ${secretSizes.most} bytes in base64`;
 }
 
+/** What is named with a minus sign is left out. */
+function chosen(fields: readonly string[]): Fields {
+  const leftOut = fields.flatMap((name) => (name.startsWith("-") ? [name.slice(1)] : []));
+  if (leftOut.length > 0) return { kind: "without", names: new Set(leftOut) };
+  return { kind: "only", names: new Set(fields) };
+}
+
+function fieldsFault({ fields = [] }: Webhook): string | undefined {
+  const leftOut = fields.filter((name) => name.startsWith("-"));
+  if (leftOut.includes("-id")) return 'leaves out "id", which all data has';
+  if (leftOut.length === 0 || leftOut.length === fields.length) return undefined;
+  return `names attributes, and leaves out ${shortJson(leftOut[0]?.slice(1))}. Do one of them`;
+}
+
 /** What a webhook sees of a collection; `undefined` if the collection does not exist, or the filter no longer fits it. */
 export function viewOfWebhook(
   { filter: declared, fields, roles }: Webhook,
@@ -303,7 +324,7 @@ export function viewOfWebhook(
   const collection = viewOf(name, roles);
   if (collection === undefined) return undefined;
   const source = `${prefix}/${name}`;
-  const seen = { collection, source, listed: "everything", fields } as const;
+  const seen = { collection, source, listed: "everything", fields: fields && chosen(fields) } as const;
   if (!isObject(declared)) return { ...seen, filter: undefined };
   const { filter, violations } = readWebhookFilter({ filter: declared, roles }, collection, { viewOf });
   return violations.length > 0 ? undefined : { ...seen, filter };

@@ -62,18 +62,18 @@ describe("a problem", () => {
   });
 
   test("of an array says what to send instead", async () => {
-    const said = async (path: string) => {
-      const answer = await service.send({
-        method: "POST",
-        path: `/api/v1/${path}`,
-        content: [{ title: "x" }],
-      });
+    const said = async (path: string, content: object[] = [{ title: "x" }]) => {
+      const answer = await service.send({ method: "POST", path: `/api/v1/${path}`, content });
       return (answer.json as { detail: string }).detail;
     };
     const start = "The body must be a JSON object, not an array";
+    const operation = { method: "POST", path: "/topics", body: { title: "x" } };
+    const written = (operations: object[]) => `POST /api/v1/_batch ${JSON.stringify({ operations })}`;
+    const advice = `${start}: send one resource per request, or all or none of them with`;
+    assert.equal(await said("topics"), `${advice} ${written([operation])}.`);
     assert.equal(
-      await said("topics"),
-      `${start}: send one resource per request, or several as a batch to "_batch".`,
+      await said("topics", [{ title: "x".repeat(500) }]),
+      `${advice} POST /api/v1/_batch {"operations":[{"method":"POST","path":"/topics","body":{…}}]}.`,
     );
     assert.equal(await said("_batch"), `${start}: send {"operations": […]}.`);
   });

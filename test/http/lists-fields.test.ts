@@ -45,6 +45,32 @@ describe("fields of a list", () => {
     check(answer, { status: 200, json: [{ id: made.id }] });
   });
 
+  test("with a minus sign are left out, also of one resource, of CSV and in QUERY", async () => {
+    const [one, two] = (await service.send({ path: `${list}?fields=-body,-other` })).json as object[];
+    assert.deepEqual(one, { id: made.id, title: "One", n: 1 });
+    assert.deepEqual(Object.keys(two ?? {}), ["id", "n"]);
+    check(await service.send({ path: `${made.path}?fields=-n,-body` }), {
+      status: 200,
+      json: { id: made.id, title: "One" },
+    });
+    const csv = await service.send({ path: `${list}?fields=-body&n=1`, headers: { Accept: "text/csv" } });
+    assert.equal(csv.text, `id,title,n\r\n${made.id},One,1\r\n`);
+    const content = { fields: ["-title", "-body"], filter: { n: 1 } };
+    const query = await service.send({ method: "QUERY", path: list, content });
+    check(query, { status: 200, json: [{ id: made.id, n: 1 }] });
+    assert.match(String(query.headers.link), /_events\?[^>]*fields=-title,-body/);
+    for (const [fields, detail] of [
+      ["title,-n", 'both names attributes and leaves out "n". Do one of them'],
+      ["-n,title", 'both names attributes and leaves out "n". Do one of them'],
+      ["-id", 'leaves out "id", which each resource has in a response'],
+      ["-body.text", 'names "body.text", but takes only whole attributes, such as "body"'],
+    ] as const)
+      check(await service.send({ path: `${list}?fields=${fields}` }), {
+        status: 400,
+        violations: [{ in: "query", name: "fields", code: "fields", detail }],
+      });
+  });
+
   test("stay in the links and cut an envelope's items", async () => {
     const answer = await service.send({ path: `${list}?fields=n&envelope=true&n=1` });
     const self = `${list}?fields=n&envelope=true&n=1`;

@@ -305,6 +305,40 @@ describe("a list in an envelope", () => {
   });
 });
 
+describe("limit=0 with count=exact", () => {
+  test("gives the total alone, in each form of a list", async () => {
+    const headers = { "X-Total-Count": String(topics.length), "Page-Limit": "0" };
+    check(await service.send({ path: `${list}?limit=0&count=exact` }), { status: 200, headers, json: [] });
+    const some = await service.send({ path: `${list}?limit=0&count=exact&even=true&sort=-n` });
+    assert.deepEqual(
+      [some.text, some.headers["x-total-count"]],
+      ["[]", String(Math.ceil(topics.length / 2))],
+    );
+    assert.doesNotMatch(String(some.headers.link), /rel="next"/);
+    const envelope = await service.send({ path: `${list}?limit=0&count=exact&envelope=true` });
+    const { items, total, next } = envelope.json as Record<string, unknown>;
+    assert.deepEqual([items, total, next], [[], topics.length, undefined]);
+    const content = { limit: 0, count: "exact" };
+    check(await service.send({ method: "QUERY", path: list, content }), { status: 200, headers, json: [] });
+    const csv = await service.send({ path: `${list}?limit=0&count=exact`, headers: { Accept: "text/csv" } });
+    check(csv, { status: 200, headers });
+  });
+
+  test("does not begin a page, and needs count=exact", async () => {
+    for (const query of ["limit=0", "limit=0&count=none", "limit=0&count=exact&offset=0", "limit=00"]) {
+      const answer = await service.send({ path: `${list}?${query}` });
+      check(answer, { status: 400, problem: "INVALID_PARAMETER" });
+      assert.match(
+        answer.text,
+        /at least 1, or 0 together with count=exact and without an offset or a cursor/,
+      );
+    }
+    const query = await service.send({ method: "QUERY", path: list, content: { limit: 0 } });
+    check(query, { status: 400, problem: "INVALID_PARAMETER" });
+    assert.match(query.text, /or 0 together with count=exact/);
+  });
+});
+
 describe("what a list does not understand is a 400:", () => {
   const parameters = [
     ...["limit=0", "limit=1.5", "limit=x", "offset=-1", "offset=100001", "offset=x"],

@@ -106,6 +106,64 @@ describe("embed", () => {
     );
   });
 
+  test("chooses the attributes of embedded resources by their names in fields", async () => {
+    const path = `/articles/${first}?embed=author.team,comments(limit:1)`;
+    const c0 = { id: comments[0], text: "c0" };
+    const named = await read(`${path}&fields=title,author.name,comments.text,author.team.name`);
+    const { _next, ...shown } = named;
+    assert.deepEqual(shown, {
+      id: first,
+      title: "first",
+      author: { id: ada, name: "Ada", team: { id: team, name: "core" } },
+      comments: [c0],
+    });
+    const whole = await read(`${path}&fields=title,author,author.team`);
+    assert.deepEqual(whole.author, { id: ada, team: { id: team, name: "core" } });
+    assert.equal("articleId" in ((whole.comments as Json[])[0] ?? {}), true);
+    const without = await read(`/articles/${first}?embed=author&fields=-tagIds,-author.teamId`);
+    assert.deepEqual(without, { id: first, title: "first", authorId: ada, author: { id: ada, name: "Ada" } });
+    const list = await get("/articles?embed=author&fields=author.name&sort=title&limit=1");
+    check(list, { status: 200, json: [{ id: first, author: { id: ada, name: "Ada" } }] });
+    assert.match(String(list.headers.link), /_events\?fields=id&since/);
+    await refused(
+      "/articles?fields=author.name",
+      /a relation that "embed" does not name. Add "embed=author"/,
+    );
+    await refused("/articles?embed=author&fields=author.nam", /Did you mean "name"/);
+    await refused("/articles?embed=author&fields=-author", /Leave it out there/);
+    await refused(
+      "/articles?embed=author&fields=author.name,-author.teamId",
+      /both names attributes and leaves out "author.teamId"/,
+    );
+  });
+
+  test("embeds the resources that meet conditions, and links to the next ones", async () => {
+    const path = `/articles/${first}?embed=comments(n:gte=2,n:lte=5,text:in=c2,c3,c5,sort:-n,limit:2)`;
+    const one = await read(path);
+    assert.deepEqual(
+      (one.comments as Json[]).map(({ n }) => n),
+      [5, 3],
+    );
+    const next = String((one._next as Json).comments);
+    assert.deepEqual(
+      (await read(next.slice("/api/v1".length))).map(({ n }) => n),
+      [2],
+    );
+    const content = { filter: { id: first }, embed: ["comments(n=6)"] };
+    const query = await service.send({ method: "QUERY", path: "/api/v1/articles", content });
+    assert.deepEqual((query.json as { comments: Json[] }[])[0]?.comments.length, 1);
+    const none = await read(`/articles/${second}?embed=comments(n=6)`);
+    assert.deepEqual(none.comments, []);
+    await refused(`/articles?embed=comments(limit=2)`, /Write "limit:2".*write "limit:eq=2"/);
+    await refused(`/articles?embed=comments(m=2)`, /names "m", which is not an attribute of "comments"/);
+    await refused(`/articles?embed=comments(n:around=2)`, /is not understood/);
+    await refused(`/articles?embed=comments(n=two)`, /number/);
+    await refused(`/articles?embed=comments(article.title=x)`, /only the filters of lists/);
+    await refused(`/articles?embed=tags(name=red)`, /has all resources of the ids in "tagIds"/);
+    await refused(`/articles?embed=author(name=Ada)`, /has options/);
+    await refused(`/articles?embed=comments(open,n=2)`, /has the option "open"/);
+  });
+
   test("works on one resource, on nested paths, in QUERY, in an envelope and as NDJSON", async () => {
     const one = await read(`/articles/${first}?embed=comments(limit:1)&fields=title`);
     assert.deepEqual(one, {
@@ -454,7 +512,7 @@ describe("a filter through a relation", () => {
     );
     await refused("/articles?author.team.name=core", /A filter can go through one relation only/);
     await refused("/articles?sort=author.name", /only the filters of lists/);
-    await refused("/articles?fields=author.name", /only the filters of lists/);
+    await refused("/articles?fields=author.name", /Add "embed=author"/);
     await refused("/articles/_events?author.name=Ada", /only the filters of lists/);
     for (const filter of ["user.name=Ada", "user.name:exists=true", "user:exists=true"])
       await refused(`/loose/_events?${filter}`, /"user" is a relation, and only the filters of lists/);

@@ -1,4 +1,5 @@
 /** The links of a page (RFC 8288). They keep all parameters of the request except those that select the page. */
+import type { Fields } from "../../collection/visibility.ts";
 import { formatCursor, listName } from "../../query/cursor.ts";
 import { isRelative, namesRelated } from "../../query/filter.ts";
 import { pagingParameters } from "../../query/list-parameters.ts";
@@ -152,7 +153,12 @@ const notOfFeeds: ReadonlySet<string> = new Set([
  * The path of the feed with the same filter, without its position; `undefined` if a feed cannot have this filter, or if the
  * filter is too long for a URL.
  */
-export function feedOf({ path, parent, query, asked: { words, filter } }: Listing): string | undefined {
+export function feedOf({
+  path,
+  parent,
+  query,
+  asked: { words, filter, fields },
+}: Listing): string | undefined {
   if (query === undefined || query.length > maxLinkBytes) return undefined;
   if (
     words !== undefined ||
@@ -161,12 +167,24 @@ export function feedOf({ path, parent, query, asked: { words, filter } }: Listin
     (filter !== undefined && namesIds(filter))
   )
     return undefined;
-  const kept = query.split("&").filter((each) => each !== "" && !notOfFeeds.has(nameOf(each)));
+  const kept = query
+    .split("&")
+    .filter((each) => each !== "" && !notOfFeeds.has(nameOf(each)))
+    .flatMap((each) => (nameOf(each) === "fields" ? fieldsOfFeed(fields) : [each]));
   if (parent === undefined) return toUrl(`${path}/_events`, kept.map(asFilter).join("&"));
   // Two parameters with one name would be one condition.
   const { parameter, path: listPath } = parent.plain;
   if (kept.some((each) => nameOf(each) === nameOf(parameter))) return undefined;
   return toUrl(`${listPath}/_events`, [...kept.map(asFilter), parameter].join("&"));
+}
+
+/** The attributes of the resources themselves: events have no embedded resources. */
+function fieldsOfFeed(fields: Fields | undefined): string[] {
+  if (fields === undefined) return [];
+  const { kind, names } = fields;
+  const own = [...names].filter((name) => name !== "id" || names.size === 1);
+  const shown = own.map((name) => (kind === "without" ? "-" : "") + encodeURIComponent(name));
+  return [`fields=${shown.join(",")}`];
 }
 
 /** A parameter as a filter, if in feeds its name alone is something else. */

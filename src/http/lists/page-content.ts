@@ -1,7 +1,6 @@
 /** The content of a page: the attributes that the response has, in the format that the client asked for. */
 
-import { pickFields } from "../../collection/resource.ts";
-import { hidesAny, visibleText } from "../../collection/visibility.ts";
+import { type Fields, hidesAny, partOf } from "../../collection/visibility.ts";
 import { Problem } from "../../errors.ts";
 import { inBody, inQuery, violationAt } from "../../query/violations.ts";
 import type { Page } from "../../store/port/page.ts";
@@ -24,27 +23,32 @@ export async function neededPart(
 ): Promise<Stored[]> {
   const { fields, sort, embeds } = asked;
   const paths = [...sort.map(({ path }) => path), ...embeds.map(({ relation }) => relation.path)];
-  const names = fields && new Set([...fields, ...paths.map(([name]) => name)]);
+  const used = new Set(paths.map(([name]) => name));
+  const part = fields && { ...fields, names: namesWith(fields, used) };
   const pause = createPauses();
   const needed: Stored[] = [];
   for (const each of items) {
-    const text =
-      names === undefined ? visibleText(each.text, collection.visibility) : pickFields(each.text, names);
-    needed.push({ ...each, text });
+    needed.push({ ...each, text: partOf(each.text, part, collection.visibility) });
     await pause(each.text.length);
   }
   return needed;
 }
 
+/** The names of `fields`, so that the resources also have the attributes in `used`. */
+function namesWith({ kind, names }: Fields, used: ReadonlySet<string>): ReadonlySet<string> {
+  return kind === "only"
+    ? new Set([...names, ...used])
+    : new Set([...names].filter((name) => !used.has(name)));
+}
+
 /** The JSON texts of a page's resources, with the attributes that the client asked for and can see. */
 export async function textsOf(page: Page, listing: Listing): Promise<readonly string[]> {
   if (!needsLess(listing)) return page.items.map(({ text }) => text);
-  const fields = listing.asked.fields && new Set(listing.asked.fields); // never names a hidden attribute
-  const { visibility } = listing.collection;
+  const { asked, collection } = listing;
   const pause = createPauses();
   const texts: string[] = [];
   for (const { text } of page.items) {
-    texts.push(fields === undefined ? visibleText(text, visibility) : pickFields(text, fields));
+    texts.push(partOf(text, asked.fields, collection.visibility));
     await pause(text.length);
   }
   return texts;
@@ -56,7 +60,7 @@ type Client = Pick<HttpRequest, "method" | "socket">;
 /** The content of a page in a format other than JSON, whose content `response.ts` makes: it can be an envelope. */
 export function contentOf(
   texts: readonly string[],
-  { type, fields }: { type: Exclude<ListType, "application/json">; fields: readonly string[] | undefined },
+  { type, fields }: { type: Exclude<ListType, "application/json">; fields: Fields | undefined },
   request: Client,
 ): string | Promise<StreamedBody> {
   return type === "text/csv" ? tableOf(texts, fields, request) : texts.map((text) => `${text}\n`).join("");
@@ -69,16 +73,17 @@ export function contentOf(
 const maxCells = 200_000;
 
 /**
- * The content of a page's table. The columns are `id` and then `fields`; without fields, all attributes of the resources,
+ * The content of a page's table. The columns are `id` and then the named attributes; without names, all attributes of the resources,
  * in the order of appearance. Throws INVALID_PARAMETER if the table has more than `maxCells` cells.
  */
 async function tableOf(
   texts: readonly string[],
-  fields: readonly string[] | undefined,
+  fields: Fields | undefined,
   request: Client,
 ): Promise<StreamedBody> {
   const bytes = texts.reduce((sum, text) => sum + text.length, 0);
-  const columns = fields === undefined ? await findColumns(texts, request) : new Columns(fields);
+  const columns =
+    fields?.kind === "only" ? new Columns([...fields.names]) : await findColumns(texts, request);
   requireFewCells(columns, texts, request);
   return { pieces: tablePieces(columns.names, texts), heldBytes: bytes + columns.size * texts.length };
 }

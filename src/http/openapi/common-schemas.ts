@@ -136,7 +136,7 @@ const queryMembers: Record<(typeof bodyMembers)[number], Part> = {
     type: "object",
   },
   sort: { type: "array", items: text },
-  limit: { type: "integer", minimum: 1 },
+  limit: { type: "integer", minimum: 0 },
   cursor: { type: "string", minLength: 1 },
   offset: { type: "integer", minimum: 0 },
   fields: { type: "array", minItems: 1, items: text },

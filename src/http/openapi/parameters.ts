@@ -15,7 +15,11 @@ const names: Part = { type: "array", items: text };
 
 /** The description and the schema of each parameter of a list. */
 const ofLists: Readonly<Record<ListParameter, { description: string; schema: Part }>> = {
-  limit: { description: "The maximum number of resources on a page.", schema: whole(1) },
+  limit: {
+    description:
+      "The maximum number of resources on a page. `0` is possible together with `count=exact`, and gives the total alone.",
+    schema: whole(0),
+  },
   cursor: {
     description: "The start of the page, from a `next` link.",
     schema: { ...text, minLength: 1 },
@@ -37,10 +41,14 @@ const ofLists: Readonly<Record<ListParameter, { description: string; schema: Par
       "Reads the list, or the resource, as it was at this time: a day, a timestamp, or Unix time in milliseconds. A list with `at` cannot have `q`.",
     schema: text,
   },
-  fields: { description: "The attributes in the response. `id` is always included.", schema: names },
+  fields: {
+    description:
+      "The attributes in the response, such as `title`, or those that it leaves out, such as `-body`. `id` is always included. `author.name` chooses attributes of embedded resources.",
+    schema: names,
+  },
   embed: {
     description:
-      "Relations whose resources the response contains, as members of each resource: `author,comments(limit:5,sort:-createdAt),author.team`.",
+      "Relations whose resources the response contains, as members of each resource: `author,comments(status=open,limit:5,sort:-createdAt),author.team`.",
     schema: text,
   },
   envelope: {

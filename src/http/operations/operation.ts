@@ -2,6 +2,7 @@
 import type { View } from "../../changes/event.ts";
 import type { Collection } from "../../collection/collection.ts";
 import type { Path } from "../../collection/paths.ts";
+import type { Fields } from "../../collection/visibility.ts";
 import type { Embed } from "../../query/embed-request.ts";
 import type { FiguresRequest } from "../../query/figures-request.ts";
 import type { Filter } from "../../query/filter.ts";
@@ -124,9 +125,9 @@ export interface Create extends InCollection, Writes {}
 /** Changes the resources that match a filter. */
 export interface Bulk extends InCollection, Writes {}
 
-/** Reads a resource. `fields` are the attributes that the response has; `undefined`: all. */
+/** Reads a resource. Without `fields`, the response has all attributes. */
 export interface Read extends OfResource {
-  fields: readonly string[] | undefined;
+  fields: Fields | undefined;
   embeds: readonly Embed[];
   caller: Caller;
 }
@@ -134,7 +135,7 @@ export interface Read extends OfResource {
 /** Reads an earlier state of a resource. */
 export interface EarlierRead extends OfResource {
   pointInTime: PointInTime;
-  fields: readonly string[] | undefined;
+  fields: Fields | undefined;
 }
 
 /** Lists the changes of a resource. */

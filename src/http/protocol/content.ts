@@ -1,7 +1,7 @@
 /** The content of a request: receives its bytes within the limits, and parses JSON. It does not know what the JSON means. */
 import type { IncomingMessage } from "node:http";
 import { Problem } from "../../errors.ts";
-import { parseJson, requireObject } from "../../json/parse.ts";
+import { type InsteadOfArray, parseJson, requireObject } from "../../json/parse.ts";
 import type { Ticket } from "../admission/ticket.ts";
 import { largeBytes, pauseAfter } from "../admission/turns.ts";
 import type { Limits } from "../settings.ts";
@@ -146,11 +146,13 @@ export async function readContent({ content }: HttpRequest, { bodyBytes }: Limit
 }
 
 /** The content as a JSON object. Throws what `readContent`, `parseJson` and `requireObject` throw. */
-export async function readObject(request: HttpRequest, limits: Limits): Promise<Record<string, unknown>> {
+export async function readObject(
+  request: HttpRequest,
+  limits: Limits,
+  insteadOfArray: InsteadOfArray = "send one resource per request",
+): Promise<Record<string, unknown>> {
   const bytes = await readContent(request, limits);
-  const object = requireObject(parseJson(bytes, jsonLimits(limits)), {
-    insteadOfArray: 'send one resource per request, or several as a batch to "_batch"',
-  });
+  const object = requireObject(parseJson(bytes, jsonLimits(limits)), { insteadOfArray });
   await pauseAfter(bytes.length);
   return object;
 }

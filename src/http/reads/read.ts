@@ -1,5 +1,5 @@
 /** Reads one resource. */
-import { pickFields } from "../../collection/resource.ts";
+import { partOf } from "../../collection/visibility.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { type EarlierRead, keyOf, type Read } from "../operations/operation.ts";
 import { notFound, type Result } from "../operations/result.ts";
@@ -68,9 +68,8 @@ async function readEmbedded(
   return { kind: "found", stored: { ...stored, text: content }, path, validators };
 }
 
-/** `fields` never names a hidden attribute: parsing has refused that. */
-function visiblePart({ guard, fields }: Read | EarlierRead, stored: Stored): Stored {
+function visiblePart({ guard, collection, fields }: Read | EarlierRead, stored: Stored): Stored {
   return fields === undefined
     ? guard.visiblePart(stored)
-    : { ...stored, text: pickFields(stored.text, new Set(fields)) };
+    : { ...stored, text: partOf(stored.text, fields, collection.visibility) };
 }

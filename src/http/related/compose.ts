@@ -5,6 +5,7 @@
 import { formatPath } from "../../collection/paths.ts";
 import { formatCursor, listName } from "../../query/cursor.ts";
 import { type Embed, hiddenMember, nextMember } from "../../query/embed-request.ts";
+import { allOf } from "../../query/filter.ts";
 import { referringTo } from "../../query/related-resources.ts";
 import { cursorValuesOf } from "../../query/sort.ts";
 import { maxPageBytes } from "../../store/port/page.ts";
@@ -123,15 +124,17 @@ function linkAfter(
 function parametersAfter(
   id: string,
   last: Stored | undefined,
-  { relation, target, limit, sort }: Embed,
+  { relation, target, limit, conditions, filters, sort }: Embed,
 ): string {
   const keys = sort.map(({ path, descending }) => `${descending ? "-" : ""}${formatPath(path)}`);
   const sorting = keys.length === 0 ? [] : [`sort=${keys.map(encodeURIComponent).join(",")}`];
-  if (last === undefined) return [`limit=${limit}`, ...sorting].join("&");
-  const filter = referringTo(target, relation.path, id);
-  const list = listName(target.name, { filter, sort, words: undefined, at: undefined });
-  const cursor = formatCursor(list, cursorValuesOf(JSON.parse(last.text), sort));
-  return [`limit=${limit}`, ...sorting, `cursor=${cursor}`].join("&");
+  const filtering = conditions.map((each) => each.map(encodeURIComponent).join("="));
+  const kept = [...filtering, `limit=${limit}`, ...sorting].join("&");
+  if (last === undefined) return kept;
+  const within = referringTo(target, relation.path, id);
+  const contents = { filter: allOf([...filters, within]), sort };
+  const list = listName(target.name, { ...contents, words: undefined, at: undefined });
+  return `${kept}&cursor=${formatCursor(list, cursorValuesOf(JSON.parse(last.text), sort))}`;
 }
 
 /** The most ids in a link. */

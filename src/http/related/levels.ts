@@ -3,6 +3,7 @@ import type { AllowedResources } from "../../access/rules.ts";
 import { fitId } from "../../collection/ids.ts";
 import { referencedIds } from "../../collection/references.ts";
 import { pickMembers, textWithId, withoutId } from "../../collection/resource.ts";
+import { partOf } from "../../collection/visibility.ts";
 import { type Embed, embedLimits, hiddenMember, nextMember } from "../../query/embed-request.ts";
 import { allOf, type Filter } from "../../query/filter.ts";
 import { typeOfReference } from "../../query/related-resources.ts";
@@ -11,7 +12,7 @@ import { lengthOf, maxPageBytes, type ReadClient } from "../../store/port/page.t
 import type { Stored } from "../../store/port/stored.ts";
 import { createPauses } from "../admission/turns.ts";
 import type { Caller } from "../caller/admit.ts";
-import { type Guard, guardOf } from "../caller/permission.ts";
+import { guardOf } from "../caller/permission.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import type { Callers, Data } from "../service.ts";
 
@@ -95,7 +96,6 @@ function idsIn(resource: Record<string, unknown>, { relation, target }: Embed): 
 
 interface ReadLevel {
   embed: Embed;
-  guard: Guard;
   groups: Map<string, RelatedGroup>;
 }
 
@@ -103,13 +103,12 @@ async function readLevel(
   context: RelatedRequest,
   { embed, parents, ids }: Pick<LevelQuery, "embed" | "parents"> & { ids: ReferencedIds | undefined },
 ): Promise<ReadLevel> {
-  const guard = guardOf(context.service, embed.target, context.caller);
-  const { listed } = guard;
+  const { listed } = guardOf(context.service, embed.target, context.caller);
   if (listed === "nothing" || parents.length === 0)
-    return { embed, guard, groups: new Map(parents.map(({ id }) => [id, emptyGroup(ids?.get(id))])) };
+    return { embed, groups: new Map(parents.map(({ id }) => [id, emptyGroup(ids?.get(id))])) };
   const query = { embed, parents, listed };
   const groups = ids === undefined ? readInverse(context, query) : readReferenced(context, query, ids);
-  return { embed, guard, groups: await groups };
+  return { embed, groups: await groups };
 }
 
 function emptyGroup(ids: readonly string[] | undefined): RelatedGroup {
@@ -117,17 +116,14 @@ function emptyGroup(ids: readonly string[] | undefined): RelatedGroup {
 }
 
 /** Adds the texts that the caller sees, and the relations of the related resources. */
-async function completeLevel(
-  context: RelatedRequest,
-  { embed, guard, groups }: ReadLevel,
-): Promise<RelatedLevel> {
+async function completeLevel(context: RelatedRequest, { embed, groups }: ReadLevel): Promise<RelatedLevel> {
   const items = distinctOf([...groups.values()].flatMap((group) => group.items));
   context.bytes += lengthOf({ items });
   context.request.ticket.hold(context.bytes);
   const texts = new Map<string, string>();
   const pause = createPauses();
   for (const item of items) {
-    texts.set(item.id, withoutEmbeds(guard.visiblePart(item).text, embed.embeds));
+    texts.set(item.id, withoutEmbeds(partOf(item.text, embed.fields, embed.target.visibility), embed.embeds));
     const paused = pause(item.text.length);
     if (paused !== undefined) await paused;
   }
@@ -164,12 +160,13 @@ async function readInverse(
   { embed, parents, listed }: LevelQuery,
 ): Promise<Map<string, RelatedGroup>> {
   const { relation, target, limit, sort } = embed;
+  const filters = listed === "everything" ? embed.filters : [listed, ...embed.filters];
   const query = {
     collection: target.name,
     reference: { path: relation.path, type: typeOfReference(target, relation.path) },
     limit,
     sort,
-    ...(listed !== "everything" && { filter: listed }),
+    ...(filters.length > 0 && { filter: allOf(filters) }),
     client,
   };
   const perRound = Math.floor(embedLimits.resources / limit);

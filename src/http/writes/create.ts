@@ -1,6 +1,7 @@
 /** Creates resources, and in open mode their collections. */
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
+import type { InsteadOfArray } from "../../json/parse.ts";
 import { isInternal, recordOf, withoutInternal } from "../../store/port/record.ts";
 import { targetValidators } from "../lists/validators.ts";
 import { withReference } from "../operations/nested.ts";
@@ -21,8 +22,9 @@ export function create(write: Write<Create>): Promise<Result> {
 
 const steps: WriteSteps<Create, true, Record<string, unknown>> = {
   find: requireCollectionPreconditions,
-  read: async ({ service, request, operation: { parent } }) => {
-    const content = await readObject(request, service.settings.limits);
+  read: async ({ service, request, operation: { collection, parent } }) => {
+    const asBatch = batchOf(collection, service.settings);
+    const content = await readObject(request, service.settings.limits, asBatch);
     return parent === undefined ? content : withReference(content, parent);
   },
   resources: () => [],
@@ -37,6 +39,24 @@ const steps: WriteSteps<Create, true, Record<string, unknown>> = {
     return planFor(write, { key, current: undefined, next: textFor(id), at });
   },
 };
+
+/** The longest request that a message writes out. */
+const maxWritten = 500;
+
+/** Says how to create all resources of an array in one request, which is written out if it is short. */
+function batchOf({ name }: Collection, { prefix }: Surface["settings"]): InsteadOfArray {
+  const one = "send one resource per request";
+  if (isInternal(name)) return one;
+  return (items) => {
+    const operations = items.slice(0, maxWritten).map((body) => ({ method: "POST", path: `/${name}`, body }));
+    const all = JSON.stringify({ operations });
+    const written =
+      operations.length > 0 && all.length <= maxWritten
+        ? all
+        : `{"operations":[{"method":"POST","path":"/${name}","body":{…}}]}`;
+    return `${one}, or all or none of them with POST ${prefix}/_batch ${written}`;
+  };
+}
 
 /** RFC 9110 §13.1.1: the preconditions of a POST are about its target, the collection. */
 async function requireCollectionPreconditions({ service, operation, request }: Write<Create>): Promise<true> {

@@ -21,7 +21,7 @@ export const relatedFaults: readonly Fault[] = [
     name: "embed-hidden-attributes",
     what: "A response embeds resources with the attributes that are hidden from the caller.",
     noticedBy: oracle,
-    replacements: [["withoutEmbeds(guard.visiblePart(item).text,", "withoutEmbeds(item.text,"]],
+    replacements: [["partOf(item.text, embed.fields, embed.target.visibility)", "item.text"]],
   },
   {
     name: "embed-limit-plus-one",

@@ -116,6 +116,36 @@ test("a webhook gets the attributes of its roles, and never write-only ones", as
   assert.deepEqual(seen, { "": { title: "A" }, hr: { title: "A", salary: 7 } });
 });
 
+test("the fields of a webhook never show an attribute that it does not see", async () => {
+  const content = { url: receiver.url, collections: ["articles"] };
+  const paths: string[] = [];
+  for (const fields of [["title", "salary", "pin"], ["-title"]]) {
+    const made = await as(ops, { method: "POST", path: hooks, content: { ...content, fields } });
+    paths.push(`${hooks}/${(made.json as { id: string }).id}`);
+  }
+  receiver.received = [];
+  const resource = { title: "Fields", salary: 5, pin: "1234" };
+  await as({ sub: "hans", roles: ["hr"] }, { method: "POST", path: "/api/v1/articles", content: resource });
+  await until("both got it", () => receiver.received.length >= 2);
+  const texts = receiver.received.map(
+    ({
+      event: {
+        data: { id: _, ...shown },
+      },
+    }) => JSON.stringify(shown),
+  );
+  assert.deepEqual(texts.sort(), ['{"title":"Fields"}', "{}"]);
+  for (const path of paths) await as(ops, { method: "DELETE", path });
+  for (const [fields, detail] of [
+    [["title", "-pin"], /Do one of them/],
+    [["-id"], /leaves out/],
+  ] as const) {
+    const refused = await as(ops, { method: "POST", path: hooks, content: { ...content, fields } });
+    assert.equal(refused.status, 400, refused.text);
+    assert.match(refused.text, detail);
+  }
+});
+
 test("a filter cannot use an attribute that the webhook does not see", async () => {
   const content = { url: receiver.url, collections: ["articles"], filter: { salary: { gt: 5 } } };
   assert.equal((await as(ops, { method: "POST", path: hooks, content })).status, 400);

@@ -32,12 +32,12 @@ const bounds: Readonly<Record<string, number>> = {
   index: 100,
   observe: 1_200,
   records: 150,
-  users: 5_700,
+  users: 5_750,
   secrets: 150,
 };
 
 /** The most files in `src`. */
-const mostFiles = 483;
+const mostFiles = 484;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

@@ -9,7 +9,7 @@ import type { Change } from "../store/port/commit.ts";
 import type { Key } from "../store/port/stored.ts";
 import type { Audit, AuditKind, AuditSource } from "./audit.ts";
 import type { MailToSend } from "./mail/mail-queue.ts";
-import { readMailAddress } from "./mail-address.ts";
+import { readAddress } from "./mail-address.ts";
 import { endIdentities } from "./providers.ts";
 import { endingOf } from "./sessions.ts";
 import { endTickets, newTicketText, ticketId } from "./tickets.ts";
@@ -99,8 +99,7 @@ export class Administration {
     { mails }: { mails: boolean },
   ): Promise<MadeInvitation> {
     const { records, audit, collection, newUuid, now, publicUrl, mailChange, onMail } = this.#parts;
-    const read = readMailAddress(asked.email);
-    if ("fault" in read) throw invalid("email", "email", read.fault);
+    const read = readAddress(asked.email);
     const { text, id: hash } = newTicketText();
     const made = await this.#untilCommitted(async () => {
       const at = now();

@@ -54,6 +54,10 @@ export const maxUserKeys = 20;
 /** What makes a session a key for a program. */
 export type UserKey = Required<Pick<Session, "name" | "expiresAt">> & Pick<Session, "scopes">;
 
+export function isKey({ value }: Versioned<Session>): boolean {
+  return value.name !== undefined;
+}
+
 /** Makes a session for a user, or a key for a program. */
 export function newSession(
   user: string,

@@ -1,4 +1,4 @@
-/** Signing in and up: the flows that strangers start, and what a user changes about the own account. */
+/** Signing in and up: the flows that strangers start. */
 import type { Sessions } from "../access/authenticate.ts";
 import { signInFailed } from "../access/challenges.ts";
 import { networkOf, shownNetwork } from "../access/networks.ts";
@@ -14,7 +14,8 @@ import { isKnownDevice, newDevice, withDevice, withoutDevice } from "./devices.t
 import { type FailedRequest, methodOf, noteFailure } from "./failed-proofs.ts";
 import { type GuessLimits, guessPolicies, type Taken } from "./guess-limits.ts";
 import type { MailQueue, MailToSend } from "./mail/mail-queue.ts";
-import { type MailAddress, readMailAddress } from "./mail-address.ts";
+import { invalidEmail, type MailAddress, readAddress, readMailAddress } from "./mail-address.ts";
+import { notices, OwnAccount } from "./own-account.ts";
 import { type PasskeyProof, Passkeys } from "./passkeys.ts";
 import type { PasswordHasher } from "./password-hash.ts";
 import { isBreached, refusedPassword } from "./password-rules.ts";
@@ -26,12 +27,11 @@ import {
   confirmedMs,
   endingOf,
   endOf,
+  isKey,
   maxSessions,
-  maxUserKeys,
   newSession,
   openSessions,
   timesOf,
-  type UserKey,
 } from "./sessions.ts";
 import { endTickets, type GivenTicket, type TicketProof, Tickets } from "./tickets.ts";
 import {
@@ -177,9 +177,6 @@ export interface SignedIn {
 /** How a sign-in ends: with a session, or with the question for the second factor. */
 export type Begun = SignedIn | SecondStep;
 
-/** How far the clocks of two instances can differ, in milliseconds. */
-const skewMs = 60_000;
-
 /** What a new session comes with. */
 export interface Beginning {
   visitor: Visitor;
@@ -205,6 +202,8 @@ export class Users {
   readonly sessions: Sessions;
   readonly cookies: Cookies;
   readonly administration: Administration;
+  /** What users change about their own accounts. */
+  readonly own: OwnAccount;
   readonly providers: Providers;
   readonly #tickets: Tickets;
   readonly passkeys: Passkeys;
@@ -229,7 +228,7 @@ export class Users {
       address: () => `${parts.publicUrl()}${parts.prefix}/_auth/providers`,
       tickets: this.#tickets,
       begin: (claims, use) => this.#signInByIdentity(claims, use),
-      requireConfirmed: (session) => this.requireConfirmed(session),
+      requireConfirmed: (session) => this.own.requireConfirmed(session),
       notice: (account, text) => this.#notice(account, text),
       untilCommitted: (decide) => this.#untilCommitted(decide),
     });
@@ -240,12 +239,22 @@ export class Users {
       begin: (found: Versioned<Account>, beginning: Beginning) => this.#begin(found, beginning),
       untilCommitted: <T>(decide: () => Promise<Decided<T>>) => this.#untilCommitted(decide),
     };
+    this.own = new OwnAccount({
+      ...flows,
+      tickets: this.#tickets,
+      hashNew: (password, { email }, network) => {
+        this.#requireGoodPassword(password, email);
+        return this.#hashNew(password, network);
+      },
+      notice: (account, text) => this.#notice(account, text),
+      untilCommitted: (decide) => this.#untilCommitted(decide),
+    });
     this.passkeys = new Passkeys(flows);
     this.secondFactors = new SecondFactors({
       ...flows,
       passkeys: this.passkeys,
       notice: (account, text) => this.#notice(account, text),
-      requireConfirmed: (session) => this.requireConfirmed(session),
+      requireConfirmed: (session) => this.own.requireConfirmed(session),
     });
   }
 
@@ -422,109 +431,6 @@ export class Users {
     });
   }
 
-  /** Sets a password in a confirmed session. All sessions of the user end. Throws CONFIRMATION_REQUIRED and PASSWORD_REFUSED. */
-  async changePassword({ session, account }: Current, password: string, visitor: Visitor): Promise<SignedIn> {
-    this.requireConfirmed(session);
-    this.#requireGoodPassword(password, account.email);
-    const hashed = await this.#hashNew(password, visitor.network);
-    return this.#untilCommitted(async () => {
-      const current = await this.records.account(account.id);
-      // The session can have ended while the password was hashed, because the owner has set another one.
-      const isOpen = (await this.records.session(session.id)) !== undefined;
-      if (!isOpen || current === undefined || current.value.disabled) throw signInFailed();
-      const also = [await this.#notice(current.value, notices.password)];
-      const set = { password: hashed, devices: [] };
-      return this.#begin(current, { visitor, kind: "password", method: "session", ends: "all", set, also });
-    });
-  }
-
-  /**
-   * Begins a change of the address, in a confirmed session: mails a code to the new one. The answer is the same if the address has
-   * an account. Throws CONFIRMATION_REQUIRED, INVALID_PARAMETER, QUOTA_EXCEEDED and UNAVAILABLE.
-   */
-  async requestEmail({ session, account }: Current, email: string, visitor: Visitor): Promise<GivenTicket> {
-    this.requireConfirmed(session);
-    const to = readAddress(email);
-    await this.#tickets.count(visitor);
-    const other = await this.records.accountOf(to.key);
-    const isFree = other === undefined || other.value.id === account.id; // the user can change its letters
-    return this.#tickets.give({
-      kind: "email",
-      to,
-      template: isFree ? "email" : undefined,
-      visitor,
-      user: account.id,
-    });
-  }
-
-  /** Sets the address that a ticket and its code prove. All other sessions of the user end. Throws as `signIn` does. */
-  async changeEmail({ session, account }: Current, proof: TicketProof, visitor: Visitor): Promise<SignedIn> {
-    this.requireConfirmed(session);
-    return this.#untilCommitted(() =>
-      this.#tickets.redeem(proof, ["email"], async (found) => {
-        const { user, email, address } = found.value;
-        const current = await this.records.account(account.id);
-        const isOpen = (await this.records.session(session.id)) !== undefined;
-        const other = await this.records.accountOf(address);
-        const isTaken = other !== undefined && other.value.id !== account.id;
-        if (!isOpen || current === undefined || current.value.disabled || user !== account.id || isTaken)
-          throw signInFailed();
-        const also = [
-          ...(await this.#tickets.endingWith(found)),
-          ...(await this.#tickets.endingFor(current.value.address, address)),
-          await this.#notice(current.value, notices.email),
-        ];
-        const set = { email, address, devices: [] };
-        return this.#begin(current, { visitor, kind: "email", method: "email", ends: "all", set, also });
-      }),
-    );
-  }
-
-  /**
-   * Makes a key with which a program acts as the user, in a confirmed session. Throws CONFIRMATION_REQUIRED, and TOO_MANY_KEYS.
-   */
-  async addKey(
-    { session, account }: Current,
-    key: UserKey,
-    visitor: Visitor,
-  ): Promise<Current & { token: string }> {
-    this.requireConfirmed(session);
-    return this.#untilCommitted(async () => {
-      const { now, audit } = this.#parts;
-      const current = await this.records.account(account.id);
-      const isOpen = (await this.records.session(session.id)) !== undefined;
-      if (!isOpen || current === undefined || current.value.disabled) throw signInFailed();
-      const keys = (await this.records.sessionsOf(account.id)).filter(isKey);
-      const ended = keys.filter(({ value }) => (value.expiresAt ?? 0) <= now());
-      if (keys.length - ended.length >= maxUserKeys)
-        throw new Problem("TOO_MANY_KEYS", `You have ${maxUserKeys} keys already. End one of them first.`);
-      const origin = { network: visitor.shownNetwork, agent: visitor.agent };
-      const made = newSession(account.id, origin, now(), key);
-      const { value, version } = current;
-      return {
-        // The account is written too, so that two requests cannot make a key at the same time.
-        changes: [
-          put(accountsName, account.id, version, value),
-          made.change,
-          ...endingOf(ended),
-          audit.entry({ kind: "programKey", subject: account.id, item: made.session.id }, visitor),
-        ],
-        result: { session: made.session, account: value, token: made.token },
-      };
-    });
-  }
-
-  /** Throws CONFIRMATION_REQUIRED unless the user has proven who they are within the last ten minutes. */
-  requireConfirmed({ confirmedAt }: Pick<Session, "confirmedAt">): void {
-    const age = this.#parts.now() - confirmedAt;
-    // The clocks of two instances can differ a little. A clock that was set back confirms nothing.
-    if (age > -skewMs && age < confirmedMs) return;
-    throw new Problem(
-      "CONFIRMATION_REQUIRED",
-      "This change needs a proof that is at most ten minutes old. Send your password, or a ticket with its code, to _auth/confirm.",
-    );
-  }
-
   /** A session with its account; `undefined` if it has just ended. */
   async current(id: string): Promise<Current | undefined> {
     const session = await this.records.session(id);
@@ -556,17 +462,6 @@ export class Users {
   /** When a session of an account ends if nothing uses it any more: Unix time in milliseconds. */
   endOf(session: Session, account: Account): number {
     return endOf(session, timesOf(this.#parts, account));
-  }
-
-  /** Ends sessions of a user: one, or all. Returns whether there was one. */
-  async end(user: string, which: string | "all", visitor: Visitor): Promise<boolean> {
-    return this.#untilCommitted(async () => {
-      const all = await this.records.sessionsOf(user);
-      const ended = all.filter(({ value }) => which === "all" || value.id === which);
-      const item = which === "all" ? undefined : which;
-      const entry = this.#parts.audit.entry({ kind: "signOut", subject: user, item }, visitor);
-      return { changes: ended.length === 0 ? [] : [...endingOf(ended), entry], result: ended.length > 0 };
-    });
   }
 
   /** The account whose password this is. Throws SIGN_IN_FAILED, QUOTA_EXCEEDED and UNAVAILABLE. */
@@ -815,19 +710,8 @@ export class Users {
   }
 }
 
-/** What mails say about a change. */
-const notices = {
-  password: "The password of your account was changed. All other devices were signed out.",
-  email:
-    "The address of your account was changed. No more mail comes to this one. All other devices were signed out.",
-};
-
 /** How long the service tries to send a notice, in milliseconds. */
 const noticeMs = 24 * 3_600_000;
-
-function isKey({ value }: Versioned<Session>): boolean {
-  return value.name !== undefined;
-}
 
 function domainOf(address: string): string {
   return address.slice(address.lastIndexOf("@") + 1);
@@ -840,13 +724,6 @@ function takesSignUp({ signUp }: UserSettings, domain: string): boolean {
 /** Mail goes to the address that was proven, in its own letters: another mailbox can differ in them alone. */
 function provenFor(read: MailAddress, { email }: Account): MailAddress {
   return { ...read, address: email };
-}
-
-/** Throws INVALID_PARAMETER. */
-function readAddress(email: string): MailAddress {
-  const read = readMailAddress(email);
-  if (!("fault" in read)) return read;
-  throw invalidEmail(read.fault);
 }
 
 /** Throws INVALID_PARAMETER unless the user could sign in with what is sent. */
@@ -882,10 +759,6 @@ function signUpRefused({ signUp }: UserSettings): Error {
 function profileExists(): Error {
   const detail = "The invitation is for a profile that exists already. Sign up without attributes.";
   return invalidMember("profile", "excess", detail);
-}
-
-function invalidEmail(detail: string): Error {
-  return invalidMember("email", "email", detail);
 }
 
 function invalidMember(name: string, code: string, detail: string): Error {

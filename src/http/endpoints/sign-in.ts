@@ -458,7 +458,7 @@ export const signInEndpoints: readonly Endpoint[] = [
       const { password: chosen } = requireMembers(given, ["password"]);
       if (given.ticket === undefined && given.code === undefined) {
         const current = await requireCurrent(users, asked);
-        return started(sent, await users.changePassword(current, chosen, visitor));
+        return started(sent, await users.own.changePassword(current, chosen, visitor));
       }
       const proof = requireMembers(given, ["ticket", "code"]);
       return started(sent, await users.resetPassword({ ...proof, password: chosen }, visitor));
@@ -478,8 +478,8 @@ export const signInEndpoints: readonly Endpoint[] = [
     work: async (sent) => {
       const { users, given, visitor, current } = sent;
       const proof = proofOf(given, ["email"]);
-      if ("email" in proof) return ticketOf(await users.requestEmail(current, proof.email, visitor));
-      return started(sent, await users.changeEmail(current, proof as TicketProof, visitor)); // no passkey is a member
+      if ("email" in proof) return ticketOf(await users.own.requestEmail(current, proof.email, visitor));
+      return started(sent, await users.own.changeEmail(current, proof as TicketProof, visitor)); // no passkey is a member
     },
   }),
   ownEndpoint({
@@ -522,7 +522,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     work: async ({ users, given, visitor, current }) => {
       const { name, scopes, expiresAt } = given as { name: string; scopes?: string[]; expiresAt: string };
       const key = { name, scopes, expiresAt: timeOf(expiresAt) as number };
-      const { session, account, token } = await users.addKey(current, key, visitor);
+      const { session, account, token } = await users.own.addKey(current, key, visitor);
       return answer({ session: shownSession(users, { session, account }), token }, { status: 201 });
     },
   }),
@@ -536,8 +536,8 @@ export const signInEndpoints: readonly Endpoint[] = [
     successes: { 205: { description: "The session has ended." } },
     work: async ({ users, asked, visitor, current }) => {
       const { id } = asked.names as { id: string };
-      if (id !== current.session.id) users.requireConfirmed(current.session);
-      return (await users.end(current.account.id, id, visitor)) ? { kind: "deleted" } : notFound;
+      if (id !== current.session.id) users.own.requireConfirmed(current.session);
+      return (await users.own.end(current.account.id, id, visitor)) ? { kind: "deleted" } : notFound;
     },
   }),
   ownEndpoint({
@@ -567,8 +567,8 @@ export const signInEndpoints: readonly Endpoint[] = [
     work: async ({ users, given, visitor, current }) => {
       const which = given.everywhere === true ? "all" : current.session.id;
       // A key changes nothing but itself.
-      if (which === "all" && current.session.name !== undefined) users.requireConfirmed(current.session);
-      await users.end(current.account.id, which, visitor);
+      if (which === "all" && current.session.name !== undefined) users.own.requireConfirmed(current.session);
+      await users.own.end(current.account.id, which, visitor);
       const document = {
         status: 204,
         type: jsonType,

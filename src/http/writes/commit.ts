@@ -107,7 +107,7 @@ async function withAccounts(
   const { subject: actor, session } = operation.caller.principal ?? {};
   const isOwn = ({ key, next }: Change) =>
     next === undefined && key.collection === users.settings.collection && key.id === actor;
-  if (session !== undefined && changes.some(isOwn)) users.requireConfirmed(session);
+  if (session !== undefined && changes.some(isOwn)) users.own.requireConfirmed(session);
   const source = { ...visitor, actor };
   const cascadesOf = (name: string) =>
     (collections.get(name)?.references ?? []).filter(({ onDelete }) => onDelete === "cascade");

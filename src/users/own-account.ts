@@ -1,0 +1,165 @@
+/** What users change about their own accounts: the password, the address, keys for programs, and which sessions are open. */
+import { signInFailed } from "../access/challenges.ts";
+import { Problem } from "../errors.ts";
+import { type Decided, put, type Versioned } from "../records.ts";
+import type { Change } from "../store/port/commit.ts";
+import type { Audit } from "./audit.ts";
+import { readAddress } from "./mail-address.ts";
+import { confirmedMs, endingOf, isKey, maxUserKeys, newSession, type UserKey } from "./sessions.ts";
+import type { GivenTicket, TicketProof, Tickets } from "./tickets.ts";
+import { type Account, accountsName, type Session, type UserRecords } from "./user-records.ts";
+import type { Beginning, Current, SignedIn, Visitor } from "./users.ts";
+
+/** What changes of the own account depend on. */
+export interface OwnAccountParts {
+  records: UserRecords;
+  audit: Pick<Audit, "entry">;
+  tickets: Tickets;
+  /** The hash of a new password of an account. Throws PASSWORD_REFUSED, QUOTA_EXCEEDED and UNAVAILABLE. */
+  hashNew(password: string, account: Account, network: string): Promise<string>;
+  /** What begins a session of an account whose factors are proven. */
+  begin(account: Versioned<Account>, beginning: Beginning): Promise<Decided<SignedIn>>;
+  /** The change that tells a user something by mail. */
+  notice(account: Account, text: string): Promise<Change>;
+  untilCommitted<T>(decide: () => Promise<Decided<T | Problem>>): Promise<T>;
+  /** Unix time in milliseconds. */
+  now: () => number;
+}
+
+/** How far the clocks of two instances can differ, in milliseconds. */
+const skewMs = 60_000;
+
+/** What mails say about a change. */
+export const notices = {
+  password: "The password of your account was changed. All other devices were signed out.",
+  email:
+    "The address of your account was changed. No more mail comes to this one. All other devices were signed out.",
+};
+
+/** What the users of one service change about their own accounts. */
+export class OwnAccount {
+  readonly #parts: OwnAccountParts;
+
+  constructor(parts: OwnAccountParts) {
+    this.#parts = parts;
+  }
+
+  /** Sets a password in a confirmed session. All sessions of the user end. Throws CONFIRMATION_REQUIRED and PASSWORD_REFUSED. */
+  async changePassword({ session, account }: Current, password: string, visitor: Visitor): Promise<SignedIn> {
+    const { begin, notice, untilCommitted, hashNew } = this.#parts;
+    this.requireConfirmed(session);
+    const hashed = await hashNew(password, account, visitor.network);
+    return untilCommitted(async () => {
+      const current = await this.#requireOpen(account.id, session.id);
+      const also = [await notice(current.value, notices.password)];
+      const set = { password: hashed, devices: [] };
+      return begin(current, { visitor, kind: "password", method: "session", ends: "all", set, also });
+    });
+  }
+
+  /**
+   * Begins a change of the address, in a confirmed session: mails a code to the new one. The answer is the same if the address has
+   * an account. Throws CONFIRMATION_REQUIRED, INVALID_PARAMETER, QUOTA_EXCEEDED and UNAVAILABLE.
+   */
+  async requestEmail({ session, account }: Current, email: string, visitor: Visitor): Promise<GivenTicket> {
+    const { records, tickets } = this.#parts;
+    this.requireConfirmed(session);
+    const to = readAddress(email);
+    await tickets.count(visitor);
+    const other = await records.accountOf(to.key);
+    const isFree = other === undefined || other.value.id === account.id; // the user can change its letters
+    return tickets.give({
+      kind: "email",
+      to,
+      template: isFree ? "email" : undefined,
+      visitor,
+      user: account.id,
+    });
+  }
+
+  /** Sets the address that a ticket and its code prove. All other sessions of the user end. Throws as `signIn` does. */
+  async changeEmail({ session, account }: Current, proof: TicketProof, visitor: Visitor): Promise<SignedIn> {
+    const { records, tickets, begin, notice, untilCommitted } = this.#parts;
+    this.requireConfirmed(session);
+    return untilCommitted(() =>
+      tickets.redeem(proof, ["email"], async (found) => {
+        const { user, email, address } = found.value;
+        const current = await this.#requireOpen(account.id, session.id);
+        const other = await records.accountOf(address);
+        const isTaken = other !== undefined && other.value.id !== account.id;
+        if (user !== account.id || isTaken) throw signInFailed();
+        const also = [
+          ...(await tickets.endingWith(found)),
+          ...(await tickets.endingFor(current.value.address, address)),
+          await notice(current.value, notices.email),
+        ];
+        const set = { email, address, devices: [] };
+        return begin(current, { visitor, kind: "email", method: "email", ends: "all", set, also });
+      }),
+    );
+  }
+
+  /**
+   * Makes a key with which a program acts as the user, in a confirmed session. Throws CONFIRMATION_REQUIRED, and TOO_MANY_KEYS.
+   */
+  async addKey(
+    { session, account }: Current,
+    key: UserKey,
+    visitor: Visitor,
+  ): Promise<Current & { token: string }> {
+    const { records, audit, untilCommitted, now } = this.#parts;
+    this.requireConfirmed(session);
+    return untilCommitted(async () => {
+      const current = await this.#requireOpen(account.id, session.id);
+      const keys = (await records.sessionsOf(account.id)).filter(isKey);
+      const ended = keys.filter(({ value }) => (value.expiresAt ?? 0) <= now());
+      if (keys.length - ended.length >= maxUserKeys)
+        throw new Problem("TOO_MANY_KEYS", `You have ${maxUserKeys} keys already. End one of them first.`);
+      const origin = { network: visitor.shownNetwork, agent: visitor.agent };
+      const made = newSession(account.id, origin, now(), key);
+      const { value, version } = current;
+      return {
+        // The account is written too, so that two requests cannot make a key at the same time.
+        changes: [
+          put(accountsName, account.id, version, value),
+          made.change,
+          ...endingOf(ended),
+          audit.entry({ kind: "programKey", subject: account.id, item: made.session.id }, visitor),
+        ],
+        result: { session: made.session, account: value, token: made.token },
+      };
+    });
+  }
+
+  /** Ends sessions of a user: one, or all. Returns whether there was one. */
+  async end(user: string, which: string | "all", visitor: Visitor): Promise<boolean> {
+    const { records, audit, untilCommitted } = this.#parts;
+    return untilCommitted(async () => {
+      const all = await records.sessionsOf(user);
+      const ended = all.filter(({ value }) => which === "all" || value.id === which);
+      const item = which === "all" ? undefined : which;
+      const entry = audit.entry({ kind: "signOut", subject: user, item }, visitor);
+      return { changes: ended.length === 0 ? [] : [...endingOf(ended), entry], result: ended.length > 0 };
+    });
+  }
+
+  /** Throws CONFIRMATION_REQUIRED unless the user has proven who they are within the last ten minutes. */
+  requireConfirmed({ confirmedAt }: Pick<Session, "confirmedAt">): void {
+    const age = this.#parts.now() - confirmedAt;
+    // The clocks of two instances can differ a little. A clock that was set back confirms nothing.
+    if (age > -skewMs && age < confirmedMs) return;
+    throw new Problem(
+      "CONFIRMATION_REQUIRED",
+      "This change needs a proof that is at most ten minutes old. Send your password, or a ticket with its code, to _auth/confirm.",
+    );
+  }
+
+  /** The account, while the session is still open: the owner can have ended it meanwhile. Throws SIGN_IN_FAILED. */
+  async #requireOpen(id: string, session: string): Promise<Versioned<Account>> {
+    const { records } = this.#parts;
+    const current = await records.account(id);
+    const isOpen = (await records.session(session)) !== undefined;
+    if (!isOpen || current === undefined || current.value.disabled) throw signInFailed();
+    return current;
+  }
+}

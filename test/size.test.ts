@@ -24,20 +24,20 @@ const bounds: Readonly<Record<string, number>> = {
   changes: 900,
   webhooks: 2_600,
   http: 19_150,
-  config: 2_850,
+  config: 2_950,
   fit: 250,
   server: 1_750,
-  commands: 4_600,
+  commands: 4_650,
   cli: 50,
   index: 100,
   observe: 1_200,
   records: 150,
-  users: 5_750,
+  users: 5_900,
   secrets: 150,
 };
 
 /** The most files in `src`. */
-const mostFiles = 484;
+const mostFiles = 485;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

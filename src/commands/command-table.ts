@@ -292,6 +292,10 @@ const commands: Readonly<Record<string, CommandRow>> = {
         run: async ([account]: [string], { flags, env }) =>
           (await import("./users-command.ts")).runResetFactors(account, flags, env),
       },
+      mirror: {
+        description: "Write the attributes of auth.users.mirror into the profiles of all accounts",
+        run: async (_, { flags, env }) => (await import("./users-command.ts")).runMirror(flags, env),
+      },
     },
   },
   secret: {

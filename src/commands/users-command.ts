@@ -1,4 +1,4 @@
-/** `holdfast users invite`, `list`, `roles`, `disable`, `enable`, `sign-out` and `reset-factors`: the people of a service, in its store. */
+/** `holdfast users invite`, `list`, `roles`, `disable`, `enable`, `sign-out`, `reset-factors` and `mirror`: the people of a service, in its store. */
 import { isKeyRole } from "../access/api-key.ts";
 import { StartError } from "../errors.ts";
 import { openService } from "../server/open-service.ts";
@@ -8,6 +8,7 @@ import type { Users } from "../users/users.ts";
 import { withOpen } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
 import { print, say } from "./shell.ts";
+import { counted } from "./wording.ts";
 
 /** The accounts that are read at once. */
 const pageLength = 500;
@@ -69,6 +70,13 @@ export async function runResetFactors(named: string, flags: Flags, env: Environm
     const { id, email } = await requireAccount(users, named);
     await users.administration.resetFactors(id, source);
     say(`removed the second factor and the passkeys of ${email}, and ended all sessions`);
+  });
+}
+
+/** Writes the attributes of `auth.users.mirror` into the profiles of all accounts. Throws StartError. */
+export async function runMirror(flags: Flags, env: Environment): Promise<void> {
+  await withUsers(flags, env, async ({ administration }) => {
+    say(`changed ${counted(await administration.mirrorAll(), "profile")}`);
   });
 }
 

@@ -1,6 +1,7 @@
 /** Opens the people of a service: what their sign-in needs of the store, the configuration and the main thread. */
 
 import { systemClock } from "../clock.ts";
+import type { Collection } from "../collection/collection.ts";
 import type { Config } from "../config.ts";
 import { viewFor } from "../http/caller/permission.ts";
 import type { Service } from "../http/service.ts";
@@ -11,6 +12,7 @@ import { Audit } from "../users/audit.ts";
 import { GuessLimits } from "../users/guess-limits.ts";
 import { type KeptMail, MailQueue } from "../users/mail/mail-queue.ts";
 import { usualMailsPerHour } from "../users/mail/mail-settings.ts";
+import { Mirror } from "../users/mirror.ts";
 import { openVault } from "../users/open-vault.ts";
 import {
   createPasswordHasher,
@@ -123,6 +125,7 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     mail,
     mailsPerHour: config.mail?.perHour ?? usualMailsPerHour,
     profiles: profilesOf(service, settings),
+    mirror: new Mirror({ store, records }, settings, () => profileCollection(service(), settings)),
     providerSecrets: config.providerSecrets,
     prefix: config.http.prefix,
     warn,
@@ -155,13 +158,17 @@ export function openPeople(config: Config, parts: PeopleParts): People {
   };
 }
 
+function profileCollection({ collections }: Service, { collection: name }: UserSettings): Collection {
+  const declared = collections.get(name);
+  if (declared === undefined) throw new Error("The collection of the profiles is declared.");
+  return declared;
+}
+
 /** Judges profiles as a create by the new user, who has no role. */
-function profilesOf(service: () => Service, { collection: name }: UserSettings): Profiles {
+function profilesOf(service: () => Service, settings: UserSettings): Profiles {
   return {
     textOf: (profile, id, at) => {
-      const { collections } = service();
-      const declared = collections.get(name);
-      if (declared === undefined) throw new Error("The collection of the profiles is declared.");
+      const declared = profileCollection(service(), settings);
       const principal = { subject: id, roles: [], claims: {}, scopes: undefined };
       const view = viewFor(service(), declared, { principal });
       return decideCreate(view, { ...profile }, { at, subject: id })(id);

@@ -10,6 +10,7 @@ import type { Key } from "../store/port/stored.ts";
 import type { Audit, AuditKind, AuditSource } from "./audit.ts";
 import type { MailToSend } from "./mail/mail-queue.ts";
 import { readAddress } from "./mail-address.ts";
+import type { Mirror } from "./mirror.ts";
 import { endIdentities } from "./providers.ts";
 import { endingOf } from "./sessions.ts";
 import { endTickets, newTicketText, ticketId } from "./tickets.ts";
@@ -37,9 +38,6 @@ const maxInvitations = 10_000;
 /** The expired invitations that a new one removes. */
 const sweptInvitations = 10;
 
-/** The accounts that are read at once. */
-const atOnce = 500;
-
 /** How long the service tries to send a notice, in milliseconds. */
 const noticeMs = 24 * 3_600_000;
 
@@ -49,6 +47,7 @@ export interface AdministrationParts {
   audit: Pick<Audit, "entry">;
   /** The collection of the profiles. */
   collection: string;
+  mirror: Mirror;
   administrators: readonly AdministratorRule[];
   /** Where people find the service: an origin. */
   publicUrl: () => string;
@@ -194,7 +193,7 @@ export class Administration {
     source: AuditSource,
     { isFree = false }: { isFree?: boolean } = {},
   ): Promise<Versioned<Account> | undefined> {
-    const { records, audit } = this.#parts;
+    const { records, audit, mirror, now } = this.#parts;
     return this.#untilCommitted(async () => {
       const found = await records.account(id);
       if (found === undefined) return undefined;
@@ -207,7 +206,13 @@ export class Administration {
       const states = { before: stateOf(found.value), after: stateOf(value) };
       const entry = audit.entry({ kind: "accountChanged", subject: id, ...states }, source);
       return {
-        changes: [put(accountsName, id, found.version, value), ...ended, ...witness, entry],
+        changes: [
+          put(accountsName, id, found.version, value),
+          ...(await mirror.changesFor(id, value, now())),
+          ...ended,
+          ...witness,
+          entry,
+        ],
         result: { value, version: found.version + 1 },
       };
     });
@@ -222,7 +227,7 @@ export class Administration {
     requireFit: (account: Versioned<Account>) => void,
     source: AuditSource,
   ): Promise<boolean> {
-    const { records, audit } = this.#parts;
+    const { records, audit, mirror, now } = this.#parts;
     const deleted = await this.#untilCommitted(async () => {
       const found = await records.account(id);
       if (found === undefined) return undefined;
@@ -236,11 +241,35 @@ export class Administration {
       const ended = [...sessions, ...tickets, ...identities, ...(await records.mailsTo(id))];
       const entry = audit.entry(recorded, source);
       return {
-        changes: [remove(accountsName, id, found.version), ...ended, ...witness, entry],
+        changes: [
+          remove(accountsName, id, found.version),
+          ...(await mirror.changesFor(id, undefined, now())),
+          ...ended,
+          ...witness,
+          entry,
+        ],
         result: true,
       };
     });
     return deleted ?? false;
+  }
+
+  /** Writes the mirrored attributes of all profiles, after the configuration has named others. Returns how many have changed. */
+  async mirrorAll(): Promise<number> {
+    const { records, mirror, now } = this.#parts;
+    let changed = 0;
+    for (let after: string | undefined; ; ) {
+      const query = { collection: accountsName, limit: 200, ...(after && { after: [after] }) };
+      const page = await records.list<Account>(query);
+      for (const { id } of page.records.map(({ value }) => value))
+        changed += await records.untilCommitted(async () => {
+          const account = await records.account(id);
+          const changes = account === undefined ? [] : await mirror.changesFor(id, account.value, now());
+          return { changes, result: changes.length };
+        }, now);
+      if (!page.more) return changed;
+      after = page.records.at(-1)?.value.id;
+    }
   }
 
   /** Ends all sessions of a user. Returns whether there is an account. */
@@ -321,13 +350,7 @@ export class Administration {
     const ids = deleted.flatMap((key) => (key.collection === collection ? [key.id] : []));
     const isReached = cascadesOf(collection).length > 0;
     if (ids.length === 0 && !(isReached && deleted.length > 0)) return [];
-    const gone: Account[] = [];
-    for (let n = 0; n < ids.length; n += atOnce) {
-      const values = ids.slice(n, n + atOnce);
-      const filter: Filter = { kind: "in", path: ["id"], values };
-      const page = await records.list<Account>({ collection: accountsName, filter, limit: atOnce });
-      gone.push(...page.records.map(({ value }) => value));
-    }
+    const gone = await records.accountsIn(ids);
     const entries = gone.map(({ id, email, ...others }) =>
       audit.entry({ kind: "accountDeleted", subject: id, email, before: stateOf(others) }, source),
     );

@@ -5,6 +5,7 @@ import { type Decided, put, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { Audit } from "./audit.ts";
 import { readAddress } from "./mail-address.ts";
+import type { Mirror } from "./mirror.ts";
 import { confirmedMs, endingOf, isKey, maxUserKeys, newSession, type UserKey } from "./sessions.ts";
 import type { GivenTicket, TicketProof, Tickets } from "./tickets.ts";
 import { type Account, accountsName, type Session, type UserRecords } from "./user-records.ts";
@@ -15,6 +16,7 @@ export interface OwnAccountParts {
   records: UserRecords;
   audit: Pick<Audit, "entry">;
   tickets: Tickets;
+  mirror: Mirror;
   /** The hash of a new password of an account. Throws PASSWORD_REFUSED, QUOTA_EXCEEDED and UNAVAILABLE. */
   hashNew(password: string, account: Account, network: string): Promise<string>;
   /** What begins a session of an account whose factors are proven. */
@@ -79,7 +81,7 @@ export class OwnAccount {
 
   /** Sets the address that a ticket and its code prove. All other sessions of the user end. Throws as `signIn` does. */
   async changeEmail({ session, account }: Current, proof: TicketProof, visitor: Visitor): Promise<SignedIn> {
-    const { records, tickets, begin, notice, untilCommitted } = this.#parts;
+    const { records, tickets, mirror, begin, notice, untilCommitted, now } = this.#parts;
     this.requireConfirmed(session);
     return untilCommitted(() =>
       tickets.redeem(proof, ["email"], async (found) => {
@@ -91,6 +93,7 @@ export class OwnAccount {
         const also = [
           ...(await tickets.endingWith(found)),
           ...(await tickets.endingFor(current.value.address, address)),
+          ...(await mirror.changesFor(account.id, { ...current.value, email }, now())),
           await notice(current.value, notices.email),
         ];
         const set = { email, address, devices: [] };

@@ -225,6 +225,22 @@ export class UserRecords extends Records {
     return records[0];
   }
 
+  /** The accounts with these ids, as many as there are. */
+  async accountsIn(ids: readonly string[]): Promise<Account[]> {
+    const found: Account[] = [];
+    for (let n = 0; n < ids.length; n += atOnce) {
+      const filter: Filter = { kind: "in", path: ["id"], values: ids.slice(n, n + atOnce) };
+      for (let after: string | undefined; ; ) {
+        const query = { collection: accountsName, filter, limit: atOnce, ...(after && { after: [after] }) };
+        const { records, more } = await this.list<Account>(query);
+        found.push(...records.map(({ value }) => value));
+        if (!more) break;
+        after = records.at(-1)?.value.id;
+      }
+    }
+    return found;
+  }
+
   session(id: string): Promise<Versioned<Session> | undefined> {
     return this.read(sessionsName, id);
   }
@@ -311,7 +327,7 @@ export class UserRecords extends Records {
   }
 }
 
-/** The sessions and tickets that are removed in one commit. */
+/** The records that are read, or removed in one commit, at once. */
 const atOnce = 500;
 
 /** Ends all sessions and tickets, after a store was copied or restored. Returns how many sessions they were. */

@@ -15,6 +15,7 @@ import { type FailedRequest, methodOf, noteFailure } from "./failed-proofs.ts";
 import { type GuessLimits, guessPolicies, type Taken } from "./guess-limits.ts";
 import type { MailQueue, MailToSend } from "./mail/mail-queue.ts";
 import { invalidEmail, type MailAddress, readAddress, readMailAddress } from "./mail-address.ts";
+import type { Mirror } from "./mirror.ts";
 import { notices, OwnAccount } from "./own-account.ts";
 import { type PasskeyProof, Passkeys } from "./passkeys.ts";
 import type { PasswordHasher } from "./password-hash.ts";
@@ -74,6 +75,7 @@ export interface UserParts {
   /** The most mails with codes of the service in an hour. */
   mailsPerHour: number;
   profiles: Profiles;
+  mirror: Mirror;
   /** The secrets of the providers, by name. */
   providerSecrets: Readonly<Record<string, string>>;
   /** The path of the collections, such as `/api/v1`. */
@@ -279,6 +281,11 @@ export class Users {
     this.#parts.meter?.onSignIn("providers", result);
     if (result === "done") return; // the entry is in the commit of the session
     await this.#parts.audit.count({ kind: "signIn", result, method: "providers" }, visitor, visitor.network);
+  }
+
+  /** The attributes of the profiles that show what the accounts have. */
+  get mirror(): Mirror {
+    return this.#parts.mirror;
   }
 
   get settings(): UserSettings {
@@ -585,7 +592,7 @@ export class Users {
     beginning: Beginning,
     more: (id: string) => Change[] = () => [],
   ): Promise<Decided<SignedIn>> {
-    const { settings, newUuid, profiles, now, records } = this.#parts;
+    const { settings, newUuid, profiles, mirror, now, records } = this.#parts;
     const invitation = await this.#openInvitation(invitationId);
     // The configuration can have changed since the mail was sent.
     if (invitation === undefined && !takesSignUp(settings, domainOf(address))) throw signInFailed();
@@ -603,9 +610,13 @@ export class Users {
       password,
       devices: [],
     };
-    const next = () => profiles.textOf({ ...profile, ...invitation?.profile }, id, now());
+    const next = () =>
+      mirror.textWith(profiles.textOf({ ...profile, ...invitation?.profile }, id, now()), account);
     const key = { collection: settings.collection, id };
-    const create: Change[] = invitation?.user === undefined ? [{ key, expect: "absent", next: next() }] : [];
+    const create: Change[] =
+      invitation?.user === undefined
+        ? [{ key, expect: "absent", next: next() }]
+        : await mirror.changesFor(id, account, now());
     const addresses = new Set([address, invitation?.address ?? address]);
     const invitations = await Promise.all([...addresses].map((each) => records.invitationsFor(each)));
     const ended = endInvitations(invitations.flat());

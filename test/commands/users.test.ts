@@ -26,3 +26,15 @@ test("the first account is invited by a link, without a running service", async 
     assert.match(unknown.stderr, /No account has the address or the id "ada@example.org"/);
   }
 });
+
+test("check warns of addresses that anyone can read, and a command writes the mirrored attributes", async (t) => {
+  const email = { type: "string", readOnly: true };
+  const users = { id: "uuid", access: { read: "public" }, schema: { type: "object", properties: { email } } };
+  const auth = { administrators: { role: "ops" }, users: { collection: "users", mirror: { email: "email" } } };
+  const config = { store: "sqlite:a.db", collections: { users }, auth };
+  const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(config) });
+  const warning = /auth\.users\.mirror\.email: anyone can read the mail addresses in "users"/;
+  assert.match((await run(t, ["check"], { cwd })).stdout, warning);
+  const mirrored = await run(t, ["users", "mirror"], { cwd });
+  assert.deepEqual([mirrored.exitCode, mirrored.stderr], [0, "changed 0 profiles\n"]);
+});

@@ -46,6 +46,8 @@ export interface CommitPlan {
   commit?: ServingStore["commit"];
   /** Whether the response has a secret, so that it must not be stored. @default false */
   tellsSecret?: boolean;
+  /** Whether the texts are earlier ones, which can have attributes of accounts that have changed since. @default false */
+  revives?: boolean;
   /** Called after the commit. */
   onCommitted?: () => void;
 }
@@ -65,7 +67,7 @@ export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttem
   const { at, result, explain, isDryRun = false, maxCascadeText, whole } = plan;
   const { users } = service;
   // Without users, a commit does not wait for a turn of its own.
-  const changes = users === undefined ? plan.changes : await withAccounts(write, users, plan.changes);
+  const changes = users === undefined ? plan.changes : await withAccounts(write, users, plan);
   const { caller } = operation;
   const idempotency = isDryRun ? undefined : operation.idempotency; // a dry run can be repeated
   if (changes.length === 0 && idempotency === undefined) return result;
@@ -100,8 +102,9 @@ export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttem
 async function withAccounts(
   { service: { collections }, operation, request }: Write,
   users: Users,
-  changes: readonly Change[],
+  { changes: planned, revives = false }: CommitPlan,
 ): Promise<readonly Change[]> {
+  const changes = revives ? await users.mirror.overEarlier(planned) : planned;
   if (changes.every(({ next }) => next !== undefined)) return changes;
   const visitor = users.visitor(request);
   const { subject: actor, session } = operation.caller.principal ?? {};

@@ -32,7 +32,7 @@ const bounds: Readonly<Record<string, number>> = {
   index: 100,
   observe: 1_200,
   records: 150,
-  users: 5_900,
+  users: 6_000,
   secrets: 150,
 };
 

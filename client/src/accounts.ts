@@ -18,6 +18,8 @@ export interface Account {
 
 /** What an administrator changes in an account. */
 export interface AccountChange {
+  /** Another address. It counts when its owner has proven it: until then, the account keeps the one that it has. */
+  readonly email?: string;
   readonly roles?: readonly string[];
   /** A merge patch: `null` removes a claim, or all of them. */
   readonly claims?: Readonly<Record<string, unknown>> | null;

@@ -9,7 +9,7 @@ import type { Change } from "../store/port/commit.ts";
 import type { Key } from "../store/port/stored.ts";
 import type { Audit, AuditKind, AuditSource } from "./audit.ts";
 import type { MailToSend } from "./mail/mail-queue.ts";
-import { readAddress } from "./mail-address.ts";
+import { type MailAddress, readAddress } from "./mail-address.ts";
 import type { Mirror } from "./mirror.ts";
 import { endIdentities } from "./providers.ts";
 import { endingOf } from "./sessions.ts";
@@ -78,7 +78,10 @@ export interface MadeInvitation {
 }
 
 /** What an administrator can change in an account. */
-export type AccountChange = Partial<Pick<Account, "roles" | "claims" | "disabled">>;
+export type AccountChange = Partial<Pick<Account, "roles" | "claims" | "disabled">> & {
+  /** Counts once it is proven. */
+  email?: string | undefined;
+};
 
 /** The administration of the users of one store. */
 export class Administration {
@@ -97,9 +100,8 @@ export class Administration {
     source: AuditSource,
     { mails }: { mails: boolean },
   ): Promise<MadeInvitation> {
-    const { records, audit, collection, newUuid, now, publicUrl, mailChange, onMail } = this.#parts;
+    const { records, audit, collection, now, mailChange, onMail } = this.#parts;
     const read = readAddress(asked.email);
-    const { text, id: hash } = newTicketText();
     const made = await this.#untilCommitted(async () => {
       const at = now();
       if ((await records.accountOf(read.key)) !== undefined)
@@ -110,43 +112,75 @@ export class Administration {
         if (!(await records.exists(collection, asked.user)))
           throw invalid("user", "user", `There is no profile with the id "${asked.user}".`);
       }
-      const earlier = await records.invitationsFor(read.key);
-      const expired = await records.expiredInvitations(at, sweptInvitations);
-      const ended = new Map([...earlier, ...expired].map((each) => [each.value.id, each]));
-      if ((await records.count(invitationsName)) - ended.size >= maxInvitations)
-        throw new Problem(
-          "UNAVAILABLE",
-          `The service has ${maxInvitations} invitations already. Delete some of them.`,
-        );
-      const invitation: Invitation = {
-        id: newUuid(),
-        hash,
-        email: read.address,
-        address: read.key,
-        roles: [...new Set(asked.roles)],
-        claims: asked.claims,
-        profile: asked.profile,
-        user: asked.user,
-        createdAt: at,
-        expiresAt: at + invitationMs,
-      };
-      const link = linkTo(publicUrl(), `invitation=${text}`);
-      const mail: MailToSend = {
-        template: "invitation",
-        to: read.address,
-        values: { link },
-        expiresAt: invitation.expiresAt,
-      };
-      const changes = [
-        ...endInvitations([...ended.values()]),
-        put(invitationsName, invitation.id, undefined, invitation),
-        ...(mails ? [await mailChange(mail, at)] : []),
-        audit.entry({ kind: "invitation", ...aboutInvitation(invitation) }, source),
-      ];
-      return { changes, result: { invitation, link } };
+      const { email: _, ...wanted } = asked;
+      const { invitation, link, changes } = await this.#newInvitation(read, wanted);
+      const expiresAt = invitation.expiresAt;
+      const mail = { template: "invitation", to: read.address, values: { link }, expiresAt } as const;
+      const entry = audit.entry({ kind: "invitation", ...aboutInvitation(invitation) }, source);
+      const mailed = mails ? [await mailChange(mail, at)] : [];
+      return { changes: [...changes, ...mailed, entry], result: { invitation, link } };
     });
     if (mails) onMail();
     return made as MadeInvitation;
+  }
+
+  /** An invitation in place of all earlier ones of the address and of the user, with its link. Throws UNAVAILABLE. */
+  async #newInvitation(
+    { address: email, key: address }: MailAddress,
+    asked: Pick<Invitation, "roles" | "claims" | "profile" | "user" | "replaces">,
+  ): Promise<MadeInvitation & { changes: Change[] }> {
+    const { records, newUuid, now, publicUrl } = this.#parts;
+    const at = now();
+    const { text, id: hash } = newTicketText();
+    const ofAddress = await records.invitationsFor(address);
+    const ofUser = asked.user === undefined ? [] : await records.invitationsOf(asked.user);
+    const expired = await records.expiredInvitations(at, sweptInvitations);
+    const ended = new Map([...ofAddress, ...ofUser, ...expired].map((each) => [each.value.id, each]));
+    if ((await records.count(invitationsName)) - ended.size >= maxInvitations)
+      throw new Problem(
+        "UNAVAILABLE",
+        `The service has ${maxInvitations} invitations already. Delete some of them.`,
+      );
+    const times = { createdAt: at, expiresAt: at + invitationMs };
+    const roles = [...new Set(asked.roles)];
+    const invitation: Invitation = { id: newUuid(), hash, email, address, ...asked, roles, ...times };
+    return {
+      invitation,
+      link: linkTo(publicUrl(), `invitation=${text}`),
+      changes: [
+        ...endInvitations([...ended.values()]),
+        put(invitationsName, invitation.id, undefined, invitation),
+      ],
+    };
+  }
+
+  /**
+   * Asks for the proof of another address of an account: a mail brings a link to it, and the old one gets a notice. Throws
+   * INVALID_PARAMETER, UNIQUE_VIOLATION and UNAVAILABLE.
+   */
+  async #newAddress(account: Account, email: string, source: AuditSource): Promise<Change[]> {
+    const { records, audit, now, mailChange } = this.#parts;
+    const { id: user, roles, claims, address: replaces } = account;
+    const read = readAddress(email);
+    const other = await records.accountOf(read.key);
+    if (other !== undefined && other.value.id !== user)
+      throw taken("email", "The address has an account already.");
+    const { invitation, link, changes } = await this.#newInvitation(read, { user, roles, claims, replaces });
+    const { expiresAt } = invitation;
+    const mail = { template: "newAddress", to: read.address, values: { link }, expiresAt, user } as const;
+    const entry = audit.entry({ kind: "emailAsked", subject: user, email: read.address }, source);
+    const notice = await this.#notice(account, { notice: addressNotice, place: "account" });
+    return [...changes, await mailChange(mail, now()), notice, entry];
+  }
+
+  /** The change that tells a user something by mail, with a link to a place on the page for signing in. */
+  #notice({ id, email }: Account, { notice, place }: { notice: string; place: string }): Promise<Change> {
+    const { now, publicUrl, mailChange } = this.#parts;
+    const values = { notice, link: linkTo(publicUrl(), place) };
+    return mailChange(
+      { template: "notice", to: email, values, expiresAt: now() + noticeMs, user: id },
+      now(),
+    );
   }
 
   /**
@@ -185,7 +219,8 @@ export class Administration {
 
   /**
    * Changes an account; `undefined` if it does not exist. `decide` gets the account as it is, and can refuse. `isFree`: whether
-   * nobody has to remain as an administrator. Throws LAST_ADMINISTRATOR, and what `decide` throws.
+   * nobody has to remain as an administrator. Throws LAST_ADMINISTRATOR, for an address INVALID_PARAMETER, UNIQUE_VIOLATION and
+   * UNAVAILABLE, and what `decide` throws.
    */
   async change(
     id: string,
@@ -193,12 +228,14 @@ export class Administration {
     source: AuditSource,
     { isFree = false }: { isFree?: boolean } = {},
   ): Promise<Versioned<Account> | undefined> {
-    const { records, audit, mirror, now } = this.#parts;
-    return this.#untilCommitted(async () => {
+    const { records, audit, mirror, now, onMail } = this.#parts;
+    const changed = await this.#untilCommitted(async () => {
       const found = await records.account(id);
       if (found === undefined) return undefined;
-      const value = { ...found.value, ...decide(found) };
-      if (JSON.stringify(value) === JSON.stringify(found.value)) return { changes: [], result: found };
+      const { email = found.value.email, ...others } = decide(found);
+      const asked = email === found.value.email ? [] : await this.#newAddress(found.value, email, source);
+      const value: Account = { ...found.value, ...others };
+      if (JSON.stringify(value) === JSON.stringify(found.value)) return { changes: asked, result: found };
       const isKept = isFree || !this.#administers(found.value) || this.#administers(value);
       const witness = isKept ? [] : await this.#witness((each) => each.id === id);
       // A user who is enabled again has to sign in again.
@@ -211,11 +248,14 @@ export class Administration {
           ...(await mirror.changesFor(id, value, now())),
           ...ended,
           ...witness,
+          ...asked,
           entry,
         ],
         result: { value, version: found.version + 1 },
       };
     });
+    onMail();
+    return changed;
   }
 
   /**
@@ -318,18 +358,15 @@ export class Administration {
       source: AuditSource;
     },
   ): Promise<boolean> {
-    const { records, audit, now, publicUrl, mailChange, onMail } = this.#parts;
+    const { records, audit, onMail } = this.#parts;
     const done = await this.#untilCommitted(async () => {
       const found = await records.account(id);
       if (found === undefined) return undefined;
-      const at = now();
-      const { email } = found.value;
-      const values = { notice, link: linkTo(publicUrl(), place) };
-      const mail = { template: "notice", to: email, values, expiresAt: at + noticeMs, user: id } as const;
       const value: Account = { ...found.value, ...set, devices: [] };
       const sessions = endingOf(await records.sessionsOf(id));
       const entry = audit.entry({ kind, subject: id }, source);
-      const written = [put(accountsName, id, found.version, value), await mailChange(mail, at), entry];
+      const mail = await this.#notice(found.value, { notice, place });
+      const written = [put(accountsName, id, found.version, value), mail, entry];
       return { changes: [...written, ...sessions], result: true };
     });
     onMail();
@@ -427,6 +464,9 @@ export class Administration {
     return this.#parts.records.untilCommitted(async () => (await decide()) ?? nothing, this.#parts.now);
   }
 }
+
+const addressNotice =
+  "An administrator has given your account another address. It counts when its owner has proven it. Until then, you sign in with this one.";
 
 const resetNotice =
   "An administrator has ended all sessions of your account, and its password no longer works. Choose a new one.";

@@ -26,6 +26,7 @@ export type AuditKind =
   | "refusal"
   | "password"
   | "email"
+  | "emailAsked"
   | "factorAdded"
   | "factorRemoved"
   | "recoveryCodes"

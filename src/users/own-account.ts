@@ -3,12 +3,13 @@ import { signInFailed } from "../access/challenges.ts";
 import { Problem } from "../errors.ts";
 import { type Decided, put, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
+import { endInvitations } from "./administration.ts";
 import type { Audit } from "./audit.ts";
 import { readAddress } from "./mail-address.ts";
 import type { Mirror } from "./mirror.ts";
 import { confirmedMs, endingOf, isKey, maxUserKeys, newSession, type UserKey } from "./sessions.ts";
 import type { GivenTicket, TicketProof, Tickets } from "./tickets.ts";
-import { type Account, accountsName, type Session, type UserRecords } from "./user-records.ts";
+import { type Account, accountsName, type Session, type Ticket, type UserRecords } from "./user-records.ts";
 import type { Beginning, Current, SignedIn, Visitor } from "./users.ts";
 
 /** What changes of the own account depend on. */
@@ -81,25 +82,37 @@ export class OwnAccount {
 
   /** Sets the address that a ticket and its code prove. All other sessions of the user end. Throws as `signIn` does. */
   async changeEmail({ session, account }: Current, proof: TicketProof, visitor: Visitor): Promise<SignedIn> {
-    const { records, tickets, mirror, begin, notice, untilCommitted, now } = this.#parts;
+    const { tickets, begin, untilCommitted } = this.#parts;
     this.requireConfirmed(session);
     return untilCommitted(() =>
       tickets.redeem(proof, ["email"], async (found) => {
-        const { user, email, address } = found.value;
         const current = await this.#requireOpen(account.id, session.id);
-        const other = await records.accountOf(address);
-        const isTaken = other !== undefined && other.value.id !== account.id;
-        if (user !== account.id || isTaken) throw signInFailed();
-        const also = [
-          ...(await tickets.endingWith(found)),
-          ...(await tickets.endingFor(current.value.address, address)),
-          ...(await mirror.changesFor(account.id, { ...current.value, email }, now())),
-          await notice(current.value, notices.email),
-        ];
-        const set = { email, address, devices: [] };
-        return begin(current, { visitor, kind: "email", method: "email", ends: "all", set, also });
+        if (found.value.user !== account.id) throw signInFailed();
+        return begin(current, await this.withAddress(found, current.value, visitor));
       }),
     );
+  }
+
+  /** What begins a session of an account with the address that a ticket has proven. Throws SIGN_IN_FAILED if another account has it. */
+  async withAddress(found: Versioned<Ticket>, account: Account, visitor: Visitor): Promise<Beginning> {
+    const { records, tickets, mirror, notice, now } = this.#parts;
+    const { email, address } = found.value;
+    const other = await records.accountOf(address);
+    if (other !== undefined && other.value.id !== account.id) throw signInFailed();
+    const invitations = [
+      ...(await records.invitationsFor(address)),
+      ...(await records.invitationsOf(account.id)),
+    ];
+    const ended = new Map(invitations.map((each) => [each.value.id, each]));
+    const also = [
+      ...(await tickets.endingWith(found)),
+      ...(await tickets.endingFor(account.address, address)),
+      ...endInvitations([...ended.values()]),
+      ...(await mirror.changesFor(account.id, { ...account, email }, now())),
+      await notice(account, notices.email),
+    ];
+    const set = { email, address, devices: [] };
+    return { visitor, kind: "email", method: "email", ends: "all", set, also };
   }
 
   /**

@@ -164,6 +164,11 @@ export interface Invitation {
   profile?: Readonly<Record<string, unknown>> | undefined;
   /** The existing profile that gets the account. The delete of the profile deletes the invitation. */
   user?: string | undefined;
+  /**
+   * The address that the account of `user` has, in the form in which addresses are compared. The proven address replaces it, and
+   * no account is created. Absent: the invitation is for a new account.
+   */
+  replaces?: string | undefined;
   createdAt: number;
   expiresAt: number;
 }
@@ -195,7 +200,7 @@ function collectionsFor(profiles: string): Collection[] {
     {
       ...openCollection(invitationsName),
       references: [toProfile],
-      indexes: readIndexes([["hash"], ["address"], ["expiresAt"]], "indexes"),
+      indexes: readIndexes([["hash"], ["address"], ["user"], ["expiresAt"]], "indexes"),
     },
     {
       ...openCollection(identitiesName),
@@ -316,6 +321,11 @@ export class UserRecords extends Records {
   /** The invitations of an address, in the form in which addresses are compared. */
   invitationsFor(address: string): Promise<Versioned<Invitation>[]> {
     return this.#invitations(isIn("address", address), 100);
+  }
+
+  /** The invitations that are for a profile, or for its account. */
+  invitationsOf(user: string): Promise<Versioned<Invitation>[]> {
+    return this.#invitations(isIn("user", user), 100);
   }
 
   expiredInvitations(now: number, limit: number): Promise<Versioned<Invitation>[]> {

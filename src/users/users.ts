@@ -334,6 +334,9 @@ export class Users {
     const account = await this.records.accountOf(read.key);
     const content = { password: hashed, profile, invitation: invitation?.id };
     const asked = { kind: "signUp", visitor, content } as const;
+    const isOwn = account === undefined || account.value.id === invitation?.user;
+    if (invitation?.replaces !== undefined && isOwn)
+      return this.#tickets.give({ ...asked, to: read, template: "email" });
     if (account === undefined) return this.#tickets.give({ ...asked, to: read, template: "signUp" });
     return this.#tickets.give({ ...asked, to: provenFor(read, account.value), template: "exists" });
   }
@@ -528,8 +531,14 @@ export class Users {
       this.#tickets.redeem(proof, kinds, async (found): Promise<Decided<Begun>> => {
         const account = await this.records.accountOf(found.value.address);
         const also = await this.#tickets.endingWith(found);
-        if (account === undefined && found.value.kind === "signUp")
-          return this.#createAccount(this.#signUpIn(found.value), { ...beginning, kind: "signUp", also });
+        if (found.value.kind === "signUp") {
+          const asked = this.#signUpIn(found.value);
+          const moved = await this.#moved(asked);
+          if (moved !== undefined)
+            return this.#beginMoved(moved, found, { visitor, password: asked.password });
+          if (account === undefined)
+            return this.#createAccount(asked, { ...beginning, kind: "signUp", also });
+        }
         const isUsable =
           account !== undefined && !account.value.disabled && (user ?? account.value.id) === account.value.id;
         if (!isUsable || !this.settings.methods.includes("email")) throw signInFailed();
@@ -625,6 +634,30 @@ export class Users {
     return { ...begun, principal: id };
   }
 
+  /** The account that gets another address by an open invitation, if the sign-up had such a one. */
+  async #moved({ invitation: id }: NewAccount): Promise<Versioned<Account> | undefined> {
+    const { records, now } = this.#parts;
+    const invitation = id === undefined ? undefined : (await records.invitation(id))?.value;
+    if (invitation?.user === undefined || invitation.replaces === undefined) return undefined;
+    const account = await records.account(invitation.user);
+    const isOpen = now() < invitation.expiresAt && account?.value.address === invitation.replaces;
+    if (account === undefined || !isOpen || account.value.disabled) throw signInFailed();
+    return account;
+  }
+
+  /** A password of the sign-up replaces that of the account, as after a reset: the administrator has named the owner's address. */
+  async #beginMoved(
+    account: Versioned<Account>,
+    found: Versioned<Ticket>,
+    { visitor, password }: { visitor: Visitor; password: string | undefined },
+  ): Promise<Decided<Begun>> {
+    const { set, ...beginning } = await this.own.withAddress(found, account.value, visitor);
+    return this.begin(account, {
+      ...beginning,
+      set: { ...set, ...(password !== undefined && { password }) },
+    });
+  }
+
   #signUpIn(ticket: Ticket): NewAccount {
     const { email, address } = ticket;
     return { email, address, ...this.#tickets.contentOf<SignUpContent>(ticket) };
@@ -636,6 +669,7 @@ export class Users {
     const { records, now } = this.#parts;
     const invitation = (await records.invitation(id))?.value;
     if (invitation === undefined || invitation.expiresAt <= now()) throw signInFailed();
+    if (invitation.replaces !== undefined) throw signInFailed(); // it is for an account that exists
     const { user } = invitation;
     if (user !== undefined && (await records.account(user)) !== undefined) throw signInFailed();
     return invitation;

@@ -26,18 +26,18 @@ const bounds: Readonly<Record<string, number>> = {
   http: 19_150,
   config: 2_950,
   fit: 250,
-  server: 1_750,
+  server: 1_800,
   commands: 4_650,
   cli: 50,
   index: 100,
   observe: 1_200,
   records: 150,
-  users: 6_000,
+  users: 6_050,
   secrets: 150,
 };
 
 /** The most files in `src`. */
-const mostFiles = 485;
+const mostFiles = 486;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

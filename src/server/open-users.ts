@@ -10,6 +10,7 @@ import type { Vault } from "../secrets.ts";
 import type { Store } from "../store/port/store.ts";
 import { Audit } from "../users/audit.ts";
 import { GuessLimits } from "../users/guess-limits.ts";
+import { HourlyWork } from "../users/hourly.ts";
 import { type KeptMail, MailQueue } from "../users/mail/mail-queue.ts";
 import { usualMailsPerHour } from "../users/mail/mail-settings.ts";
 import { Mirror } from "../users/mirror.ts";
@@ -20,6 +21,7 @@ import {
   joinPasswordHasher,
   type PasswordHasher,
 } from "../users/password-hash.ts";
+import { sweepSessions } from "../users/sessions.ts";
 import { UserRecords } from "../users/user-records.ts";
 import type { UserSettings } from "../users/user-settings.ts";
 import { type Profiles, type UserMeter, Users } from "../users/users.ts";
@@ -56,7 +58,7 @@ export interface People {
   passwords: PasswordHasher;
   /** Opens the vault and creates the internal collections. Throws StartError and the errors of the store. */
   prepare(): Promise<void>;
-  /** Starts to send mails, and to remove old entries of the audit. Only one thread of a service does. */
+  /** Starts to send mails, and to remove what is over. Only one thread of a service does. */
   start(): void;
   close(): Promise<void>;
 }
@@ -70,6 +72,8 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     if (opened === undefined) throw new Error("The vault is used before the store is prepared.");
     return opened;
   };
+  const isReady = () => opened !== undefined && service().hasStarted();
+  const clock = systemClock(now);
   const records = new UserRecords(store, settings.collection);
   const passwords =
     parts.call === undefined
@@ -81,12 +85,12 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     settings: config.mail,
     title: config.http.info.title,
     isLocal,
-    clock: systemClock(now),
+    clock,
     random: Math.random,
     newUuid,
     warn,
     onCommit: (listener) => store.onCommit(listener),
-    isReady: () => opened !== undefined && service().hasStarted(),
+    isReady,
     ...(parts.onLocalMail && { onLocalMail: parts.onLocalMail }),
   });
   const audit = new Audit({
@@ -94,9 +98,16 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     settings: settings.audit,
     mac: (text) => vault().mac("audit", text),
     newUuid,
-    clock: systemClock(now),
-    isReady: () => opened !== undefined && service().hasStarted(),
+    clock,
+  });
+  const hourly = new HourlyWork({
+    clock,
+    isReady,
     warn,
+    works: {
+      audit: (signal) => audit.sweep(signal),
+      sessions: (signal) => sweepSessions({ records, settings, now }, signal),
+    },
   });
   const users = new Users({
     store,
@@ -148,11 +159,11 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     },
     start: () => {
       mail.start();
-      audit.start();
+      hourly.start();
     },
     close: async () => {
       await mail.stop();
-      await audit.stop();
+      await hourly.stop();
       await passwords.close();
     },
   };

@@ -7,7 +7,7 @@ import { endInvitations } from "./administration.ts";
 import type { Audit } from "./audit.ts";
 import { readAddress } from "./mail-address.ts";
 import type { Mirror } from "./mirror.ts";
-import { confirmedMs, endingOf, isKey, maxUserKeys, newSession, type UserKey } from "./sessions.ts";
+import { confirmedMs, endingOf, isKey, maxUserKeys, newSession, skewMs, type UserKey } from "./sessions.ts";
 import type { GivenTicket, TicketProof, Tickets } from "./tickets.ts";
 import { type Account, accountsName, type Session, type Ticket, type UserRecords } from "./user-records.ts";
 import type { Beginning, Current, SignedIn, Visitor } from "./users.ts";
@@ -28,9 +28,6 @@ export interface OwnAccountParts {
   /** Unix time in milliseconds. */
   now: () => number;
 }
-
-/** How far the clocks of two instances can differ, in milliseconds. */
-const skewMs = 60_000;
 
 /** What mails say about a change. */
 export const notices = {

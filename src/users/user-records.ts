@@ -2,7 +2,7 @@
 import type { Principal } from "../access/principal.ts";
 import { type Collection, openCollection } from "../collection/collection.ts";
 import { readIndexes } from "../collection/indexes.ts";
-import type { Filter } from "../query/filter.ts";
+import { allOf, type Filter } from "../query/filter.ts";
 import { isIn, Records, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { ListQuery } from "../store/port/page.ts";
@@ -190,7 +190,7 @@ function collectionsFor(profiles: string): Collection[] {
     {
       ...openCollection(sessionsName),
       references: [toProfile],
-      indexes: readIndexes([["user", "-usedAt"]], "indexes"),
+      indexes: readIndexes([["user", "-usedAt"], ["usedAt"], ["expiresAt"]], "indexes"),
     },
     {
       ...openCollection(ticketsName),
@@ -248,6 +248,25 @@ export class UserRecords extends Records {
 
   session(id: string): Promise<Versioned<Session> | undefined> {
     return this.read(sessionsName, id);
+  }
+
+  /** Sessions that were last used before a time, and keys that have expired before another one, some at once. */
+  async endedSessions({
+    usedBefore,
+    now,
+  }: {
+    usedBefore: number;
+    now: number;
+  }): Promise<Versioned<Session>[]> {
+    const unused: Filter[] = [
+      { kind: "lt", path: ["usedAt"], values: [usedBefore] },
+      { kind: "exists", path: ["expiresAt"], value: false },
+    ];
+    const expired: Filter = { kind: "lt", path: ["expiresAt"], values: [now] };
+    const pages = [allOf(unused), expired].map((filter) =>
+      this.list<Session>({ collection: sessionsName, filter, limit: atOnce }),
+    );
+    return (await Promise.all(pages)).flatMap(({ records }) => records);
   }
 
   /** The sessions of a user, the latest used first. */

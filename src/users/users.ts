@@ -244,10 +244,7 @@ export class Users {
     this.own = new OwnAccount({
       ...flows,
       tickets: this.#tickets,
-      hashNew: (password, { email }, network) => {
-        this.#requireGoodPassword(password, email);
-        return this.#hashNew(password, network);
-      },
+      hashNew: (password, account, network) => this.#hashFor(account, password, network),
       notice: (account, text) => this.#notice(account, text),
       untilCommitted: (decide) => this.#untilCommitted(decide),
     });
@@ -328,7 +325,9 @@ export class Users {
         : await requireInvitation(records, { token, address: read.key, now: now() });
     if (invitation?.user === undefined) this.requireFitting({ ...profile, ...invitation?.profile });
     else if (Object.keys(profile).length > 0) throw profileExists();
-    if (password !== undefined) this.#requireGoodPassword(password, read.address, profile);
+    const { user } = invitation ?? {};
+    const known = user === undefined ? { ...profile, ...invitation?.profile } : await this.#profileOf(user);
+    if (password !== undefined) this.#requireGoodPassword(password, read.address, known);
     await this.#tickets.count(visitor);
     const hashed = password === undefined ? undefined : await this.#hashNew(password, visitor.network);
     const account = await this.records.accountOf(read.key);
@@ -426,9 +425,9 @@ export class Users {
     const reset = (decide: (found: Versioned<Ticket>) => Promise<Decided<Begun>>) =>
       this.#untilCommitted(() => this.#tickets.redeem(asked, ["reset"], decide));
     const { password } = asked;
-    const address = await this.#provenAddress(asked);
-    this.#requireGoodPassword(password, address);
-    const hashed = await this.#hashNew(password, visitor.network);
+    const proven = await this.records.accountOf(await this.#provenAddress(asked));
+    if (proven === undefined || proven.value.disabled) throw signInFailed();
+    const hashed = await this.#hashFor(proven.value, password, visitor.network);
     return reset(async (found) => {
       const account = await this.records.accountOf(found.value.address);
       if (account === undefined || account.value.disabled) throw signInFailed();
@@ -550,7 +549,10 @@ export class Users {
   /** The address of an open ticket with its code. Spends nothing. Throws SIGN_IN_FAILED. */
   async #provenAddress(proof: TicketProof): Promise<string> {
     const look = () =>
-      this.#tickets.redeem(proof, ["reset"], async ({ value }) => ({ changes: [], result: value.email }));
+      this.#tickets.redeem(proof, ["reset"], async ({ value }) => ({
+        changes: [],
+        result: value.address,
+      }));
     return this.#untilCommitted(look);
   }
 
@@ -728,11 +730,21 @@ export class Users {
     return this.#parts.mail.changeFor(mail, at);
   }
 
+  /** The hash of a new password of an account. Throws PASSWORD_REFUSED, QUOTA_EXCEEDED and UNAVAILABLE. */
+  async #hashFor({ id, email }: Account, password: string, network: string): Promise<string> {
+    this.#requireGoodPassword(password, email, await this.#profileOf(id));
+    return this.#hashNew(password, network);
+  }
+
+  async #profileOf(id: string): Promise<Readonly<Record<string, unknown>>> {
+    return (await this.records.read<Record<string, unknown>>(this.settings.collection, id))?.value ?? {};
+  }
+
   /** Throws PASSWORD_REFUSED if others can guess the password. */
   #requireGoodPassword(
     password: string,
     address: string,
-    profile: Readonly<Record<string, unknown>> = {},
+    profile: Readonly<Record<string, unknown>>,
   ): void {
     const { settings, title } = this.#parts;
     const texts = Object.values(profile).filter((value) => typeof value === "string");

@@ -32,6 +32,7 @@ export interface OwnAccountParts {
 /** What mails say about a change. */
 export const notices = {
   password: "The password of your account was changed. All other devices were signed out.",
+  key: "A key with which a program acts as you was added to your account.",
   email:
     "The address of your account was changed. No more mail comes to this one. All other devices were signed out.",
 };
@@ -120,7 +121,7 @@ export class OwnAccount {
     key: UserKey,
     visitor: Visitor,
   ): Promise<Current & { token: string }> {
-    const { records, audit, untilCommitted, now } = this.#parts;
+    const { records, audit, notice, untilCommitted, now } = this.#parts;
     this.requireConfirmed(session);
     return untilCommitted(async () => {
       const current = await this.#requireOpen(account.id, session.id);
@@ -137,6 +138,7 @@ export class OwnAccount {
           put(accountsName, account.id, version, value),
           made.change,
           ...endingOf(ended),
+          await notice(value, notices.key),
           audit.entry({ kind: "programKey", subject: account.id, item: made.session.id }, visitor),
         ],
         result: { session: made.session, account: value, token: made.token },

@@ -48,3 +48,14 @@ test("every new password is compared with the texts of the profile", async (t) =
   }
   bodyOf(await post("password", { ticket, code, password: "another horse and a battery" }));
 });
+
+test("a mail tells the user of a new key for a program", async (t) => {
+  const people = await startPeople(t);
+  const { token } = await people.join(ada);
+  await keyOf(people, token);
+  await until("the notice", () =>
+    people.mails.some(
+      ({ to, text }) => to === ada && text.includes("A key with which a program acts as you"),
+    ),
+  );
+});

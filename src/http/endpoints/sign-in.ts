@@ -560,14 +560,13 @@ export const signInEndpoints: readonly Endpoint[] = [
     isForSetUp: true,
     summary: "Sign out",
     description:
-      "Ends the session of the caller, or all sessions of the user. Their tokens stop working within a second.",
+      "Ends the session of the caller, or all sessions of the user. Their tokens stop working within a second. To end all of them, it needs a session that was confirmed in the last ten minutes.",
     successes: {
       204: { description: "The session has ended.", must: ["Clear-Site-Data"], may: ["Set-Cookie"] },
     },
     work: async ({ users, given, visitor, current }) => {
       const which = given.everywhere === true ? "all" : current.session.id;
-      // A key changes nothing but itself.
-      if (which === "all" && current.session.name !== undefined) users.own.requireConfirmed(current.session);
+      if (which === "all") users.own.requireConfirmed(current.session);
       await users.own.end(current.account.id, which, visitor);
       const document = {
         status: 204,

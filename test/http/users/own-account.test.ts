@@ -59,3 +59,18 @@ test("a mail tells the user of a new key for a program", async (t) => {
     ),
   );
 });
+
+test("to sign out everywhere needs a proof that is at most ten minutes old, and to sign out here does not", async (t) => {
+  let now = Date.now();
+  const people = await startPeople(t, { now: () => now });
+  const { token } = await people.join(ada);
+  const other = bodyOf<Signed>(await people.post("sign-in", { email: ada, password: goodPassword }));
+  now += 601_000;
+  const everywhere = { everywhere: true };
+  const old = await people.post("sign-out", everywhere, bearer(token));
+  assert.equal(problemOf(old), "403 CONFIRMATION_REQUIRED");
+  const proof = { password: goodPassword };
+  const confirmed = bodyOf<Signed>(await people.post("confirm", proof, bearer(other.token)));
+  assert.equal((await people.post("sign-out", undefined, bearer(token))).status, 204);
+  assert.equal((await people.post("sign-out", everywhere, bearer(confirmed.token))).status, 204);
+});

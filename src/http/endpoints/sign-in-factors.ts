@@ -138,6 +138,7 @@ export const factorEndpoints: readonly Endpoint[] = [
     id: "listFactors",
     summary: "List your factors",
     description: "Lists the authenticator app and the passkeys of the caller, and counts the recovery codes.",
+    errors: [403],
     successes: {
       200: {
         description: "The factors.",

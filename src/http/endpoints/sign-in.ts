@@ -115,6 +115,11 @@ export function ownEndpoint({
     ...row,
     work: async (sent) => {
       const current = await requireCurrent(sent.users, sent.asked);
+      // A key for some collections is not for the account.
+      if (row.method === "GET" && current.session.scopes !== undefined)
+        throw new Problem("INSUFFICIENT_SCOPE", "This key has scopes, so it cannot read about the account.", {
+          headers: { "www-authenticate": 'Bearer error="insufficient_scope"' },
+        });
       return work({ ...sent, current: { ...current, source: sent.visitor } });
     },
   });

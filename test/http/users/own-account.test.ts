@@ -74,3 +74,26 @@ test("to sign out everywhere needs a proof that is at most ten minutes old, and 
   assert.equal((await people.post("sign-out", undefined, bearer(token))).status, 204);
   assert.equal((await people.post("sign-out", everywhere, bearer(confirmed.token))).status, 204);
 });
+
+test("a key with scopes reads nothing about the account, and a key without them does", async (t) => {
+  const provider = {
+    name: "work",
+    label: "Work",
+    issuer: "http://127.0.0.1:1",
+    clientId: "shop",
+    trustEmail: false,
+  };
+  const people = await startPeople(t, {
+    users: { methods: ["password", "email", "providers"], providers: [provider] },
+  });
+  const { token, user } = await people.join(ada);
+  const [scoped, whole] = [await keyOf(people, token, ["articles:read"]), await keyOf(people, token)];
+  const read = (path: string, used: string) =>
+    people.service.send({ path: `/api/v1/_auth${path}`, headers: bearer(used) });
+  for (const path of ["/sessions", "/factors", "/identities"]) {
+    assert.equal(problemOf(await read(path, scoped)), "403 INSUFFICIENT_SCOPE", path);
+    bodyOf(await read(path, whole));
+  }
+  assert.equal(bodyOf<{ user: Signed["user"] }>(await read("", scoped)).user.id, user.id);
+  assert.equal((await people.post("sign-out", undefined, bearer(scoped))).status, 204);
+});

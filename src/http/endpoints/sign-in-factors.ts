@@ -168,6 +168,7 @@ export const factorEndpoints: readonly Endpoint[] = [
   ownEndpoint({
     path: "/_auth/factors",
     method: "POST",
+    kind: "factorAdded",
     has: hasFactors,
     isForSetUp: true,
     body: bodyOf(
@@ -224,6 +225,7 @@ export const factorEndpoints: readonly Endpoint[] = [
   ownEndpoint({
     path: "/_auth/factors/{id}",
     method: "DELETE",
+    kind: "factorRemoved",
     has: hasFactors,
     names: { id: { description: "The id of the factor." } },
     id: "removeFactor",
@@ -238,6 +240,7 @@ export const factorEndpoints: readonly Endpoint[] = [
   ownEndpoint({
     path: "/_auth/recovery-codes",
     method: "POST",
+    kind: "recoveryCodes",
     has: hasSecondFactor,
     body: { ...bodyOf({}, {}), isOptional: true },
     id: "renewRecoveryCodes",

@@ -187,6 +187,7 @@ export const providerEndpoints: readonly Endpoint[] = [
   ownEndpoint({
     path: "/_auth/identities",
     method: "POST",
+    kind: "identityLinked",
     has,
     body: bodyOf(
       { ticket: textMember("The ticket in the address of the page of sign-in.", 100) },
@@ -207,6 +208,7 @@ export const providerEndpoints: readonly Endpoint[] = [
   ownEndpoint({
     path: "/_auth/identities/{id}",
     method: "DELETE",
+    kind: "identityRemoved",
     has,
     names: { id: { description: "The id of the identity." } },
     id: "unlinkIdentity",

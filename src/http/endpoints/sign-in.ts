@@ -53,6 +53,8 @@ interface PeopleEndpoint
   body?: Body<Service>;
   /** What the audit records if its proof is wrong. @default it takes no proof */
   kind?: AuditKind;
+  /** Whether it is about the caller, whatever address the body names. @default false */
+  isOwn?: boolean;
   successes: Readonly<Record<number, Success>>;
   work(sent: Sent): Result | Promise<Result>;
 }
@@ -69,7 +71,15 @@ function existsIf(has: Has): NonNullable<Endpoint["exists"]> {
   return exists;
 }
 
-export function endpointOf({ has = always, writes, body, work, kind, ...row }: PeopleEndpoint): Endpoint {
+export function endpointOf({
+  has = always,
+  writes,
+  body,
+  work,
+  kind,
+  isOwn = false,
+  ...row
+}: PeopleEndpoint): Endpoint {
   return {
     ...row,
     // A cookie that does not count makes the caller a stranger, and does not stop a read.
@@ -97,7 +107,7 @@ export function endpointOf({ has = always, writes, body, work, kind, ...row }: P
         return await work({ users, given, visitor, asked });
       } catch (error) {
         const subject = asked.caller.principal?.session && asked.caller.principal.subject;
-        await users.noteFailure(error, { kind, given, subject, visitor });
+        await users.noteFailure(error, { kind, given, subject, isOwn, visitor });
         throw error;
       }
     },
@@ -113,6 +123,7 @@ export function ownEndpoint({
 }): Endpoint {
   return endpointOf({
     ...row,
+    isOwn: true,
     work: async (sent) => {
       const current = await requireCurrent(sent.users, sent.asked);
       // A key for some collections is not for the account.
@@ -512,6 +523,7 @@ export const signInEndpoints: readonly Endpoint[] = [
   ownEndpoint({
     path: "/_auth/sessions",
     method: "POST",
+    kind: "programKey",
     body: newUserKey,
     id: "createOwnKey",
     summary: "Create a key for a program",

@@ -97,3 +97,56 @@ test("a key with scopes reads nothing about the account, and a key without them 
   assert.equal(bodyOf<{ user: Signed["user"] }>(await read("", scoped)).user.id, user.id);
   assert.equal((await people.post("sign-out", undefined, bearer(scoped))).status, 204);
 });
+
+test("the audit names the user who has proven an address wrongly, not the owner of the address", async (t) => {
+  const people = await startPeople(t, { users: { signUp: { domains: ["example.org"], roles: ["ops"] } } });
+  const [caller, target] = [await people.join(ada), await people.join(bob)];
+  const { ticket } = bodyOf<{ ticket: string }>(
+    await people.post("email", { email: bob }, bearer(caller.token)),
+    202,
+  );
+  const wrong = { ticket, code: "0000-0000" };
+  assert.equal(problemOf(await people.post("email", wrong, bearer(caller.token))), "401 SIGN_IN_FAILED");
+  const entriesOf = async (subject: string) => {
+    const path = `/api/v1/_audit?subject=${subject}`;
+    const answer = await people.service.send({ path, headers: bearer(caller.token) });
+    return bodyOf<{ entries: { kind: string; result: string; policy?: string }[] }>(answer).entries;
+  };
+  const failedOf = async (subject: string) =>
+    (await entriesOf(subject)).flatMap(({ kind, result }) => (result === "failed" ? [kind] : []));
+  assert.deepEqual(await failedOf(target.user.id), []);
+  assert.deepEqual(await failedOf(caller.user.id), ["email"]);
+});
+
+test("a wrong proof of a factor or an identity is recorded as what it was", async (t) => {
+  const provider = {
+    name: "work",
+    label: "Work",
+    issuer: "http://127.0.0.1:1",
+    clientId: "shop",
+    trustEmail: false,
+  };
+  const people = await startPeople(t, {
+    users: {
+      signUp: { domains: ["example.org"], roles: ["ops"] },
+      methods: ["password", "email", "providers"],
+      providers: [provider],
+    },
+  });
+  const { token } = await people.join(ada);
+  const { ticket } = bodyOf<{ ticket: string }>(
+    await people.post("factors", { kind: "totp" }, bearer(token)),
+  );
+  const wrong = { ticket, totp: "000000x" };
+  assert.equal(problemOf(await people.post("factors", wrong, bearer(token))), "401 SIGN_IN_FAILED");
+  assert.equal(
+    problemOf(await people.post("identities", { ticket: "x" }, bearer(token))),
+    "401 SIGN_IN_FAILED",
+  );
+  const answer = await people.service.send({ path: "/api/v1/_audit", headers: bearer(token) });
+  const { entries } = bodyOf<{ entries: { kind: string; result: string }[] }>(answer);
+  assert.deepEqual(entries.flatMap(({ kind, result }) => (result === "failed" ? [kind] : [])).sort(), [
+    "factorAdded",
+    "identityLinked",
+  ]);
+});

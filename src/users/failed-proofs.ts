@@ -42,7 +42,8 @@ export async function noteFailure(
   if (code !== "SIGN_IN_FAILED" && policy === undefined) return;
   const address = isOwn ? undefined : (await addressIn(given, records)) || undefined; // some tickets are for no address
   const subject = address === undefined ? own : (await records.accountOf(address))?.value.id;
-  if (kind !== undefined && ways.has(kind)) meter?.onSignIn(methodOf(given), policy === undefined ? "failed" : "refused");
+  if (kind !== undefined && ways.has(kind))
+    meter?.onSignIn(methodOf(given), policy === undefined ? "failed" : "refused");
   const about = address ?? own ?? visitor.network;
   if (policy === undefined)
     return audit.count(

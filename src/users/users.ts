@@ -741,11 +741,7 @@ export class Users {
   }
 
   /** Throws PASSWORD_REFUSED if others can guess the password. */
-  #requireGoodPassword(
-    password: string,
-    address: string,
-    profile: Readonly<Record<string, unknown>>,
-  ): void {
+  #requireGoodPassword(password: string, address: string, profile: Readonly<Record<string, unknown>>): void {
     const { settings, title } = this.#parts;
     const texts = Object.values(profile).filter((value) => typeof value === "string");
     const fault = refusedPassword(password, { title, address, texts, words: settings.password.words });

@@ -180,6 +180,7 @@ test("a session that must first set up a second factor reads nothing else", asyn
   const headers = bearer((await people.join(email)).token);
   for (const { method, path, statuses } of await described(people)) {
     if (method !== "GET" || !statuses.includes(403)) continue;
+    if (path.endsWith("/_auth/factors")) continue; // the factor is set up there; its 403 is for keys with scopes
     const answer = await people.service.send({ path, headers });
     assert.equal(problemOf(answer), "403 SECOND_FACTOR_REQUIRED", path);
   }

@@ -31,8 +31,8 @@ const bounds: Readonly<Record<string, number>> = {
   cli: 50,
   index: 100,
   observe: 1_200,
-  records: 150,
-  users: 6_050,
+  records: 200,
+  users: 6_100,
   secrets: 150,
 };
 

@@ -29,8 +29,8 @@ export const invitationMs = 7 * 24 * 3_600_000;
 /** How long the link for the first administrator can be used, in milliseconds. */
 const firstMs = 600_000;
 
-/** The address of the invitation that anybody can use who has its link. */
-const anyAddress = "";
+/** The address of the invitation that anybody can use who has its link, while no account administers. */
+export const anyAddress = "";
 
 /** The most invitations in the store. */
 const maxInvitations = 10_000;
@@ -193,7 +193,7 @@ export class Administration {
     if (role === undefined) return undefined;
     const { text, id: hash } = newTicketText();
     return this.#untilCommitted(async () => {
-      for await (const _ of this.#allAdministrators()) return undefined;
+      if (await this.isAdministered()) return undefined;
       const at = now();
       const id = newUuid();
       const who = { email: "", address: anyAddress, roles: [role], claims: {}, profile: undefined };
@@ -203,6 +203,12 @@ export class Administration {
       const changes = [...earlier, put(invitationsName, id, undefined, invitation)];
       return { changes, result: linkTo(publicUrl(), `invitation=${text}`) };
     });
+  }
+
+  /** Whether an account administers the service. */
+  async isAdministered(): Promise<boolean> {
+    for await (const _ of this.#allAdministrators()) return true;
+    return false;
   }
 
   /** Ends an invitation. Returns whether there was one. */

@@ -7,7 +7,7 @@ import { Problem, type Violation } from "../errors.ts";
 import { type Decided, put, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { ServingStore } from "../store/port/store.ts";
-import { Administration, endInvitations, requireInvitation } from "./administration.ts";
+import { Administration, anyAddress, endInvitations, requireInvitation } from "./administration.ts";
 import type { Audit, AuditKind, AuditSource } from "./audit.ts";
 import { Cookies } from "./cookies.ts";
 import { isKnownDevice, newDevice, withDevice, withoutDevice } from "./devices.ts";
@@ -672,6 +672,7 @@ export class Users {
     const invitation = (await records.invitation(id))?.value;
     if (invitation === undefined || invitation.expiresAt <= now()) throw signInFailed();
     if (invitation.replaces !== undefined) throw signInFailed(); // it is for an account that exists
+    if (invitation.address === anyAddress && (await this.administration.isAdministered())) throw signInFailed();
     const { user } = invitation;
     if (user !== undefined && (await records.account(user)) !== undefined) throw signInFailed();
     return invitation;

@@ -390,6 +390,17 @@ test("the link for the first administrator works once, for any address, and only
   assert.equal(await people.service.offerFirstAccount(), undefined);
 });
 
+test("the link for the first administrator gives nothing once another account administers", async (t) => {
+  const signUp = { domains: ["root.example"], roles: ["ops"] };
+  const people = await startPeople(t, { users: { signUp } });
+  const invitation = tokenIn((await people.service.offerFirstAccount()) ?? "");
+  const asked = { email: ada, password: goodPassword, invitation };
+  const { ticket } = bodyOf<{ ticket: string }>(await people.post("sign-up", asked), 202);
+  const code = await people.codeFor(ada);
+  await people.join("root@root.example");
+  assert.equal(problemOf(await people.post("sign-in", { ticket, code })), "401 SIGN_IN_FAILED");
+});
+
 test("an address that an administrator gives counts once it is proven, and ends what the old one began", async (t) => {
   const { people, ask, post, service, root, joinInvited, mails } = await start(t);
   const signed = await joinInvited(ada, ["editor"]);

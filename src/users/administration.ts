@@ -8,6 +8,7 @@ import { type Decided, isIn, put, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { Key } from "../store/port/stored.ts";
 import type { Audit, AuditKind, AuditSource } from "./audit.ts";
+import { inNewEpoch } from "./factors.ts";
 import type { MailToSend } from "./mail/mail-queue.ts";
 import { type MailAddress, readAddress } from "./mail-address.ts";
 import type { Mirror } from "./mirror.ts";
@@ -240,8 +241,9 @@ export class Administration {
       if (found === undefined) return undefined;
       const { email = found.value.email, ...others } = decide(found);
       const asked = email === found.value.email ? [] : await this.#newAddress(found.value, email, source);
-      const value: Account = { ...found.value, ...others };
-      if (JSON.stringify(value) === JSON.stringify(found.value)) return { changes: asked, result: found };
+      const changedTo: Account = { ...found.value, ...others };
+      if (JSON.stringify(changedTo) === JSON.stringify(found.value)) return { changes: asked, result: found };
+      const value = changedTo.disabled ? inNewEpoch(changedTo) : changedTo;
       const isKept = isFree || !this.#administers(found.value) || this.#administers(value);
       const witness = isKept ? [] : await this.#witness((each) => each.id === id);
       // A user who is enabled again has to sign in again.
@@ -322,9 +324,11 @@ export class Administration {
   async signOut(id: string, source: AuditSource): Promise<boolean> {
     const { records, audit } = this.#parts;
     const done = await this.#untilCommitted(async () => {
-      if ((await records.account(id)) === undefined) return undefined;
+      const found = await records.account(id);
+      if (found === undefined) return undefined;
       const entry = audit.entry({ kind: "signOut", subject: id }, source);
-      return { changes: [...endingOf(await records.sessionsOf(id)), entry], result: true };
+      const account = put(accountsName, id, found.version, inNewEpoch(found.value));
+      return { changes: [account, ...endingOf(await records.sessionsOf(id)), entry], result: true };
     });
     return done ?? false;
   }
@@ -368,7 +372,7 @@ export class Administration {
     const done = await this.#untilCommitted(async () => {
       const found = await records.account(id);
       if (found === undefined) return undefined;
-      const value: Account = { ...found.value, ...set, devices: [] };
+      const value: Account = { ...inNewEpoch(found.value), ...set, devices: [] };
       const sessions = endingOf(await records.sessionsOf(id));
       const entry = audit.entry({ kind, subject: id }, source);
       const mail = await this.#notice(found.value, { notice, place });

@@ -5,6 +5,7 @@ import { type Decided, put, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import { endInvitations } from "./administration.ts";
 import type { Audit } from "./audit.ts";
+import { inNewEpoch } from "./factors.ts";
 import { readAddress } from "./mail-address.ts";
 import type { Mirror } from "./mirror.ts";
 import { confirmedMs, endingOf, isKey, maxUserKeys, newSession, skewMs, type UserKey } from "./sessions.ts";
@@ -152,9 +153,13 @@ export class OwnAccount {
     return untilCommitted(async () => {
       const all = await records.sessionsOf(user);
       const ended = all.filter(({ value }) => which === "all" || value.id === which);
+      if (ended.length === 0) return { changes: [], result: false };
       const item = which === "all" ? undefined : which;
+      const account = which === "all" ? await records.account(user) : undefined;
+      const waiting =
+        account === undefined ? [] : [put(accountsName, user, account.version, inNewEpoch(account.value))];
       const entry = audit.entry({ kind: "signOut", subject: user, item }, visitor);
-      return { changes: ended.length === 0 ? [] : [...endingOf(ended), entry], result: ended.length > 0 };
+      return { changes: [...waiting, ...endingOf(ended), entry], result: true };
     });
   }
 

@@ -44,6 +44,8 @@ export interface Account {
   /** The SHA-256 of each recovery code that is left, in base64url. */
   recoveryCodes?: readonly string[] | undefined;
   passkeys?: readonly Passkey[] | undefined;
+  /** How often all sign-ins that wait for the second factor have ended. @default 0 */
+  epoch?: number | undefined;
 }
 
 /** An authenticator app, which shows another code every 30 seconds (TOTP). */

@@ -672,7 +672,8 @@ export class Users {
     const invitation = (await records.invitation(id))?.value;
     if (invitation === undefined || invitation.expiresAt <= now()) throw signInFailed();
     if (invitation.replaces !== undefined) throw signInFailed(); // it is for an account that exists
-    if (invitation.address === anyAddress && (await this.administration.isAdministered())) throw signInFailed();
+    if (invitation.address === anyAddress && (await this.administration.isAdministered()))
+      throw signInFailed();
     const { user } = invitation;
     if (user !== undefined && (await records.account(user)) !== undefined) throw signInFailed();
     return invitation;

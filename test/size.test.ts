@@ -32,7 +32,7 @@ const bounds: Readonly<Record<string, number>> = {
   index: 100,
   observe: 1_200,
   records: 200,
-  users: 6_100,
+  users: 6_150,
   secrets: 150,
 };
 

@@ -97,6 +97,8 @@ export interface UserMeter {
   onSignIn(method: string, result: "done" | "failed" | "refused"): void;
   /** A limit of guesses has refused something. */
   onRefused(policy: string): void;
+  /** The list of stolen passwords could not be asked about a new password. */
+  onUnasked(): void;
   /** A password was hashed, in this time. */
   onHash(seconds: number): void;
 }
@@ -199,6 +201,7 @@ export interface Beginning {
 /** The users of one service. */
 export class Users {
   readonly #parts: UserParts;
+  #hasWarned = false;
   readonly records: UserRecords;
   /** Checks the tokens of sessions. */
   readonly sessions: Sessions;
@@ -753,9 +756,21 @@ export class Users {
   /** The hash of a new password. Throws PASSWORD_REFUSED if it is known from a breach, QUOTA_EXCEEDED and UNAVAILABLE. */
   async #hashNew(password: string, network: string): Promise<string> {
     const { settings, hasher } = this.#parts;
-    if (settings.password.breached && (await isBreached(password, fetch)))
+    const onFailure = (error: unknown) => this.#noteUnasked(error);
+    if (settings.password.breached && (await isBreached(password, fetch, { onFailure })))
       throw passwordRefused({ code: "breached", detail: "This password is on a list of stolen passwords." });
     return hasher.hash(password, network);
+  }
+
+  /** The list of stolen passwords cannot be asked, so passwords are taken without it. The log says so once. */
+  #noteUnasked(error: unknown): void {
+    const { meter, warn } = this.#parts;
+    meter?.onUnasked();
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    warn(
+      `auth.users.password.breached: the list of stolen passwords cannot be asked, so new passwords are taken without it: ${(error as Error).message}`,
+    );
   }
 
   async #untilCommitted<T>(decide: () => Promise<Decided<T | Problem>>): Promise<T> {

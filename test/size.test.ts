@@ -27,7 +27,7 @@ const bounds: Readonly<Record<string, number>> = {
   config: 2_950,
   fit: 250,
   server: 1_800,
-  commands: 4_650,
+  commands: 4_700,
   cli: 50,
   index: 100,
   observe: 1_200,

@@ -22,7 +22,7 @@ import {
   variablesOfOptions,
   withKnownOptions,
 } from "./config/option-values.ts";
-import { providerSecretsIn } from "./config/provider-options.ts";
+import { providerSecretsIn, requireNoProviderSecrets } from "./config/provider-options.ts";
 import { requireUsable, type UserSurroundings } from "./config/user-options.ts";
 import { StartFaults } from "./errors/start-faults.ts";
 import { StartError } from "./errors.ts";
@@ -182,6 +182,9 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
   ofFile.read([], () =>
     requireUsers(auth(), { declared: declared(), get, isLocal: isLocal(), secrets: providerSecrets }),
   );
+  // The variables of another application are its own matter.
+  if (outside.isEmbedded !== true)
+    ofFile.read([], () => auth()?.users === undefined && requireNoProviderSecrets(providerSecrets));
   faults.read([], () => ofFile.throwIfAny());
   if (outside.reportsFiles === true && faults.isAny) {
     const tls = () => tlsOf(get("tls"), cwd);

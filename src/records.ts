@@ -100,8 +100,10 @@ export class Records {
       try {
         await this.commit(changes, now(), principal === undefined ? {} : { principal });
       } catch (error) {
-        if (!isOvertaken(error)) throw error;
+        const isTaken = isInternallyTaken(error, changes);
+        if (!isOvertaken(error) && !isTaken) throw error;
         if (attempt < maxAttempts) continue;
+        if (isTaken) throw error;
         throw new Problem("UNAVAILABLE", "Too many others change the same at once. Try again.", {
           cause: error,
         });
@@ -131,6 +133,16 @@ export function put(collection: string, id: string, before: number | undefined, 
 /** A change that deletes the version that was read. */
 export function remove(collection: string, id: string, version: number): Change {
   return { key: { collection, id }, expect: version, next: undefined };
+}
+
+/**
+ * Whether a commit failed because an internal record with the same unique value came first, such as the address of an account. What
+ * decides then sees that record. A value of a resource of users is for the client instead.
+ */
+function isInternallyTaken(error: unknown, changes: readonly Change[]): boolean {
+  if (!(error instanceof Problem) || error.code !== "UNIQUE_VIOLATION") return false;
+  const change = error.change === undefined ? undefined : changes[error.change];
+  return change === undefined || change.key.collection.startsWith("_");
 }
 
 /** Whether a commit failed because another one came first. */

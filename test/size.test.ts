@@ -23,21 +23,21 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_150,
   changes: 900,
   webhooks: 2_700,
-  http: 19_200,
-  config: 2_850,
+  http: 19_250,
+  config: 2_950,
   fit: 250,
   server: 1_800,
-  commands: 4_700,
+  commands: 4_850,
   cli: 50,
   index: 100,
   observe: 1_200,
-  records: 150,
-  users: 5_700,
+  records: 200,
+  users: 6_150,
   secrets: 150,
 };
 
 /** The most files in `src`. */
-const mostFiles = 486;
+const mostFiles = 489;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

@@ -18,6 +18,8 @@ export interface Account {
 
 /** What an administrator changes in an account. */
 export interface AccountChange {
+  /** Another address. It counts when its owner has proven it: until then, the account keeps the one that it has. */
+  readonly email?: string;
   readonly roles?: readonly string[];
   /** A merge patch: `null` removes a claim, or all of them. */
   readonly claims?: Readonly<Record<string, unknown>> | null;
@@ -49,6 +51,12 @@ export interface PageOptions extends CallOptions {
   readonly after?: string | undefined;
 }
 
+/** Which accounts a list has. */
+export interface AccountPageOptions extends PageOptions {
+  /** Only the account with this address. */
+  readonly email?: string;
+}
+
 /** The client of the accounts. */
 export class AccountsClient {
   readonly #send: Send;
@@ -60,8 +68,11 @@ export class AccountsClient {
   }
 
   /** A page of the accounts, in the order of their ids. `after` is there if there are more. */
-  async list(options: PageOptions = {}): Promise<{ accounts: readonly Account[]; after?: string }> {
-    const { body } = await this.#send(pageCall("/_accounts", options));
+  async list({
+    email,
+    ...options
+  }: AccountPageOptions = {}): Promise<{ accounts: readonly Account[]; after?: string }> {
+    const { body } = await this.#send(pageCall("/_accounts", options, { email }));
     const { accounts, next } = body as { accounts: Account[]; next?: string };
     return { accounts, ...afterOf(accounts, next) };
   }
@@ -136,8 +147,13 @@ export class InvitationsClient {
   }
 }
 
-function pageCall(path: string, { limit, after, ...options }: PageOptions): Call {
+function pageCall(
+  path: string,
+  { limit, after, ...options }: PageOptions,
+  { email }: { email?: string | undefined } = {},
+): Call {
   const query = new URLSearchParams();
+  if (email !== undefined) query.set("email", email);
   if (limit !== undefined) query.set("limit", String(limit));
   if (after !== undefined) query.set("after", after);
   const asked = query.size === 0 ? path : `${path}?${query}`;

@@ -2,6 +2,7 @@
 export type {
   Account,
   AccountChange,
+  AccountPageOptions,
   AccountsClient,
   Invitation,
   InvitationInput,

@@ -132,6 +132,7 @@ export function warningsOf(config: Config): string[] {
     ...strangersWrites(config),
     ...secretInStore(config),
     ...singleFactorAdministrators(config),
+    ...publicAddresses(config),
     ...similarRoles(config.roles),
     ...unencryptedListener(config),
     ...anyOrigin(config),
@@ -196,6 +197,17 @@ function singleFactorAdministrators({ auth }: Config): string[] {
       (role) =>
         `auth.users.secondFactor: users with the role "${role}" administer the service, and need no second factor. Set it to { roles: ["${role}"] }`,
     );
+}
+
+/** Addresses in profiles that everybody can read. */
+function publicAddresses({ access, auth, collections }: Config): string[] {
+  const { collection = "", mirror: { email } = {} } = auth?.users ?? {};
+  const rule = collections.get(collection)?.attributeRules.find(({ name }) => name === email);
+  if (email === undefined || rule?.roles !== undefined) return [];
+  if (access?.permit(collection, undefined).may("read") === "nothing") return [];
+  return [
+    `auth.users.mirror.email: anyone can read the mail addresses in "${collection}" without a credential. Set "roles" for the attribute "${email}", or another "read"`,
+  ];
 }
 
 function unencryptedListener({ host, http: { tls, trustProxy } }: Config): string[] {

@@ -241,11 +241,16 @@ const commands: Readonly<Record<string, CommandRow>> = {
   users: {
     summary: "Invite users, and manage their accounts",
     description:
-      "Invite users, and manage their accounts in the store. With a SQLite store, stop the service first, or use the paths of administrators.",
-    examples: ["users invite ada@example.org --role ops", "users list"],
+      "Invite users, and manage their accounts. Works on a store, or with --url on a running service.",
+    options: {
+      "--url <url>": "use a running service: the URL of its collections",
+      "--token <token>": tokenFor("of an administrator, for --url"),
+    },
+    examples: ["users invite ada@example.org --role ops", "users list --url http://localhost:3000"],
     commands: {
       invite: {
-        description: "Invite an address, and print the link, this one time; no mail is sent",
+        description:
+          "Invite an address, and print the link, this one time; with --url, a mail brings it instead",
         arguments: { "<email>": "address to invite" },
         options: {
           "--role <role>": {
@@ -295,6 +300,10 @@ const commands: Readonly<Record<string, CommandRow>> = {
         arguments: { "<account>": "address or id of the account" },
         run: async ([account]: [string], { flags, env }) =>
           (await import("./users-command.ts")).runResetFactors(account, flags, env),
+      },
+      mirror: {
+        description: "Write the attributes of auth.users.mirror into the profiles of all accounts",
+        run: async (_, { flags, env }) => (await import("./users-command.ts")).runMirror(flags, env),
       },
     },
   },

@@ -17,6 +17,7 @@ import { maxChangesSince } from "../store/core/changes-since.ts";
 import { onStoreOf, requireStore } from "../store/open.ts";
 import { HistoryMissing } from "../store/port/change-log.ts";
 import type { Store } from "../store/port/store.ts";
+import type { Mirror } from "../users/mirror.ts";
 import { withOpen } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
 import { callService, type RunningService, runningOf, withUrlAdvice } from "./running-service.ts";
@@ -52,7 +53,8 @@ export async function runRewind(
       if (unknown !== undefined) throw unknownCollection(unknown, known);
       const collections = (asked.names ?? known).map((name) => findCollection(service, name) as Collection);
       const { rewindBytes: maxBytes } = config.http.limits;
-      return onStoreOf(config.store, rewind(store, { ...asked, collections, maxBytes }));
+      const { mirror } = service.users ?? {};
+      return onStoreOf(config.store, rewind(store, { ...asked, collections, maxBytes, mirror }));
     });
     show(report, undo);
   } catch (error) {
@@ -106,7 +108,12 @@ function rewindService(
   );
 }
 
-type AskedOfStore = Omit<RewindAsked, "now"> & { max: number; isDryRun: boolean };
+type AskedOfStore = Omit<RewindAsked, "now"> & {
+  max: number;
+  isDryRun: boolean;
+  /** The attributes of profiles that follow the accounts. */
+  mirror: Mirror | undefined;
+};
 
 async function rewind(store: Store, asked: AskedOfStore): Promise<RewindReport> {
   for (let attempts = 0; attempts < maxAttempts; attempts++) {
@@ -117,10 +124,13 @@ async function rewind(store: Store, asked: AskedOfStore): Promise<RewindReport> 
 }
 
 /** Rewinds once; `undefined` if other writes came first. */
-function attempt(store: Store, asked: AskedOfStore): Promise<RewindReport | undefined> {
+function attempt(store: Store, { mirror, ...asked }: AskedOfStore): Promise<RewindReport | undefined> {
   const names = asked.collections.map(({ name }) => name);
   return store.exclusively(names, async (commitNow) => {
-    const commit = (commit: RewindCommit) => isCommitted(commitNow, commit);
+    const commit = async (commit: RewindCommit) => {
+      const changes = (await mirror?.overEarlier(commit.changes)) ?? commit.changes;
+      return isCommitted(commitNow, { ...commit, changes });
+    };
     const made = await attemptRewind(store, { ...asked, now: Date.now() }, commit).catch((error: unknown) => {
       throw startErrorOf(error, asked.max);
     });

@@ -60,7 +60,7 @@ export function readBase(address: string): URL {
 }
 
 /** A client without declared collections. */
-type AnyClient = Client<Record<never, never>>;
+export type AnyClient = Client<Record<never, never>>;
 
 /** A client that sends each request once, with `send`. */
 export function clientOf({ base, token }: RunningService, send: typeof fetch): AnyClient {

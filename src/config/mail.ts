@@ -189,6 +189,7 @@ const needed: Readonly<Record<TemplateName, string | undefined>> = {
   reset: "code",
   email: "code",
   invitation: "link",
+  newAddress: "link",
   exists: undefined,
   notice: "notice",
 };

@@ -184,6 +184,15 @@ export function requireProviders(
   faults.throwIfAny();
 }
 
+/** Throws StartError if there is a secret of a provider, in a service without users. */
+export function requireNoProviderSecrets(secrets: Readonly<Record<string, string>>): void {
+  const [name] = Object.keys(secrets);
+  if (name === undefined) return;
+  throw new StartError(
+    `${secretVariableOf(name)} is set, but the service has no auth.users, and so no providers. Add auth.users.providers, or remove the variable.`,
+  );
+}
+
 /** Throws StartError if a provider has no secret. */
 export function requireProviderSecrets(
   { providers: all }: UserSettings,

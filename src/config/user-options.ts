@@ -1,7 +1,11 @@
 /** Reads the option `auth.users`, and checks that the rest of the configuration fits it. */
+import { isDeepStrictEqual } from "node:util";
 import { type AdministratorRule, isAdministrator } from "../access/roles.ts";
 import { defaultRules } from "../access/rules.ts";
-import { shortJson, suggest } from "../collection/messages.ts";
+import { attributeInfo } from "../collection/attributes.ts";
+import type { Collection } from "../collection/collection.ts";
+import { didYouMean, shortJson, suggest } from "../collection/messages.ts";
+import { timestampNames } from "../collection/timestamps.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
@@ -40,6 +44,8 @@ interface SessionTimeOptions {
 export interface UserOptions {
   /** The declared collection of their profiles, whose ids have the kind `uuid`. */
   collection: string;
+  /** Read-only attributes of the profile that show the proven address and the roles, by name. @default none */
+  mirror?: { readonly email?: string; readonly roles?: string };
   /**
    * Who can get an account without an invitation: nobody (`closed`), anyone, or who has an address of these domains. `invited` is
    * like `closed`, but says that the invited people can be strangers: every collection needs `access`. @default "closed"
@@ -81,6 +87,7 @@ export interface UserOptions {
 export const userSettings: Reader<UserSettings, UserOptions> = (value) => {
   const given = membersOf<UserSettings>(value, at, {
     collection,
+    mirror,
     signUp,
     methods: simply(methods),
     secondFactor,
@@ -102,6 +109,14 @@ const collection: MemberReader<string> = (value, place) => {
       `${place} is missing. It names the declared collection of the profiles, such as "users".`,
     );
   return simply(text)(value, place);
+};
+
+const mirror: MemberReader<UserSettings["mirror"]> = (value, place) => {
+  if (value === undefined) return undefined;
+  const readers = { email: simply(text), roles: simply(text) };
+  const given: UserSettings["mirror"] = membersOf(value, place, readers);
+  if (given.email === undefined || given.email !== given.roles) return given;
+  throw new StartError(`${place}: "${given.email}" cannot show both. Name two attributes.`);
 };
 
 const signUp: MemberReader<SignUp> = (value, place) => {
@@ -228,6 +243,7 @@ const audit: MemberReader<UserSettings["audit"]> = (value = {}, place) => ({
 
 /** The values of missing members whose readers have none. `collection` must be given. */
 const defaults = {
+  mirror: {},
   signUp: "closed",
   secondFactor: "optional",
   roles: undefined,
@@ -254,6 +270,12 @@ export function requireUsable(users: UserSettings, { declared, ...others }: User
   const faults = new StartFaults();
   const own = ["auth", "users"];
   faults.read([...own, "collection"], () => requireProfiles(users.collection, declared.collections));
+  const profiles = declared.collections.get(users.collection);
+  for (const member of ["email", "roles"] as const) {
+    const name = users.mirror[member];
+    if (name !== undefined && profiles !== undefined)
+      faults.read([...own, "mirror", member], () => requireMirror(profiles, member, name));
+  }
   if (!others.hasUrl) {
     const advice =
       "Set publicUrl, such as https://shop.example, or a loopback host without trustProxy, hosts and tls.";
@@ -298,6 +320,36 @@ function requireProfiles(name: string, collections: Declared["collections"]): vo
   throw new StartError(
     `${place}: the ids of "${name}" must be of the kind "uuid", because they are the subjects of callers. Declare id: "uuid" there.`,
   );
+}
+
+/** Keywords that refuse no value. */
+const annotations = new Set(["title", "description", "examples", "deprecated", "readOnly", "$comment"]);
+
+/** A mirrored attribute takes whatever the account has, and nobody else sets it. Throws StartError. */
+function requireMirror(profiles: Collection, member: "email" | "roles", name: string): void {
+  const attribute = `"${name}" of "${profiles.name}"`;
+  const refuse = (what: string) => {
+    throw new StartError(`${at}.mirror.${member}: ${what}`);
+  };
+  const info = attributeInfo(profiles, [name]);
+  const isOwn = name === "id" || (profiles.timestamps && timestampNames.some((each) => each === name));
+  if (isOwn) refuse(`the service sets ${attribute} itself. Choose another attribute.`);
+  if (profiles.schema !== undefined && !info.isDeclared)
+    refuse(`${attribute} is not an attribute of the schema.${didYouMean(name, info.alternatives ?? [])}`);
+  if (info.isRequired === true)
+    refuse(`the schema requires ${attribute}, but a profile without an account does not have it.`);
+  const schema = member === "email" ? { type: "string" } : { type: "array", items: { type: "string" } };
+  const isPlain = (info.fits?.schemas ?? []).every((each) => isObject(each) && refusesOnly(each, schema));
+  if (!isPlain)
+    refuse(`the schema must allow every value of ${attribute}. Declare it as ${JSON.stringify(schema)}.`);
+  if (profiles.attributeRules.some((rule) => rule.name === name && rule.readOnly && !rule.writeOnly)) return;
+  refuse(`clients could set ${attribute}. Declare it with "readOnly": true in the schema.`);
+}
+
+/** Whether the keywords of a schema, except annotations, are those of another one. */
+function refusesOnly(schema: object, allowed: object): boolean {
+  const given = Object.entries(schema).filter(([keyword]) => !annotations.has(keyword));
+  return isDeepStrictEqual(Object.fromEntries(given), allowed);
 }
 
 function requireModestRoles(signUp: SignUp, administrators: readonly AdministratorRule[]): void {

@@ -188,6 +188,12 @@ export const families = {
     labels: [],
     help: "Passwords that are being checked, or wait for it",
   },
+  holdfast_password_unasked_total: {
+    type: "counter",
+    across: "sum",
+    labels: [],
+    help: "New passwords that were taken although the list of stolen passwords could not be asked",
+  },
   holdfast_guess_limits_total: {
     type: "counter",
     across: "sum",

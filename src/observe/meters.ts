@@ -110,6 +110,13 @@ export class PeopleCounts implements UserMeter {
     this.refusals.set(policy, (this.refusals.get(policy) ?? 0) + 1);
   }
 
+  /** The new passwords that were taken although the list of stolen ones could not be asked. */
+  unasked = 0;
+
+  onUnasked(): void {
+    this.unasked++;
+  }
+
   onHash(seconds: number): void {
     this.hashes.observe(seconds);
   }

@@ -125,11 +125,12 @@ function peopleSamples({ people, stateOfPeople, meters, now }: Readings) {
       holdfast_sessions: [],
       holdfast_password_hash_seconds: [],
       holdfast_password_waiting: [],
+      holdfast_password_unasked_total: [],
       holdfast_guess_limits_total: [],
       holdfast_mail: [],
       holdfast_mail_oldest_age_seconds: [],
     };
-  const { signIns, hashes, refusals } = meters.people;
+  const { signIns, hashes, refusals, unasked } = meters.people;
   const { sessions, waiting, oldestAt = now } = stateOfPeople ?? {};
   return {
     holdfast_sign_ins_total: [...signIns].flatMap(([method, results]) =>
@@ -138,6 +139,7 @@ function peopleSamples({ people, stateOfPeople, meters, now }: Readings) {
     holdfast_sessions: optional(sessions),
     holdfast_password_hash_seconds: alone("holdfast_password_hash_seconds", hashes),
     holdfast_password_waiting: [plain(people.waiting)],
+    holdfast_password_unasked_total: [plain(unasked)],
     holdfast_guess_limits_total: labelled("policy", Object.fromEntries(refusals)),
     holdfast_mail: labelled("state", { ...(waiting !== undefined && { waiting }), ...people.mails }),
     holdfast_mail_oldest_age_seconds: stateOfPeople ? [plain(Math.max(0, now - oldestAt) / 1_000)] : [],

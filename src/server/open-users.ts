@@ -1,6 +1,7 @@
 /** Opens the people of a service: what their sign-in needs of the store, the configuration and the main thread. */
 
 import { systemClock } from "../clock.ts";
+import type { Collection } from "../collection/collection.ts";
 import type { Config } from "../config.ts";
 import { viewFor } from "../http/caller/permission.ts";
 import type { Service } from "../http/service.ts";
@@ -9,14 +10,17 @@ import type { Vault } from "../secrets.ts";
 import type { Store } from "../store/port/store.ts";
 import { Audit } from "../users/audit.ts";
 import { GuessLimits } from "../users/guess-limits.ts";
+import { HourlyWork } from "../users/hourly.ts";
 import { type KeptMail, MailQueue } from "../users/mail/mail-queue.ts";
 import { usualMailsPerHour } from "../users/mail/mail-settings.ts";
+import { Mirror } from "../users/mirror.ts";
 import {
   createPasswordHasher,
   type HashCalls,
   joinPasswordHasher,
   type PasswordHasher,
 } from "../users/password-hash.ts";
+import { sweepSessions } from "../users/sessions.ts";
 import { UserRecords } from "../users/user-records.ts";
 import type { UserSettings } from "../users/user-settings.ts";
 import { type Profiles, type UserMeter, Users } from "../users/users.ts";
@@ -55,7 +59,7 @@ export interface People {
   passwords: PasswordHasher;
   /** Creates the internal collections. Throws the errors of the store. */
   prepare(): Promise<void>;
-  /** Starts to send mails, and to remove old entries of the audit. Only one thread of a service does. */
+  /** Starts to send mails, and to remove what is over. Only one thread of a service does. */
   start(): void;
   close(): Promise<void>;
 }
@@ -64,6 +68,8 @@ export interface People {
 export function openPeople(config: Config, parts: PeopleParts): People {
   const { store, settings, service, vault, newUuid, now, warn, meter } = parts;
   const { isLocal, readOnly } = config;
+  const isReady = () => service().hasStarted();
+  const clock = systemClock(now);
   const records = new UserRecords(store, settings.collection);
   const passwords =
     parts.call === undefined
@@ -75,12 +81,12 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     settings: config.mail,
     title: config.http.info.title,
     isLocal,
-    clock: systemClock(now),
+    clock,
     random: Math.random,
     newUuid,
     warn,
     onCommit: (listener) => store.onCommit(listener),
-    isReady: () => service().hasStarted(),
+    isReady,
     ...(parts.onLocalMail && { onLocalMail: parts.onLocalMail }),
   });
   const audit = new Audit({
@@ -88,9 +94,16 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     settings: settings.audit,
     mac: (text) => vault().mac("audit", text),
     newUuid,
-    clock: systemClock(now),
-    isReady: () => service().hasStarted(),
+    clock,
+  });
+  const hourly = new HourlyWork({
+    clock,
+    isReady,
     warn,
+    works: {
+      audit: (signal) => audit.sweep(signal),
+      sessions: (signal) => sweepSessions({ records, settings, now }, signal),
+    },
   });
   const users = new Users({
     store,
@@ -119,6 +132,7 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     mail,
     mailsPerHour: config.mail?.perHour ?? usualMailsPerHour,
     profiles: profilesOf(service, settings),
+    mirror: new Mirror({ store, records }, settings, () => profileCollection(service(), settings)),
     providerSecrets: config.providerSecrets,
     prefix: config.http.prefix,
     warn,
@@ -139,23 +153,27 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     },
     start: () => {
       mail.start();
-      audit.start();
+      hourly.start();
     },
     close: async () => {
       await mail.stop();
-      await audit.stop();
+      await hourly.stop();
       await passwords.close();
     },
   };
 }
 
+function profileCollection({ collections }: Service, { collection: name }: UserSettings): Collection {
+  const declared = collections.get(name);
+  if (declared === undefined) throw new Error("The collection of the profiles is declared.");
+  return declared;
+}
+
 /** Judges profiles as a create by the new user, who has no role. */
-function profilesOf(service: () => Service, { collection: name }: UserSettings): Profiles {
+function profilesOf(service: () => Service, settings: UserSettings): Profiles {
   return {
     textOf: (profile, id, at) => {
-      const { collections } = service();
-      const declared = collections.get(name);
-      if (declared === undefined) throw new Error("The collection of the profiles is declared.");
+      const declared = profileCollection(service(), settings);
       const principal = { subject: id, roles: [], claims: {}, scopes: undefined };
       const view = viewFor(service(), declared, { principal });
       return decideCreate(view, { ...profile }, { at, subject: id })(id);

@@ -8,8 +8,10 @@ import { type Decided, isIn, put, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { Key } from "../store/port/stored.ts";
 import type { Audit, AuditKind, AuditSource } from "./audit.ts";
+import { inNewEpoch } from "./factors.ts";
 import type { MailToSend } from "./mail/mail-queue.ts";
-import { readMailAddress } from "./mail-address.ts";
+import { type MailAddress, readAddress } from "./mail-address.ts";
+import type { Mirror } from "./mirror.ts";
 import { endIdentities } from "./providers.ts";
 import { endingOf } from "./sessions.ts";
 import { endTickets, newTicketText, ticketId } from "./tickets.ts";
@@ -28,17 +30,14 @@ export const invitationMs = 7 * 24 * 3_600_000;
 /** How long the link for the first administrator can be used, in milliseconds. */
 const firstMs = 600_000;
 
-/** The address of the invitation that anybody can use who has its link. */
-const anyAddress = "";
+/** The address of the invitation that anybody can use who has its link, while no account administers. */
+export const anyAddress = "";
 
 /** The most invitations in the store. */
 const maxInvitations = 10_000;
 
 /** The expired invitations that a new one removes. */
 const sweptInvitations = 10;
-
-/** The accounts that are read at once. */
-const atOnce = 500;
 
 /** How long the service tries to send a notice, in milliseconds. */
 const noticeMs = 24 * 3_600_000;
@@ -49,6 +48,7 @@ export interface AdministrationParts {
   audit: Pick<Audit, "entry">;
   /** The collection of the profiles. */
   collection: string;
+  mirror: Mirror;
   administrators: readonly AdministratorRule[];
   /** Where people find the service: an origin. */
   publicUrl: () => string;
@@ -79,7 +79,10 @@ export interface MadeInvitation {
 }
 
 /** What an administrator can change in an account. */
-export type AccountChange = Partial<Pick<Account, "roles" | "claims" | "disabled">>;
+export type AccountChange = Partial<Pick<Account, "roles" | "claims" | "disabled">> & {
+  /** Counts once it is proven. */
+  email?: string | undefined;
+};
 
 /** The administration of the users of one store. */
 export class Administration {
@@ -98,10 +101,8 @@ export class Administration {
     source: AuditSource,
     { mails }: { mails: boolean },
   ): Promise<MadeInvitation> {
-    const { records, audit, collection, newUuid, now, publicUrl, mailChange, onMail } = this.#parts;
-    const read = readMailAddress(asked.email);
-    if ("fault" in read) throw invalid("email", "email", read.fault);
-    const { text, id: hash } = newTicketText();
+    const { records, audit, collection, now, mailChange, onMail } = this.#parts;
+    const read = readAddress(asked.email);
     const made = await this.#untilCommitted(async () => {
       const at = now();
       if ((await records.accountOf(read.key)) !== undefined)
@@ -112,43 +113,75 @@ export class Administration {
         if (!(await records.exists(collection, asked.user)))
           throw invalid("user", "user", `There is no profile with the id "${asked.user}".`);
       }
-      const earlier = await records.invitationsFor(read.key);
-      const expired = await records.expiredInvitations(at, sweptInvitations);
-      const ended = new Map([...earlier, ...expired].map((each) => [each.value.id, each]));
-      if ((await records.count(invitationsName)) - ended.size >= maxInvitations)
-        throw new Problem(
-          "UNAVAILABLE",
-          `The service has ${maxInvitations} invitations already. Delete some of them.`,
-        );
-      const invitation: Invitation = {
-        id: newUuid(),
-        hash,
-        email: read.address,
-        address: read.key,
-        roles: [...new Set(asked.roles)],
-        claims: asked.claims,
-        profile: asked.profile,
-        user: asked.user,
-        createdAt: at,
-        expiresAt: at + invitationMs,
-      };
-      const link = linkTo(publicUrl(), `invitation=${text}`);
-      const mail: MailToSend = {
-        template: "invitation",
-        to: read.address,
-        values: { link },
-        expiresAt: invitation.expiresAt,
-      };
-      const changes = [
-        ...endInvitations([...ended.values()]),
-        put(invitationsName, invitation.id, undefined, invitation),
-        ...(mails ? [await mailChange(mail, at)] : []),
-        audit.entry({ kind: "invitation", ...aboutInvitation(invitation) }, source),
-      ];
-      return { changes, result: { invitation, link } };
+      const { email: _, ...wanted } = asked;
+      const { invitation, link, changes } = await this.#newInvitation(read, wanted);
+      const expiresAt = invitation.expiresAt;
+      const mail = { template: "invitation", to: read.address, values: { link }, expiresAt } as const;
+      const entry = audit.entry({ kind: "invitation", ...aboutInvitation(invitation) }, source);
+      const mailed = mails ? [await mailChange(mail, at)] : [];
+      return { changes: [...changes, ...mailed, entry], result: { invitation, link } };
     });
     if (mails) onMail();
     return made as MadeInvitation;
+  }
+
+  /** An invitation in place of all earlier ones of the address and of the user, with its link. Throws UNAVAILABLE. */
+  async #newInvitation(
+    { address: email, key: address }: MailAddress,
+    asked: Pick<Invitation, "roles" | "claims" | "profile" | "user" | "replaces">,
+  ): Promise<MadeInvitation & { changes: Change[] }> {
+    const { records, newUuid, now, publicUrl } = this.#parts;
+    const at = now();
+    const { text, id: hash } = newTicketText();
+    const ofAddress = await records.invitationsFor(address);
+    const ofUser = asked.user === undefined ? [] : await records.invitationsOf(asked.user);
+    const expired = await records.expiredInvitations(at, sweptInvitations);
+    const ended = new Map([...ofAddress, ...ofUser, ...expired].map((each) => [each.value.id, each]));
+    if ((await records.count(invitationsName)) - ended.size >= maxInvitations)
+      throw new Problem(
+        "UNAVAILABLE",
+        `The service has ${maxInvitations} invitations already. Delete some of them.`,
+      );
+    const times = { createdAt: at, expiresAt: at + invitationMs };
+    const roles = [...new Set(asked.roles)];
+    const invitation: Invitation = { id: newUuid(), hash, email, address, ...asked, roles, ...times };
+    return {
+      invitation,
+      link: linkTo(publicUrl(), `invitation=${text}`),
+      changes: [
+        ...endInvitations([...ended.values()]),
+        put(invitationsName, invitation.id, undefined, invitation),
+      ],
+    };
+  }
+
+  /**
+   * Asks for the proof of another address of an account: a mail brings a link to it, and the old one gets a notice. Throws
+   * INVALID_PARAMETER, UNIQUE_VIOLATION and UNAVAILABLE.
+   */
+  async #newAddress(account: Account, email: string, source: AuditSource): Promise<Change[]> {
+    const { records, audit, now, mailChange } = this.#parts;
+    const { id: user, roles, claims, address: replaces } = account;
+    const read = readAddress(email);
+    const other = await records.accountOf(read.key);
+    if (other !== undefined && other.value.id !== user)
+      throw taken("email", "The address has an account already.");
+    const { invitation, link, changes } = await this.#newInvitation(read, { user, roles, claims, replaces });
+    const { expiresAt } = invitation;
+    const mail = { template: "newAddress", to: read.address, values: { link }, expiresAt, user } as const;
+    const entry = audit.entry({ kind: "emailAsked", subject: user, email: read.address }, source);
+    const notice = await this.#notice(account, { notice: addressNotice, place: "account" });
+    return [...changes, await mailChange(mail, now()), notice, entry];
+  }
+
+  /** The change that tells a user something by mail, with a link to a place on the page for signing in. */
+  #notice({ id, email }: Account, { notice, place }: { notice: string; place: string }): Promise<Change> {
+    const { now, publicUrl, mailChange } = this.#parts;
+    const values = { notice, link: linkTo(publicUrl(), place) };
+    return mailChange(
+      { template: "notice", to: email, values, expiresAt: now() + noticeMs, user: id },
+      now(),
+    );
   }
 
   /**
@@ -161,7 +194,7 @@ export class Administration {
     if (role === undefined) return undefined;
     const { text, id: hash } = newTicketText();
     return this.#untilCommitted(async () => {
-      for await (const _ of this.#allAdministrators()) return undefined;
+      if (await this.isAdministered()) return undefined;
       const at = now();
       const id = newUuid();
       const who = { email: "", address: anyAddress, roles: [role], claims: {}, profile: undefined };
@@ -171,6 +204,12 @@ export class Administration {
       const changes = [...earlier, put(invitationsName, id, undefined, invitation)];
       return { changes, result: linkTo(publicUrl(), `invitation=${text}`) };
     });
+  }
+
+  /** Whether an account administers the service. */
+  async isAdministered(): Promise<boolean> {
+    for await (const _ of this.#allAdministrators()) return true;
+    return false;
   }
 
   /** Ends an invitation. Returns whether there was one. */
@@ -187,7 +226,8 @@ export class Administration {
 
   /**
    * Changes an account; `undefined` if it does not exist. `decide` gets the account as it is, and can refuse. `isFree`: whether
-   * nobody has to remain as an administrator. Throws LAST_ADMINISTRATOR, and what `decide` throws.
+   * nobody has to remain as an administrator. Throws LAST_ADMINISTRATOR, for an address INVALID_PARAMETER, UNIQUE_VIOLATION and
+   * UNAVAILABLE, and what `decide` throws.
    */
   async change(
     id: string,
@@ -195,12 +235,15 @@ export class Administration {
     source: AuditSource,
     { isFree = false }: { isFree?: boolean } = {},
   ): Promise<Versioned<Account> | undefined> {
-    const { records, audit } = this.#parts;
-    return this.#untilCommitted(async () => {
+    const { records, audit, mirror, now, onMail } = this.#parts;
+    const changed = await this.#untilCommitted(async () => {
       const found = await records.account(id);
       if (found === undefined) return undefined;
-      const value = { ...found.value, ...decide(found) };
-      if (JSON.stringify(value) === JSON.stringify(found.value)) return { changes: [], result: found };
+      const { email = found.value.email, ...others } = decide(found);
+      const asked = email === found.value.email ? [] : await this.#newAddress(found.value, email, source);
+      const changedTo: Account = { ...found.value, ...others };
+      if (JSON.stringify(changedTo) === JSON.stringify(found.value)) return { changes: asked, result: found };
+      const value = changedTo.disabled ? inNewEpoch(changedTo) : changedTo;
       const isKept = isFree || !this.#administers(found.value) || this.#administers(value);
       const witness = isKept ? [] : await this.#witness((each) => each.id === id);
       // A user who is enabled again has to sign in again.
@@ -208,10 +251,19 @@ export class Administration {
       const states = { before: stateOf(found.value), after: stateOf(value) };
       const entry = audit.entry({ kind: "accountChanged", subject: id, ...states }, source);
       return {
-        changes: [put(accountsName, id, found.version, value), ...ended, ...witness, entry],
+        changes: [
+          put(accountsName, id, found.version, value),
+          ...(await mirror.changesFor(id, value, now())),
+          ...ended,
+          ...witness,
+          ...asked,
+          entry,
+        ],
         result: { value, version: found.version + 1 },
       };
     });
+    onMail();
+    return changed;
   }
 
   /**
@@ -223,7 +275,7 @@ export class Administration {
     requireFit: (account: Versioned<Account>) => void,
     source: AuditSource,
   ): Promise<boolean> {
-    const { records, audit } = this.#parts;
+    const { records, audit, mirror, now } = this.#parts;
     const deleted = await this.#untilCommitted(async () => {
       const found = await records.account(id);
       if (found === undefined) return undefined;
@@ -237,20 +289,46 @@ export class Administration {
       const ended = [...sessions, ...tickets, ...identities, ...(await records.mailsTo(id))];
       const entry = audit.entry(recorded, source);
       return {
-        changes: [remove(accountsName, id, found.version), ...ended, ...witness, entry],
+        changes: [
+          remove(accountsName, id, found.version),
+          ...(await mirror.changesFor(id, undefined, now())),
+          ...ended,
+          ...witness,
+          entry,
+        ],
         result: true,
       };
     });
     return deleted ?? false;
   }
 
+  /** Writes the mirrored attributes of all profiles, after the configuration has named others. Returns how many have changed. */
+  async mirrorAll(): Promise<number> {
+    const { records, mirror, now } = this.#parts;
+    let changed = 0;
+    for (let after: string | undefined; ; ) {
+      const query = { collection: accountsName, limit: 200, ...(after && { after: [after] }) };
+      const page = await records.list<Account>(query);
+      for (const { id } of page.records.map(({ value }) => value))
+        changed += await records.untilCommitted(async () => {
+          const account = await records.account(id);
+          const changes = account === undefined ? [] : await mirror.changesFor(id, account.value, now());
+          return { changes, result: changes.length };
+        }, now);
+      if (!page.more) return changed;
+      after = page.records.at(-1)?.value.id;
+    }
+  }
+
   /** Ends all sessions of a user. Returns whether there is an account. */
   async signOut(id: string, source: AuditSource): Promise<boolean> {
     const { records, audit } = this.#parts;
     const done = await this.#untilCommitted(async () => {
-      if ((await records.account(id)) === undefined) return undefined;
+      const found = await records.account(id);
+      if (found === undefined) return undefined;
       const entry = audit.entry({ kind: "signOut", subject: id }, source);
-      return { changes: [...endingOf(await records.sessionsOf(id)), entry], result: true };
+      const account = put(accountsName, id, found.version, inNewEpoch(found.value));
+      return { changes: [account, ...endingOf(await records.sessionsOf(id)), entry], result: true };
     });
     return done ?? false;
   }
@@ -290,18 +368,15 @@ export class Administration {
       source: AuditSource;
     },
   ): Promise<boolean> {
-    const { records, audit, now, publicUrl, mailChange, onMail } = this.#parts;
+    const { records, audit, onMail } = this.#parts;
     const done = await this.#untilCommitted(async () => {
       const found = await records.account(id);
       if (found === undefined) return undefined;
-      const at = now();
-      const { email } = found.value;
-      const values = { notice, link: linkTo(publicUrl(), place) };
-      const mail = { template: "notice", to: email, values, expiresAt: at + noticeMs, user: id } as const;
-      const value: Account = { ...found.value, ...set, devices: [] };
+      const value: Account = { ...inNewEpoch(found.value), ...set, devices: [] };
       const sessions = endingOf(await records.sessionsOf(id));
       const entry = audit.entry({ kind, subject: id }, source);
-      const written = [put(accountsName, id, found.version, value), await mailChange(mail, at), entry];
+      const mail = await this.#notice(found.value, { notice, place });
+      const written = [put(accountsName, id, found.version, value), mail, entry];
       return { changes: [...written, ...sessions], result: true };
     });
     onMail();
@@ -322,13 +397,7 @@ export class Administration {
     const ids = deleted.flatMap((key) => (key.collection === collection ? [key.id] : []));
     const isReached = cascadesOf(collection).length > 0;
     if (ids.length === 0 && !(isReached && deleted.length > 0)) return [];
-    const gone: Account[] = [];
-    for (let n = 0; n < ids.length; n += atOnce) {
-      const values = ids.slice(n, n + atOnce);
-      const filter: Filter = { kind: "in", path: ["id"], values };
-      const page = await records.list<Account>({ collection: accountsName, filter, limit: atOnce });
-      gone.push(...page.records.map(({ value }) => value));
-    }
+    const gone = await records.accountsIn(ids);
     const entries = gone.map(({ id, email, ...others }) =>
       audit.entry({ kind: "accountDeleted", subject: id, email, before: stateOf(others) }, source),
     );
@@ -405,6 +474,9 @@ export class Administration {
     return this.#parts.records.untilCommitted(async () => (await decide()) ?? nothing, this.#parts.now);
   }
 }
+
+const addressNotice =
+  "An administrator has given your account another address. It counts when its owner has proven it. Until then, you sign in with this one.";
 
 const resetNotice =
   "An administrator has ended all sessions of your account, and its password no longer works. Choose a new one.";

@@ -6,7 +6,6 @@
 import type { Clock } from "../clock.ts";
 import { type Collection, openCollection } from "../collection/collection.ts";
 import { readIndexes } from "../collection/indexes.ts";
-import { Problem } from "../errors.ts";
 import { allOf, type Filter } from "../query/filter.ts";
 import { isIn, isOvertaken, put, Records, remove, type Versioned } from "../records.ts";
 import { createKeyedQueue } from "../store/core/keyed-queue.ts";
@@ -26,6 +25,7 @@ export type AuditKind =
   | "refusal"
   | "password"
   | "email"
+  | "emailAsked"
   | "factorAdded"
   | "factorRemoved"
   | "recoveryCodes"
@@ -101,10 +101,7 @@ export interface AuditParts {
   /** Makes a text of which nobody without the key can find out what it was made of. */
   mac: (text: string) => string;
   newUuid: () => string;
-  clock: Clock;
-  /** Whether the store can be used. */
-  isReady: () => boolean;
-  warn: (message: string) => void;
+  clock: Pick<Clock, "now">;
 }
 
 /** What a list of entries can ask for. Times are Unix times in milliseconds: from `from` on, and before `to`. */
@@ -131,8 +128,8 @@ export const auditCollection: Collection = {
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
-/** Old entries are removed this often, in milliseconds, and so many in one commit. */
-const sweep = { everyMs: 60 * minuteMs, atOnce: 500 };
+/** The entries that are removed in one commit. */
+const atOnce = 500;
 
 /** An entry is never longer, because claims and the header `User-Agent` have limits. */
 const mostBytes = 16_384;
@@ -143,11 +140,9 @@ const maxAgent = 200;
 /** The audit of one service. */
 export class Audit {
   readonly #parts: AuditParts;
-  readonly #stopping = new AbortController();
   /** The counts that wait for their turn, by the id of the entry. */
   readonly #waiting = new Map<string, { count: number; written: Promise<void> }>();
   readonly #queue = createKeyedQueue();
-  #loop: Promise<void> | undefined;
 
   constructor(parts: AuditParts) {
     this.#parts = parts;
@@ -222,44 +217,21 @@ export class Audit {
     return { entries: records.map(({ value }) => value), more };
   }
 
-  /** Starts to remove old entries. Only one thread of a service does. */
-  start(): void {
-    this.#loop ??= this.#run();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#loop;
-  }
-
-  async #run(): Promise<void> {
-    const { clock, isReady, warn } = this.#parts;
-    const { signal } = this.#stopping;
-    while (!signal.aborted) {
-      await clock.until(clock.now() + (isReady() ? sweep.everyMs : minuteMs), signal);
-      if (signal.aborted || !isReady()) continue;
-      await this.sweep().catch((error: unknown) => {
-        // The store reports its own problems.
-        if (!(error instanceof Problem)) warn(`audit: ${(error as Error).message}`);
-      });
-    }
-  }
-
   /** Removes the entries that are too old, and the oldest of those that are too many, in bounded steps. */
-  async sweep(): Promise<void> {
+  async sweep(signal?: AbortSignal): Promise<void> {
     const { records, settings, clock } = this.#parts;
     let excess = (await this.#bytes()) - settings.keepBytes;
-    while (!this.#stopping.signal.aborted) {
+    while (signal?.aborted !== true) {
       const oldestAt = clock.now() - settings.keepDays * dayMs;
       // The ids have the order of the times.
-      const page = await records.list<AuditEntry>({ collection: auditName, limit: sweep.atOnce });
+      const page = await records.list<AuditEntry>({ collection: auditName, limit: atOnce });
       const removed = page.records.filter(({ value: { at, bytes } }) => {
         const isRemoved = at < oldestAt || excess > 0;
         if (isRemoved) excess -= bytes;
         return isRemoved;
       });
       await this.#remove(removed);
-      if (removed.length < sweep.atOnce) return;
+      if (removed.length < atOnce) return;
     }
   }
 
@@ -314,7 +286,7 @@ export async function eraseFromAudit(
   ]);
   const eraseAll = async (filter: Filter) => {
     for (;;) {
-      const query = { collection: auditName, filter, limit: sweep.atOnce };
+      const query = { collection: auditName, filter, limit: atOnce };
       const page = await records.list<AuditEntry>(query);
       const changes = page.records.map(({ value: { email, network: _, agent: __, ...kept }, version }) => {
         if (email !== undefined && kept.subject === user) emails.add(email);

@@ -71,6 +71,23 @@ export class Cookies {
     if (!this.#counts(request)) throw crossSite();
   }
 
+  /**
+   * Throws CROSS_SITE if another site has sent the browser, which goes to a provider. A navigation has no `Origin`, and a page can
+   * leave `Referer` out.
+   */
+  requireOwnDeparture({ headers }: CookieRequest): void {
+    const { origins } = this.#parts;
+    const site = headers["sec-fetch-site"];
+    const from = headers.referer === undefined ? undefined : URL.parse(headers.referer)?.origin;
+    const isListed = from === undefined ? origins.length > 0 : origins.includes(from);
+    if (site === undefined || site === "same-origin" || site === "none") return;
+    if (site === "same-site" && isListed) return;
+    throw new Problem(
+      "CROSS_SITE",
+      'Only a page of the service itself, or of one of the origins in "auth.users.origins", can begin a sign-in at a provider. Open the page for signing in.',
+    );
+  }
+
   /** The values of `Set-Cookie` for a session that has begun. */
   begin({ token, device }: { token: string; device: string | undefined }): string[] {
     const { sessionMs } = this.#parts;

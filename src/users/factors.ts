@@ -37,7 +37,12 @@ export function isMissingFactor(settings: FactorSettings, account: Account): boo
 }
 
 /** Names what the second step of a sign-in depends on, so that a ticket from before a change does not work after it. */
-export function stampOf({ address, password, totp, passkeys = [] }: Account): string {
+export function stampOf({ address, password, totp, passkeys = [], epoch = 0 }: Account): string {
   const ids = passkeys.map(({ id }) => id);
-  return hash("sha256", JSON.stringify([address, password, totp?.id, ids]), "base64url");
+  return hash("sha256", JSON.stringify([address, password, totp?.id, ids, epoch]), "base64url");
+}
+
+/** The account after all that its user has begun has ended: no sign-in that waits for the second factor goes on. */
+export function inNewEpoch(account: Account): Account {
+  return { ...account, epoch: (account.epoch ?? 0) + 1 };
 }

@@ -14,8 +14,13 @@ export interface FailedRequest {
   given: Readonly<Record<string, unknown>>;
   /** The user whose session has sent it. */
   subject: string | undefined;
+  /** Whether it is about that user, whatever address the body names. */
+  isOwn: boolean;
   visitor: Visitor;
 }
+
+/** What counts as a way to sign in for the metrics. */
+const ways: ReadonlySet<AuditKind> = new Set(["signIn", "confirmation", "secondFactor", "password", "email"]);
 
 /** How something was proven, by the members of a body. */
 export function methodOf(given: Readonly<Record<string, unknown>>): string {
@@ -29,15 +34,16 @@ export function methodOf(given: Readonly<Record<string, unknown>>): string {
  */
 export async function noteFailure(
   problem: unknown,
-  { kind, given, subject: own, visitor }: FailedRequest,
+  { kind, given, subject: own, isOwn, visitor }: FailedRequest,
   { audit, records, meter }: { audit: Audit; records: UserRecords; meter?: UserMeter | undefined },
 ): Promise<void> {
   if (!(problem instanceof Problem)) return;
   const { code, policy } = problem;
   if (code !== "SIGN_IN_FAILED" && policy === undefined) return;
-  const address = (await addressIn(given, records)) || undefined; // some tickets are for no address
+  const address = isOwn ? undefined : (await addressIn(given, records)) || undefined; // some tickets are for no address
   const subject = address === undefined ? own : (await records.accountOf(address))?.value.id;
-  if (kind !== undefined) meter?.onSignIn(methodOf(given), policy === undefined ? "failed" : "refused");
+  if (kind !== undefined && ways.has(kind))
+    meter?.onSignIn(methodOf(given), policy === undefined ? "failed" : "refused");
   const about = address ?? own ?? visitor.network;
   if (policy === undefined)
     return audit.count(

@@ -1,5 +1,6 @@
 /** Mail addresses of users: which ones the service accepts, and how it compares them. */
 import { domainToASCII } from "node:url";
+import { Problem } from "../errors.ts";
 
 /** An address that mail can be sent to. */
 export interface MailAddress {
@@ -43,6 +44,19 @@ export function readMailAddress(text: string): MailAddress | { fault: string } {
   if (inAscii !== domain || !domainName.test(domain))
     return { fault: "The part of a mail address after the @ is the name of a domain, such as example.org." };
   return { address: text, key: `${toLowerCase(local)}@${domain}`, domain };
+}
+
+/** Reads the address in the member `email` of a body. Throws INVALID_PARAMETER. */
+export function readAddress(email: string): MailAddress {
+  const read = readMailAddress(email);
+  if (!("fault" in read)) return read;
+  throw invalidEmail(read.fault);
+}
+
+/** The problem of an address that cannot be taken. */
+export function invalidEmail(detail: string): Problem {
+  const violation = { in: "body", pointer: "#/email", code: "email", detail } as const;
+  return new Problem("INVALID_PARAMETER", detail, { violations: [violation] });
 }
 
 /** Whether a text is an address that `readMailAddress` accepts. */

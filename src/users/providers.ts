@@ -9,6 +9,7 @@ import { Problem } from "../errors.ts";
 import { type Decided, put, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { Audit } from "./audit.ts";
+import { inNewEpoch } from "./factors.ts";
 import { type Claims, ProviderClient, type Transaction } from "./provider-client.ts";
 import { endingOf } from "./sessions.ts";
 import { newTicketText, type Tickets, ticketId, ticketMs } from "./tickets.ts";
@@ -220,7 +221,9 @@ export class Providers {
       const others = (await records.sessionsOf(account.id)).filter(({ value }) => value.id !== session.id);
       const entry = audit.entry({ kind: "identityRemoved", subject: account.id, item: id }, source);
       const removed = remove(identitiesName, id, found.version);
-      const changes = [removed, unchanged(current), entry, ...endingOf(others)];
+      // A sign-in with the identity that waits for the second factor ends too.
+      const written = put(accountsName, account.id, current.version, inNewEpoch(current.value));
+      const changes = [removed, written, entry, ...endingOf(others)];
       return { changes: [...changes, await notice(current.value, notices.removed)], result: true };
     });
   }

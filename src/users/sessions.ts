@@ -6,7 +6,7 @@ import { invalidToken } from "../access/challenges.ts";
 import { type CredentialKind, CredentialRing, hashCredential } from "../access/credential-ring.ts";
 import { parseScopes } from "../access/principal.ts";
 import { type AdministratorRule, isAdministrator } from "../access/roles.ts";
-import { put, remove, type Versioned } from "../records.ts";
+import { isOvertaken, put, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import { isMissingFactor } from "./factors.ts";
 import { type Account, principalOf, type Session, sessionsName, type UserRecords } from "./user-records.ts";
@@ -29,6 +29,9 @@ const useEveryMs = 300_000;
 
 /** How long a proof counts as a confirmation, in milliseconds. */
 export const confirmedMs = 600_000;
+
+/** How far the clocks of two instances can differ, in milliseconds. */
+export const skewMs = 60_000;
 
 /** The most characters of `User-Agent` that are kept. */
 const maxAgent = 200;
@@ -53,6 +56,10 @@ export const maxUserKeys = 20;
 
 /** What makes a session a key for a program. */
 export type UserKey = Required<Pick<Session, "name" | "expiresAt">> & Pick<Session, "scopes">;
+
+export function isKey({ value }: Versioned<Session>): boolean {
+  return value.name !== undefined;
+}
 
 /** Makes a session for a user, or a key for a program. */
 export function newSession(
@@ -115,6 +122,33 @@ export function timesOf(
 /** When a session ends if nothing uses it any more: Unix time in milliseconds. */
 export function endOf({ createdAt, usedAt, expiresAt }: Session, { idle, absolute }: SessionTimes): number {
   return expiresAt ?? Math.min(createdAt + absolute, usedAt + idle);
+}
+
+/**
+ * Removes the sessions and keys of users who never come back. A session past its absolute time is not used any more, so it is also
+ * removed when its idle time is over.
+ */
+export async function sweepSessions(
+  {
+    records,
+    settings,
+    now,
+  }: Pick<SessionParts, "records" | "now"> & { settings: Pick<UserSettings, "sessions"> },
+  signal?: AbortSignal,
+): Promise<void> {
+  const { idle, administrators } = settings.sessions;
+  while (signal?.aborted !== true) {
+    // A minute more is for an instance with another clock, and five for a use that is not stored yet.
+    const usedBefore = now() - Math.max(idle, administrators.idle) - useEveryMs - skewMs;
+    const ended = await records.endedSessions({ usedBefore, now: now() - skewMs });
+    if (ended.length === 0) return;
+    try {
+      await records.commit(endingOf(ended), now());
+    } catch (error) {
+      if (!isOvertaken(error)) throw error; // another instance removes them
+      return;
+    }
+  }
 }
 
 /** Checks the tokens of sessions. */

@@ -2,7 +2,7 @@
 import type { Principal } from "../access/principal.ts";
 import { type Collection, openCollection } from "../collection/collection.ts";
 import { readIndexes } from "../collection/indexes.ts";
-import type { Filter } from "../query/filter.ts";
+import { allOf, type Filter } from "../query/filter.ts";
 import { isIn, Records, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { ListQuery } from "../store/port/page.ts";
@@ -44,6 +44,8 @@ export interface Account {
   /** The SHA-256 of each recovery code that is left, in base64url. */
   recoveryCodes?: readonly string[] | undefined;
   passkeys?: readonly Passkey[] | undefined;
+  /** How often all sign-ins that wait for the second factor have ended. @default 0 */
+  epoch?: number | undefined;
 }
 
 /** An authenticator app, which shows another code every 30 seconds (TOTP). */
@@ -164,6 +166,11 @@ export interface Invitation {
   profile?: Readonly<Record<string, unknown>> | undefined;
   /** The existing profile that gets the account. The delete of the profile deletes the invitation. */
   user?: string | undefined;
+  /**
+   * The address that the account of `user` has, in the form in which addresses are compared. The proven address replaces it, and
+   * no account is created. Absent: the invitation is for a new account.
+   */
+  replaces?: string | undefined;
   createdAt: number;
   expiresAt: number;
 }
@@ -185,7 +192,7 @@ function collectionsFor(profiles: string): Collection[] {
     {
       ...openCollection(sessionsName),
       references: [toProfile],
-      indexes: readIndexes([["user", "-usedAt"]], "indexes"),
+      indexes: readIndexes([["user", "-usedAt"], ["usedAt"], ["expiresAt"]], "indexes"),
     },
     {
       ...openCollection(ticketsName),
@@ -195,7 +202,7 @@ function collectionsFor(profiles: string): Collection[] {
     {
       ...openCollection(invitationsName),
       references: [toProfile],
-      indexes: readIndexes([["hash"], ["address"], ["expiresAt"]], "indexes"),
+      indexes: readIndexes([["hash"], ["address"], ["user"], ["expiresAt"]], "indexes"),
     },
     {
       ...openCollection(identitiesName),
@@ -225,8 +232,43 @@ export class UserRecords extends Records {
     return records[0];
   }
 
+  /** The accounts with these ids, as many as there are. */
+  async accountsIn(ids: readonly string[]): Promise<Account[]> {
+    const found: Account[] = [];
+    for (let n = 0; n < ids.length; n += atOnce) {
+      const filter: Filter = { kind: "in", path: ["id"], values: ids.slice(n, n + atOnce) };
+      for (let after: string | undefined; ; ) {
+        const query = { collection: accountsName, filter, limit: atOnce, ...(after && { after: [after] }) };
+        const { records, more } = await this.list<Account>(query);
+        found.push(...records.map(({ value }) => value));
+        if (!more) break;
+        after = records.at(-1)?.value.id;
+      }
+    }
+    return found;
+  }
+
   session(id: string): Promise<Versioned<Session> | undefined> {
     return this.read(sessionsName, id);
+  }
+
+  /** Sessions that were last used before a time, and keys that have expired before another one, some at once. */
+  async endedSessions({
+    usedBefore,
+    now,
+  }: {
+    usedBefore: number;
+    now: number;
+  }): Promise<Versioned<Session>[]> {
+    const unused: Filter[] = [
+      { kind: "lt", path: ["usedAt"], values: [usedBefore] },
+      { kind: "exists", path: ["expiresAt"], value: false },
+    ];
+    const expired: Filter = { kind: "lt", path: ["expiresAt"], values: [now] };
+    const pages = [allOf(unused), expired].map((filter) =>
+      this.list<Session>({ collection: sessionsName, filter, limit: atOnce }),
+    );
+    return (await Promise.all(pages)).flatMap(({ records }) => records);
   }
 
   /** The sessions of a user, the latest used first. */
@@ -302,6 +344,11 @@ export class UserRecords extends Records {
     return this.#invitations(isIn("address", address), 100);
   }
 
+  /** The invitations that are for a profile, or for its account. */
+  invitationsOf(user: string): Promise<Versioned<Invitation>[]> {
+    return this.#invitations(isIn("user", user), 100);
+  }
+
   expiredInvitations(now: number, limit: number): Promise<Versioned<Invitation>[]> {
     return this.#invitations({ kind: "lt", path: ["expiresAt"], values: [now] }, limit);
   }
@@ -311,7 +358,7 @@ export class UserRecords extends Records {
   }
 }
 
-/** The sessions and tickets that are removed in one commit. */
+/** The records that are read, or removed in one commit, at once. */
 const atOnce = 500;
 
 /** Ends all sessions and tickets, after a store was copied or restored. Returns how many sessions they were. */

@@ -46,6 +46,8 @@ export interface SessionTimes {
 export interface UserSettings {
   /** The declared collection of the profiles. */
   readonly collection: string;
+  /** The attributes of the profile that show the proven address and the roles. @default none */
+  readonly mirror: Readonly<Partial<Record<"email" | "roles", string>>>;
   /** @default "closed" */
   readonly signUp: SignUp;
   /** @default password and email, and providers if there are any */

@@ -1,4 +1,4 @@
-/** Signing in and up: the flows that strangers start, and what a user changes about the own account. */
+/** Signing in and up: the flows that strangers start. */
 import type { Sessions } from "../access/authenticate.ts";
 import { signInFailed } from "../access/challenges.ts";
 import { networkOf, shownNetwork } from "../access/networks.ts";
@@ -7,14 +7,16 @@ import { Problem, type Violation } from "../errors.ts";
 import { type Decided, put, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { ServingStore } from "../store/port/store.ts";
-import { Administration, endInvitations, requireInvitation } from "./administration.ts";
+import { Administration, anyAddress, endInvitations, requireInvitation } from "./administration.ts";
 import type { Audit, AuditKind, AuditSource } from "./audit.ts";
 import { Cookies } from "./cookies.ts";
 import { isKnownDevice, newDevice, withDevice, withoutDevice } from "./devices.ts";
 import { type FailedRequest, methodOf, noteFailure } from "./failed-proofs.ts";
 import { type GuessLimits, guessPolicies, type Taken } from "./guess-limits.ts";
 import type { MailQueue, MailToSend } from "./mail/mail-queue.ts";
-import { type MailAddress, readMailAddress } from "./mail-address.ts";
+import { invalidEmail, type MailAddress, readAddress, readMailAddress } from "./mail-address.ts";
+import type { Mirror } from "./mirror.ts";
+import { notices, OwnAccount } from "./own-account.ts";
 import { type PasskeyProof, Passkeys } from "./passkeys.ts";
 import type { PasswordHasher } from "./password-hash.ts";
 import { isBreached, refusedPassword } from "./password-rules.ts";
@@ -26,12 +28,11 @@ import {
   confirmedMs,
   endingOf,
   endOf,
+  isKey,
   maxSessions,
-  maxUserKeys,
   newSession,
   openSessions,
   timesOf,
-  type UserKey,
 } from "./sessions.ts";
 import { endTickets, type GivenTicket, type TicketProof, Tickets } from "./tickets.ts";
 import {
@@ -74,6 +75,7 @@ export interface UserParts {
   /** The most mails with codes of the service in an hour. */
   mailsPerHour: number;
   profiles: Profiles;
+  mirror: Mirror;
   /** The secrets of the providers, by name. */
   providerSecrets: Readonly<Record<string, string>>;
   /** The path of the collections, such as `/api/v1`. */
@@ -95,6 +97,8 @@ export interface UserMeter {
   onSignIn(method: string, result: "done" | "failed" | "refused"): void;
   /** A limit of guesses has refused something. */
   onRefused(policy: string): void;
+  /** The list of stolen passwords could not be asked about a new password. */
+  onUnasked(): void;
   /** A password was hashed, in this time. */
   onHash(seconds: number): void;
 }
@@ -177,9 +181,6 @@ export interface SignedIn {
 /** How a sign-in ends: with a session, or with the question for the second factor. */
 export type Begun = SignedIn | SecondStep;
 
-/** How far the clocks of two instances can differ, in milliseconds. */
-const skewMs = 60_000;
-
 /** What a new session comes with. */
 export interface Beginning {
   visitor: Visitor;
@@ -200,11 +201,14 @@ export interface Beginning {
 /** The users of one service. */
 export class Users {
   readonly #parts: UserParts;
+  #hasWarned = false;
   readonly records: UserRecords;
   /** Checks the tokens of sessions. */
   readonly sessions: Sessions;
   readonly cookies: Cookies;
   readonly administration: Administration;
+  /** What users change about their own accounts. */
+  readonly own: OwnAccount;
   readonly providers: Providers;
   readonly #tickets: Tickets;
   readonly passkeys: Passkeys;
@@ -229,7 +233,7 @@ export class Users {
       address: () => `${parts.publicUrl()}${parts.prefix}/_auth/providers`,
       tickets: this.#tickets,
       begin: (claims, use) => this.#signInByIdentity(claims, use),
-      requireConfirmed: (session) => this.requireConfirmed(session),
+      requireConfirmed: (session) => this.own.requireConfirmed(session),
       notice: (account, text) => this.#notice(account, text),
       untilCommitted: (decide) => this.#untilCommitted(decide),
     });
@@ -240,12 +244,19 @@ export class Users {
       begin: (found: Versioned<Account>, beginning: Beginning) => this.#begin(found, beginning),
       untilCommitted: <T>(decide: () => Promise<Decided<T>>) => this.#untilCommitted(decide),
     };
+    this.own = new OwnAccount({
+      ...flows,
+      tickets: this.#tickets,
+      hashNew: (password, account, network) => this.#hashFor(account, password, network),
+      notice: (account, text) => this.#notice(account, text),
+      untilCommitted: (decide) => this.#untilCommitted(decide),
+    });
     this.passkeys = new Passkeys(flows);
     this.secondFactors = new SecondFactors({
       ...flows,
       passkeys: this.passkeys,
       notice: (account, text) => this.#notice(account, text),
-      requireConfirmed: (session) => this.requireConfirmed(session),
+      requireConfirmed: (session) => this.own.requireConfirmed(session),
     });
   }
 
@@ -270,6 +281,11 @@ export class Users {
     this.#parts.meter?.onSignIn("providers", result);
     if (result === "done") return; // the entry is in the commit of the session
     await this.#parts.audit.count({ kind: "signIn", result, method: "providers" }, visitor, visitor.network);
+  }
+
+  /** The attributes of the profiles that show what the accounts have. */
+  get mirror(): Mirror {
+    return this.#parts.mirror;
   }
 
   get settings(): UserSettings {
@@ -312,12 +328,17 @@ export class Users {
         : await requireInvitation(records, { token, address: read.key, now: now() });
     if (invitation?.user === undefined) this.requireFitting({ ...profile, ...invitation?.profile });
     else if (Object.keys(profile).length > 0) throw profileExists();
-    if (password !== undefined) this.#requireGoodPassword(password, read.address, profile);
+    const { user } = invitation ?? {};
+    const known = user === undefined ? { ...profile, ...invitation?.profile } : await this.#profileOf(user);
+    if (password !== undefined) this.#requireGoodPassword(password, read.address, known);
     await this.#tickets.count(visitor);
     const hashed = password === undefined ? undefined : await this.#hashNew(password, visitor.network);
     const account = await this.records.accountOf(read.key);
     const content = { password: hashed, profile, invitation: invitation?.id };
     const asked = { kind: "signUp", visitor, content } as const;
+    const isOwn = account === undefined || account.value.id === invitation?.user;
+    if (invitation?.replaces !== undefined && isOwn)
+      return this.#tickets.give({ ...asked, to: read, template: "email" });
     if (account === undefined) return this.#tickets.give({ ...asked, to: read, template: "signUp" });
     return this.#tickets.give({ ...asked, to: provenFor(read, account.value), template: "exists" });
   }
@@ -407,9 +428,9 @@ export class Users {
     const reset = (decide: (found: Versioned<Ticket>) => Promise<Decided<Begun>>) =>
       this.#untilCommitted(() => this.#tickets.redeem(asked, ["reset"], decide));
     const { password } = asked;
-    const address = await this.#provenAddress(asked);
-    this.#requireGoodPassword(password, address);
-    const hashed = await this.#hashNew(password, visitor.network);
+    const proven = await this.records.accountOf(await this.#provenAddress(asked));
+    if (proven === undefined || proven.value.disabled) throw signInFailed();
+    const hashed = await this.#hashFor(proven.value, password, visitor.network);
     return reset(async (found) => {
       const account = await this.records.accountOf(found.value.address);
       if (account === undefined || account.value.disabled) throw signInFailed();
@@ -420,109 +441,6 @@ export class Users {
       const set = { password: hashed, devices: [] };
       return this.begin(account, { visitor, kind: "password", method: "email", ends: "all", set, also });
     });
-  }
-
-  /** Sets a password in a confirmed session. All sessions of the user end. Throws CONFIRMATION_REQUIRED and PASSWORD_REFUSED. */
-  async changePassword({ session, account }: Current, password: string, visitor: Visitor): Promise<SignedIn> {
-    this.requireConfirmed(session);
-    this.#requireGoodPassword(password, account.email);
-    const hashed = await this.#hashNew(password, visitor.network);
-    return this.#untilCommitted(async () => {
-      const current = await this.records.account(account.id);
-      // The session can have ended while the password was hashed, because the owner has set another one.
-      const isOpen = (await this.records.session(session.id)) !== undefined;
-      if (!isOpen || current === undefined || current.value.disabled) throw signInFailed();
-      const also = [await this.#notice(current.value, notices.password)];
-      const set = { password: hashed, devices: [] };
-      return this.#begin(current, { visitor, kind: "password", method: "session", ends: "all", set, also });
-    });
-  }
-
-  /**
-   * Begins a change of the address, in a confirmed session: mails a code to the new one. The answer is the same if the address has
-   * an account. Throws CONFIRMATION_REQUIRED, INVALID_PARAMETER, QUOTA_EXCEEDED and UNAVAILABLE.
-   */
-  async requestEmail({ session, account }: Current, email: string, visitor: Visitor): Promise<GivenTicket> {
-    this.requireConfirmed(session);
-    const to = readAddress(email);
-    await this.#tickets.count(visitor);
-    const other = await this.records.accountOf(to.key);
-    const isFree = other === undefined || other.value.id === account.id; // the user can change its letters
-    return this.#tickets.give({
-      kind: "email",
-      to,
-      template: isFree ? "email" : undefined,
-      visitor,
-      user: account.id,
-    });
-  }
-
-  /** Sets the address that a ticket and its code prove. All other sessions of the user end. Throws as `signIn` does. */
-  async changeEmail({ session, account }: Current, proof: TicketProof, visitor: Visitor): Promise<SignedIn> {
-    this.requireConfirmed(session);
-    return this.#untilCommitted(() =>
-      this.#tickets.redeem(proof, ["email"], async (found) => {
-        const { user, email, address } = found.value;
-        const current = await this.records.account(account.id);
-        const isOpen = (await this.records.session(session.id)) !== undefined;
-        const other = await this.records.accountOf(address);
-        const isTaken = other !== undefined && other.value.id !== account.id;
-        if (!isOpen || current === undefined || current.value.disabled || user !== account.id || isTaken)
-          throw signInFailed();
-        const also = [
-          ...(await this.#tickets.endingWith(found)),
-          ...(await this.#tickets.endingFor(current.value.address, address)),
-          await this.#notice(current.value, notices.email),
-        ];
-        const set = { email, address, devices: [] };
-        return this.#begin(current, { visitor, kind: "email", method: "email", ends: "all", set, also });
-      }),
-    );
-  }
-
-  /**
-   * Makes a key with which a program acts as the user, in a confirmed session. Throws CONFIRMATION_REQUIRED, and TOO_MANY_KEYS.
-   */
-  async addKey(
-    { session, account }: Current,
-    key: UserKey,
-    visitor: Visitor,
-  ): Promise<Current & { token: string }> {
-    this.requireConfirmed(session);
-    return this.#untilCommitted(async () => {
-      const { now, audit } = this.#parts;
-      const current = await this.records.account(account.id);
-      const isOpen = (await this.records.session(session.id)) !== undefined;
-      if (!isOpen || current === undefined || current.value.disabled) throw signInFailed();
-      const keys = (await this.records.sessionsOf(account.id)).filter(isKey);
-      const ended = keys.filter(({ value }) => (value.expiresAt ?? 0) <= now());
-      if (keys.length - ended.length >= maxUserKeys)
-        throw new Problem("TOO_MANY_KEYS", `You have ${maxUserKeys} keys already. End one of them first.`);
-      const origin = { network: visitor.shownNetwork, agent: visitor.agent };
-      const made = newSession(account.id, origin, now(), key);
-      const { value, version } = current;
-      return {
-        // The account is written too, so that two requests cannot make a key at the same time.
-        changes: [
-          put(accountsName, account.id, version, value),
-          made.change,
-          ...endingOf(ended),
-          audit.entry({ kind: "programKey", subject: account.id, item: made.session.id }, visitor),
-        ],
-        result: { session: made.session, account: value, token: made.token },
-      };
-    });
-  }
-
-  /** Throws CONFIRMATION_REQUIRED unless the user has proven who they are within the last ten minutes. */
-  requireConfirmed({ confirmedAt }: Pick<Session, "confirmedAt">): void {
-    const age = this.#parts.now() - confirmedAt;
-    // The clocks of two instances can differ a little. A clock that was set back confirms nothing.
-    if (age > -skewMs && age < confirmedMs) return;
-    throw new Problem(
-      "CONFIRMATION_REQUIRED",
-      "This change needs a proof that is at most ten minutes old. Send your password, or a ticket with its code, to _auth/confirm.",
-    );
   }
 
   /** A session with its account; `undefined` if it has just ended. */
@@ -556,17 +474,6 @@ export class Users {
   /** When a session of an account ends if nothing uses it any more: Unix time in milliseconds. */
   endOf(session: Session, account: Account): number {
     return endOf(session, timesOf(this.#parts, account));
-  }
-
-  /** Ends sessions of a user: one, or all. Returns whether there was one. */
-  async end(user: string, which: string | "all", visitor: Visitor): Promise<boolean> {
-    return this.#untilCommitted(async () => {
-      const all = await this.records.sessionsOf(user);
-      const ended = all.filter(({ value }) => which === "all" || value.id === which);
-      const item = which === "all" ? undefined : which;
-      const entry = this.#parts.audit.entry({ kind: "signOut", subject: user, item }, visitor);
-      return { changes: ended.length === 0 ? [] : [...endingOf(ended), entry], result: ended.length > 0 };
-    });
   }
 
   /** The account whose password this is. Throws SIGN_IN_FAILED, QUOTA_EXCEEDED and UNAVAILABLE. */
@@ -626,8 +533,14 @@ export class Users {
       this.#tickets.redeem(proof, kinds, async (found): Promise<Decided<Begun>> => {
         const account = await this.records.accountOf(found.value.address);
         const also = await this.#tickets.endingWith(found);
-        if (account === undefined && found.value.kind === "signUp")
-          return this.#createAccount(this.#signUpIn(found.value), { ...beginning, kind: "signUp", also });
+        if (found.value.kind === "signUp") {
+          const asked = this.#signUpIn(found.value);
+          const moved = await this.#moved(asked);
+          if (moved !== undefined)
+            return this.#beginMoved(moved, found, { visitor, password: asked.password });
+          if (account === undefined)
+            return this.#createAccount(asked, { ...beginning, kind: "signUp", also });
+        }
         const isUsable =
           account !== undefined && !account.value.disabled && (user ?? account.value.id) === account.value.id;
         if (!isUsable || !this.settings.methods.includes("email")) throw signInFailed();
@@ -639,7 +552,10 @@ export class Users {
   /** The address of an open ticket with its code. Spends nothing. Throws SIGN_IN_FAILED. */
   async #provenAddress(proof: TicketProof): Promise<string> {
     const look = () =>
-      this.#tickets.redeem(proof, ["reset"], async ({ value }) => ({ changes: [], result: value.email }));
+      this.#tickets.redeem(proof, ["reset"], async ({ value }) => ({
+        changes: [],
+        result: value.address,
+      }));
     return this.#untilCommitted(look);
   }
 
@@ -690,7 +606,7 @@ export class Users {
     beginning: Beginning,
     more: (id: string) => Change[] = () => [],
   ): Promise<Decided<SignedIn>> {
-    const { settings, newUuid, profiles, now, records } = this.#parts;
+    const { settings, newUuid, profiles, mirror, now, records } = this.#parts;
     const invitation = await this.#openInvitation(invitationId);
     // The configuration can have changed since the mail was sent.
     if (invitation === undefined && !takesSignUp(settings, domainOf(address))) throw signInFailed();
@@ -708,15 +624,43 @@ export class Users {
       password,
       devices: [],
     };
-    const next = () => profiles.textOf({ ...profile, ...invitation?.profile }, id, now());
+    const next = () =>
+      mirror.textWith(profiles.textOf({ ...profile, ...invitation?.profile }, id, now()), account);
     const key = { collection: settings.collection, id };
-    const create: Change[] = invitation?.user === undefined ? [{ key, expect: "absent", next: next() }] : [];
+    const create: Change[] =
+      invitation?.user === undefined
+        ? [{ key, expect: "absent", next: next() }]
+        : await mirror.changesFor(id, account, now());
     const addresses = new Set([address, invitation?.address ?? address]);
     const invitations = await Promise.all([...addresses].map((each) => records.invitationsFor(each)));
     const ended = endInvitations(invitations.flat());
     const also = [...create, ...ended, ...more(id), ...(beginning.also ?? [])];
     const begun = await this.#begin({ value: account, version: undefined }, { ...beginning, also });
     return { ...begun, principal: id };
+  }
+
+  /** The account that gets another address by an open invitation, if the sign-up had such a one. */
+  async #moved({ invitation: id }: NewAccount): Promise<Versioned<Account> | undefined> {
+    const { records, now } = this.#parts;
+    const invitation = id === undefined ? undefined : (await records.invitation(id))?.value;
+    if (invitation?.user === undefined || invitation.replaces === undefined) return undefined;
+    const account = await records.account(invitation.user);
+    const isOpen = now() < invitation.expiresAt && account?.value.address === invitation.replaces;
+    if (account === undefined || !isOpen || account.value.disabled) throw signInFailed();
+    return account;
+  }
+
+  /** A password of the sign-up replaces that of the account, as after a reset: the administrator has named the owner's address. */
+  async #beginMoved(
+    account: Versioned<Account>,
+    found: Versioned<Ticket>,
+    { visitor, password }: { visitor: Visitor; password: string | undefined },
+  ): Promise<Decided<Begun>> {
+    const { set, ...beginning } = await this.own.withAddress(found, account.value, visitor);
+    return this.begin(account, {
+      ...beginning,
+      set: { ...set, ...(password !== undefined && { password }) },
+    });
   }
 
   #signUpIn(ticket: Ticket): NewAccount {
@@ -730,6 +674,9 @@ export class Users {
     const { records, now } = this.#parts;
     const invitation = (await records.invitation(id))?.value;
     if (invitation === undefined || invitation.expiresAt <= now()) throw signInFailed();
+    if (invitation.replaces !== undefined) throw signInFailed(); // it is for an account that exists
+    if (invitation.address === anyAddress && (await this.administration.isAdministered()))
+      throw signInFailed();
     const { user } = invitation;
     if (user !== undefined && (await records.account(user)) !== undefined) throw signInFailed();
     return invitation;
@@ -788,12 +735,18 @@ export class Users {
     return this.#parts.mail.changeFor(mail, at);
   }
 
+  /** The hash of a new password of an account. Throws PASSWORD_REFUSED, QUOTA_EXCEEDED and UNAVAILABLE. */
+  async #hashFor({ id, email }: Account, password: string, network: string): Promise<string> {
+    this.#requireGoodPassword(password, email, await this.#profileOf(id));
+    return this.#hashNew(password, network);
+  }
+
+  async #profileOf(id: string): Promise<Readonly<Record<string, unknown>>> {
+    return (await this.records.read<Record<string, unknown>>(this.settings.collection, id))?.value ?? {};
+  }
+
   /** Throws PASSWORD_REFUSED if others can guess the password. */
-  #requireGoodPassword(
-    password: string,
-    address: string,
-    profile: Readonly<Record<string, unknown>> = {},
-  ): void {
+  #requireGoodPassword(password: string, address: string, profile: Readonly<Record<string, unknown>>): void {
     const { settings, title } = this.#parts;
     const texts = Object.values(profile).filter((value) => typeof value === "string");
     const fault = refusedPassword(password, { title, address, texts, words: settings.password.words });
@@ -803,9 +756,21 @@ export class Users {
   /** The hash of a new password. Throws PASSWORD_REFUSED if it is known from a breach, QUOTA_EXCEEDED and UNAVAILABLE. */
   async #hashNew(password: string, network: string): Promise<string> {
     const { settings, hasher } = this.#parts;
-    if (settings.password.breached && (await isBreached(password, fetch)))
+    const onFailure = (error: unknown) => this.#noteUnasked(error);
+    if (settings.password.breached && (await isBreached(password, fetch, { onFailure })))
       throw passwordRefused({ code: "breached", detail: "This password is on a list of stolen passwords." });
     return hasher.hash(password, network);
+  }
+
+  /** The list of stolen passwords cannot be asked, so passwords are taken without it. The log says so once. */
+  #noteUnasked(error: unknown): void {
+    const { meter, warn } = this.#parts;
+    meter?.onUnasked();
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    warn(
+      `auth.users.password.breached: the list of stolen passwords cannot be asked, so new passwords are taken without it: ${(error as Error).message}`,
+    );
   }
 
   async #untilCommitted<T>(decide: () => Promise<Decided<T | Problem>>): Promise<T> {
@@ -815,19 +780,8 @@ export class Users {
   }
 }
 
-/** What mails say about a change. */
-const notices = {
-  password: "The password of your account was changed. All other devices were signed out.",
-  email:
-    "The address of your account was changed. No more mail comes to this one. All other devices were signed out.",
-};
-
 /** How long the service tries to send a notice, in milliseconds. */
 const noticeMs = 24 * 3_600_000;
-
-function isKey({ value }: Versioned<Session>): boolean {
-  return value.name !== undefined;
-}
 
 function domainOf(address: string): string {
   return address.slice(address.lastIndexOf("@") + 1);
@@ -840,13 +794,6 @@ function takesSignUp({ signUp }: UserSettings, domain: string): boolean {
 /** Mail goes to the address that was proven, in its own letters: another mailbox can differ in them alone. */
 function provenFor(read: MailAddress, { email }: Account): MailAddress {
   return { ...read, address: email };
-}
-
-/** Throws INVALID_PARAMETER. */
-function readAddress(email: string): MailAddress {
-  const read = readMailAddress(email);
-  if (!("fault" in read)) return read;
-  throw invalidEmail(read.fault);
 }
 
 /** Throws INVALID_PARAMETER unless the user could sign in with what is sent. */
@@ -882,10 +829,6 @@ function signUpRefused({ signUp }: UserSettings): Error {
 function profileExists(): Error {
   const detail = "The invitation is for a profile that exists already. Sign up without attributes.";
   return invalidMember("profile", "excess", detail);
-}
-
-function invalidEmail(detail: string): Error {
-  return invalidMember("email", "email", detail);
 }
 
 function invalidMember(name: string, code: string, detail: string): Error {

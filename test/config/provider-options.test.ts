@@ -141,3 +141,16 @@ test("a service for others needs https, and no mail server if providers are the 
   await compileConfig(content("https://acme.example"), root, secret);
   await assert.rejects(compileConfig(content("http://localhost:1"), root, secret), /so it must be https/);
 });
+
+test("a secret of a provider needs users", async () => {
+  const cwd = await mkdtemp(join(root, "case-"));
+  await writeFile(join(cwd, "holdfast.config.json"), JSON.stringify({ collections: { users: {} } }));
+  const given = { flags: {}, env: { HOLDFAST_PROVIDER_GOOGLE_SECRET: "s1" }, cwd, reportsFiles: true };
+  await assert.rejects(
+    loadConfig(given),
+    (error) =>
+      error instanceof StartError &&
+      /HOLDFAST_PROVIDER_GOOGLE_SECRET is set, but the service has no auth\.users/.test(error.message),
+  );
+  await loadConfig({ ...given, env: {} });
+});

@@ -83,6 +83,7 @@ test("of the people who sign in everything has its default but the collection", 
     jwt: undefined,
     users: {
       collection: "users",
+      mirror: {},
       signUp: "closed",
       methods: ["password", "email"],
       secondFactor: "optional",
@@ -98,6 +99,7 @@ test("of the people who sign in everything has its default but the collection", 
 
 test("what is said is taken", async () => {
   const said = {
+    mirror: {},
     signUp: { domains: ["acme.example", "xn--bcher-kva.example"], roles: ["member"] },
     methods: ["email", "passkey"],
     secondFactor: { roles: ["editor"] },
@@ -119,6 +121,33 @@ test("what is said is taken", async () => {
     absolute: 2 * day,
     administrators: { idle: 2 * day, absolute: 3 * day },
   });
+});
+
+test("mirrored attributes take every value of an account, and no client sets them", async () => {
+  const attributes = (email: object, more: object = {}) => ({
+    collections: {
+      users: {
+        access: { read: "authenticated" },
+        timestamps: true,
+        schema: { type: "object", properties: { email, mail: {} }, additionalProperties: false, ...more },
+      },
+    },
+  });
+  const good = { type: "string", readOnly: true, title: "Address" };
+  const mirror = { email: "email" };
+  const loaded = await load(withUsers({ mirror }, attributes(good)));
+  assert.deepEqual(loaded.auth?.users?.mirror, mirror);
+  for (const [more, named, text] of [
+    [attributes({ ...good, readOnly: false }), mirror, /mirror\.email: clients could set "email" of "users"/],
+    [attributes({ ...good, maxLength: 50 }), mirror, /Declare it as \{"type":"string"\}/],
+    [attributes(good, { required: ["email"] }), mirror, /the schema requires "email"/],
+    [attributes(good), { email: "emial" }, /"emial" of "users" is not an attribute of the schema.*"email"/],
+    [attributes(good), { roles: "email" }, /mirror\.roles: the schema must allow every value/],
+    [attributes(good), { roles: "updatedAt" }, /the service sets "updatedAt" of "users" itself/],
+    [attributes(good), { email: "email", roles: "email" }, /mirror: "email" cannot show both/],
+    [attributes(good), { mail: "email" }, /mirror\.mail is not an option/],
+  ] as const)
+    await refuses(withUsers({ mirror: named }, more), text);
 });
 
 test("people can be invited who are strangers, so every collection needs rules", async () => {

@@ -18,6 +18,7 @@ import { withRelations } from "../../src/collection/relations.ts";
 import type { AuthOption } from "../../src/config/derived-settings.ts";
 import type { Config } from "../../src/config.ts";
 import type { Counting } from "../../src/http/admission/exact-counts.ts";
+import type { Log } from "../../src/http/service.ts";
 import { defaultLimits, type Info, type Limits, type Rate, type TlsFiles } from "../../src/http/settings.ts";
 import type { WireBounds } from "../../src/http/wire/bounds.ts";
 import type { MetricsPlace } from "../../src/observe/place.ts";
@@ -59,6 +60,8 @@ export interface ServiceOptions {
   /** Few tests need the console, so most see the page at `/` that a service without it has. @default false */
   console?: boolean;
   docs?: boolean;
+  /** @default a log without output */
+  log?: Log;
   /** Where the metrics are served. @default nowhere */
   metrics?: MetricsPlace;
   /** @default true */
@@ -194,6 +197,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       thread: { kind: "main", counting: options.counting, othersMetrics: async () => [] },
     }),
     ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
+    ...(options.log && { log: options.log }),
     ...(options.onLocalMail === undefined ? {} : { onLocalMail: options.onLocalMail }),
     ...(options.webhookParts === undefined ? {} : { webhooks: options.webhookParts }),
   }).catch(async (error: unknown) => {

@@ -24,9 +24,7 @@ async function open(t: TestContext, settings: Partial<AuditSettings> = {}) {
       settings: { keepDays: 30, keepBytes: 1e9, ...settings },
       mac: (text) => hash("sha256", text, "base64url"),
       newUuid: createUuidSource(() => open.now),
-      clock: { now: () => open.now, until: async () => {} },
-      isReady: () => true,
-      warn: () => {},
+      clock: { now: () => open.now },
     });
   const audit = openAudit();
   const write = (count: number, subject: string) =>

@@ -27,7 +27,11 @@ test("each mail of the service has its values, and no name is left", () => {
       name,
     );
     assert.doesNotMatch(mail.html, /& Co/, name);
-    assert.equal(mail.text.includes(values.code), !["invitation", "notice"].includes(name), name);
+    assert.equal(
+      mail.text.includes(values.code),
+      !["invitation", "newAddress", "notice"].includes(name),
+      name,
+    );
     assert.equal(mail.text.includes(values.notice), name === "notice", name);
     assert.doesNotMatch(mail.subject, /K7QF/); // a locked telephone shows the subject
   }

@@ -138,6 +138,7 @@ export const factorEndpoints: readonly Endpoint[] = [
     id: "listFactors",
     summary: "List your factors",
     description: "Lists the authenticator app and the passkeys of the caller, and counts the recovery codes.",
+    errors: [403],
     successes: {
       200: {
         description: "The factors.",
@@ -167,6 +168,7 @@ export const factorEndpoints: readonly Endpoint[] = [
   ownEndpoint({
     path: "/_auth/factors",
     method: "POST",
+    kind: "factorAdded",
     has: hasFactors,
     isForSetUp: true,
     body: bodyOf(
@@ -223,6 +225,7 @@ export const factorEndpoints: readonly Endpoint[] = [
   ownEndpoint({
     path: "/_auth/factors/{id}",
     method: "DELETE",
+    kind: "factorRemoved",
     has: hasFactors,
     names: { id: { description: "The id of the factor." } },
     id: "removeFactor",
@@ -237,6 +240,7 @@ export const factorEndpoints: readonly Endpoint[] = [
   ownEndpoint({
     path: "/_auth/recovery-codes",
     method: "POST",
+    kind: "recoveryCodes",
     has: hasSecondFactor,
     body: { ...bodyOf({}, {}), isOptional: true },
     id: "renewRecoveryCodes",

@@ -80,8 +80,10 @@ export const providerEndpoints: readonly Endpoint[] = [
     ],
     id: "signInAtProvider",
     summary: "Sign in at a provider",
-    description: "Sends the browser to a provider, such as Google, where somebody signs in.",
+    description:
+      "Sends the browser to a provider, such as Google, where somebody signs in. Another site cannot begin this (403).",
     successes: elsewhere,
+    errors: [403],
     parse: ({ users }, { route: { query } }) => {
       const parameters = new URLSearchParams(query);
       const violations = new Violations();
@@ -109,6 +111,7 @@ export const providerEndpoints: readonly Endpoint[] = [
       const { returnTo, isLink, query } = asked.parsed as Asked;
       const provider = users.providers.named(asked.names.name ?? "");
       if (provider === undefined) return notFound;
+      users.cookies.requireOwnDeparture(asked.request);
       const own = users.ownAddressFor(asked.request.headers.host);
       // The cookie of 127.0.0.1 would not come back with the browser, because the provider sends it to localhost.
       if (own !== undefined) return goTo(`${own}/${provider.name}${query && `?${query}`}`);
@@ -187,6 +190,7 @@ export const providerEndpoints: readonly Endpoint[] = [
   ownEndpoint({
     path: "/_auth/identities",
     method: "POST",
+    kind: "identityLinked",
     has,
     body: bodyOf(
       { ticket: textMember("The ticket in the address of the page of sign-in.", 100) },
@@ -207,6 +211,7 @@ export const providerEndpoints: readonly Endpoint[] = [
   ownEndpoint({
     path: "/_auth/identities/{id}",
     method: "DELETE",
+    kind: "identityRemoved",
     has,
     names: { id: { description: "The id of the identity." } },
     id: "unlinkIdentity",

@@ -53,6 +53,8 @@ interface PeopleEndpoint
   body?: Body<Service>;
   /** What the audit records if its proof is wrong. @default it takes no proof */
   kind?: AuditKind;
+  /** Whether it is about the caller, whatever address the body names. @default false */
+  isOwn?: boolean;
   successes: Readonly<Record<number, Success>>;
   work(sent: Sent): Result | Promise<Result>;
 }
@@ -69,7 +71,15 @@ function existsIf(has: Has): NonNullable<Endpoint["exists"]> {
   return exists;
 }
 
-export function endpointOf({ has = always, writes, body, work, kind, ...row }: PeopleEndpoint): Endpoint {
+export function endpointOf({
+  has = always,
+  writes,
+  body,
+  work,
+  kind,
+  isOwn = false,
+  ...row
+}: PeopleEndpoint): Endpoint {
   return {
     ...row,
     // A cookie that does not count makes the caller a stranger, and does not stop a read.
@@ -97,7 +107,7 @@ export function endpointOf({ has = always, writes, body, work, kind, ...row }: P
         return await work({ users, given, visitor, asked });
       } catch (error) {
         const subject = asked.caller.principal?.session && asked.caller.principal.subject;
-        await users.noteFailure(error, { kind, given, subject, visitor });
+        await users.noteFailure(error, { kind, given, subject, isOwn, visitor });
         throw error;
       }
     },
@@ -113,8 +123,14 @@ export function ownEndpoint({
 }): Endpoint {
   return endpointOf({
     ...row,
+    isOwn: true,
     work: async (sent) => {
       const current = await requireCurrent(sent.users, sent.asked);
+      // A key for some collections is not for the account.
+      if (row.method === "GET" && current.session.scopes !== undefined)
+        throw new Problem("INSUFFICIENT_SCOPE", "This key has scopes, so it cannot read about the account.", {
+          headers: { "www-authenticate": 'Bearer error="insufficient_scope"' },
+        });
       return work({ ...sent, current: { ...current, source: sent.visitor } });
     },
   });
@@ -458,7 +474,7 @@ export const signInEndpoints: readonly Endpoint[] = [
       const { password: chosen } = requireMembers(given, ["password"]);
       if (given.ticket === undefined && given.code === undefined) {
         const current = await requireCurrent(users, asked);
-        return started(sent, await users.changePassword(current, chosen, visitor));
+        return started(sent, await users.own.changePassword(current, chosen, visitor));
       }
       const proof = requireMembers(given, ["ticket", "code"]);
       return started(sent, await users.resetPassword({ ...proof, password: chosen }, visitor));
@@ -478,8 +494,8 @@ export const signInEndpoints: readonly Endpoint[] = [
     work: async (sent) => {
       const { users, given, visitor, current } = sent;
       const proof = proofOf(given, ["email"]);
-      if ("email" in proof) return ticketOf(await users.requestEmail(current, proof.email, visitor));
-      return started(sent, await users.changeEmail(current, proof as TicketProof, visitor)); // no passkey is a member
+      if ("email" in proof) return ticketOf(await users.own.requestEmail(current, proof.email, visitor));
+      return started(sent, await users.own.changeEmail(current, proof as TicketProof, visitor)); // no passkey is a member
     },
   }),
   ownEndpoint({
@@ -507,6 +523,7 @@ export const signInEndpoints: readonly Endpoint[] = [
   ownEndpoint({
     path: "/_auth/sessions",
     method: "POST",
+    kind: "programKey",
     body: newUserKey,
     id: "createOwnKey",
     summary: "Create a key for a program",
@@ -522,7 +539,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     work: async ({ users, given, visitor, current }) => {
       const { name, scopes, expiresAt } = given as { name: string; scopes?: string[]; expiresAt: string };
       const key = { name, scopes, expiresAt: timeOf(expiresAt) as number };
-      const { session, account, token } = await users.addKey(current, key, visitor);
+      const { session, account, token } = await users.own.addKey(current, key, visitor);
       return answer({ session: shownSession(users, { session, account }), token }, { status: 201 });
     },
   }),
@@ -536,8 +553,8 @@ export const signInEndpoints: readonly Endpoint[] = [
     successes: { 205: { description: "The session has ended." } },
     work: async ({ users, asked, visitor, current }) => {
       const { id } = asked.names as { id: string };
-      if (id !== current.session.id) users.requireConfirmed(current.session);
-      return (await users.end(current.account.id, id, visitor)) ? { kind: "deleted" } : notFound;
+      if (id !== current.session.id) users.own.requireConfirmed(current.session);
+      return (await users.own.end(current.account.id, id, visitor)) ? { kind: "deleted" } : notFound;
     },
   }),
   ownEndpoint({
@@ -560,15 +577,14 @@ export const signInEndpoints: readonly Endpoint[] = [
     isForSetUp: true,
     summary: "Sign out",
     description:
-      "Ends the session of the caller, or all sessions of the user. Their tokens stop working within a second.",
+      "Ends the session of the caller, or all sessions of the user. Their tokens stop working within a second. To end all of them, it needs a session that was confirmed in the last ten minutes.",
     successes: {
       204: { description: "The session has ended.", must: ["Clear-Site-Data"], may: ["Set-Cookie"] },
     },
     work: async ({ users, given, visitor, current }) => {
       const which = given.everywhere === true ? "all" : current.session.id;
-      // A key changes nothing but itself.
-      if (which === "all" && current.session.name !== undefined) users.requireConfirmed(current.session);
-      await users.end(current.account.id, which, visitor);
+      if (which === "all") users.own.requireConfirmed(current.session);
+      await users.own.end(current.account.id, which, visitor);
       const document = {
         status: 204,
         type: jsonType,

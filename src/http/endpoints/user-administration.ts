@@ -144,6 +144,16 @@ const accountChange: Body<Service> = {
   insteadOfArray: 'send {"disabled":true}',
   example: { roles: ["editor"], claims: { tenant: "acme" } },
   members: {
+    email: {
+      schema: {
+        ...text,
+        minLength: 1,
+        maxLength: 1_000,
+        description: "A mail brings a link to this address. It counts when its owner has proven it.",
+      },
+      isOptional: true,
+      fault: ["type", "must be a mail address"],
+    },
     roles: rolesMember,
     claims: {
       ...claimsMember,
@@ -271,7 +281,7 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
     id: "changeAccount",
     summary: "Change an account",
     description:
-      "Changes the roles or the claims of a user, or disables the account. The change takes effect within a second.",
+      "Changes the roles or the claims of a user, or disables the account. The change takes effect within a second. A new address takes effect when its owner has proven it.",
     successes: oneAccount,
     errors: [409, 412],
     work: async ({ service, users, given, asked, source }) => {
@@ -452,7 +462,7 @@ function requireMatch({ request }: Asked, { version, value }: Versioned<Account>
 function changeOf(
   service: Service,
   before: Account,
-  { roles, claims, disabled }: Partial<AccountChange>,
+  { email, roles, claims, disabled }: Partial<AccountChange>,
 ): AccountChange {
   if (roles !== undefined) requireRoles(service, roles, before.roles);
   const patched =
@@ -468,6 +478,7 @@ function changeOf(
     roles: roles === undefined ? before.roles : [...new Set(roles)],
     claims: patched,
     disabled: disabled ?? before.disabled,
+    email,
   };
 }
 

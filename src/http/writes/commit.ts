@@ -46,6 +46,8 @@ export interface CommitPlan {
   commit?: ServingStore["commit"];
   /** Whether the response has a secret, so that it must not be stored. @default false */
   tellsSecret?: boolean;
+  /** Whether the texts are earlier ones, which can have attributes of accounts that have changed since. @default false */
+  revives?: boolean;
   /** Called after the commit. */
   onCommitted?: () => void;
 }
@@ -65,7 +67,7 @@ export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttem
   const { at, result, explain, isDryRun = false, maxCascadeText, whole } = plan;
   const { users } = service;
   // Without users, a commit does not wait for a turn of its own.
-  const changes = users === undefined ? plan.changes : await withAccounts(write, users, plan.changes);
+  const changes = users === undefined ? plan.changes : await withAccounts(write, users, plan);
   const { caller } = operation;
   const idempotency = isDryRun ? undefined : operation.idempotency; // a dry run can be repeated
   if (changes.length === 0 && idempotency === undefined) return result;
@@ -100,14 +102,15 @@ export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttem
 async function withAccounts(
   { service: { collections }, operation, request }: Write,
   users: Users,
-  changes: readonly Change[],
+  { changes: planned, revives = false }: CommitPlan,
 ): Promise<readonly Change[]> {
+  const changes = revives ? await users.mirror.overEarlier(planned) : planned;
   if (changes.every(({ next }) => next !== undefined)) return changes;
   const visitor = users.visitor(request);
   const { subject: actor, session } = operation.caller.principal ?? {};
   const isOwn = ({ key, next }: Change) =>
     next === undefined && key.collection === users.settings.collection && key.id === actor;
-  if (session !== undefined && changes.some(isOwn)) users.requireConfirmed(session);
+  if (session !== undefined && changes.some(isOwn)) users.own.requireConfirmed(session);
   const source = { ...visitor, actor };
   const cascadesOf = (name: string) =>
     (collections.get(name)?.references ?? []).filter(({ onDelete }) => onDelete === "cascade");

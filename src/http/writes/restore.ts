@@ -94,7 +94,7 @@ async function decide(
       // The last state keeps the attributes that the caller cannot set, whichever version the caller chooses.
       next: decideReplace(operation, settablePart(old, collection), {
         at,
-        before: last,
+        before: deleted === undefined ? last : withoutAccount(write, last),
         isDeleted: deleted !== undefined,
         isNewVersion,
       }),
@@ -106,6 +106,12 @@ async function decide(
   } catch (error) {
     throw explain(error);
   }
+}
+
+/** The last version of a deleted resource. A profile comes back without what its account had, because that is gone. */
+function withoutAccount({ service: { users }, operation }: Write<Restore>, last: Stored): Stored {
+  const isProfile = operation.collection.name === users?.settings.collection;
+  return isProfile ? { ...last, text: users.mirror.textWith(last.text, undefined) } : last;
 }
 
 /** An earlier version without the attributes that the caller cannot see or set. */

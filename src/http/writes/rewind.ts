@@ -58,6 +58,7 @@ function attempt(write: Rewind, asked: Asked): Promise<WriteAttempt> {
         kind: "plan",
         ...plan,
         commit: commitNow,
+        revives: true,
         result: shown(report),
       });
       return committed.kind === "overtaken" ? undefined : committed;

@@ -29,6 +29,7 @@ export const templateNames = [
   "reset",
   "email",
   "invitation",
+  "newAddress",
   "exists",
   "notice",
 ] as const;

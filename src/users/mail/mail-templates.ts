@@ -56,6 +56,13 @@ If it was not you, ignore this mail. Without the code, no account gets this addr
 
 The page then sends a code to this address. If you do not want an account, ignore this mail.`,
   },
+  newAddress: {
+    subject: "Confirm your address for {{title}}",
+    text: `An administrator of {{title}} has given your account this address. To confirm it, open this link within 7 days:
+{{link}}
+
+The page then sends a code to this address. If you have no account there, ignore this mail.`,
+  },
   exists: {
     subject: "You already have an account at {{title}}",
     text: `There was a request to create an account at {{title}} with this address. You already have one, so there is no new account.

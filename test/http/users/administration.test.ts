@@ -389,3 +389,101 @@ test("the link for the first administrator works once, for any address, and only
   );
   assert.equal(await people.service.offerFirstAccount(), undefined);
 });
+
+test("the link for the first administrator gives nothing once another account administers", async (t) => {
+  const signUp = { domains: ["root.example"], roles: ["ops"] };
+  const people = await startPeople(t, { users: { signUp } });
+  const invitation = tokenIn((await people.service.offerFirstAccount()) ?? "");
+  const asked = { email: ada, password: goodPassword, invitation };
+  const { ticket } = bodyOf<{ ticket: string }>(await people.post("sign-up", asked), 202);
+  const code = await people.codeFor(ada);
+  await people.join("root@root.example");
+  assert.equal(problemOf(await people.post("sign-in", { ticket, code })), "401 SIGN_IN_FAILED");
+});
+
+test("an address that an administrator gives counts once it is proven, and ends what the old one began", async (t) => {
+  const { people, ask, post, service, root, joinInvited, mails } = await start(t);
+  const signed = await joinInvited(ada, ["editor"]);
+  const path = `_accounts/${signed.user.id}`;
+  const before = bodyOf<Account>(await ask("GET", path));
+  const wrong = await ask("PATCH", path, { email: "ada@" });
+  assert.equal(problemOf(wrong), "400 INVALID_PARAMETER");
+  assert.equal(problemOf(await ask("PATCH", path, { email: root.user.email })), "409 UNIQUE_VIOLATION");
+  assert.deepEqual(bodyOf(await ask("PATCH", path, { email: ada })), before);
+  assert.deepEqual(bodyOf(await ask("GET", "_invitations")), { invitations: [] });
+
+  assert.deepEqual(bodyOf(await ask("PATCH", path, { email: "first@example.net" })), before);
+  const first = await mailedToken(people, "first@example.net");
+  assert.deepEqual(bodyOf(await ask("PATCH", path, { email: bob })), before);
+  const invitation = await mailedToken(people, bob);
+  const open = bodyOf<{ invitations: { email: string; user: string }[] }>(await ask("GET", "_invitations"));
+  assert.deepEqual(
+    open.invitations.map(({ email, user }) => [email, user]),
+    [[bob, signed.user.id]],
+  );
+  const refused = await post("sign-up", {
+    email: "first@example.net",
+    password: goodPassword,
+    invitation: first,
+  });
+  assert.equal(problemOf(refused), "400 INVALID_PARAMETER");
+  await until("a notice to the old address", () =>
+    mails.some(
+      ({ to, text }) =>
+        to === ada && text.includes("An administrator has given your account another address"),
+    ),
+  );
+  bodyOf(await post("sign-in", { email: ada, password: goodPassword }));
+
+  const moved = await accept(people, bob, invitation, { password: "another horse and a battery" });
+  assert.deepEqual([moved.user.id, moved.user.email, moved.user.roles], [signed.user.id, bob, ["editor"]]);
+  await until(
+    "the session before has ended",
+    async () => (await service.send({ path: "/api/v1/_auth", headers: bearer(signed.token) })).status === 401,
+  );
+  for (const proof of [
+    { email: ada, password: goodPassword },
+    { email: bob, password: goodPassword },
+  ])
+    assert.equal(problemOf(await post("sign-in", proof)), "401 SIGN_IN_FAILED");
+  bodyOf(await post("sign-in", { email: bob, password: "another horse and a battery" }));
+  await until("a notice of the change", () =>
+    mails.some(({ to, text }) => to === ada && text.includes("The address of your account was changed")),
+  );
+  assert.deepEqual(bodyOf(await ask("GET", "_invitations")), { invitations: [] });
+  const { entries } = bodyOf<{ entries: { kind: string; actor?: string }[] }>(
+    await ask("GET", `_audit?subject=${signed.user.id}`),
+  );
+  const kinds = entries.map(({ kind, actor }) => `${kind} ${actor === root.user.id}`);
+  assert.equal(kinds.filter((each) => each === "emailAsked true").length, 2);
+  assert.ok(kinds.includes("email false"));
+});
+
+test("a change of the address that is withdrawn, or overtaken by another one, changes nothing", async (t) => {
+  const { people, ask, post, joinInvited } = await start(t);
+  const signed = await joinInvited(ada);
+  const path = `_accounts/${signed.user.id}`;
+  const begin = async (email: string) => {
+    bodyOf(await ask("PATCH", path, { email }));
+    const invitation = await mailedToken(people, email);
+    const asked = await post("sign-up", { email, password: goodPassword, invitation });
+    const { ticket } = bodyOf<{ ticket: string }>(asked, 202);
+    return { ticket, code: await people.codeFor(email, 1) };
+  };
+  const withdrawn = await begin("one@example.net");
+  const [{ id } = { id: "" }] = bodyOf<{ invitations: { id: string }[] }>(
+    await ask("GET", "_invitations"),
+  ).invitations;
+  assert.equal((await ask("DELETE", `_invitations/${id}`)).status, 205);
+  assert.equal(problemOf(await post("sign-in", withdrawn)), "401 SIGN_IN_FAILED");
+  const late = await begin("two@example.net");
+  const { ticket } = bodyOf<{ ticket: string }>(
+    await post("email", { email: bob }, bearer(signed.token)),
+    202,
+  );
+  bodyOf(await post("email", { ticket, code: await people.codeFor(bob) }, bearer(signed.token)));
+  assert.equal(problemOf(await post("sign-in", late)), "401 SIGN_IN_FAILED");
+  const ofDeleted = await begin("three@example.net");
+  assert.equal((await ask("DELETE", path)).status, 205);
+  assert.equal(problemOf(await post("sign-in", ofDeleted)), "401 SIGN_IN_FAILED");
+});

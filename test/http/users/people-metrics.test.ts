@@ -1,6 +1,7 @@
 /** The metrics of a service with users. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { pino } from "pino";
 import { families } from "../../../src/observe/families.ts";
 import { type Exposition, familyOf, readExposition } from "../../metrics/exposition.ts";
 import { until } from "../../until.ts";
@@ -24,7 +25,7 @@ test("sign-ins, hashes, limits, sessions and mails are counted", async (t) => {
     found = await scrape();
     return signIns(found, "password", "refused") === 2 && found.value("holdfast_sessions") === 2;
   });
-  assert.equal(ofUsers.length, 7);
+  assert.equal(ofUsers.length, 8);
   for (const name of ofUsers) {
     const { type, labels } = families[name as keyof typeof families];
     assert.equal(found.types.get(name), type, name);
@@ -47,4 +48,27 @@ test("sign-ins, hashes, limits, sessions and mails are counted", async (t) => {
   assert.equal(found.value("holdfast_mail", { state: "waiting" }), 0);
   assert.equal(found.value("holdfast_mail_oldest_age_seconds"), 0);
   assert.equal(found.value("holdfast_metrics_source_up", { source: "users" }), 1);
+});
+
+test("a password is taken if the list of stolen ones cannot be asked, which is counted and logged once", async (t) => {
+  const real = globalThis.fetch;
+  t.after(() => {
+    globalThis.fetch = real;
+  });
+  globalThis.fetch = async (to, options) => {
+    if (String(to).startsWith("https://api.pwnedpasswords.com/")) throw new Error("The network is down.");
+    return real(to, options);
+  };
+  const lines: string[] = [];
+  const { service, join } = await startPeople(t, {
+    metrics: { host: "127.0.0.1", port: 0 },
+    users: { password: { words: [], breached: true } },
+    log: pino({ level: "warn" }, { write: (line: string) => void lines.push(line) }),
+  });
+  for (const email of [ada, "bob@example.org"]) await join(email);
+  const found = readExposition(await (await real(String(service.metrics))).text());
+  assert.equal(found.value("holdfast_password_unasked_total"), 2);
+  const own = lines.filter((line) => line.includes("auth.users.password.breached"));
+  assert.equal(own.length, 1);
+  assert.match(own[0] ?? "", /The network is down\./);
 });

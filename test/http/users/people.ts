@@ -11,6 +11,7 @@ const dayMs = 24 * hourMs;
 /** The settings of the tests: everybody can sign up. */
 export const openToAll: UserSettings = {
   collection: "users",
+  mirror: {},
   signUp: "open",
   methods: ["password", "email"],
   secondFactor: "optional",

@@ -345,3 +345,33 @@ test("10.5.4: an ID token for another client or of another issuer signs nobody i
   await browser.signIn("work");
   assert.equal((await browser.user())?.email, ada);
 });
+
+test("only pages of the service and of listed origins, and the user, send a browser to a provider", async (t) => {
+  const google = await startOpenId(t, { name: "google", trustEmail: true });
+  const app = "http://localhost:5173";
+  const people = await startPeople(t, { users: { methods, providers: [google.settings], origins: [app] } });
+  const browser = new TestBrowser(people.service);
+  const from = async (site: string, headers: Record<string, string> = {}) => {
+    const sender = new TestBrowser(people.service, () => headers);
+    return (await sender.send("/api/v1/_auth/providers/google", { site })).status;
+  };
+  const refused = await browser.send("/api/v1/_auth/providers/google", { site: "cross-site" });
+  assert.equal(problemOf(refused), "403 CROSS_SITE");
+  assert.equal(browser.cookies.size, 0);
+  assert.equal(await from("same-site", { referer: "http://evil.localhost/page" }), 403);
+  assert.equal(await from("other"), 403);
+  for (const site of ["same-origin", "none"]) assert.equal(await from(site), 303, site);
+  assert.equal(await from("same-site", { referer: `${app}/page` }), 303);
+  assert.equal(await from("same-site", { referer: app }), 303);
+  assert.equal(await from("same-site"), 303); // the policy of the page can leave the header out
+  const old = await people.service.send({
+    path: "/api/v1/_auth/providers/google",
+    headers: { host: `localhost:${people.service.port}` },
+  });
+  assert.equal(old.status, 303);
+  const alone = await startPeople(t, { users: { methods, providers: [google.settings] } });
+  const sibling = await new TestBrowser(alone.service).send("/api/v1/_auth/providers/google", {
+    site: "same-site",
+  });
+  assert.equal(sibling.status, 403);
+});

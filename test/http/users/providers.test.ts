@@ -273,3 +273,27 @@ test("a read-only service sends nobody to a provider", async (t) => {
     assert.equal(problemOf(answer), "503 UNAVAILABLE");
   }
 });
+
+test("two identities with one new address, at the same moment: one gets an account, and the other one can be linked", async (t) => {
+  const providers = [];
+  for (const name of ["google", "work"]) providers.push(await startOpenId(t, { name, trustEmail: true }));
+  const settings = providers.map((each) => each.settings);
+  const { service } = await startPeople(t, { users: { methods, providers: settings } });
+  for (let n = 0; n < 5; n++) {
+    const email = `ada${n}@example.org`;
+    const returns: (() => Promise<string>)[] = [];
+    for (const provider of providers) {
+      provider.person = { sub: `${n}`, email, email_verified: true };
+      const browser = new TestBrowser(service);
+      const back = await browser.visit(provider.settings.name, "?return=/orders");
+      returns.push(() => browser.comeBack(back));
+    }
+    const ends = await Promise.all(returns.map((comeBack) => comeBack()));
+    const shown = ends.map((end) => {
+      const { pathname, hash } = new URL(end);
+      const { error, email: named } = Object.fromEntries(new URLSearchParams(hash.slice(1)));
+      return `${pathname} ${error ?? named ?? ""}`;
+    });
+    assert.deepEqual(shown.sort(), [`/_sign-in ${email}`, "/orders "]);
+  }
+});

@@ -180,6 +180,8 @@ test("a session that must first set up a second factor reads nothing else", asyn
   const headers = bearer((await people.join(email)).token);
   for (const { method, path, statuses } of await described(people)) {
     if (method !== "GET" || !statuses.includes(403)) continue;
+    // Users set up a factor and sign in here. Their 403 is for keys with scopes, and for other sites.
+    if (/_auth\/(?:factors|providers\/work)$/.test(path)) continue;
     const answer = await people.service.send({ path, headers });
     assert.equal(problemOf(answer), "403 SECOND_FACTOR_REQUIRED", path);
   }

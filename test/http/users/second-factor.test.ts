@@ -333,3 +333,29 @@ test("the audit says whose second factor was wrong, and records a confirmation o
   const next = bodyOf<Signed>(await post("second-factor", { ticket, totp: code(secret) }));
   assert.deepEqual(await entries("confirmation", next.token), [["done", user.id, "totp"]]);
 });
+
+test("what ends the sessions of a user also ends a sign-in that waits for the second factor", async (t) => {
+  const all = await start(t, { signUp: { domains: ["example.org"], roles: ["ops"] } });
+  const { post, join, wait, code, service } = all;
+  const { token, user } = await join(ada);
+  const { secret } = await addApp(all, token);
+  const send = (method: string, path: string, used: string) =>
+    service.send({ method, path: `/api/v1/${path}`, headers: bearer(used) });
+  const signIn = async () => {
+    const { ticket } = bodyOf<Step>(await post("sign-in", byPassword));
+    wait(30_000);
+    return bodyOf<Signed>(await post("second-factor", { ticket, totp: code(secret) })).token;
+  };
+  for (const end of [
+    (used: string) => post("sign-out", { everywhere: true }, bearer(used)),
+    (used: string) => send("POST", `_accounts/${user.id}/_sign-out`, used),
+  ]) {
+    const used = await signIn();
+    const { ticket } = bodyOf<Step>(await post("sign-in", byPassword));
+    assert.equal((await end(used)).status, 204);
+    wait(30_000);
+    const late = await post("second-factor", { ticket, totp: code(secret) });
+    assert.equal(problemOf(late), "401 SIGN_IN_FAILED");
+  }
+  await signIn();
+});

@@ -1,0 +1,42 @@
+/** The regular work of a service with users. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Problem } from "../../src/errors.ts";
+import { HourlyWork } from "../../src/users/hourly.ts";
+
+test("works are done each hour while the store can be used, and a failure of one stops no other", async () => {
+  const [waits, done, warnings]: [number[], string[], string[]] = [[], [], []];
+  let isReady = false;
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
+  const hourly = new HourlyWork({
+    clock: {
+      now: () => 1_000,
+      until: async (at, signal) => {
+        waits.push(at - 1_000);
+        if (waits.length < 4) return;
+        finish();
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      },
+    },
+    isReady: () => isReady,
+    warn: (message) => warnings.push(message),
+    works: {
+      first: async () => {
+        done.push("first");
+        if (done.length === 1) throw new Error("broken");
+        throw new Problem("UNAVAILABLE", "The store cannot be reached.");
+      },
+      second: async () => {
+        done.push("second");
+      },
+    },
+  });
+  hourly.start();
+  hourly.start();
+  isReady = true;
+  await finished;
+  await hourly.stop();
+  assert.deepEqual(waits, [60_000, 3_600_000, 3_600_000, 3_600_000]);
+  assert.deepEqual(done, Array(3).fill(["first", "second"]).flat());
+  assert.deepEqual(warnings, ["first: broken"]);
+});

@@ -23,6 +23,7 @@ export type {
   AtProvider,
   AuthClient,
   Identity,
+  Invited,
   ResetTicket,
   SignedIn,
   SignInTicket,

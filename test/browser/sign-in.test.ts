@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { describe, type TestContext, test } from "node:test";
 import { returnTarget } from "../../console/src/sign-in/return-target.ts";
 import { signInPageTexts as texts } from "../../console/src/sign-in/sign-in-page-texts.ts";
 import { signInTexts } from "../../console/src/texts.ts";
@@ -46,32 +46,83 @@ async function hasSession(page: Page): Promise<boolean> {
   return (answer as { user?: object }).user !== undefined;
 }
 
+/** A service whose administrators have an address at root.example. All others need an invitation. */
+const withAdministrator = {
+  users: { signUp: { domains: ["root.example"], roles: ["ops"] } },
+  collections: {
+    users: {
+      schema: {
+        type: "object",
+        required: ["name"],
+        properties: { name: { type: "string" }, about: { type: "string" } },
+      },
+      access: { read: "public", create: { role: "ops" } },
+    },
+  },
+} as const;
+
+/** Invites somebody, and opens the link of the mail. */
+async function openInvitation(t: TestContext, people: People, content: object): Promise<Page> {
+  const wanted = { email: "ada@example.org", ...content };
+  const profile = { name: "Root" };
+  const { token } = await people.join(`${crypto.randomUUID()}@root.example`, { profile });
+  const headers = bearer(token);
+  const made = { method: "POST", path: "/api/v1/_invitations", content: wanted, headers };
+  const invited = await people.service.send(made);
+  assert.equal(invited.status, 201, invited.text);
+  await until("the invitation is mailed", () => linkIn(people, wanted.email) !== "");
+  const { pathname, hash } = new URL(linkIn(people, wanted.email));
+  const { page } = await openPage(t, people, { path: `${pathname}${hash}` });
+  await page.getByText(texts.invitedHint).waitFor();
+  return page;
+}
+
 describe("the page for signing in", { skip }, () => {
   test("an invited person opens the link, and signs up with the code that follows", async (t) => {
-    const people = await start(t, { users: { signUp: { domains: ["root.example"], roles: ["ops"] } } });
-    const { token } = await people.join("root@root.example", { profile: { name: "Root" } });
-    const email = "ada@example.org";
-    const invited = await people.service.send({
-      method: "POST",
-      path: "/api/v1/_invitations",
-      content: { email },
-      headers: bearer(token),
-    });
-    assert.equal(invited.status, 201, invited.text);
-    await until("the invitation is mailed", () => linkIn(people, email) !== "");
-    const { pathname, hash } = new URL(linkIn(people, email));
-    const { page, errors } = await openPage(t, people, { path: `${pathname}${hash}` });
-    await page.getByText(texts.invitedHint).waitFor();
+    const people = await start(t, withAdministrator);
+    const page = await openInvitation(t, people, { profile: { about: "Counts" } });
     assert.equal(new URL(page.url()).hash, "#sign-up", "the token is not in the address");
     await field(page, "Name").fill("Ada");
-    await field(page, texts.email).fill(email);
     await field(page, texts.newPassword).fill(goodPassword);
     await press(page, texts.signUp);
     await heading(page, texts.enterCode);
-    await field(page, texts.code).fill(await people.codeFor(email, 1));
+    await field(page, texts.code).fill(await people.codeFor("ada@example.org", 1));
     await press(page, texts.finish.signUp);
     await heading(page, texts.account);
-    assert.deepEqual(faultsIn(errors), []);
+  });
+
+  test("an invitation for a profile that exists, or with all its attributes, asks for none of them", async (t) => {
+    const people = await start(t, withAdministrator);
+    const { json } = await people.service.send({
+      method: "POST",
+      path: "/api/v1/users",
+      content: { name: "Ada" },
+      headers: bearer((await people.join("root@root.example", { profile: { name: "Root" } })).token),
+    });
+    for (const [n, content] of [
+      { user: (json as { id: string }).id },
+      { profile: { name: "Ada" } },
+    ].entries()) {
+      const email = `ada${n}@example.org`;
+      const page = await openInvitation(t, people, { ...content, email });
+      assert.equal(await field(page, texts.email).inputValue(), email);
+      assert.equal((await focusOf(page)).label, texts.newPassword);
+      await page.keyboard.type(goodPassword);
+      await page.keyboard.press("Enter");
+      await heading(page, texts.enterCode);
+      await field(page, texts.code).fill(await people.codeFor(email, 1));
+      await press(page, texts.finish.signUp);
+      await heading(page, texts.account);
+    }
+    const users = await people.service.send({ path: "/api/v1/users?name=Ada" });
+    assert.equal((users.json as object[]).length, 2, "the profile that existed, and a new one");
+  });
+
+  test("the link of an invitation that has ended says so at once", async (t) => {
+    const people = await start(t);
+    const { page } = await openPage(t, people, { path: `/_sign-in#invitation=${"A".repeat(43)}` });
+    await heading(page, texts.signIn);
+    await page.getByRole("alert").getByText("The invitation has expired").waitFor();
   });
 
   test("somebody signs up with the code of the mail, out, and in again", async (t) => {

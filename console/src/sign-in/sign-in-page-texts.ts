@@ -23,7 +23,7 @@ export const signInPageTexts = {
   forgottenHint: "You get a mail with a code. With it, you set a new password.",
   signUp: "Create an account",
   invitedHint:
-    "You were invited. Give the address that the invitation came to. You get a mail with a code, and your account exists when you have entered it here.",
+    "You were invited. You get another mail with a code. Your account exists when you have entered the code here.",
   signUpHint: "You get a mail with a code. Your account exists when you have entered it here.",
   haveAccount: "I have an account",
   passwordHint: "Any characters, 8 or more.",

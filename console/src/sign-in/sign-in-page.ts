@@ -23,7 +23,9 @@ const email: Field = { name: "email", label: texts.email, type: "email", autocom
 /** What a provider says about the person who has come from there. */
 let suggested: string | undefined;
 
-function address(): Field {
+/** `known` is the only address that can be used, if there is one. */
+function address(known?: string): Field {
+  if (known !== undefined) return { ...email, value: known, isReadOnly: true };
   return suggested === undefined ? email : { ...email, value: suggested };
 }
 
@@ -181,14 +183,23 @@ function forgottenPart(): void {
 /** Where the names of the fields of the profile begin. */
 const inProfile = "profile/";
 
+/** What the service says about the invitation whose link was opened. */
+interface Invited {
+  email?: string;
+  /** The attributes that the profile still needs. */
+  required: readonly string[];
+}
+
 /** `invitation` is what the link of an invitation has brought. */
 async function signUpPart({ methods }: Ways, invitation?: string): Promise<void> {
-  const profile = profileFields(await profileCollection()).map(asProfile);
+  const invited =
+    invitation === undefined ? undefined : await send<Invited>("POST", "_auth/invitation", { invitation });
+  const profile = profileFields(await profileCollection(), invited?.required).map(asProfile);
   show(
     texts.signUp,
-    hint(invitation === undefined ? texts.signUpHint : texts.invitedHint),
+    hint(invited === undefined ? texts.signUpHint : texts.invitedHint),
     formOf({
-      fields: [...profile, address(), ...(methods.includes("password") ? [newPassword] : [])],
+      fields: [...profile, address(invited?.email), ...(methods.includes("password") ? [newPassword] : [])],
       submit: texts.signUp,
       // What is required, but cannot be read, becomes a field when the service asks for it.
       fieldFor: (name) =>
@@ -198,7 +209,10 @@ async function signUpPart({ methods }: Ways, invitation?: string): Promise<void>
         const body = {
           email: String(values.email),
           ...(values.password !== undefined && { password: values.password }),
-          profile: Object.fromEntries(names.map((name) => [name.slice(inProfile.length), values[name]])),
+          // A profile that exists takes none.
+          ...(names.length > 0 && {
+            profile: Object.fromEntries(names.map((name) => [name.slice(inProfile.length), values[name]])),
+          }),
           ...(invitation !== undefined && { invitation }),
         };
         await ask("signUp", "_auth/sign-up", body).catch(aboutProfile);

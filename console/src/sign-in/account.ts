@@ -186,7 +186,7 @@ export function linkAndShow(parts: AccountParts): Promise<void> {
 }
 
 /** Does something. If the service wants a proof first, asks for it, and does it again. */
-async function confirmed(parts: AccountParts, work: () => Promise<void>): Promise<void> {
+export async function confirmed(parts: AccountParts, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {

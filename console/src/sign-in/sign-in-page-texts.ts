@@ -71,6 +71,10 @@ export const signInPageTexts = {
   addTotp: "Set up an app",
   replaceTotp: "Set up another app",
   addPasskey: "Add a passkey",
+  offer: "Sign in faster next time",
+  offerHint:
+    "With a passkey, this device signs you in by your fingerprint, your face or the code of its screen lock. You need no password here.",
+  notNow: "Not now",
   renewCodes: "New recovery codes",
   codesLeft: (count: number) => `${count} recovery codes are left.`,
   scan: "Scan this picture with an authenticator app. Then enter the six digits that it shows.",

@@ -4,11 +4,12 @@
  * finishes, and every other browser only shows the code.
  */
 import "./sign-in-page.css";
-import { linkAndShow, showAccount } from "./account.ts";
+import { type AccountParts, linkAndShow, showAccount } from "./account.ts";
 import { otherOrigins, Refusal, send, serviceTitle, type Ways } from "./auth-service.ts";
 import { buttonOf, element, type Field, formOf } from "./form.ts";
 import { labelOf, linkWaiting, providerLinks } from "./identities.ts";
 import { hasPasskeys } from "./passkey.ts";
+import { isPasskeyOffered, offerPasskey } from "./passkey-offer.ts";
 import { forgetPending, keepLink, keepPending, type Pending, readLink, readPending } from "./pending.ts";
 import { profileCollection } from "./profile.ts";
 import { profileField, profileFields } from "./profile-fields.ts";
@@ -75,17 +76,22 @@ function targetOf(returnTo: string | null): string | undefined {
 /** What the account shows next. */
 let told = "";
 
-/** Ends a sign-in: links the identity that waits for it, and goes where the page was asked to return to, or to the account. */
+/** Ends a sign-in: links the identity that waits for it, offers a passkey, and goes where the page was asked to return to. */
 async function goOn(returnTo = returnParameter): Promise<void> {
   forgetPending();
-  const { session, providers = [] } = await send<Ways>("GET", "_auth");
+  const ways = await send<Ways>("GET", "_auth");
+  const parts = partsOf(ways);
   // A session that must add a factor can do nothing else. What waits goes on afterwards.
-  if (session?.mustAddFactor === true) return goTo("#account");
-  const { isLinked, message } = await linkWaiting(providers);
-  told = message;
-  const target = targetOf(returnTo);
-  if (target === undefined || !isLinked) goTo("#account");
-  else location.replace(target);
+  if (parts === undefined || parts.mustAddFactor) return goTo("#account");
+  const { isLinked, message } = await linkWaiting(parts.providers);
+  const target = isLinked ? targetOf(returnTo) : undefined;
+  const leave = (notice: string) => {
+    told = message || notice;
+    if (target === undefined) goTo("#account");
+    else location.replace(target);
+  };
+  if (isLinked && (await isPasskeyOffered(parts))) offerPasskey(parts, leave);
+  else leave("");
 }
 
 /** Shows the part of a fragment, also if the address has it already. */
@@ -296,10 +302,10 @@ async function open(): Promise<void> {
   return accountOrSignIn(ways);
 }
 
-function accountOrSignIn(ways: Ways, message = ""): void | Promise<void> {
-  const { user, methods, providers = [], session } = ways;
-  if (user === undefined) return signInPart(ways, message);
-  const parts = {
+/** What the account needs; `undefined` unless somebody has signed in. */
+function partsOf({ user, methods, providers = [], session }: Ways): AccountParts | undefined {
+  if (user === undefined) return undefined;
+  return {
     show,
     user,
     methods,
@@ -309,6 +315,11 @@ function accountOrSignIn(ways: Ways, message = ""): void | Promise<void> {
     leave: () => goTo("#sign-in"),
     goOn: () => void goOn().catch(fail),
   };
+}
+
+function accountOrSignIn(ways: Ways, message = ""): void | Promise<void> {
+  const parts = partsOf(ways);
+  if (parts === undefined) return signInPart(ways, message);
   if (readLink() !== undefined) return linkAndShow(parts);
   const notice = message || told;
   told = "";

@@ -20,6 +20,10 @@ export interface UserSession {
   readonly network: string;
   /** The start of its header `User-Agent`. */
   readonly agent?: string;
+  /** The name of a key for a program; left out for other sessions. */
+  readonly name?: string;
+  /** What limits the key. */
+  readonly scopes?: readonly string[];
 }
 
 /** A session that has begun. The client keeps its token. */

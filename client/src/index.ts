@@ -3,6 +3,7 @@ export type {
   Account,
   AccountChange,
   AccountsClient,
+  AccountsOptions,
   Invitation,
   InvitationInput,
   InvitationsClient,

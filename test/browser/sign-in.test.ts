@@ -265,6 +265,21 @@ describe("the page for signing in", { skip }, () => {
     assert.deepEqual(faultsIn(errors), []);
   });
 
+  test("a key for a program is in the list of sessions with its name, and is ended there", async (t) => {
+    const people = await start(t);
+    const { token } = await people.join("ada@example.org", { profile: { name: "Ada" } });
+    const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+    const made = await people.post("sessions", { name: "backup", expiresAt }, bearer(token));
+    assert.equal(made.status, 201, made.text);
+    const { page } = await openPage(t, people);
+    await signIn(page, "ada@example.org", goodPassword);
+    const name = texts.programKey("backup");
+    await page.getByText(name, { exact: true }).waitFor();
+    await press(page, texts.endOf(name));
+    await page.getByText(texts.ended).waitFor();
+    assert.equal(await page.getByText(name, { exact: true }).count(), 0);
+  });
+
   test("everything works by keyboard alone", async (t) => {
     const people = await start(t);
     const { page } = await openPage(t, people);

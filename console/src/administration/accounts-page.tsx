@@ -8,6 +8,7 @@ import {
   IconLogout,
   IconPassword,
   IconPencil,
+  IconSearch,
   IconTrash,
   IconUserPlus,
 } from "@tabler/icons-react";
@@ -53,6 +54,7 @@ type Open =
 
 export function AccountsPage() {
   const [shown, setShown] = useState<"accounts" | "invitations">("accounts");
+  const [email, setEmail] = useState("");
   const [open, setOpen] = useState<Open>();
   const close = () => setOpen(undefined);
   return (
@@ -73,8 +75,9 @@ export function AccountsPage() {
           value={shown}
           onChange={(next) => setShown(next as typeof shown)}
         />
+        {shown === "accounts" && <Find onFind={setEmail} />}
       </div>
-      {shown === "accounts" ? <Accounts onOpen={setOpen} /> : <Invitations onOpen={setOpen} />}
+      {shown === "accounts" ? <Accounts email={email} onOpen={setOpen} /> : <Invitations onOpen={setOpen} />}
       {open !== undefined && <Opened open={open} onClose={close} onInvited={() => setShown("invitations")} />}
     </>
   );
@@ -95,12 +98,45 @@ function Opened({ open, onClose, onInvited }: { open: Open; onClose(): void; onI
   }
 }
 
-function Accounts({ onOpen }: { onOpen(open: Open): void }) {
-  const query = usePages(accountsKey, async (options) => {
-    const { accounts, after } = await client.$accounts.list(options);
+/** Asks for an address. The service compares whole addresses, so it is not asked after each letter. */
+function Find({ onFind }: { onFind(email: string): void }) {
+  const [text, setText] = useState("");
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onFind(text.trim());
+  };
+  return (
+    <form className="admin-search" onSubmit={submit}>
+      <TextInput
+        size="xs"
+        type="search"
+        leftSection={<IconSearch size={14} />}
+        placeholder={own.find}
+        aria-label={own.find}
+        autoComplete="off"
+        spellCheck={false}
+        value={text}
+        onChange={({ currentTarget: { value } }) => {
+          setText(value);
+          if (value === "") onFind("");
+        }}
+      />
+    </form>
+  );
+}
+
+function Accounts({ email, onOpen }: { email: string; onOpen(open: Open): void }) {
+  const query = usePages([...accountsKey, "list", email], async (options) => {
+    const wanted = email === "" ? options : { ...options, email };
+    const { accounts, after } = await client.$accounts.list(wanted);
     return { items: accounts, after };
   });
-  const empty = <Empty title={own.none} hint={own.noneHint} />;
+  const empty =
+    email === "" ? (
+      <Empty title={own.none} hint={own.noneHint} />
+    ) : (
+      <Empty title={own.noneWith(email)} hint={own.noneWithHint} />
+    );
   return (
     <List query={query} label={own.all} columns={Object.values(own.columns)} empty={empty}>
       {query.items?.map((account) => (
@@ -313,9 +349,9 @@ function SessionsDialog({ account: { id, email }, onClose }: { account: Account;
               </tr>
             </thead>
             <tbody>
-              {data.map(({ id: session, agent, network, createdAt, usedAt, expiresAt }) => (
+              {data.map(({ id: session, agent, name, network, createdAt, usedAt, expiresAt }) => (
                 <tr key={session}>
-                  <td title={agent}>{agent || own.noAgent}</td>
+                  <td title={agent}>{name === undefined ? agent || own.noAgent : own.programKey(name)}</td>
                   <td>{network}</td>
                   {[createdAt, usedAt, expiresAt].map((at, n) => (
                     // biome-ignore lint/suspicious/noArrayIndexKey: the columns never move

@@ -80,8 +80,9 @@ function sessionRow(
   end: () => Promise<void>,
   say: (message: string) => void,
 ): HTMLElement {
-  const { agent, network, usedAt, current } = session;
-  const name = current ? texts.thisSession : agent || texts.unknownAgent;
+  const { agent, network, usedAt, current, name: ofKey } = session;
+  const other = ofKey === undefined ? agent || texts.unknownAgent : texts.programKey(ofKey);
+  const name = current ? texts.thisSession : other;
   const used = texts.used(new Date(usedAt).toLocaleString(), network);
   const about = element("div", {}, element("strong", {}, name), element("p", { class: "hint" }, used));
   const button = buttonOf(texts.end, end, say, { "aria-label": texts.endOf(name) });

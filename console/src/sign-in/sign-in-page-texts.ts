@@ -39,6 +39,7 @@ export const signInPageTexts = {
   sessions: "Where you are signed in",
   thisSession: "This browser",
   unknownAgent: "Unknown program",
+  programKey: (name: string) => `Key for the program ${name}`,
   used: (when: string, network: string) => `Last used ${when} from ${network}`,
   end: "Sign out",
   endOf: (agent: string) => `Sign out: ${agent}`,

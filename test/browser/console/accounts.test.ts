@@ -148,7 +148,22 @@ describe("the accounts in the console", { skip }, () => {
       await closed(page);
       await rowWith(page, email).getByText('{"tenant":"acme"}').waitFor({ state: "detached" });
 
+      const search = page.getByRole("searchbox", { name: accounts.find });
+      await search.fill("nobody@root.example");
+      await search.press("Enter");
+      await page.getByText(accounts.noneWith("nobody@root.example")).waitFor();
+      await judge(page, "no such address");
+      await search.fill("BOB@root.example");
+      await search.press("Enter");
+      await rowWith(page, email).waitFor();
+      assert.equal(await rowWith(page, root).count(), 0);
+      await search.fill("");
+      await rowWith(page, root).waitFor();
+
+      const key = { name: "backup", expiresAt: new Date(Date.now() + 86_400_000).toISOString() };
+      assert.equal((await post("sessions", key, bearer(token))).status, 201);
       await act(page, email, accounts.sessions);
+      await dialogOf(page).getByText(accounts.programKey("backup")).waitFor();
       await dialogOf(page).getByRole("columnheader", { name: accounts.session.network }).waitFor();
       await judge(page, "sessions");
       await pressInDialog(page, texts.close);

@@ -76,6 +76,10 @@ describe("the account on the page for signing in", { skip }, () => {
     await press(page, texts.signOut);
     await heading(page, texts.signIn);
     await signIn(page, ada, goodPassword);
+    await heading(page, texts.secondFactor);
+    await press(page, texts.startAgain);
+    await heading(page, texts.signIn);
+    await signIn(page, ada, goodPassword);
     await press(page, texts.useRecoveryCode);
     await field(page, texts.recoveryCode).fill(codes[0] ?? "");
     await page.keyboard.press("Enter");

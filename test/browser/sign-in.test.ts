@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
+import { agentName } from "../../console/src/sign-in/agent-name.ts";
 import { returnTarget } from "../../console/src/sign-in/return-target.ts";
 import { signInPageTexts as texts } from "../../console/src/sign-in/sign-in-page-texts.ts";
 import { signInTexts } from "../../console/src/texts.ts";
@@ -275,7 +276,7 @@ describe("the page for signing in", { skip }, () => {
     await signIn(page, "ada@example.org", goodPassword);
     const name = texts.programKey("backup");
     await page.getByText(name, { exact: true }).waitFor();
-    await press(page, texts.endOf(name));
+    await press(page, texts.removeOf(name));
     await page.getByText(texts.ended).waitFor();
     assert.equal(await page.getByText(name, { exact: true }).count(), 0);
   });
@@ -400,6 +401,28 @@ test("the page has at most 60 kB", () => {
   const sizes = files.map((name) => statSync(join("dist/console/_console", name)).size);
   assert.equal(sizes.length, 2);
   assert.ok(sizes.reduce((sum, size) => sum + size, page) < 60_000);
+});
+
+test("a browser has the name that people know, and a program its own", () => {
+  const mac = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)";
+  const windows = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko)";
+  for (const [agent, name] of [
+    [`${mac} Version/18.0 Safari/605.1.15`, "Safari, macOS"],
+    [`${windows} Chrome/130.0.0.0 Safari/537.36`, "Chrome, Windows"],
+    [`${windows} Chrome/130.0.0.0 Safari/537.36 Edg/130.0`, "Edge, Windows"],
+    ["Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0", "Firefox, Linux"],
+    [
+      "Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 Chrome/130.0 Mobile Safari/537.36",
+      "Chrome, Android",
+    ],
+    [
+      "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Mobile/15E148 Safari/604.1",
+      "Safari, iPhone",
+    ],
+    ["backup/1.0", "backup/1.0"],
+    ["", ""],
+  ] as const)
+    assert.equal(agentName(agent), name, agent);
 });
 
 test("only addresses of the service and of its other origins can be returned to", () => {

@@ -118,14 +118,21 @@ async function renewCodes(parts: FactorParts): Promise<void> {
 /** Shows recovery codes once, if there are any. */
 async function added({ show, back, say }: Shown, { recoveryCodes }: Added): Promise<void> {
   if (recoveryCodes === undefined) return back(texts.added);
+  const status = element("p", { role: "status", class: "status" });
+  const copy = async () => {
+    await navigator.clipboard.writeText(recoveryCodes.join("\n"));
+    status.textContent = texts.copied;
+  };
   const codes = recoveryCodes.map((code) => element("li", { class: "code" }, code));
   show(
     texts.codesTitle,
     element("p", { class: "lead" }, texts.codesHint),
     element("ul", { class: "codes" }, ...codes),
+    status,
     element(
       "div",
       { class: "buttons" },
+      buttonOf(texts.copy, copy, say),
       buttonOf(texts.codesSaved, () => back(texts.added), say),
     ),
   );

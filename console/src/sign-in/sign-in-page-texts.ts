@@ -86,6 +86,8 @@ export const signInPageTexts = {
   codesTitle: "Your recovery codes",
   codesHint:
     "Save these codes. Each works once in place of the app, if you lose it. They are not shown again.",
+  copy: "Copy",
+  copied: "The codes are copied.",
   codesSaved: "I have saved them",
   added: "It is set up.",
   removed: "It is removed. All other sessions have ended.",

@@ -343,7 +343,12 @@ async function fromProvider(brought: URLSearchParams): Promise<void> {
 }
 
 function fail(error: Error): void {
-  show(texts.signIn, element("p", { class: "alert", role: "alert" }, error.message));
+  const again = element("a", { href: location.pathname + location.search }, texts.startAgain);
+  show(
+    texts.signIn,
+    element("p", { class: "alert", role: "alert" }, error.message),
+    element("nav", {}, again),
+  );
 }
 
 function reopen(): void {

@@ -4,9 +4,13 @@ import { test } from "node:test";
 import { families } from "../../../src/observe/families.ts";
 import { type Exposition, familyOf, readExposition } from "../../metrics/exposition.ts";
 import { until } from "../../until.ts";
+import { settingsFor } from "../../users/mail-server.ts";
 import { bodyOf, goodPassword, startPeople } from "./people.ts";
 
 const ada = "ada@example.org";
+
+/** A port at which no mail server can be: only the system uses it. */
+const closedPort = 1;
 const ofUsers = Object.keys(families).filter((name) =>
   /_(?:sign_ins|sessions|password|guess|mail)/.test(name),
 );
@@ -47,4 +51,22 @@ test("sign-ins, hashes, limits, sessions and mails are counted", async (t) => {
   assert.equal(found.value("holdfast_mail", { state: "waiting" }), 0);
   assert.equal(found.value("holdfast_mail_oldest_age_seconds"), 0);
   assert.equal(found.value("holdfast_metrics_source_up", { source: "users" }), 1);
+});
+
+test("passwords that wait, and the age of a mail that is not sent, are measured", async (t) => {
+  const metrics = { host: "127.0.0.1", port: 0 };
+  const { service, post } = await startPeople(t, { metrics, mail: settingsFor(closedPort) });
+  const measured = async (name: string, labels = {}) =>
+    readExposition(await (await fetch(String(service.metrics))).text()).value(name, labels);
+  assert.equal((await post("sign-up", { email: ada })).status, 202);
+  await until("the mail waits", async () => (await measured("holdfast_mail", { state: "waiting" })) === 1);
+  await until("it gets older", async () => Number(await measured("holdfast_mail_oldest_age_seconds")) > 0);
+  const signIns: Promise<unknown>[] = [];
+  await until("a password waits", async () => {
+    for (let n = 0; n < 4; n++)
+      signIns.push(post("sign-in", { email: `${signIns.length}@example.org`, password: "a wrong one" }));
+    return Number(await measured("holdfast_password_waiting")) > 0;
+  });
+  await Promise.all(signIns);
+  assert.equal(await measured("holdfast_password_waiting"), 0);
 });

@@ -42,6 +42,7 @@ describe("the account on the page for signing in", { skip }, () => {
     const { page, errors } = await openPage(t, people, { options: onPhone });
     await signIn(page, ada, goodPassword);
     await heading(page, texts.account);
+    await page.keyboard.press("Tab"); // from the heading
     await tabTo(page, ({ text }) => text === texts.addTotp);
     await page.keyboard.press("Enter");
     await heading(page, texts.addTotp);

@@ -303,6 +303,7 @@ describe("the page for signing in", { skip }, () => {
     await page.keyboard.type(await people.codeFor("ada@example.org"));
     await page.keyboard.press("Enter");
     await heading(page, texts.account);
+    assert.equal((await focusOf(page)).text, texts.account, "the page begins at its top");
     await tabTo(page, ({ text }) => text === texts.signOut);
     await page.keyboard.press("Enter");
     await heading(page, texts.signIn);

@@ -38,7 +38,7 @@ const newPassword: Field = {
   hint: texts.passwordHint,
 };
 
-/** Shows a part of the page. The focus goes to its first field that is empty, or to its heading. */
+/** Shows a part of the page. The focus goes to its first field that is empty, or to its heading if it has several parts or no field. */
 function show(heading: string, ...content: (Node | string)[]): void {
   document.title = serviceTitle === "" ? heading : `${heading} - ${serviceTitle}`;
   const title = element("h1", { tabindex: "-1" }, heading);
@@ -48,7 +48,7 @@ function show(heading: string, ...content: (Node | string)[]): void {
   const first = isComplete
     ? page.querySelector<HTMLElement>("button.main")
     : inputs.find(({ value }) => value === "");
-  (first ?? title).focus();
+  (page.querySelector("h2") === null ? (first ?? title) : title).focus();
 }
 
 function hint(text: string): HTMLElement {

@@ -51,10 +51,14 @@ export interface PageOptions extends CallOptions {
   readonly after?: string | undefined;
 }
 
-/** Which accounts a list has. */
-export interface AccountPageOptions extends PageOptions {
+/** Which accounts to read. */
+export interface AccountsOptions extends PageOptions {
   /** Only the account with this address. */
-  readonly email?: string;
+  readonly email?: string | undefined;
+  /** Only accounts with this role. */
+  readonly role?: string | undefined;
+  /** Only accounts that are disabled, or only the others. */
+  readonly disabled?: boolean | undefined;
 }
 
 /** The client of the accounts. */
@@ -68,11 +72,11 @@ export class AccountsClient {
   }
 
   /** A page of the accounts, in the order of their ids. `after` is there if there are more. */
-  async list({
-    email,
-    ...options
-  }: AccountPageOptions = {}): Promise<{ accounts: readonly Account[]; after?: string }> {
-    const { body } = await this.#send(pageCall("/_accounts", options, { email }));
+  async list({ email, role, disabled, ...options }: AccountsOptions = {}): Promise<{
+    accounts: readonly Account[];
+    after?: string;
+  }> {
+    const { body } = await this.#send(pageCall("/_accounts", options, { email, role, disabled }));
     const { accounts, next } = body as { accounts: Account[]; next?: string };
     return { accounts, ...afterOf(accounts, next) };
   }
@@ -147,15 +151,10 @@ export class InvitationsClient {
   }
 }
 
-function pageCall(
-  path: string,
-  { limit, after, ...options }: PageOptions,
-  { email }: { email?: string | undefined } = {},
-): Call {
+function pageCall(path: string, { limit, after, ...options }: PageOptions, filters: object = {}): Call {
   const query = new URLSearchParams();
-  if (email !== undefined) query.set("email", email);
-  if (limit !== undefined) query.set("limit", String(limit));
-  if (after !== undefined) query.set("after", after);
+  for (const [name, value] of Object.entries({ limit, after, ...filters }))
+    if (value !== undefined) query.set(name, String(value));
   const asked = query.size === 0 ? path : `${path}?${query}`;
   return { ...options, method: "GET", path: asked, isRepeatable: true };
 }

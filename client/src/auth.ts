@@ -20,6 +20,10 @@ export interface UserSession {
   readonly network: string;
   /** The start of its header `User-Agent`. */
   readonly agent?: string;
+  /** The name of a key for a program; left out for other sessions. */
+  readonly name?: string;
+  /** What limits the key. */
+  readonly scopes?: readonly string[];
 }
 
 /** A session that has begun. The client keeps its token. */
@@ -57,6 +61,18 @@ export interface SignUp {
   readonly password?: string;
   /** The attributes of the profile. */
   readonly profile?: Readonly<Record<string, unknown>>;
+  /** The token in the link of an invitation. */
+  readonly invitation?: string;
+}
+
+/** What a sign-up with an invitation needs. */
+export interface Invited {
+  /** The invited address; left out if any address can be used. */
+  readonly email?: string;
+  /** The attributes that the profile must have. Empty for a profile that exists: a sign-up with attributes is refused. */
+  readonly required: readonly string[];
+  /** Whether the invitation gives an account this address. The account keeps its password without a new one. */
+  readonly hasAccount: boolean;
 }
 
 /** An identity at a provider, with which the user can sign in. */
@@ -95,8 +111,14 @@ export class AuthClient {
   }
 
   /** Signs somebody up. The account exists when the code from the mail is verified. */
-  async signUp({ email, password, profile }: SignUp, options: CallOptions = {}): Promise<SignInTicket> {
-    return this.#toVerify(await this.#ask("sign-up", { email, password, profile }, options));
+  async signUp(asked: SignUp, options: CallOptions = {}): Promise<SignInTicket> {
+    const { email, password, profile, invitation } = asked;
+    return this.#toVerify(await this.#ask("sign-up", { email, password, profile, invitation }, options));
+  }
+
+  /** What a sign-up with the token of an invitation needs. Throws ProblemError with the code INVALID_PARAMETER if it has ended. */
+  async invitation(token: string, options: CallOptions = {}): Promise<Invited> {
+    return (await this.#ask("invitation", { invitation: token }, options)) as Invited;
   }
 
   /** Begins a session by a password. */

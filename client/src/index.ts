@@ -2,8 +2,8 @@
 export type {
   Account,
   AccountChange,
-  AccountPageOptions,
   AccountsClient,
+  AccountsOptions,
   Invitation,
   InvitationInput,
   InvitationsClient,
@@ -24,6 +24,7 @@ export type {
   AtProvider,
   AuthClient,
   Identity,
+  Invited,
   ResetTicket,
   SignedIn,
   SignInTicket,

@@ -439,6 +439,9 @@ export const administrationTexts = {
     all: "Accounts",
     invited: "Invitations",
     more: "Show more",
+    find: "Find an address",
+    noneWith: (email: string) => `No account has the address ${email}`,
+    noneWithHint: "Enter the whole address. Capital and small letters are the same.",
     columns: { email: "Address", id: "Profile", roles: "Roles", claims: "Claims", created: "Created" },
     disabled: "disabled",
     edit: "Change",
@@ -461,6 +464,7 @@ export const administrationTexts = {
       ends: "Ends",
     },
     noAgent: "not known",
+    programKey: (name: string) => `Key for the program ${name}`,
     actions: {
       signOut: {
         action: "Sign out",

@@ -494,13 +494,13 @@ export function endInvitations(invitations: readonly Versioned<Invitation>[]): C
   return invitations.map(({ value, version }) => remove(invitationsName, value.id, version));
 }
 
-/** The open invitation of a token for an address. Throws INVALID_PARAMETER without saying what is wrong. */
+/** The open invitation of a token, for an address if there is one. Throws INVALID_PARAMETER without saying what is wrong. */
 export async function requireInvitation(
   records: UserRecords,
-  { token, address, now }: { token: string; address: string; now: number },
+  { token, address, now }: { token: string; address?: string; now: number },
 ): Promise<Invitation> {
   const found = (await records.invitationWith(ticketId(token)))?.value;
-  const fits = found?.address === address || found?.address === anyAddress;
+  const fits = address === undefined || found?.address === address || found?.address === anyAddress;
   if (found !== undefined && fits && now < found.expiresAt) return found;
   throw invalid(
     "invitation",

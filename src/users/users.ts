@@ -4,6 +4,7 @@ import { signInFailed } from "../access/challenges.ts";
 import { networkOf, shownNetwork } from "../access/networks.ts";
 import type { AdministratorRule } from "../access/roles.ts";
 import { Problem, type Violation } from "../errors.ts";
+import { parseFragment } from "../json/pointer.ts";
 import { type Decided, put, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { ServingStore } from "../store/port/store.ts";
@@ -344,16 +345,40 @@ export class Users {
   }
 
   /**
+   * What a sign-up with an invitation still needs: the address that was invited, which is empty if any can be used, and the names of
+   * the attributes that are required. `hasAccount`: it gives an account this address. Throws INVALID_PARAMETER.
+   */
+  async invited(token: string): Promise<{ email: string; required: string[]; hasAccount: boolean }> {
+    const { records, now } = this.#parts;
+    const { email, profile, user, replaces } = await requireInvitation(records, { token, now: now() });
+    // A profile that exists is not judged again.
+    const violations = user === undefined ? (this.#misfit(profile ?? {})?.violations ?? []) : [];
+    const missing = violations.filter(isRequired).map(({ pointer = "#" }) => parseFragment(pointer));
+    return {
+      email,
+      hasAccount: replaces !== undefined,
+      required: missing.flatMap(([name = "", ...inside]) => (inside.length === 0 ? [name] : [])),
+    };
+  }
+
+  /**
    * Judges a profile as that of somebody who signs up. `isPart`: required attributes can be missing. Throws VALIDATION_FAILED.
    */
   requireFitting(profile: Readonly<Record<string, unknown>>, { isPart = false } = {}): void {
+    const misfit = this.#misfit(profile);
+    const violations = misfit?.violations.filter((each) => !isPart || !isRequired(each)) ?? [];
+    if (misfit !== undefined && violations.length > 0) throw inProfile(misfit, violations);
+  }
+
+  /** Why a profile does not fit; `undefined` if it does. */
+  #misfit(profile: Readonly<Record<string, unknown>>): Problem | undefined {
     const { profiles, newUuid, now } = this.#parts;
     try {
       profiles.textOf(profile, newUuid(), now()); // the profile gets another id when it is created
+      return undefined;
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      const violations = error.violations.filter(({ code }) => !isPart || code !== "required");
-      if (violations.length > 0) throw inProfile(error, violations);
+      if (error instanceof Problem) return error;
+      throw error;
     }
   }
 
@@ -577,7 +602,7 @@ export class Users {
       }
       const read = readMailAddress(claims.email ?? "");
       const proves = provider.trustEmail && claims.isVerified && !("fault" in read);
-      const profile = [{}, { name: claims.name }].find((each) => this.#fits(each));
+      const profile = [{}, { name: claims.name }].find((each) => this.#misfit(each) === undefined);
       if (!proves || profile === undefined || !takesSignUp(settings, domainOf(read.key)))
         return { changes: [], result: undefined };
       if ((await records.accountOf(read.key)) !== undefined) return { changes: [], result: undefined };
@@ -588,16 +613,6 @@ export class Users {
         (user) => [newIdentity(claims, { user, provider: provider.name, createdAt: now() })],
       );
     });
-  }
-
-  #fits(profile: Readonly<Record<string, unknown>>): boolean {
-    try {
-      this.requireFitting(profile);
-      return true;
-    } catch (error) {
-      if (error instanceof Problem) return false;
-      throw error;
-    }
   }
 
   /** The profile, the account and the session of a sign-up, in one commit. `more` is what else the id of the account is in. */
@@ -782,6 +797,10 @@ export class Users {
 
 /** How long the service tries to send a notice, in milliseconds. */
 const noticeMs = 24 * 3_600_000;
+
+function isRequired({ code }: Violation): boolean {
+  return code === "required";
+}
 
 function domainOf(address: string): string {
   return address.slice(address.lastIndexOf("@") + 1);

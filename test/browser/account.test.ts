@@ -42,6 +42,7 @@ describe("the account on the page for signing in", { skip }, () => {
     const { page, errors } = await openPage(t, people, { options: onPhone });
     await signIn(page, ada, goodPassword);
     await heading(page, texts.account);
+    await page.keyboard.press("Tab"); // from the heading
     await tabTo(page, ({ text }) => text === texts.addTotp);
     await page.keyboard.press("Enter");
     await heading(page, texts.addTotp);
@@ -76,6 +77,10 @@ describe("the account on the page for signing in", { skip }, () => {
     await press(page, texts.signOut);
     await heading(page, texts.signIn);
     await signIn(page, ada, goodPassword);
+    await heading(page, texts.secondFactor);
+    await press(page, texts.startAgain);
+    await heading(page, texts.signIn);
+    await signIn(page, ada, goodPassword);
     await press(page, texts.useRecoveryCode);
     await field(page, texts.recoveryCode).fill(codes[0] ?? "");
     await page.keyboard.press("Enter");
@@ -101,6 +106,50 @@ describe("the account on the page for signing in", { skip }, () => {
     await page.waitForURL(`${ownOrigin(people)}/api/v1/users?limit=1`);
   });
 
+  test("a passkey is offered once after a sign-in, and declined by keyboard", async (t) => {
+    const people = await start(t, { users: { methods: ["password", "email", "passkey"] } });
+    const bob = "bob@example.org";
+    for (const email of [ada, bob]) await people.join(email, { profile: { name: "Ada" } });
+    const target = "/api/v1/users?limit=1";
+    const path = `/_sign-in?${new URLSearchParams({ return: target })}`;
+    const { page, errors } = await openPage(t, people, { path, options: onPhone });
+    const again = async (email: string) => {
+      await page.context().clearCookies();
+      await page.goto(ownOrigin(people) + path);
+      await signIn(page, email, goodPassword);
+    };
+    await signIn(page, ada, goodPassword); // this device cannot make one yet
+    await page.waitForURL(ownOrigin(people) + target);
+    await addAuthenticator(page);
+    await again(ada);
+    await heading(page, texts.offer);
+    await judge(page);
+    await page.keyboard.press("Tab"); // from the heading
+    await tabTo(page, ({ text }) => text === texts.notNow);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(ownOrigin(people) + target);
+    await again(ada);
+    await page.waitForURL(ownOrigin(people) + target);
+    await again(bob); // another user of this browser
+    await heading(page, texts.offer);
+    await page.keyboard.press("Tab"); // from the heading
+    await tabTo(page, ({ text }) => text === texts.addPasskey);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(ownOrigin(people) + target);
+    await again(bob);
+    await page.waitForURL(ownOrigin(people) + target);
+    assert.deepEqual(faultsIn(errors), []);
+  });
+
+  test("no passkey is offered where they are no way to sign in", async (t) => {
+    const people = await start(t);
+    await people.join(ada, { profile: { name: "Ada" } });
+    const { page } = await openPage(t, people);
+    await addAuthenticator(page);
+    await signIn(page, ada, goodPassword);
+    await heading(page, texts.account);
+  });
+
   test("a passkey is added, signs in without a password, and confirms", async (t) => {
     let ahead = 0;
     const people = await start(t, {
@@ -109,9 +158,9 @@ describe("the account on the page for signing in", { skip }, () => {
     });
     await people.join(ada, { profile: { name: "Ada" } });
     const { page, errors } = await openPage(t, people);
-    await addAuthenticator(page);
     await signIn(page, ada, goodPassword);
     await heading(page, texts.account);
+    await addAuthenticator(page);
     await press(page, texts.addPasskey);
     await page.getByText(texts.added).waitFor();
     await press(page, texts.signOut);

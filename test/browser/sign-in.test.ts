@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { describe, type TestContext, test } from "node:test";
+import { agentName } from "../../console/src/sign-in/agent-name.ts";
 import { returnTarget } from "../../console/src/sign-in/return-target.ts";
 import { signInPageTexts as texts } from "../../console/src/sign-in/sign-in-page-texts.ts";
 import { signInTexts } from "../../console/src/texts.ts";
@@ -46,32 +47,120 @@ async function hasSession(page: Page): Promise<boolean> {
   return (answer as { user?: object }).user !== undefined;
 }
 
+/** A service whose administrators have an address at root.example. All others need an invitation. */
+const withAdministrator = {
+  users: { signUp: { domains: ["root.example"], roles: ["ops"] } },
+  collections: {
+    users: {
+      schema: {
+        type: "object",
+        required: ["name"],
+        properties: { name: { type: "string" }, about: { type: "string" } },
+      },
+      access: { read: "public", create: { role: "ops" } },
+    },
+  },
+} as const;
+
+/** Invites somebody, and opens the link of the mail. */
+async function openInvitation(t: TestContext, people: People, content: object): Promise<Page> {
+  const wanted = { email: "ada@example.org", ...content };
+  const profile = { name: "Root" };
+  const { token } = await people.join(`${crypto.randomUUID()}@root.example`, { profile });
+  const headers = bearer(token);
+  const made = { method: "POST", path: "/api/v1/_invitations", content: wanted, headers };
+  const invited = await people.service.send(made);
+  assert.equal(invited.status, 201, invited.text);
+  await until("the invitation is mailed", () => linkIn(people, wanted.email) !== "");
+  const { pathname, hash } = new URL(linkIn(people, wanted.email));
+  const { page } = await openPage(t, people, { path: `${pathname}${hash}` });
+  await page.getByText(texts.invitedHint).waitFor();
+  return page;
+}
+
 describe("the page for signing in", { skip }, () => {
   test("an invited person opens the link, and signs up with the code that follows", async (t) => {
-    const people = await start(t, { users: { signUp: { domains: ["root.example"], roles: ["ops"] } } });
-    const { token } = await people.join("root@root.example", { profile: { name: "Root" } });
-    const email = "ada@example.org";
-    const invited = await people.service.send({
-      method: "POST",
-      path: "/api/v1/_invitations",
-      content: { email },
-      headers: bearer(token),
-    });
-    assert.equal(invited.status, 201, invited.text);
-    await until("the invitation is mailed", () => linkIn(people, email) !== "");
-    const { pathname, hash } = new URL(linkIn(people, email));
-    const { page, errors } = await openPage(t, people, { path: `${pathname}${hash}` });
-    await page.getByText(texts.invitedHint).waitFor();
+    const people = await start(t, withAdministrator);
+    const page = await openInvitation(t, people, { profile: { about: "Counts" } });
     assert.equal(new URL(page.url()).hash, "#sign-up", "the token is not in the address");
     await field(page, "Name").fill("Ada");
-    await field(page, texts.email).fill(email);
     await field(page, texts.newPassword).fill(goodPassword);
     await press(page, texts.signUp);
     await heading(page, texts.enterCode);
+    await field(page, texts.code).fill(await people.codeFor("ada@example.org", 1));
+    await press(page, texts.finish.signUp);
+    await heading(page, texts.account);
+  });
+
+  test("an invitation for a profile that exists, or with all its attributes, asks for none of them", async (t) => {
+    const people = await start(t, withAdministrator);
+    const { json } = await people.service.send({
+      method: "POST",
+      path: "/api/v1/users",
+      content: { name: "Ada" },
+      headers: bearer((await people.join("root@root.example", { profile: { name: "Root" } })).token),
+    });
+    for (const [n, content] of [
+      { user: (json as { id: string }).id },
+      { profile: { name: "Ada" } },
+    ].entries()) {
+      const email = `ada${n}@example.org`;
+      const page = await openInvitation(t, people, { ...content, email });
+      assert.equal(await field(page, texts.email).inputValue(), email);
+      assert.equal((await focusOf(page)).label, texts.newPassword);
+      await page.keyboard.type(goodPassword);
+      await page.keyboard.press("Enter");
+      await heading(page, texts.enterCode);
+      await field(page, texts.code).fill(await people.codeFor(email, 1));
+      await press(page, texts.finish.signUp);
+      await heading(page, texts.account);
+    }
+    const users = await people.service.send({ path: "/api/v1/users?name=Ada" });
+    assert.equal((users.json as object[]).length, 2, "the profile that existed, and a new one");
+  });
+
+  test("a new address from an administrator counts after its code, and the account keeps its password", async (t) => {
+    const people = await start(t, withAdministrator);
+    const root = await people.join("root@root.example", { profile: { name: "Root" } });
+    const email = "ada@example.org";
+    const page = await openInvitation(t, people, { profile: { name: "Ada" } });
+    await field(page, texts.newPassword).fill(goodPassword);
+    await press(page, texts.signUp);
     await field(page, texts.code).fill(await people.codeFor(email, 1));
     await press(page, texts.finish.signUp);
     await heading(page, texts.account);
-    assert.deepEqual(faultsIn(errors), []);
+    const headers = bearer(root.token);
+    const path = `/api/v1/_accounts?email=${encodeURIComponent(email)}`;
+    const { accounts } = (await people.service.send({ path, headers })).json as {
+      accounts: { id: string }[];
+    };
+    const later = "ada.later@example.org";
+    const changed = await people.service.send({
+      method: "PATCH",
+      path: `/api/v1/_accounts/${accounts[0]?.id}`,
+      content: { email: later },
+      headers: { ...headers, "Content-Type": "application/merge-patch+json" },
+    });
+    assert.equal(changed.status, 200, changed.text);
+    await until("the link is mailed", () => linkIn(people, later) !== "");
+    const { pathname, hash } = new URL(linkIn(people, later));
+    const { page: other } = await openPage(t, people, { path: `${pathname}${hash}` });
+    await heading(other, texts.changeAddress);
+    await other.getByText(texts.newAddressHint).waitFor();
+    assert.equal(await other.locator("input").count(), 1, "the address alone");
+    await press(other, texts.changeAddress);
+    await field(other, texts.code).fill(await people.codeFor(later, 1));
+    await press(other, texts.finish.signUp);
+    await heading(other, texts.account);
+    assert.equal((await people.post("sign-in", { email: later, password: goodPassword })).status, 200);
+    assert.equal((await people.post("sign-in", { email, password: goodPassword })).status, 401);
+  });
+
+  test("the link of an invitation that has ended says so at once", async (t) => {
+    const people = await start(t);
+    const { page } = await openPage(t, people, { path: `/_sign-in#invitation=${"A".repeat(43)}` });
+    await heading(page, texts.signIn);
+    await page.getByRole("alert").getByText("The invitation has expired").waitFor();
   });
 
   test("somebody signs up with the code of the mail, out, and in again", async (t) => {
@@ -214,6 +303,21 @@ describe("the page for signing in", { skip }, () => {
     assert.deepEqual(faultsIn(errors), []);
   });
 
+  test("a key for a program is in the list of sessions with its name, and is ended there", async (t) => {
+    const people = await start(t);
+    const { token } = await people.join("ada@example.org", { profile: { name: "Ada" } });
+    const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+    const made = await people.post("sessions", { name: "backup", expiresAt }, bearer(token));
+    assert.equal(made.status, 201, made.text);
+    const { page } = await openPage(t, people);
+    await signIn(page, "ada@example.org", goodPassword);
+    const name = texts.programKey("backup");
+    await page.getByText(name, { exact: true }).waitFor();
+    await press(page, texts.removeOf(name));
+    await page.getByText(texts.ended).waitFor();
+    assert.equal(await page.getByText(name, { exact: true }).count(), 0);
+  });
+
   test("everything works by keyboard alone", async (t) => {
     const people = await start(t);
     const { page } = await openPage(t, people);
@@ -236,6 +340,7 @@ describe("the page for signing in", { skip }, () => {
     await page.keyboard.type(await people.codeFor("ada@example.org"));
     await page.keyboard.press("Enter");
     await heading(page, texts.account);
+    assert.equal((await focusOf(page)).text, texts.account, "the page begins at its top");
     await tabTo(page, ({ text }) => text === texts.signOut);
     await page.keyboard.press("Enter");
     await heading(page, texts.signIn);
@@ -334,6 +439,28 @@ test("the page has at most 60 kB", () => {
   const sizes = files.map((name) => statSync(join("dist/console/_console", name)).size);
   assert.equal(sizes.length, 2);
   assert.ok(sizes.reduce((sum, size) => sum + size, page) < 60_000);
+});
+
+test("a browser has the name that people know, and a program its own", () => {
+  const mac = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)";
+  const windows = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko)";
+  for (const [agent, name] of [
+    [`${mac} Version/18.0 Safari/605.1.15`, "Safari, macOS"],
+    [`${windows} Chrome/130.0.0.0 Safari/537.36`, "Chrome, Windows"],
+    [`${windows} Chrome/130.0.0.0 Safari/537.36 Edg/130.0`, "Edge, Windows"],
+    ["Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0", "Firefox, Linux"],
+    [
+      "Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 Chrome/130.0 Mobile Safari/537.36",
+      "Chrome, Android",
+    ],
+    [
+      "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Mobile/15E148 Safari/604.1",
+      "Safari, iPhone",
+    ],
+    ["backup/1.0", "backup/1.0"],
+    ["", ""],
+  ] as const)
+    assert.equal(agentName(agent), name, agent);
 });
 
 test("only addresses of the service and of its other origins can be returned to", () => {

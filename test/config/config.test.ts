@@ -640,6 +640,13 @@ describe("the program does not start with", () => {
     assert.equal(config.http.requireTls, true);
   });
 
+  test("hsts for the subdomains", async () => {
+    const hstsOf = async (hsts: unknown) => (await fromFile({ hsts })).config.http.hstsIncludesSubDomains;
+    assert.equal(await hstsOf(undefined), false);
+    assert.equal(await hstsOf({ includeSubDomains: false }), false);
+    assert.equal(await hstsOf({ includeSubDomains: true }), true);
+  });
+
   test("metrics at no place, at two places, or where no caller could read them", async () => {
     const placeOf = async (metrics: unknown) => (await fromFile({ metrics })).config.metrics;
     assert.equal((await load()).config.metrics, undefined);

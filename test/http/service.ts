@@ -105,6 +105,8 @@ export interface ServiceOptions {
   secrets?: readonly string[];
   /** How webhooks are delivered. */
   webhookParts?: StartOptions["webhooks"];
+  /** The mail server. @default none: the service keeps its mails */
+  mail?: Config["mail"];
   /** Called with each mail that the service keeps instead of sending it. */
   onLocalMail?: StartOptions["onLocalMail"];
 }
@@ -346,7 +348,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
     isLocal: true,
     publicUrl: undefined,
     webhooks: options.webhooks ?? { allow: ["127.0.0.0/8"] },
-    mail: undefined,
+    mail: options.mail,
     openCollections,
     outside: {
       flags: {},

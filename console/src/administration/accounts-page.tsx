@@ -8,23 +8,24 @@ import {
   IconLogout,
   IconPassword,
   IconPencil,
+  IconSearch,
   IconTrash,
   IconUserPlus,
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { type Account, ConflictError, type Invitation } from "holdfast-client";
+import type { Account, Invitation } from "holdfast-client";
 import { type FormEvent, useState } from "react";
-import { Dialog, Question, Wrong } from "../parts/dialog.tsx";
+import { Dialog, Question } from "../parts/dialog.tsx";
 import { Head } from "../parts/head.tsx";
 import { Dots, Item } from "../parts/menu.tsx";
 import { Empty, Problem } from "../parts/problem.tsx";
 import { Time } from "../parts/value.tsx";
 import { formatRoute } from "../route.ts";
-import { queries, useAction } from "../service/queries.ts";
+import { queries } from "../service/queries.ts";
 import { client, usersName } from "../service/session.ts";
 import { administrationTexts, listTexts, texts } from "../texts.ts";
-import { fieldProblems, List, Roles, Tags, usePages, Waiting } from "./frame.tsx";
-import { FormError, readObject } from "./values.ts";
+import { FormDialog, List, Roles, Tags, usePages, Waiting } from "./frame.tsx";
+import { readObject } from "./values.ts";
 
 const own = administrationTexts.accounts;
 
@@ -53,6 +54,7 @@ type Open =
 
 export function AccountsPage() {
   const [shown, setShown] = useState<"accounts" | "invitations">("accounts");
+  const [email, setEmail] = useState("");
   const [open, setOpen] = useState<Open>();
   const close = () => setOpen(undefined);
   return (
@@ -73,8 +75,9 @@ export function AccountsPage() {
           value={shown}
           onChange={(next) => setShown(next as typeof shown)}
         />
+        {shown === "accounts" && <Find onFind={setEmail} />}
       </div>
-      {shown === "accounts" ? <Accounts onOpen={setOpen} /> : <Invitations onOpen={setOpen} />}
+      {shown === "accounts" ? <Accounts email={email} onOpen={setOpen} /> : <Invitations onOpen={setOpen} />}
       {open !== undefined && <Opened open={open} onClose={close} onInvited={() => setShown("invitations")} />}
     </>
   );
@@ -95,12 +98,45 @@ function Opened({ open, onClose, onInvited }: { open: Open; onClose(): void; onI
   }
 }
 
-function Accounts({ onOpen }: { onOpen(open: Open): void }) {
-  const query = usePages(accountsKey, async (options) => {
-    const { accounts, after } = await client.$accounts.list(options);
+/** Asks for an address. The service compares whole addresses, so it is not asked after each letter. */
+function Find({ onFind }: { onFind(email: string): void }) {
+  const [text, setText] = useState("");
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onFind(text.trim());
+  };
+  return (
+    <form className="admin-search" onSubmit={submit}>
+      <TextInput
+        size="xs"
+        type="search"
+        leftSection={<IconSearch size={14} />}
+        placeholder={own.find}
+        aria-label={own.find}
+        autoComplete="off"
+        spellCheck={false}
+        value={text}
+        onChange={({ currentTarget: { value } }) => {
+          setText(value);
+          if (value === "") onFind("");
+        }}
+      />
+    </form>
+  );
+}
+
+function Accounts({ email, onOpen }: { email: string; onOpen(open: Open): void }) {
+  const query = usePages([...accountsKey, "list", email], async (options) => {
+    const wanted = email === "" ? options : { ...options, email };
+    const { accounts, after } = await client.$accounts.list(wanted);
     return { items: accounts, after };
   });
-  const empty = <Empty title={own.none} hint={own.noneHint} />;
+  const empty =
+    email === "" ? (
+      <Empty title={own.none} hint={own.noneHint} />
+    ) : (
+      <Empty title={own.noneWith(email)} hint={own.noneWithHint} />
+    );
   return (
     <List query={query} label={own.all} columns={Object.values(own.columns)} empty={empty}>
       {query.items?.map((account) => (
@@ -201,13 +237,6 @@ function AccountDialog({ id, onClose }: { id: string; onClose(): void }) {
   );
 }
 
-function problemsOf(error: unknown, fields: readonly string[]) {
-  if (error instanceof ConflictError && error.status === 412)
-    return { at: () => undefined, others: [own.changed] };
-  if (!(error instanceof FormError)) return fieldProblems(error, fields);
-  return { at: (name: string) => (name === error.field ? own.notAnObject : undefined), others: [] };
-}
-
 interface AccessFieldsProps {
   form: { roles: string[]; claims: string };
   at: (name: string) => string | undefined;
@@ -246,48 +275,36 @@ function patchOf(before: Account["claims"], wanted: object): Account["claims"] {
   return { ...wanted, ...Object.fromEntries(gone.map((name) => [name, null])) };
 }
 
-function AccountForm({ account, onClose }: { account: Account; onClose(): void }) {
+function AccountForm({ account: given, onClose }: { account: Account; onClose(): void }) {
+  // The form is about the version that was read when it opened.
+  const [account] = useState(given);
   const [form, setForm] = useState({
     roles: [...account.roles],
     claims: Object.keys(account.claims).length === 0 ? "" : JSON.stringify(account.claims, null, 2),
   });
-  const { mutate, isPending, error } = useAction({
-    mutationFn: async () => {
-      const claims = patchOf(account.claims, readObject("claims", form.claims) ?? {});
-      await client.$accounts.patch(account, { roles: form.roles, claims });
-    },
-    onSuccess: onClose,
-    onSettled: () => reread(accountsKey),
-  });
-  const { at, others } = problemsOf(error, ["roles", "claims"]);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
-  };
   return (
-    <Dialog
-      width={560}
+    <FormDialog
       title={own.editTitle(account.email)}
       about={own.editAbout}
+      fields={["roles", "claims"]}
+      action={own.doSave}
+      changed={own.changed}
+      textOf={() => own.notAnObject}
+      run={async () => {
+        const claims = patchOf(account.claims, readObject("claims", form.claims) ?? {});
+        const change = { roles: form.roles, claims };
+        await client.$accounts.patch(account, change).finally(() => reread(accountsKey));
+      }}
       onClose={onClose}
-      closing={texts.cancel}
-      actions={
-        <Button size="sm" type="submit" form="account" loading={isPending}>
-          {own.doSave}
-        </Button>
-      }
     >
-      <form id="account" className="admin-form" noValidate onSubmit={submit}>
-        {others.map((each) => (
-          <Wrong key={each} text={each} />
-        ))}
+      {(at) => (
         <AccessFields
           form={form}
           at={at}
           onChange={(part) => setForm((before) => ({ ...before, ...part }))}
         />
-      </form>
-    </Dialog>
+      )}
+    </FormDialog>
   );
 }
 
@@ -313,9 +330,9 @@ function SessionsDialog({ account: { id, email }, onClose }: { account: Account;
               </tr>
             </thead>
             <tbody>
-              {data.map(({ id: session, agent, network, createdAt, usedAt, expiresAt }) => (
+              {data.map(({ id: session, agent, name, network, createdAt, usedAt, expiresAt }) => (
                 <tr key={session}>
-                  <td title={agent}>{agent || own.noAgent}</td>
+                  <td title={agent}>{name === undefined ? agent || own.noAgent : own.programKey(name)}</td>
                   <td>{network}</td>
                   {[createdAt, usedAt, expiresAt].map((at, n) => (
                     // biome-ignore lint/suspicious/noArrayIndexKey: the columns never move
@@ -392,68 +409,48 @@ const empty = { email: "", roles: [] as string[], claims: "", user: "" };
 function InviteDialog({ onClose, onInvited }: { onClose(): void; onInvited(): void }) {
   const [given, setGiven] = useState(empty);
   const set = (part: Partial<typeof empty>) => setGiven((before) => ({ ...before, ...part }));
-  const { mutate, isPending, error } = useAction({
-    mutationFn: async () => {
-      const { email, roles, claims, user } = given;
-      await client.$invitations.create({
-        email: email.trim(),
-        roles,
-        claims: (readObject("claims", claims) ?? {}) as Invitation["claims"],
-        ...(user.trim() !== "" && { user: user.trim() }),
-      });
-    },
-    onSuccess: () => {
-      onInvited();
-      onClose();
-    },
-    onSettled: () => reread(invitationsKey),
-  });
-  const { at, others } = problemsOf(error, Object.keys(empty));
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
-  };
   return (
-    <Dialog
-      width={560}
+    <FormDialog
       title={own.inviteTitle}
       about={own.inviteAbout}
+      fields={Object.keys(empty)}
+      action={own.doInvite}
+      isReady={given.email.trim() !== ""}
+      textOf={() => own.notAnObject}
+      run={async () => {
+        const { email, roles, claims, user } = given;
+        const invitation = {
+          email: email.trim(),
+          roles,
+          claims: (readObject("claims", claims) ?? {}) as Invitation["claims"],
+          ...(user.trim() !== "" && { user: user.trim() }),
+        };
+        await client.$invitations.create(invitation).finally(() => reread(invitationsKey));
+        onInvited();
+      }}
       onClose={onClose}
-      closing={texts.cancel}
-      actions={
-        <Button
-          size="sm"
-          type="submit"
-          form="invite"
-          loading={isPending}
-          disabled={given.email.trim() === ""}
-        >
-          {own.doInvite}
-        </Button>
-      }
     >
-      <form id="invite" className="admin-form" noValidate onSubmit={submit}>
-        {others.map((each) => (
-          <Wrong key={each} text={each} />
-        ))}
-        <TextInput
-          type="email"
-          label={own.columns.email}
-          value={given.email}
-          error={at("email")}
-          autoComplete="off"
-          onChange={(event) => set({ email: event.currentTarget.value })}
-          data-autofocus
-        />
-        <AccessFields form={given} at={at} onChange={set} />
-        <TextInput
-          label={own.user}
-          description={own.userHint}
-          value={given.user}
-          error={at("user")}
-          onChange={(event) => set({ user: event.currentTarget.value })}
-        />
-      </form>
-    </Dialog>
+      {(at) => (
+        <>
+          <TextInput
+            type="email"
+            label={own.columns.email}
+            value={given.email}
+            error={at("email")}
+            autoComplete="off"
+            onChange={(event) => set({ email: event.currentTarget.value })}
+            data-autofocus
+          />
+          <AccessFields form={given} at={at} onChange={set} />
+          <TextInput
+            label={own.user}
+            description={own.userHint}
+            value={given.user}
+            error={at("user")}
+            onChange={(event) => set({ user: event.currentTarget.value })}
+          />
+        </>
+      )}
+    </FormDialog>
   );
 }

@@ -1,14 +1,16 @@
 /** What the pages for administrators share. */
 import { Button, MultiSelect } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { NotFoundError } from "holdfast-client";
-import type { ReactNode } from "react";
+import { ConflictError, NotFoundError } from "holdfast-client";
+import { type ReactNode, useId } from "react";
 import { Copied, Secret } from "../parts/copied.tsx";
-import { Dialog } from "../parts/dialog.tsx";
+import { Dialog, Wrong } from "../parts/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useConfiguration } from "../service/administrator.ts";
 import { otherProblems, type Refusal, refusalOf } from "../service/errors.ts";
+import { useAction } from "../service/queries.ts";
 import { administrationTexts, listTexts, texts } from "../texts.ts";
+import { FormError } from "./values.ts";
 
 export function Waiting() {
   return (
@@ -106,13 +108,79 @@ export function SecretDialog({ title, about, label, secret, whenLost, onClose }:
 }
 
 /** The sentence for a field, and the sentences that belong to no field. */
-export function fieldProblems(error: unknown, fields: readonly string[]) {
+function fieldProblems(error: unknown, fields: readonly string[]) {
   const isWrong = error !== null && error !== undefined;
   const refusal: Refusal = isWrong ? refusalOf(error) : { byName: new Map(), others: [] };
   return {
     at: (name: string) => refusal.byName.get(name)?.join(" "),
     others: otherProblems(refusal, new Set(fields)),
   };
+}
+
+type ProblemAt = ReturnType<typeof fieldProblems>["at"];
+
+interface FormDialogProps {
+  title: string;
+  about: string;
+  width?: number;
+  /** The names of the fields. */
+  fields: readonly string[];
+  /** The text of the button that sends the form. */
+  action: string;
+  /** Whether the form is complete enough to be sent. @default true */
+  isReady?: boolean;
+  /** What is said if what the form shows has changed meanwhile. */
+  changed?: string;
+  /** What is said about a text that the form itself refuses. */
+  textOf?(fault: FormError): string;
+  /** Sends the form. */
+  run(): Promise<unknown>;
+  /** Whether the dialog closes afterwards. @default true */
+  closes?: boolean;
+  onClose(): void;
+  /** The fields. They ask what is wrong with each. */
+  children: (at: ProblemAt) => ReactNode;
+}
+
+/** A dialog with a form. The service judges what was filled in. */
+export function FormDialog(props: FormDialogProps) {
+  const { fields, action, isReady = true, changed, textOf, run, closes = true, children, ...dialog } = props;
+  const id = useId();
+  const { mutate, isPending, error } = useAction({
+    mutationFn: run,
+    ...(closes && { onSuccess: dialog.onClose }),
+  });
+  const hasChanged = changed !== undefined && error instanceof ConflictError && error.status === 412;
+  const ofService = fieldProblems(error instanceof FormError ? null : error, fields);
+  const at: ProblemAt = (name) =>
+    error instanceof FormError && error.field === name ? textOf?.(error) : ofService.at(name);
+  return (
+    <Dialog
+      width={560}
+      {...dialog}
+      closing={texts.cancel}
+      actions={
+        <Button size="sm" type="submit" form={id} loading={isPending} disabled={!isReady}>
+          {action}
+        </Button>
+      }
+    >
+      <form
+        id={id}
+        className="admin-form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          mutate();
+        }}
+      >
+        {(hasChanged ? [changed] : ofService.others).map((each) => (
+          <Wrong key={each} text={each} />
+        ))}
+        {children(at)}
+      </form>
+    </Dialog>
+  );
 }
 
 const users = administrationTexts.accounts;

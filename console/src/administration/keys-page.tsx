@@ -3,17 +3,17 @@ import { Button, SegmentedControl, Select, TagsInput, TextInput } from "@mantine
 import { IconPlus, IconRefresh, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { type ApiKey, type NewApiKey, NotFoundError } from "holdfast-client";
-import { type ChangeEvent, type FormEvent, useState } from "react";
-import { Dialog, Question, Wrong } from "../parts/dialog.tsx";
+import { type ChangeEvent, useState } from "react";
+import { Question } from "../parts/dialog.tsx";
 import { Head } from "../parts/head.tsx";
 import { Dots, Item } from "../parts/menu.tsx";
 import { Empty, Problem } from "../parts/problem.tsx";
 import { Time } from "../parts/value.tsx";
 import { useCollections } from "../service/collections.ts";
-import { queries, useAction } from "../service/queries.ts";
+import { queries } from "../service/queries.ts";
 import { client } from "../service/session.ts";
-import { administrationTexts, listTexts, texts } from "../texts.ts";
-import { fieldProblems, type NamesProps, Roles, SecretDialog, Tags, TurnOn, Waiting } from "./frame.tsx";
+import { administrationTexts, listTexts } from "../texts.ts";
+import { FormDialog, type NamesProps, Roles, SecretDialog, Tags, TurnOn, Waiting } from "./frame.tsx";
 import { expiryOf, isThisHour, keysInOrder, stateOf } from "./values.ts";
 
 const own = administrationTexts.keys;
@@ -165,81 +165,72 @@ const reread = () => queries.invalidateQueries({ queryKey: keysKey });
 
 function NewKeyDialog({ onClose }: { onClose(): void }) {
   const [given, setGiven] = useState(empty);
+  const [made, setMade] = useState<NewApiKey>();
   const set = (part: Partial<typeof empty>) => setGiven((before) => ({ ...before, ...part }));
-  const { mutate, data, isPending, error } = useAction({
-    mutationFn: () => {
-      const { name, subject, roles, scopes, choice, date } = given;
-      return client.$keys.create({
-        name: name.trim(),
-        ...(subject.trim() !== "" && { subject: subject.trim() }),
-        roles,
-        scopes: scopes.length === 0 ? null : scopes,
-        expiresAt: expiryOf(choice, date, Date.now()),
-      });
-    },
-    onSettled: reread,
-  });
-  if (data !== undefined) return <MadeKey made={data} onClose={onClose} />;
-  const { at, others } = fieldProblems(error, fields);
+  if (made !== undefined) return <MadeKey made={made} onClose={onClose} />;
+  const create = async () => {
+    const { name, subject, roles, scopes, choice, date } = given;
+    const key = {
+      name: name.trim(),
+      ...(subject.trim() !== "" && { subject: subject.trim() }),
+      roles,
+      scopes: scopes.length === 0 ? null : scopes,
+      expiresAt: expiryOf(choice, date, Date.now()),
+    };
+    setMade(await client.$keys.create(key).finally(reread));
+  };
   const text = (name: "name" | "subject" | "date") => ({
     value: given[name],
-    error: at(name),
     onChange: (event: ChangeEvent<HTMLInputElement>) => set({ [name]: event.currentTarget.value }),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
-  };
   return (
-    <Dialog
-      width={560}
+    <FormDialog
       title={own.createTitle}
       about={own.createAbout}
+      fields={fields}
+      action={own.doCreate}
+      isReady={given.name.trim() !== "" && (given.choice !== "date" || given.date !== "")}
+      run={create}
+      closes={false}
       onClose={onClose}
-      closing={texts.cancel}
-      actions={
-        <Button
-          size="sm"
-          type="submit"
-          form="new-key"
-          loading={isPending}
-          disabled={given.name.trim() === ""}
-        >
-          {own.doCreate}
-        </Button>
-      }
     >
-      <form id="new-key" className="admin-form" onSubmit={submit}>
-        {others.map((each) => (
-          <Wrong key={each} text={each} />
-        ))}
-        <TextInput {...text("name")} label={own.columns.name} description={own.nameHint} data-autofocus />
-        <TextInput
-          {...text("subject")}
-          label={own.columns.subject}
-          description={own.subjectHint}
-          placeholder={given.name}
-        />
-        <Roles texts={own} value={given.roles} error={at("roles")} onChange={(roles) => set({ roles })} />
-        <Scopes value={given.scopes} error={at("scopes")} onChange={(scopes) => set({ scopes })} />
-        <div className="pair">
-          <Select
-            label={own.expiry}
-            data={["never", "30", "90", "365", "date"].map((value) => ({
-              value,
-              label: own.expiries[value as keyof typeof own.expiries],
-            }))}
-            value={given.choice}
-            allowDeselect={false}
-            error={given.choice === "date" ? undefined : at("expiresAt")}
-            onChange={(choice) => set({ choice: choice ?? "never" })}
+      {(at) => (
+        <>
+          <TextInput
+            {...text("name")}
+            label={own.columns.name}
+            description={own.nameHint}
+            error={at("name")}
+            data-autofocus
           />
-          {given.choice === "date" && (
-            <TextInput type="date" required label={own.date} {...text("date")} error={at("expiresAt")} />
-          )}
-        </div>
-      </form>
-    </Dialog>
+          <TextInput
+            {...text("subject")}
+            label={own.columns.subject}
+            description={own.subjectHint}
+            error={at("subject")}
+            placeholder={given.name}
+          />
+          <Roles texts={own} value={given.roles} error={at("roles")} onChange={(roles) => set({ roles })} />
+          <Scopes value={given.scopes} error={at("scopes")} onChange={(scopes) => set({ scopes })} />
+          <div className="pair">
+            <Select
+              label={own.expiry}
+              data={["never", "30", "90", "365", "date"].map((value) => ({
+                value,
+                label: own.expiries[value as keyof typeof own.expiries],
+              }))}
+              value={given.choice}
+              allowDeselect={false}
+              error={given.choice === "date" ? undefined : at("expiresAt")}
+              onChange={(choice) => set({ choice: choice ?? "never" })}
+            />
+            {given.choice === "date" && (
+              <TextInput type="date" required label={own.date} {...text("date")} error={at("expiresAt")} />
+            )}
+          </div>
+        </>
+      )}
+    </FormDialog>
   );
 }
 

@@ -1,16 +1,16 @@
 /** The dialogs of a webhook: its form, its secret, and its end. */
-import { Button, Chip, JsonInput, TagsInput, Textarea, TextInput } from "@mantine/core";
+import { Chip, JsonInput, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { ConflictError, type Webhook } from "holdfast-client";
-import { type ChangeEvent, type FormEvent, useState } from "react";
-import { Dialog, Question, Wrong } from "../parts/dialog.tsx";
+import type { Webhook } from "holdfast-client";
+import { type ChangeEvent, useState } from "react";
+import { Dialog, Question } from "../parts/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useCollections } from "../service/collections.ts";
-import { queries, useAction } from "../service/queries.ts";
+import { queries } from "../service/queries.ts";
 import { client } from "../service/session.ts";
-import { administrationTexts, texts } from "../texts.ts";
-import { fieldProblems, SecretDialog, Waiting } from "./frame.tsx";
-import { allTypes, FormError, formOf, inputOf, patchOfForm, type WebhookForm } from "./values.ts";
+import { administrationTexts } from "../texts.ts";
+import { FormDialog, SecretDialog, Waiting } from "./frame.tsx";
+import { allTypes, formOf, inputOf, patchOfForm, type WebhookForm } from "./values.ts";
 
 /** The key of the query of all webhooks, and of what belongs to one. */
 export const webhooksKey = ["webhooks"];
@@ -33,8 +33,8 @@ export function WebhookDialog({ webhook, onClose }: WebhookDialogProps) {
     refetchOnWindowFocus: false,
     queryFn: ({ signal }) => client.$webhooks.get(webhook?.id ?? "", { signal }),
   });
-  if (webhook === undefined) return <FormDialog onClose={onClose} />;
-  if (data !== undefined) return <FormDialog webhook={data} onClose={onClose} />;
+  if (webhook === undefined) return <WebhookFormDialog onClose={onClose} />;
+  if (data !== undefined) return <WebhookFormDialog webhook={data} onClose={onClose} />;
   return (
     <Dialog width={600} title={own.editTitle} onClose={onClose}>
       {error === null ? <Waiting /> : <Problem error={error} />}
@@ -42,74 +42,54 @@ export function WebhookDialog({ webhook, onClose }: WebhookDialogProps) {
   );
 }
 
-function FormDialog({ webhook: given, onClose }: WebhookDialogProps) {
+function WebhookFormDialog({ webhook: given, onClose }: WebhookDialogProps) {
   // The form is about the version that was read when it opened.
   const [webhook] = useState(given);
   const [form, setForm] = useState(() => formOf(webhook));
-  const save = useAction({
-    mutationFn: async () => {
-      if (webhook === undefined) return await client.$webhooks.create(inputOf(form));
-      return await client.$webhooks.patch(webhook, patchOfForm(form) as never);
-    },
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: webhooksKey });
-      if (webhook !== undefined) onClose();
-    },
-  });
-  if (save.data !== undefined && webhook === undefined)
+  const [made, setMade] = useState<object>();
+  const isNew = webhook === undefined;
+  if (made !== undefined)
     return (
-      <WebhookSecret
-        secret={"secret" in save.data ? (save.data.secret as string) : undefined}
-        onClose={onClose}
-      />
+      <WebhookSecret secret={"secret" in made ? (made.secret as string) : undefined} onClose={onClose} />
     );
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate();
-  };
   return (
-    <Dialog
+    <FormDialog
       width={600}
-      title={webhook === undefined ? own.createTitle : own.editTitle}
+      title={isNew ? own.createTitle : own.editTitle}
       about={own.about}
+      fields={fields}
+      action={isNew ? own.doCreate : own.doSave}
+      changed={own.changed}
+      textOf={({ field, line = "" }) => (field === "filter" ? own.notAnObject : own.badHeader(line))}
+      run={async () => {
+        if (isNew) setMade(await client.$webhooks.create(inputOf(form)));
+        else await client.$webhooks.patch(webhook, patchOfForm(form) as never);
+        await queries.invalidateQueries({ queryKey: webhooksKey });
+      }}
+      closes={!isNew}
       onClose={onClose}
-      closing={texts.cancel}
-      actions={
-        <Button size="sm" type="submit" form="webhook" loading={save.isPending}>
-          {webhook === undefined ? own.doCreate : own.doSave}
-        </Button>
-      }
     >
-      <form id="webhook" className="admin-form" noValidate onSubmit={submit}>
+      {(at) => (
         <Fields
           form={form}
-          error={save.error}
-          isNew={webhook === undefined}
+          at={at}
+          isNew={isNew}
           onChange={(part) => setForm((before) => ({ ...before, ...part }))}
         />
-      </form>
-    </Dialog>
+      )}
+    </FormDialog>
   );
 }
 
 interface FieldsProps {
   form: WebhookForm;
-  error: unknown;
+  at: (name: string) => string | undefined;
   isNew: boolean;
   onChange(part: Partial<WebhookForm>): void;
 }
 
-function problemsOf(error: unknown) {
-  if (error instanceof ConflictError && error.status === 412)
-    return { at: () => undefined, others: [own.changed] };
-  if (!(error instanceof FormError)) return fieldProblems(error, fields);
-  const text = error.field === "filter" ? own.notAnObject : own.badHeader(error.line ?? "");
-  return { at: (name: string) => (name === error.field ? text : undefined), others: [] };
-}
-
-function Fields({ form, error, isNew, onChange }: FieldsProps) {
+function Fields({ form, at, isNew, onChange }: FieldsProps) {
   const { data: collections = [] } = useCollections();
-  const { at, others } = problemsOf(error);
   const text = (name: "url" | "headers" | "description") => ({
     label: own[name],
     value: form[name],
@@ -127,9 +107,6 @@ function Fields({ form, error, isNew, onChange }: FieldsProps) {
   });
   return (
     <>
-      {others.map((each) => (
-        <Wrong key={each} text={each} />
-      ))}
       <TextInput {...text("url")} placeholder="https://example.org/hook" data-autofocus />
       <TagsInput {...tags("collections")} data={["*", ...collections.map(({ name }) => name)]} />
       <fieldset className="plain-set">

@@ -1,4 +1,5 @@
 /** The account of somebody who has signed in: profile, address, password, factors, sessions, sign-out. */
+import { agentName } from "./agent-name.ts";
 import { type OwnSession, Refusal, send, type Ways } from "./auth-service.ts";
 import { factorsPart } from "./factors.ts";
 import { buttonOf, element, type Field, formOf } from "./form.ts";
@@ -80,11 +81,19 @@ function sessionRow(
   end: () => Promise<void>,
   say: (message: string) => void,
 ): HTMLElement {
-  const { agent, network, usedAt, current } = session;
-  const name = current ? texts.thisSession : agent || texts.unknownAgent;
+  const { agent, network, usedAt, current, name: ofKey } = session;
+  const other = ofKey === undefined ? agentName(agent) || texts.unknownAgent : texts.programKey(ofKey);
+  const name = current ? texts.thisSession : other;
   const used = texts.used(new Date(usedAt).toLocaleString(), network);
-  const about = element("div", {}, element("strong", {}, name), element("p", { class: "hint" }, used));
-  const button = buttonOf(texts.end, end, say, { "aria-label": texts.endOf(name) });
+  const about = element(
+    "div",
+    { title: agent },
+    element("strong", {}, name),
+    element("p", { class: "hint" }, used),
+  );
+  const [text, label] =
+    ofKey === undefined ? [texts.end, texts.endOf(name)] : [texts.remove, texts.removeOf(name)];
+  const button = buttonOf(text, end, say, { "aria-label": label });
   return element("li", {}, about, ...(current ? [] : [button]));
 }
 
@@ -186,7 +195,7 @@ export function linkAndShow(parts: AccountParts): Promise<void> {
 }
 
 /** Does something. If the service wants a proof first, asks for it, and does it again. */
-async function confirmed(parts: AccountParts, work: () => Promise<void>): Promise<void> {
+export async function confirmed(parts: AccountParts, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {

@@ -88,5 +88,7 @@ export interface OwnSession {
   usedAt: string;
   network: string;
   agent: string;
+  /** The name of a key for a program. */
+  name?: string;
   current: boolean;
 }

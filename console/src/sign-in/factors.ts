@@ -13,7 +13,8 @@ interface Factor {
   usedAt: string;
 }
 
-interface Factors {
+/** The factors of the user. */
+export interface Factors {
   factors: readonly Factor[];
   /** How many are left. */
   recoveryCodes: number;
@@ -35,6 +36,8 @@ export interface FactorParts {
   /** Shows the account again. */
   back: (notice: string) => Promise<void>;
 }
+
+type Shown = Pick<FactorParts, "show" | "say" | "back">;
 
 /** The factors with their buttons; empty if the service has none. */
 export async function factorsPart(parts: FactorParts): Promise<HTMLElement[]> {
@@ -100,7 +103,8 @@ async function setUpApp(parts: FactorParts): Promise<void> {
   );
 }
 
-async function addPasskey(parts: FactorParts): Promise<void> {
+/** Has the user make a passkey, and adds it to the account. */
+export async function addPasskey(parts: Shown): Promise<void> {
   type Begun = { ticket: string; options: object };
   const { ticket, options } = await send<Begun>("POST", "_auth/factors", { kind: "passkey" });
   const passkey = await makePasskey(options);
@@ -112,16 +116,23 @@ async function renewCodes(parts: FactorParts): Promise<void> {
 }
 
 /** Shows recovery codes once, if there are any. */
-async function added({ show, back, say }: FactorParts, { recoveryCodes }: Added): Promise<void> {
+async function added({ show, back, say }: Shown, { recoveryCodes }: Added): Promise<void> {
   if (recoveryCodes === undefined) return back(texts.added);
+  const status = element("p", { role: "status", class: "status" });
+  const copy = async () => {
+    await navigator.clipboard.writeText(recoveryCodes.join("\n"));
+    status.textContent = texts.copied;
+  };
   const codes = recoveryCodes.map((code) => element("li", { class: "code" }, code));
   show(
     texts.codesTitle,
     element("p", { class: "lead" }, texts.codesHint),
     element("ul", { class: "codes" }, ...codes),
+    status,
     element(
       "div",
       { class: "buttons" },
+      buttonOf(texts.copy, copy, say),
       buttonOf(texts.codesSaved, () => back(texts.added), say),
     ),
   );

@@ -7,6 +7,11 @@ export const hasPasskeys =
   typeof PublicKeyCredential !== "undefined" &&
   typeof PublicKeyCredential.parseRequestOptionsFromJSON === "function";
 
+/** Whether this device can make a passkey by itself, for example with a fingerprint. */
+export async function canMakePasskey(): Promise<boolean> {
+  return hasPasskeys && (await PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable());
+}
+
 /** Has the user choose a passkey, and signs the challenge of the options with it. Throws Refusal. */
 export function askPasskey(options: object): Promise<object> {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(

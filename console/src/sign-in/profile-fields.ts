@@ -58,10 +58,12 @@ export function profileField(
   };
 }
 
-/** The fields for the attributes that a profile must have, and that no default fills in. */
-export function profileFields({ schema = {}, defaults = {} }: ProfileCollection): Field[] {
+/** The fields for the attributes that a profile must have. @default those of the schema that no default fills in */
+export function profileFields(
+  { schema = {}, defaults = {} }: ProfileCollection,
+  names?: readonly string[],
+): Field[] {
   const { required = [], properties = {} } = schema;
-  return required
-    .filter((name) => !Object.hasOwn(defaults, name))
-    .map((name) => profileField(name, properties[name]));
+  const asked = names ?? required.filter((name) => !Object.hasOwn(defaults, name));
+  return asked.map((name) => profileField(name, properties[name]));
 }

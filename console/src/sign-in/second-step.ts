@@ -82,6 +82,7 @@ export function showStep(
       ...(factors.includes(other.name)
         ? [buttonOf(other === totp ? texts.useTotp : texts.useRecoveryCode, change, say)]
         : []),
+      buttonOf(texts.startAgain, async () => location.reload(), say),
     ),
   );
 }

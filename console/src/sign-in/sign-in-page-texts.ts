@@ -23,7 +23,9 @@ export const signInPageTexts = {
   forgottenHint: "You get a mail with a code. With it, you set a new password.",
   signUp: "Create an account",
   invitedHint:
-    "You were invited. Give the address that the invitation came to. You get a mail with a code, and your account exists when you have entered it here.",
+    "You were invited. You get another mail with a code. Your account exists when you have entered the code here.",
+  newAddressHint:
+    "An administrator wants to give your account this address. You get another mail with a code. The address counts when you have entered the code here.",
   signUpHint: "You get a mail with a code. Your account exists when you have entered it here.",
   haveAccount: "I have an account",
   passwordHint: "Any characters, 8 or more.",
@@ -39,6 +41,7 @@ export const signInPageTexts = {
   sessions: "Where you are signed in",
   thisSession: "This browser",
   unknownAgent: "Unknown program",
+  programKey: (name: string) => `Key for the program ${name}`,
   used: (when: string, network: string) => `Last used ${when} from ${network}`,
   end: "Sign out",
   endOf: (agent: string) => `Sign out: ${agent}`,
@@ -71,6 +74,10 @@ export const signInPageTexts = {
   addTotp: "Set up an app",
   replaceTotp: "Set up another app",
   addPasskey: "Add a passkey",
+  offer: "Sign in faster next time",
+  offerHint:
+    "With a passkey, this device signs you in by your fingerprint, your face or the code of its screen lock. You need no password here.",
+  notNow: "Not now",
   renewCodes: "New recovery codes",
   codesLeft: (count: number) => `${count} recovery codes are left.`,
   scan: "Scan this picture with an authenticator app. Then enter the six digits that it shows.",
@@ -81,6 +88,8 @@ export const signInPageTexts = {
   codesTitle: "Your recovery codes",
   codesHint:
     "Save these codes. Each works once in place of the app, if you lose it. They are not shown again.",
+  copy: "Copy",
+  copied: "The codes are copied.",
   codesSaved: "I have saved them",
   added: "It is set up.",
   removed: "It is removed. All other sessions have ended.",

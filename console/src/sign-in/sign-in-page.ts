@@ -4,11 +4,12 @@
  * finishes, and every other browser only shows the code.
  */
 import "./sign-in-page.css";
-import { linkAndShow, showAccount } from "./account.ts";
+import { type AccountParts, linkAndShow, showAccount } from "./account.ts";
 import { otherOrigins, Refusal, send, serviceTitle, type Ways } from "./auth-service.ts";
 import { buttonOf, element, type Field, formOf } from "./form.ts";
 import { labelOf, linkWaiting, providerLinks } from "./identities.ts";
 import { hasPasskeys } from "./passkey.ts";
+import { isPasskeyOffered, offerPasskey } from "./passkey-offer.ts";
 import { forgetPending, keepLink, keepPending, type Pending, readLink, readPending } from "./pending.ts";
 import { profileCollection } from "./profile.ts";
 import { profileField, profileFields } from "./profile-fields.ts";
@@ -23,7 +24,9 @@ const email: Field = { name: "email", label: texts.email, type: "email", autocom
 /** What a provider says about the person who has come from there. */
 let suggested: string | undefined;
 
-function address(): Field {
+/** `known` is the only address that can be used, if there is one. */
+function address(known?: string): Field {
+  if (known !== undefined) return { ...email, value: known, isReadOnly: true };
   return suggested === undefined ? email : { ...email, value: suggested };
 }
 
@@ -35,7 +38,7 @@ const newPassword: Field = {
   hint: texts.passwordHint,
 };
 
-/** Shows a part of the page. The focus goes to its first field that is empty, or to its heading. */
+/** Shows a part of the page. The focus goes to its first field that is empty, or to its heading if it has several parts or no field. */
 function show(heading: string, ...content: (Node | string)[]): void {
   document.title = serviceTitle === "" ? heading : `${heading} - ${serviceTitle}`;
   const title = element("h1", { tabindex: "-1" }, heading);
@@ -45,7 +48,7 @@ function show(heading: string, ...content: (Node | string)[]): void {
   const first = isComplete
     ? page.querySelector<HTMLElement>("button.main")
     : inputs.find(({ value }) => value === "");
-  (first ?? title).focus();
+  (page.querySelector("h2") === null ? (first ?? title) : title).focus();
 }
 
 function hint(text: string): HTMLElement {
@@ -73,17 +76,22 @@ function targetOf(returnTo: string | null): string | undefined {
 /** What the account shows next. */
 let told = "";
 
-/** Ends a sign-in: links the identity that waits for it, and goes where the page was asked to return to, or to the account. */
+/** Ends a sign-in: links the identity that waits for it, offers a passkey, and goes where the page was asked to return to. */
 async function goOn(returnTo = returnParameter): Promise<void> {
   forgetPending();
-  const { session, providers = [] } = await send<Ways>("GET", "_auth");
+  const ways = await send<Ways>("GET", "_auth");
+  const parts = partsOf(ways);
   // A session that must add a factor can do nothing else. What waits goes on afterwards.
-  if (session?.mustAddFactor === true) return goTo("#account");
-  const { isLinked, message } = await linkWaiting(providers);
-  told = message;
-  const target = targetOf(returnTo);
-  if (target === undefined || !isLinked) goTo("#account");
-  else location.replace(target);
+  if (parts === undefined || parts.mustAddFactor) return goTo("#account");
+  const { isLinked, message } = await linkWaiting(parts.providers);
+  const target = isLinked ? targetOf(returnTo) : undefined;
+  const leave = (notice: string) => {
+    told = message || notice;
+    if (target === undefined) goTo("#account");
+    else location.replace(target);
+  };
+  if (isLinked && (await isPasskeyOffered(parts))) offerPasskey(parts, leave);
+  else leave("");
 }
 
 /** Shows the part of a fragment, also if the address has it already. */
@@ -181,15 +189,29 @@ function forgottenPart(): void {
 /** Where the names of the fields of the profile begin. */
 const inProfile = "profile/";
 
+/** What the service says about the invitation whose link was opened. */
+interface Invited {
+  email?: string;
+  /** The attributes that the profile still needs. */
+  required: readonly string[];
+  /** Whether it gives an account another address. */
+  hasAccount: boolean;
+}
+
 /** `invitation` is what the link of an invitation has brought. */
 async function signUpPart({ methods }: Ways, invitation?: string): Promise<void> {
-  const profile = profileFields(await profileCollection()).map(asProfile);
+  const invited =
+    invitation === undefined ? undefined : await send<Invited>("POST", "_auth/invitation", { invitation });
+  const profile = profileFields(await profileCollection(), invited?.required).map(asProfile);
+  const hasAccount = invited?.hasAccount === true;
+  const takesPassword = methods.includes("password") && !hasAccount;
+  const lead = hasAccount ? texts.newAddressHint : texts.invitedHint;
   show(
-    texts.signUp,
-    hint(invitation === undefined ? texts.signUpHint : texts.invitedHint),
+    hasAccount ? texts.changeAddress : texts.signUp,
+    hint(invited === undefined ? texts.signUpHint : lead),
     formOf({
-      fields: [...profile, address(), ...(methods.includes("password") ? [newPassword] : [])],
-      submit: texts.signUp,
+      fields: [...profile, address(invited?.email), ...(takesPassword ? [newPassword] : [])],
+      submit: hasAccount ? texts.changeAddress : texts.signUp,
       // What is required, but cannot be read, becomes a field when the service asks for it.
       fieldFor: (name) =>
         name.startsWith(inProfile) ? asProfile(profileField(name.slice(inProfile.length))) : undefined,
@@ -198,7 +220,10 @@ async function signUpPart({ methods }: Ways, invitation?: string): Promise<void>
         const body = {
           email: String(values.email),
           ...(values.password !== undefined && { password: values.password }),
-          profile: Object.fromEntries(names.map((name) => [name.slice(inProfile.length), values[name]])),
+          // A profile that exists takes none.
+          ...(names.length > 0 && {
+            profile: Object.fromEntries(names.map((name) => [name.slice(inProfile.length), values[name]])),
+          }),
           ...(invitation !== undefined && { invitation }),
         };
         await ask("signUp", "_auth/sign-up", body).catch(aboutProfile);
@@ -282,10 +307,10 @@ async function open(): Promise<void> {
   return accountOrSignIn(ways);
 }
 
-function accountOrSignIn(ways: Ways, message = ""): void | Promise<void> {
-  const { user, methods, providers = [], session } = ways;
-  if (user === undefined) return signInPart(ways, message);
-  const parts = {
+/** What the account needs; `undefined` unless somebody has signed in. */
+function partsOf({ user, methods, providers = [], session }: Ways): AccountParts | undefined {
+  if (user === undefined) return undefined;
+  return {
     show,
     user,
     methods,
@@ -295,6 +320,11 @@ function accountOrSignIn(ways: Ways, message = ""): void | Promise<void> {
     leave: () => goTo("#sign-in"),
     goOn: () => void goOn().catch(fail),
   };
+}
+
+function accountOrSignIn(ways: Ways, message = ""): void | Promise<void> {
+  const parts = partsOf(ways);
+  if (parts === undefined) return signInPart(ways, message);
   if (readLink() !== undefined) return linkAndShow(parts);
   const notice = message || told;
   told = "";
@@ -318,7 +348,12 @@ async function fromProvider(brought: URLSearchParams): Promise<void> {
 }
 
 function fail(error: Error): void {
-  show(texts.signIn, element("p", { class: "alert", role: "alert" }, error.message));
+  const again = element("a", { href: location.pathname + location.search }, texts.startAgain);
+  show(
+    texts.signIn,
+    element("p", { class: "alert", role: "alert" }, error.message),
+    element("nav", {}, again),
+  );
 }
 
 function reopen(): void {

@@ -155,6 +155,7 @@ const maxPasskey = 20_000;
 const email = textMember("The address.", 1_000);
 const password = textMember("The password.", 1_024);
 export const ticket = textMember("The ticket of the request before.", maxTicket);
+const invitation = textMember("The token in the link of an invitation.", 100);
 const ticketMembers = {
   ticket,
   code: textMember("The code in the mail.", 100),
@@ -389,7 +390,7 @@ export const signInEndpoints: readonly Endpoint[] = [
           isOptional: true,
           fault: ["type", "must be an object"],
         },
-        invitation: textMember("The token in the link of an invitation.", 100),
+        invitation,
       },
       { ...byPassword, profile: { name: "Ada" } },
     ),
@@ -407,6 +408,44 @@ export const signInEndpoints: readonly Endpoint[] = [
         "password" | "profile" | "invitation"
       >;
       return ticketOf(await users.signUp({ ...others, email: address, password: chosen }, visitor));
+    },
+  }),
+  endpointOf({
+    path: "/_auth/invitation",
+    method: "POST",
+    body: bodyOf({ invitation }, { invitation: "aB3…" }),
+    id: "readInvitation",
+    isForSetUp: true,
+    summary: "Read what an invitation asks for",
+    description:
+      "The token in the link of an invitation is the proof. It stays usable. Without an open invitation, the response is 400.",
+    successes: {
+      200: {
+        description: "What a sign-up with the invitation needs.",
+        content: json(
+          closedObject(
+            {
+              email: { ...text, description: "The invited address. Left out if any address can be used." },
+              required: {
+                ...texts,
+                description: "The attributes that `profile` must have. Empty for a profile that exists.",
+              },
+              hasAccount: {
+                type: "boolean",
+                description:
+                  "Whether the invitation gives an account this address. The account keeps its password without a new one.",
+              },
+            },
+            { optional: ["email"] },
+          ),
+        ),
+      },
+    },
+    work: async ({ users, given }) => {
+      const { email: invited, ...others } = await users.invited(
+        requireMembers(given, ["invitation"]).invitation,
+      );
+      return answer({ ...(invited !== "" && { email: invited }), ...others });
     },
   }),
   requestOf("signIn", {

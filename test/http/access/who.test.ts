@@ -36,6 +36,7 @@ POST    /_rewind                                                   administrator
 GET     /_configuration                                            administrator
 GET     /_auth                                                     caller
 POST    /_auth/sign-up                                             caller
+POST    /_auth/invitation                                          caller
 POST    /_auth/code                                                caller
 POST    /_auth/reset                                               caller
 POST    /_auth/sign-in                                             caller

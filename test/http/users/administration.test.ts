@@ -18,14 +18,17 @@ interface Account {
 }
 
 /** A service in which the addresses of one domain administer. All others need an invitation. */
-async function start(t: TestContext, options: Parameters<typeof startPeople>[1] = {}) {
-  const { users, ...others } = options;
+async function start(
+  t: TestContext,
+  options: Parameters<typeof startPeople>[1] & { profile?: Record<string, unknown> } = {},
+) {
+  const { users, profile = {}, ...others } = options;
   const signUp = { domains: ["root.example"], roles: ["ops"] };
   const people = await startPeople(t, {
     ...others,
     users: { signUp, roles: ["member", "editor", "ops"], ...users },
   });
-  const root = await people.join("root@root.example");
+  const root = await people.join("root@root.example", { profile });
   const ask = (method: string, path: string, content?: unknown, headers: Record<string, string> = {}) =>
     people.service.send({
       method,
@@ -147,6 +150,45 @@ test("an invitation for a profile gives it an account, and goes with the profile
   bodyOf(await ask("POST", "_invitations", { email: bob, user: other }), 201);
   assert.equal((await ask("DELETE", `users/${other}`)).status, 205);
   assert.deepEqual(bodyOf(await ask("GET", "_invitations")), { invitations: [] });
+});
+
+test("the token of an invitation tells what a sign-up needs, and nothing else does", async (t) => {
+  const properties = { name: { type: "string" }, team: { type: "string" }, level: { type: "integer" } };
+  const { people, ask, service, post, root } = await start(t, {
+    collections: {
+      users: {
+        schema: { type: "object", required: ["name", "team", "level"], properties },
+        defaults: { level: 1, team: "none" },
+        access: { read: { role: "ops" }, create: { role: "ops" } },
+      },
+    },
+    profile: { name: "Root" },
+  });
+  const invite = async (email: string, more: object = {}) => {
+    const before = people.mails.filter(({ to }) => to === email).length;
+    bodyOf(await ask("POST", "_invitations", { email, ...more }), 201);
+    return mailedToken(people, email, before);
+  };
+  const read = (invitation: string) => post("invitation", { invitation });
+  const ofNew = await invite(ada);
+  assert.deepEqual(bodyOf(await read(ofNew)), { email: ada, required: ["name"], hasAccount: false });
+  assert.deepEqual(
+    bodyOf(await read(ofNew)),
+    { email: ada, required: ["name"], hasAccount: false },
+    "it stays usable",
+  );
+  const wrong = await read("A".repeat(43));
+  assert.equal(problemOf(wrong), "400 INVALID_PARAMETER");
+  const withName = await invite(ada, { profile: { name: "Ada" } });
+  assert.deepEqual(bodyOf(await read(withName)), { email: ada, required: [], hasAccount: false });
+  const withdrawn = await read(ofNew);
+  const { detail } = wrong.json as { detail: string };
+  assert.equal((withdrawn.json as { detail: string }).detail, detail, "it does not say what is wrong");
+  const profile = { content: { name: "Bob" }, headers: bearer(root.token) };
+  const made = await service.send({ method: "POST", path: "/api/v1/users", ...profile });
+  const user = bodyOf<{ id: string }>(made, 201).id;
+  const ofOld = await invite(bob, { user });
+  assert.deepEqual(bodyOf(await read(ofOld)), { email: bob, required: [], hasAccount: false });
 });
 
 test("an invitation ends after 7 days, with a new one for the address, and when it is withdrawn", async (t) => {
@@ -379,6 +421,10 @@ test("the link for the first administrator works once, for any address, and only
     202,
   );
   const code = await people.codeFor(bob);
+  assert.deepEqual(bodyOf(await people.post("invitation", { invitation: token })), {
+    required: [],
+    hasAccount: false,
+  });
   const { user } = await accept(people, ada, token);
   assert.deepEqual(user.roles, ["ops"]);
   const again = await people.post("sign-up", { email: bob, password: goodPassword, invitation: token });

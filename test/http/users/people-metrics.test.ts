@@ -5,9 +5,13 @@ import { pino } from "pino";
 import { families } from "../../../src/observe/families.ts";
 import { type Exposition, familyOf, readExposition } from "../../metrics/exposition.ts";
 import { until } from "../../until.ts";
+import { settingsFor } from "../../users/mail-server.ts";
 import { bodyOf, goodPassword, startPeople } from "./people.ts";
 
 const ada = "ada@example.org";
+
+/** A port at which no mail server can be: only the system uses it. */
+const closedPort = 1;
 const ofUsers = Object.keys(families).filter((name) =>
   /_(?:sign_ins|sessions|password|guess|mail)/.test(name),
 );
@@ -71,4 +75,22 @@ test("a password is taken if the list of stolen ones cannot be asked, which is c
   const own = lines.filter((line) => line.includes("auth.users.password.breached"));
   assert.equal(own.length, 1);
   assert.match(own[0] ?? "", /The network is down\./);
+});
+
+test("passwords that wait, and the age of a mail that is not sent, are measured", async (t) => {
+  const metrics = { host: "127.0.0.1", port: 0 };
+  const { service, post } = await startPeople(t, { metrics, mail: settingsFor(closedPort) });
+  const measured = async (name: string, labels = {}) =>
+    readExposition(await (await fetch(String(service.metrics))).text()).value(name, labels);
+  assert.equal((await post("sign-up", { email: ada })).status, 202);
+  await until("the mail waits", async () => (await measured("holdfast_mail", { state: "waiting" })) === 1);
+  await until("it gets older", async () => Number(await measured("holdfast_mail_oldest_age_seconds")) > 0);
+  const signIns: Promise<unknown>[] = [];
+  await until("a password waits", async () => {
+    for (let n = 0; n < 4; n++)
+      signIns.push(post("sign-in", { email: `${signIns.length}@example.org`, password: "a wrong one" }));
+    return Number(await measured("holdfast_password_waiting")) > 0;
+  });
+  await Promise.all(signIns);
+  assert.equal(await measured("holdfast_password_waiting"), 0);
 });

@@ -56,7 +56,12 @@ test("a cursor of GET goes on with QUERY", () => {
 const faults: [content: unknown, pointer: string, code: string, detail: string, collection?: Collection][] = [
   [{ filters: {} }, "#/filters", "unknownParameter", '"filters" is not understood. Write "filter"'],
   [{ _start: 1 }, "#/_start", "unknownParameter", '"_start" is not understood. Write "offset"'],
-  [{ limit: 0 }, "#/limit", "limit", '"limit" must be a whole number of at least 1, not 0'],
+  [
+    { limit: 0 },
+    "#/limit",
+    "limit",
+    '"limit" must be a whole number of at least 1, or 0 together with count=exact and without an offset or a cursor, not 0',
+  ],
   [{ limit: "5" }, "#/limit", "limit", '"limit" must be a whole number of at least 1, not "5"'],
   [{ limit: null }, "#/limit", "limit", '"limit" must be a whole number of at least 1, not null'],
   [{ offset: -1 }, "#/offset", "offset", '"offset" must be a whole number of at least 0, not -1'],

@@ -21,7 +21,12 @@ const tooLarge =
 
 /** Each with the parameter and the whole of its detail after the name. */
 const faults: [query: string, name: string, code: string, what: string, collection?: Collection][] = [
-  ["limit=0", "limit", "limit", 'must be a whole number of at least 1, not "0"'],
+  [
+    "limit=0",
+    "limit",
+    "limit",
+    'must be a whole number of at least 1, or 0 together with count=exact and without an offset or a cursor, not "0"',
+  ],
   ["limit=-1", "limit", "limit", 'must be a whole number of at least 1, not "-1"'],
   ["limit=", "limit", "limit", 'must be a whole number of at least 1, not ""'],
   ["limit=1.5", "limit", "limit", 'must be a whole number of at least 1, not "1.5"'],

@@ -69,7 +69,7 @@ describe("a problem", () => {
     const start = "The body must be a JSON object, not an array";
     const operation = { method: "POST", path: "/topics", body: { title: "x" } };
     const written = (operations: object[]) => `POST /api/v1/_batch ${JSON.stringify({ operations })}`;
-    const advice = `${start}: send one resource per request, or all or none of them with`;
+    const advice = `${start}: send one resource per request, or all of them in one batch:`;
     assert.equal(await said("topics"), `${advice} ${written([operation])}.`);
     assert.equal(
       await said("topics", [{ title: "x".repeat(500) }]),

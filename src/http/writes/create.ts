@@ -54,7 +54,7 @@ function batchOf({ name }: Collection, { prefix }: Surface["settings"]): Instead
       operations.length > 0 && all.length <= maxWritten
         ? all
         : `{"operations":[{"method":"POST","path":"/${name}","body":{…}}]}`;
-    return `${one}, or all or none of them with POST ${prefix}/_batch ${written}`;
+    return `${one}, or all of them in one batch: POST ${prefix}/_batch ${written}`;
   };
 }
 

@@ -71,7 +71,7 @@ export interface Invited {
   readonly email?: string;
   /** The attributes that the profile must have. Empty for a profile that exists: a sign-up with attributes is refused. */
   readonly required: readonly string[];
-  /** Whether the invitation gives an account this address. The account keeps its password without a new one. */
+  /** Whether the invitation gives another address to an account that exists. The account keeps its password unless the sign-up has another one. */
   readonly hasAccount: boolean;
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Config } from "../config.ts";
 
-/** Those that every service with users meets, but for those in `onlyEncrypted`. */
+/** Those that every service with users meets. A local service does not meet those in `onlyEncrypted`. */
 export const promised =
   "2.3.1 3.3.1 3.3.2 3.3.3 3.3.4 3.4.2 3.4.3 3.4.4 3.4.5 3.4.6 3.5.1 3.5.2 3.5.3 3.7.2 6.1.1 6.1.2 6.1.3 6.2.1 6.2.2 6.2.4 6.2.5 6.2.6 6.2.7 6.2.8 6.2.9 6.2.10 6.2.11 6.3.1 6.3.2 6.3.4 6.3.7 6.3.8 6.4.1 6.4.2 6.4.3 6.4.6 6.5.1 6.5.2 6.5.3 6.5.4 6.5.6 6.5.8 6.6.3 6.8.1 6.8.2 7.1.2 7.1.3 7.2.1 7.2.2 7.2.3 7.2.4 7.3.1 7.3.2 7.4.1 7.4.2 7.4.3 7.4.4 7.4.5 7.5.1 7.5.2 7.6.1 7.6.2 8.2.1 8.2.2 8.2.3 8.3.1 9.1.1 9.1.2 9.1.3 9.2.1 9.2.3 10.1.1 10.1.2 10.2.1 10.2.2 10.3.1 10.3.2 10.3.3 10.5.1 10.5.2 10.5.3 10.5.4 11.1.2 11.2.1 11.4.2 14.2.1 16.2.1 16.2.2 16.2.3 16.2.4 16.2.5 16.4.1 16.5.1 16.5.2 16.5.3".split(
     " ",
@@ -99,7 +99,7 @@ export function asvsLines(config: Config): string[] {
     ),
     ...missing.map((number) => `not met by a local service: ${number}, cookies for encrypted connections`),
     ...all("met if you do it", yours),
-    ...all("met in another way", deviations),
+    ...all("done in another way", deviations),
     ...all("not promised", notPromised),
     `not applicable: ${notApplicable.join(", ")}`,
   ];

@@ -111,7 +111,7 @@ export async function runResetFactors(named: string, flags: Flags, env: Environm
 export async function runMirror(flags: Flags, env: Environment): Promise<void> {
   if (runningOf(flags, env) !== undefined)
     throw new StartError(
-      "users mirror works on the store only. Stop the service if it is SQLite, and leave out --url.",
+      "users mirror works on the store only: leave out --url. With SQLite, stop the service first.",
     );
   await withUsers(flags, env, async ({ administration }) => {
     say(`changed ${counted(await administration.mirrorAll(), "profile")}`);

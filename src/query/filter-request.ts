@@ -43,7 +43,7 @@ import {
 } from "./reading.ts";
 import { inQuery, inside, type Location } from "./violations.ts";
 
-/** Reads one parameter with all its values. Adds violations at `location`, which is the parameter itself without another one. */
+/** Reads one parameter with all its values. Adds violations at `location`. @default the parameter */
 export function readFilterParameter(
   parameter: string,
   texts: readonly string[],

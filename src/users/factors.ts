@@ -42,7 +42,7 @@ export function stampOf({ address, password, totp, passkeys = [], epoch = 0 }: A
   return hash("sha256", JSON.stringify([address, password, totp?.id, ids, epoch]), "base64url");
 }
 
-/** The account after all that its user has begun has ended: no sign-in that waits for the second factor goes on. */
+/** The account in its next epoch. Sign-ins that wait for the second factor cannot go on. */
 export function inNewEpoch(account: Account): Account {
   return { ...account, epoch: (account.epoch ?? 0) + 1 };
 }

@@ -1,4 +1,4 @@
-/** What a service with users does each hour: it removes what is over. */
+/** The regular work of a service with users: each hour, it removes expired sessions and keys, and old entries of the audit. */
 import type { Clock } from "../clock.ts";
 import { Problem } from "../errors.ts";
 

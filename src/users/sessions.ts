@@ -57,6 +57,7 @@ export const maxUserKeys = 20;
 /** What makes a session a key for a program. */
 export type UserKey = Required<Pick<Session, "name" | "expiresAt">> & Pick<Session, "scopes">;
 
+/** Whether a session is a key for a program. */
 export function isKey({ value }: Versioned<Session>): boolean {
   return value.name !== undefined;
 }

@@ -10,7 +10,8 @@ export type SignUp =
   | "invited"
   | "open"
   | {
-      readonly domains: readonly string[] /** The roles of a new account. */;
+      readonly domains: readonly string[];
+      /** The roles of a new account. */
       readonly roles: readonly string[];
     };
 

@@ -654,7 +654,7 @@ export class Users {
     return { ...begun, principal: id };
   }
 
-  /** The account that gets another address by an open invitation, if the sign-up had such a one. */
+  /** The account that gets another address, if the sign-up had an open invitation for that. */
   async #moved({ invitation: id }: NewAccount): Promise<Versioned<Account> | undefined> {
     const { records, now } = this.#parts;
     const invitation = id === undefined ? undefined : (await records.invitation(id))?.value;

@@ -126,7 +126,7 @@ export function ownEndpoint({
     isOwn: true,
     work: async (sent) => {
       const current = await requireCurrent(sent.users, sent.asked);
-      // A key for some collections is not for the account.
+      // Scopes are about collections, so a key with scopes cannot read the account.
       if (row.method === "GET" && current.session.scopes !== undefined)
         throw new Problem("INSUFFICIENT_SCOPE", "This key has scopes, so it cannot read about the account.", {
           headers: { "www-authenticate": 'Bearer error="insufficient_scope"' },
@@ -433,7 +433,7 @@ export const signInEndpoints: readonly Endpoint[] = [
               hasAccount: {
                 type: "boolean",
                 description:
-                  "Whether the invitation gives an account this address. The account keeps its password without a new one.",
+                  "Whether the invitation gives another address to an account that exists. The account keeps its password unless the sign-up has another one.",
               },
             },
             { optional: ["email"] },

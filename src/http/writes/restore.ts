@@ -108,7 +108,7 @@ async function decide(
   }
 }
 
-/** The last version of a deleted resource. A profile comes back without what its account had, because that is gone. */
+/** The last version of a deleted resource. A profile comes back without the attributes of its account, because the account is deleted. */
 function withoutAccount({ service: { users }, operation }: Write<Restore>, last: Stored): Stored {
   const isProfile = operation.collection.name === users?.settings.collection;
   return isProfile ? { ...last, text: users.mirror.textWith(last.text, undefined) } : last;

@@ -50,7 +50,7 @@ export const problems = {
   },
   PASSWORD_REFUSED: {
     status: 400,
-    meaning: "The password is too short, too long, or easy to guess.",
+    meaning: "The password is too short, too long, easy to guess, or on a list of stolen passwords.",
   },
   TOO_MANY_COLLECTIONS: {
     status: 400,
@@ -77,7 +77,8 @@ export const problems = {
   },
   CROSS_SITE: {
     status: 403,
-    meaning: "A page of another site sent the request with the cookie of a user.",
+    meaning:
+      "A page of another site sent the request with the cookie of a user, or sent the browser to a provider.",
   },
   TLS_REQUIRED: { status: 403, meaning: "The service accepts only encrypted requests (https)." },
   METHOD_NOT_ALLOWED: { status: 405, meaning: "The path does not support this method." },

@@ -26,6 +26,21 @@ export interface UserSession {
   readonly scopes?: readonly string[];
 }
 
+/** A key for a program. It acts as the user, with the roles of the user at the time of each request. */
+export interface UserKeyInput {
+  readonly name: string;
+  /** What limits the key, such as `articles:read`. @default everything that the user can do */
+  readonly scopes?: readonly string[];
+  /** A day or a timestamp, at most 366 days from now. */
+  readonly expiresAt: string;
+}
+
+/** A key for a program, with its token. */
+export interface NewUserKey {
+  readonly session: UserSession;
+  readonly token: string;
+}
+
 /** A session that has begun. The client keeps its token. */
 export interface SignedIn {
   readonly user: User;
@@ -209,7 +224,31 @@ export class AuthClient {
     return this.#begin("password", { password }, options);
   }
 
-  /** Ends the session, or all sessions of the user. Without a response, the user stays signed in. */
+  /**
+   * Mails a code to a new address. The address changes when the code is verified, which ends all other sessions. Throws ProblemError
+   * with the code CONFIRMATION_REQUIRED: call `confirm`.
+   */
+  async changeEmail(email: string, options: CallOptions = {}): Promise<SignInTicket> {
+    const { ticket, expiresAt } = (await this.#post("email", { email }, options)) as Ticket;
+    return {
+      ticket,
+      expiresAt,
+      verify: (code, more = {}) => this.#begin("email", { ticket, code }, more),
+    };
+  }
+
+  /**
+   * Makes a key with which a program acts as the user. Only this response has its token. Throws ProblemError with the code
+   * CONFIRMATION_REQUIRED: call `confirm`.
+   */
+  async createKey(key: UserKeyInput, options: CallOptions = {}): Promise<NewUserKey> {
+    return (await this.#post("sessions", key, options)) as NewUserKey;
+  }
+
+  /**
+   * Ends the session, or all sessions of the user. Without a response, the user stays signed in. `everywhere` throws ProblemError with
+   * the code CONFIRMATION_REQUIRED: call `confirm`.
+   */
   async signOut({
     everywhere = false,
     ...options

@@ -25,10 +25,12 @@ export type {
   AuthClient,
   Identity,
   Invited,
+  NewUserKey,
   ResetTicket,
   SignedIn,
   SignInTicket,
   SignUp,
+  UserKeyInput,
   UserSession,
 } from "./auth.ts";
 export type { BatchCollection, Operation, PlannedCreate } from "./batch.ts";

@@ -12,7 +12,7 @@ import {
 } from "../../client/src/index.ts";
 import { startService } from "../http/service.ts";
 import { codeAt } from "../http/users/authenticator-app.ts";
-import { goodPassword, type People, startPeople } from "../http/users/people.ts";
+import { bearer, goodPassword, type People, startPeople } from "../http/users/people.ts";
 import { fragmentOf, startOpenId, TestBrowser } from "../http/users/provider-servers.ts";
 import { until } from "../until.ts";
 import { startFaultProxy } from "./fault-proxy.ts";
@@ -144,6 +144,29 @@ test("who proves again who they are changes the password and ends other sessions
     (await client.$auth.sessions()).map(({ current }) => current),
     [true],
   );
+});
+
+test("the address changes by a code, and a key for a program acts as the user", async (t) => {
+  const { people, advance } = await startPeopleWithClock(t);
+  const { user } = await people.join(ada);
+  const { client } = clientOf(people);
+  await client.$auth.signIn({ email: ada, password: goodPassword });
+  advance(11 * 60_000);
+  const later = "ada.later@example.org";
+  const key = { name: "backup", scopes: ["articles:write"], expiresAt: new Date(Date.now() + 86_400_000) };
+  const wanted = { ...key, expiresAt: key.expiresAt.toISOString() };
+  await assert.rejects(client.$auth.changeEmail(later), { code: "CONFIRMATION_REQUIRED" });
+  await assert.rejects(client.$auth.createKey(wanted), { code: "CONFIRMATION_REQUIRED" });
+  await client.$auth.confirm({ password: goodPassword });
+  const ticket = await client.$auth.changeEmail(later);
+  await ticket.verify(await people.codeFor(later));
+  assert.equal((await client.$auth.user())?.email, later);
+  const { session, token } = await client.$auth.createKey(wanted);
+  assert.deepEqual([session.name, session.scopes], ["backup", ["articles:write"]]);
+  const headers = { ...bearer(token), "Content-Type": "application/json" };
+  const content = { authorId: user.id };
+  const made = await people.service.send({ method: "POST", path: "/api/v1/articles", content, headers });
+  assert.equal(made.status, 201, made.text);
 });
 
 test("a sign-out forgets the token, and one from everywhere ends the sessions of other clients", async (t) => {

@@ -101,7 +101,7 @@ export interface ServiceOptions {
   auth?: AuthOption;
   /** @default loopback receivers only */
   webhooks?: { allow: readonly string[] };
-  /** The values of HOLDFAST_SECRET. @default none on SQLite, and always the same one on PostgreSQL */
+  /** The values of HOLDFAST_SECRET. @default none, but one on PostgreSQL with users, which do not make one there */
   secrets?: readonly string[];
   /** How webhooks are delivered. */
   webhookParts?: StartOptions["webhooks"];
@@ -296,7 +296,7 @@ const patientLimits: Limits = {
   keepAliveTimeoutMs: 2 * ceilingMs,
 };
 
-/** The secret of services on PostgreSQL, which do not make one. */
+/** The usual secret of services with users on PostgreSQL. */
 const usualSecret = Buffer.alloc(32, 1).toString("base64");
 
 async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Config> {
@@ -313,7 +313,8 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
     );
   }
   const collections = withRelations(defined);
-  const secrets = options.secrets ?? (store.kind === "sqlite" ? [] : [usualSecret]);
+  const needsSecret = store.kind === "postgres" && options.auth?.users !== undefined;
+  const secrets = options.secrets ?? (needsSecret ? [usualSecret] : []);
   const openCollections = options.openCollections ?? options.collections === undefined;
   return {
     file: undefined,
